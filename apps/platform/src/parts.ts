@@ -1,0 +1,11 @@
+/** What a person can already use, lowest layer first. A part is listed when its issue is done, not before. */
+
+export interface Part {
+  readonly name: string;
+  readonly what: string;
+}
+
+export const parts: readonly Part[] = [
+  { name: 'core', what: 'the injected world: clock, random, disk, transport, failpoints, bounded queues' },
+  { name: 'store', what: 'a durable MVCC store with etcd semantics: drivers memory, embedded (SQLite) and etcd' },
+];

@@ -1,0 +1,28 @@
+/**
+ * Which package may know which. The table is DESIGN's diagram: an arrow that is not here does not exist, and a file that
+ * draws one fails `npm run check`.
+ */
+
+/** Folder of a package → the packages that it may import. Everything may import Node and its own dependencies. */
+export const allowed: Readonly<Record<string, readonly string[]>> = {
+  'packages/core': [],
+  'packages/store': ['core'],
+  'packages/api': ['core'],
+  'packages/pki': ['core'],
+  'packages/client': ['core', 'api'],
+  'packages/server': ['core', 'api', 'store', 'pki'],
+  'packages/runtime': ['core', 'api', 'client'],
+  'packages/controllers': ['core', 'api', 'client', 'runtime'],
+  'apps/cli': ['core', 'api', 'client'],
+  'apps/console': ['core', 'api', 'client'],
+  'apps/controller-manager': ['core', 'api', 'client', 'runtime'],
+  'apps/platform': ['*'],
+};
+
+/** Folders outside of the product, which may look at all of it. */
+export const observers: readonly string[] = ['bench', 'scripts', 'tests', 'tools'];
+
+/** Test code may use the real programs; nothing that runs in production may. */
+export const toolsFolder = 'tools';
+export const isTestCode = (file: string): boolean =>
+  /\.(test|real|fuzz|bench)\.ts$|\/testing\/|\/conformance\//.test(file);

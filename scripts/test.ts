@@ -1,0 +1,66 @@
+/**
+ * Runs the tests: `unit` needs nothing but what `npm ci` brought, `real` gets the real programs it needs by itself.
+ * Prints a line per file as it ends and `N passed, N failed` last; with HANGAR_TEST_COUNTS it also appends the counts to
+ * that file, for whoever runs both.
+ */
+
+import { appendFileSync, globSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { relative } from 'node:path';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+
+const suites: Record<string, { pattern: string; concurrency: number; timeoutMs: number }> = {
+  unit: { pattern: '*.test.ts', concurrency: availableParallelism(), timeoutMs: 5 * 60_000 },
+  // Real programs compete for the machine, and some tests measure time: one file after the other.
+  real: { pattern: '*.real.ts', concurrency: 1, timeoutMs: 20 * 60_000 },
+};
+
+const [name = '', ...only] = process.argv.slice(2);
+const suite = suites[name];
+if (!suite) {
+  console.error(`usage: node scripts/test.ts ${Object.keys(suites).join('|')} [path or part of a path…]`);
+  process.exit(2);
+}
+
+const root = new URL('..', import.meta.url).pathname;
+const files = globSync(`{packages,operators,apps,bench,scripts,tests,tools}/**/${suite.pattern}`, { cwd: root })
+  .filter((file) => !file.includes('node_modules'))
+  .filter((file) => only.length === 0 || only.some((part) => file.includes(part)))
+  .sort();
+if (files.length === 0) {
+  console.error(`no ${name} test matches ${only.join(' ')}`);
+  process.exit(1);
+}
+
+const counts = { passed: 0, failed: 0 };
+const startedMs = performance.now();
+const stream = run({
+  files: files.map((file) => root + file),
+  concurrency: suite.concurrency,
+  timeout: suite.timeoutMs,
+});
+stream.on('test:summary', (summary) => {
+  if (summary.file !== undefined) {
+    const seconds = (summary.duration_ms / 1000).toFixed(1);
+    const { passed, tests } = summary.counts;
+    console.log(`${summary.success ? '✔' : '✖'} ${relative(root, summary.file)}  ${passed}/${tests}  ${seconds} s`);
+    return;
+  }
+  counts.passed = summary.counts.passed;
+  counts.failed = summary.counts.tests - summary.counts.passed;
+  if (!summary.success && counts.failed === 0) counts.failed = 1;
+});
+// Details only of what failed: `spec` prints every test, which nobody reads in a log of thousands.
+const report = stream.compose(spec);
+let details = '';
+report.on('data', (text: Buffer) => (details += text.toString()));
+await new Promise((resolve) => report.on('end', resolve));
+
+if (counts.failed > 0) console.log(details.slice(details.lastIndexOf('failing tests:') - 40));
+console.log(`${name}: ${files.length} files in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
+console.log(`${counts.passed} passed, ${counts.failed} failed`);
+if (process.env['HANGAR_TEST_COUNTS']) {
+  appendFileSync(process.env['HANGAR_TEST_COUNTS'], `${counts.passed} ${counts.failed}\n`);
+}
+process.exitCode = counts.failed > 0 ? 1 : 0;
