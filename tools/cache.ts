@@ -1,0 +1,63 @@
+/**
+ * The layout of the cache and the only way into it:
+ *
+ *     <cache>/etcd/v3.6.16-linux-amd64/etcd
+ *     <cache>/kubectl-1.32/v1.32.13-linux-amd64/kubectl
+ *     <cache>/kubernetes.lock
+ *
+ * A program appears there complete and checked, by a rename, or not at all.
+ */
+
+import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Program } from './catalogue.ts';
+import { versionOf } from './executable.ts';
+import { formatVersion } from './version.ts';
+import type { World } from './world.ts';
+
+export function cachedPath(program: Program, version: string, world: World): string {
+  const { os, arch } = world.platform;
+  return join(world.cacheFolder, program.name, `${version}-${os}-${arch}`, program.executable);
+}
+
+/**
+ * Lets `make` write the program to the path it is given (or return why it cannot), checks that it runs here and has
+ * the version, and moves it into its place. Returns the place, or the reason. The caller holds the program's lock.
+ */
+export async function place(
+  program: Program,
+  version: string,
+  world: World,
+  make: (partial: string) => Promise<string | undefined>,
+): Promise<{ path: string } | { reason: string }> {
+  const path = cachedPath(program, version, world);
+  const folder = dirname(path);
+  await mkdir(folder, { recursive: true });
+  await removePartials(folder);
+  const partial = join(folder, `${partialPrefix}${process.pid}.${basename(path)}`);
+  try {
+    const reason = (await make(partial)) ?? (await check(partial, program, version, world));
+    if (reason !== undefined) return { reason };
+    await rename(partial, path);
+    return { path };
+  } finally {
+    await rm(partial, { recursive: true, force: true });
+  }
+}
+
+const partialPrefix = '.partial.';
+
+/** What an interrupted run left behind. */
+async function removePartials(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (name.startsWith(partialPrefix)) await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+async function check(partial: string, program: Program, version: string, world: World): Promise<string | undefined> {
+  await chmod(partial, 0o755);
+  const actual = await versionOf(partial, program, world);
+  if (typeof actual === 'string') return `what it gave ${actual}`;
+  if (formatVersion(actual) !== version) return `what it gave is ${formatVersion(actual)} instead of ${version}`;
+  return undefined;
+}

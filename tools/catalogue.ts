@@ -1,0 +1,175 @@
+/**
+ * The programs that tests and benchmarks use, and everything that differs between them. A new set (kcp, say) is a
+ * folder `sets/<name>/` with a go.mod, an entry in `sets` and one entry in `catalogue` for each of its programs.
+ *
+ * The pinned versions are not here: each set's go.mod is the only place that names them (`pin.ts` reads it).
+ */
+
+import type { Platform } from './platform.ts';
+import type { AcceptedVersions } from './version.ts';
+
+/** One go.mod: programs that are released together and built from the same modules. */
+export interface GoSet {
+  /** The folder under `sets/`. */
+  folder: string;
+  /** The module whose version is the version of the programs. */
+  module: string;
+  /** Variables that upstream's own build stamps into the programs. */
+  stamp?(release: Release): Record<string, string>;
+}
+
+export interface Release {
+  /** With the leading `v`. */
+  version: string;
+  /** RFC 3339, when the release was tagged. */
+  time: string;
+}
+
+export interface DebianPackage {
+  name: string;
+  /** Where the package puts the program. */
+  file: string;
+  /**
+   * `unpack` takes the program out of the package and leaves the system alone: installing etcd-server would start a
+   * daemon on etcd's port. `install` is for programs that need libraries.
+   */
+  how: 'install' | 'unpack';
+}
+
+export interface Download {
+  url: string;
+  /** A bare SHA-256, or lines of `<sha256>  <file name>`. */
+  checksumUrl: string;
+  /** The program's path inside the archive; absent when the download is the program itself. */
+  member?: string;
+}
+
+export interface Program {
+  name: string;
+  /** The file name in the cache, and what is looked for on PATH. */
+  executable: string;
+  /** Prints the version without needing a configuration or a server. */
+  versionArguments: readonly string[];
+  /** Versions that may come from outside: PATH or Debian. */
+  accepted: AcceptedVersions;
+  go?: { set: GoSet; package: string };
+  debian?: DebianPackage;
+  download?(version: string, platform: Platform): Download;
+}
+
+export const sets = {
+  etcd: { folder: 'etcd', module: 'go.etcd.io/etcd/server/v3' },
+  kubernetes: { folder: 'kubernetes', module: 'k8s.io/kubernetes', stamp: kubernetesStamp },
+  'kubectl-1.32': { folder: 'kubectl-1.32', module: 'k8s.io/kubernetes', stamp: kubernetesStamp },
+} as const satisfies Record<string, GoSet>;
+
+const etcdVersions: AcceptedVersions = { from: '3.5' };
+const kubernetesVersions: AcceptedVersions = { from: '1.36', before: '1.37' };
+
+export const catalogue = {
+  etcd: {
+    name: 'etcd',
+    executable: 'etcd',
+    versionArguments: ['--version'],
+    accepted: etcdVersions,
+    go: { set: sets.etcd, package: 'go.etcd.io/etcd/server/v3' },
+    debian: { name: 'etcd-server', file: 'usr/bin/etcd', how: 'unpack' },
+    download: etcdDownload('etcd'),
+  },
+  etcdctl: {
+    name: 'etcdctl',
+    executable: 'etcdctl',
+    versionArguments: ['version'],
+    accepted: etcdVersions,
+    go: { set: sets.etcd, package: 'go.etcd.io/etcd/etcdctl/v3' },
+    debian: { name: 'etcd-client', file: 'usr/bin/etcdctl', how: 'unpack' },
+    download: etcdDownload('etcdctl'),
+  },
+  kubectl: {
+    name: 'kubectl',
+    executable: 'kubectl',
+    versionArguments: ['version', '--client'],
+    accepted: kubernetesVersions,
+    go: { set: sets.kubernetes, package: 'k8s.io/kubernetes/cmd/kubectl' },
+    debian: { name: 'kubernetes-client', file: 'usr/bin/kubectl', how: 'unpack' },
+    download: kubernetesDownload('kubectl'),
+  },
+  'kubectl-1.32': {
+    name: 'kubectl-1.32',
+    executable: 'kubectl',
+    versionArguments: ['version', '--client'],
+    accepted: { from: '1.32', before: '1.33' },
+    go: { set: sets['kubectl-1.32'], package: 'k8s.io/kubernetes/cmd/kubectl' },
+    debian: { name: 'kubernetes-client', file: 'usr/bin/kubectl', how: 'unpack' },
+    download: kubernetesDownload('kubectl'),
+  },
+  'kube-apiserver': kubernetesServer('kube-apiserver'),
+  'kube-controller-manager': kubernetesServer('kube-controller-manager'),
+  'kube-scheduler': kubernetesServer('kube-scheduler'),
+  strace: {
+    name: 'strace',
+    executable: 'strace',
+    versionArguments: ['--version'],
+    accepted: { from: '5.0' },
+    debian: { name: 'strace', file: 'usr/bin/strace', how: 'install' },
+  },
+} as const satisfies Record<string, Program>;
+
+export type ToolName = keyof typeof catalogue;
+
+export const toolNames = Object.keys(catalogue) as ToolName[];
+
+export function isToolName(name: string): name is ToolName {
+  return Object.hasOwn(catalogue, name);
+}
+
+function kubernetesServer(name: string): Program {
+  return {
+    name,
+    executable: name,
+    versionArguments: ['--version'],
+    accepted: kubernetesVersions,
+    go: { set: sets.kubernetes, package: `k8s.io/kubernetes/cmd/${name}` },
+    download: kubernetesDownload(name),
+  };
+}
+
+/**
+ * What hack/lib/version.sh stamps. Unstamped programs call themselves v0.0.0-master, and clients refuse that or guess.
+ * A module carries no commit; client-go writes an empty one as "unknown" in its user agent, which is the truth.
+ */
+function kubernetesStamp({ version, time }: Release): Record<string, string> {
+  const [major = '', minor = ''] = version.replace(/^v/, '').split('.');
+  const values = {
+    gitVersion: version,
+    gitMajor: major,
+    gitMinor: minor,
+    gitCommit: '',
+    gitTreeState: 'clean',
+    buildDate: time,
+  };
+  return Object.fromEntries(
+    ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap((path) =>
+      Object.entries(values).map(([key, value]) => [`${path}.${key}`, value]),
+    ),
+  );
+}
+
+function kubernetesDownload(executable: string) {
+  return (version: string, { os, arch }: Platform): Download => {
+    const url = `https://dl.k8s.io/release/${version}/bin/${os}/${arch}/${executable}`;
+    return { url, checksumUrl: `${url}.sha256` };
+  };
+}
+
+function etcdDownload(executable: string) {
+  return (version: string, { os, arch }: Platform): Download => {
+    const release = `https://github.com/etcd-io/etcd/releases/download/${version}`;
+    const archive = `etcd-${version}-${os}-${arch}`;
+    return {
+      url: `${release}/${archive}${os === 'linux' ? '.tar.gz' : '.zip'}`,
+      checksumUrl: `${release}/SHA256SUMS`,
+      member: `${archive}/${executable}`,
+    };
+  };
+}

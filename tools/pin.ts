@@ -1,0 +1,27 @@
+/** The pinned version of a program: what its set's go.mod requires. */
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Program } from './catalogue.ts';
+
+/** With the leading `v`; undefined for a program that no set builds. */
+export async function pinnedVersion(program: Program, setsFolder: string): Promise<string | undefined> {
+  if (!program.go) return undefined;
+  const { folder, module } = program.go.set;
+  const path = join(setsFolder, folder, 'go.mod');
+  const version = requiredVersion(await readFile(path, 'utf8'), module);
+  if (version === undefined) throw new Error(`impossible state: ${path} does not require ${module}`);
+  return version;
+}
+
+export function requiredVersion(goMod: string, module: string): string | undefined {
+  for (const line of goMod.split('\n')) {
+    // A replacement has `=>` where a requirement has its version.
+    const [path, version] = line
+      .trim()
+      .replace(/^require\s+/, '')
+      .split(/\s+/);
+    if (path === module && version?.startsWith('v')) return version;
+  }
+  return undefined;
+}

@@ -1,0 +1,24 @@
+/** What is installed already, if its version is acceptable. Looks at all of PATH, not only at what comes first. */
+
+import { onPath, versionOf } from '../executable.ts';
+import { formatVersion, refusal } from '../version.ts';
+import type { Step } from './step.ts';
+
+export const path: Step = {
+  name: 'PATH',
+  async attempt(program, world) {
+    const names = [...new Set([program.name, program.executable])];
+    const candidates = (await Promise.all(names.map((name) => onPath(name, world)))).flat();
+    if (candidates.length === 0) return { reason: `no ${names.join(' or ')}` };
+    const reasons: string[] = [];
+    for (const candidate of candidates) {
+      const version = await versionOf(candidate, program, world);
+      const reason = typeof version === 'string' ? version : refusal(version, program.accepted);
+      if (reason === undefined && typeof version !== 'string') {
+        return { path: candidate, version: formatVersion(version), from: 'PATH' };
+      }
+      reasons.push(`${candidate} ${reason}`);
+    }
+    return { reason: reasons.join('; ') };
+  },
+};
