@@ -1,0 +1,57 @@
+/**
+ * Time as a dependency. Nothing outside this file and the simulation reads the machine's clock or sets its timers,
+ * so that a simulation owns every delay and can replay it from a seed.
+ */
+
+import { abortError } from './errors.ts';
+
+export interface Timer {
+  /** Idempotent; after it the callback never runs. */
+  cancel(): void;
+}
+
+export interface Clock {
+  /** Wall time in milliseconds since 1970: for timestamps, never for measuring. */
+  now(): number;
+  /** Milliseconds that only grow: for timeouts and measuring. */
+  monotonicMs(): number;
+  /** Runs `callback` once, not before `delayMs` passed. Does not keep the process alive. */
+  after(delayMs: number, callback: () => void): Timer;
+  /** Runs `callback` after what is runnable now: lets input and output through inside a long loop. */
+  soon(callback: () => void): Timer;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  after(delayMs, callback) {
+    const timeout = setTimeout(callback, delayMs);
+    timeout.unref();
+    return { cancel: () => clearTimeout(timeout) };
+  },
+  soon(callback) {
+    const immediate = setImmediate(callback);
+    return { cancel: () => clearImmediate(immediate) };
+  },
+};
+
+/** Waits `delayMs`; rejects with code `Aborted` as soon as the signal fires. */
+export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(abortError(signal));
+    const onAbort = () => {
+      timer.cancel();
+      reject(abortError(signal!));
+    };
+    const timer = clock.after(delayMs, () => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+/** Gives way once, so that a long loop does not starve the process. */
+export function breathe(clock: Clock): Promise<void> {
+  return new Promise((resolve) => clock.soon(resolve));
+}

@@ -1,0 +1,18 @@
+/**
+ * core: the world that everything else is given instead of reaching for it. Read `clock`, `random`, `disk` and
+ * `transport` for what is injected, `simulation/` for the worlds that tests inject.
+ */
+
+export { assert, AssertionFailed, unreachable } from './assert.ts';
+export { breathe, sleep, systemClock } from './clock.ts';
+export type { Clock, Timer } from './clock.ts';
+export { systemDisk } from './disk.ts';
+export type { Disk, DiskFile } from './disk.ts';
+export { abortError, asError, CodedError, hasCode } from './errors.ts';
+export { Failpoints } from './failpoints.ts';
+export type { FailpointAction } from './failpoints.ts';
+export { BoundedQueue } from './queue.ts';
+export { chance, pick, seededRandom, systemRandom } from './random.ts';
+export type { Random } from './random.ts';
+export { systemTransport } from './transport.ts';
+export type { Address, Listener, Transport } from './transport.ts';

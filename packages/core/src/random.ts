@@ -1,0 +1,56 @@
+/**
+ * Randomness as a dependency: the system's for production, a seeded one that replays for tests and simulation.
+ */
+
+import { randomFillSync, randomInt } from 'node:crypto';
+import { assert } from './assert.ts';
+
+export interface Random {
+  /** A whole number in [0, bound). */
+  below(bound: number): number;
+  /** A number in [0, 1). */
+  fraction(): number;
+  bytes(length: number): Uint8Array;
+}
+
+export const systemRandom: Random = {
+  below: (bound) => randomInt(bound),
+  fraction: () => randomInt(2 ** 47) / 2 ** 47,
+  bytes: (length) => randomFillSync(new Uint8Array(length)),
+};
+
+/** True with probability `p`. */
+export function chance(random: Random, p: number): boolean {
+  return random.fraction() < p;
+}
+
+export function pick<T>(random: Random, items: readonly T[]): T {
+  assert(items.length > 0, 'pick from nothing');
+  return items[random.below(items.length)] as T;
+}
+
+/** sfc32: small, fast, passes PractRand; the same seed gives the same sequence on every machine. Not for secrets. */
+export function seededRandom(seed: number): Random {
+  let a = 0x9e3779b9 ^ seed;
+  let b = 0x243f6a88 ^ Math.floor(seed / 2 ** 32);
+  let c = 0xb7e15162;
+  let counter = 1;
+  const next = (): number => {
+    const sum = (((a + b) | 0) + counter) | 0;
+    counter = (counter + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = (c << 21) | (c >>> 11);
+    c = (c + sum) | 0;
+    return sum >>> 0;
+  };
+  for (let round = 0; round < 15; round++) next();
+  return {
+    below(bound) {
+      assert(Number.isInteger(bound) && bound > 0 && bound <= 2 ** 32, `bound ${bound}`);
+      return Math.floor((next() / 2 ** 32) * bound);
+    },
+    fraction: () => next() / 2 ** 32,
+    bytes: (length) => Uint8Array.from({ length }, () => next() & 0xff),
+  };
+}
