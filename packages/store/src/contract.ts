@@ -1,0 +1,163 @@
+/**
+ * The store's contract: etcd's semantics, small enough to read in one sitting. Drivers implement it (`drivers/*`), the
+ * conformance suite (`conformance/`) holds each of them to it, and everything above knows only this file.
+ *
+ * - A **revision** is the number of a committed transaction. Revisions grow strictly; gaps are allowed. All writes of
+ *   one transaction share its revision.
+ * - **Reads are linearizable**: they see every transaction that was acknowledged before they were called.
+ * - **A write is acknowledged after it is durable.** A rejected commit with `StorageFailed` or `Unavailable` may or may
+ *   not have happened, as a whole; every other rejection means that it did not.
+ * - **A watch is ordered, unique, atomic and gapless**: every revision from its start that touched its prefix, once, in
+ *   order, with all its events in one batch, only after it is durable.
+ * - Keys are strings ordered by their UTF-8 bytes; values are bytes that the store never looks into. A value that was
+ *   handed over (to `commit`, or out of a read or watch) is shared: nobody changes its bytes afterwards.
+ */
+
+declare const brand: unique symbol;
+
+/** The number of a committed transaction; 0 stands for "before everything" and, in a condition, for "absent". */
+export type Revision = number & { readonly [brand]: 'Revision' };
+
+export type LeaseId = string & { readonly [brand]: 'LeaseId' };
+
+export interface Entry {
+  readonly key: string;
+  readonly value: Uint8Array;
+  readonly createRevision: Revision;
+  readonly modRevision: Revision;
+  /** 1 after creation, one more with every put. */
+  readonly version: number;
+  readonly lease: LeaseId | undefined;
+}
+
+/** Keys from `start` (included) to `end` (excluded). `prefixRange`, `singleKey` and `everything` make them. */
+export interface KeyRange {
+  readonly start: string;
+  /** Absent: to the last key of all. */
+  readonly end?: string;
+}
+
+export interface ReadOptions {
+  /** Read as of this revision: `Compacted` when it is gone, `FutureRevision` when it has not been yet. */
+  atRevision?: Revision;
+}
+
+export interface RangeOptions extends ReadOptions {
+  /** At most this many entries; 0 or absent: all. */
+  limit?: number;
+  /** Leave out values (each entry's `value` is empty). */
+  keysOnly?: boolean;
+}
+
+export interface GetResult {
+  readonly entry: Entry | undefined;
+  /** The store's revision that was read: current, or `atRevision`. */
+  readonly revision: Revision;
+}
+
+export interface RangeResult {
+  /** In key order. */
+  readonly entries: readonly Entry[];
+  readonly revision: Revision;
+  /** There is at least one more entry behind the limit. */
+  readonly more: boolean;
+}
+
+export interface RangeStatistics {
+  readonly keys: number;
+  /** Of keys and values as stored for the read revision; history is not counted. */
+  readonly bytes: number;
+  readonly revision: Revision;
+}
+
+/**
+ * One step of a transaction. `expected` is its condition: the key's modRevision must be exactly this, 0 meaning that
+ * the key must be absent. One transaction names a key at most once.
+ */
+export type Write =
+  | { readonly type: 'put'; key: string; value: Uint8Array; expected?: Revision; lease?: LeaseId }
+  | { readonly type: 'delete'; key: string; expected?: Revision }
+  | { readonly type: 'deleteRange'; range: KeyRange }
+  /** Only the condition. */
+  | { readonly type: 'check'; key: string; expected: Revision };
+
+export interface Committed {
+  readonly committed: true;
+  /** Of this transaction; the unchanged current one when it had no effect (it deleted nothing that was there). */
+  readonly revision: Revision;
+  /** How many keys were deleted. */
+  readonly deleted: number;
+}
+
+export interface Conflicted {
+  readonly committed: false;
+  readonly revision: Revision;
+  /** What stands now under each key whose condition failed. */
+  readonly conflicts: readonly { readonly key: string; readonly entry: Entry | undefined }[];
+}
+
+export type CommitResult = Committed | Conflicted;
+
+export type StoreEvent =
+  | { readonly type: 'put'; readonly entry: Entry; readonly previous?: Entry }
+  | { readonly type: 'delete'; readonly key: string; readonly previous?: Entry };
+
+/** All events of one revision under the watched prefix; without events: a progress mark. */
+export interface WatchBatch {
+  readonly revision: Revision;
+  readonly events: readonly StoreEvent[];
+}
+
+export interface WatchOptions {
+  /** Keys that begin with this; the empty string watches everything. */
+  prefix: string;
+  /** The first revision of interest; absent: what is committed after the watch began. */
+  fromRevision?: Revision;
+  /** Give events the entry that they replaced or deleted. */
+  previous?: boolean;
+}
+
+/**
+ * A running watch. It holds a bounded buffer: a consumer that falls behind is served from the history instead, and gets
+ * `Compacted` when it falls behind that. Iterate it once; leaving the loop closes it.
+ */
+export interface Watch extends AsyncIterable<WatchBatch> {
+  /** The next batch; undefined after `close`; rejects with `Compacted`, `Unavailable` or `Closed`, then stays rejected. */
+  next(): Promise<WatchBatch | undefined>;
+  /**
+   * Asks for a progress mark: a batch without events whose revision R promises that every event up to R was delivered
+   * before it. R is at least the revision that was current when this was called.
+   */
+  requestProgress(): void;
+  close(): void;
+}
+
+export interface Lease {
+  readonly id: LeaseId;
+  readonly ttlMs: number;
+}
+
+export interface Store {
+  /** The current revision: one that covers everything acknowledged so far. */
+  revision(): Promise<Revision>;
+  get(key: string, options?: ReadOptions): Promise<GetResult>;
+  range(range: KeyRange, options?: RangeOptions): Promise<RangeResult>;
+  statistics(range: KeyRange, options?: ReadOptions): Promise<RangeStatistics>;
+
+  /** All of the writes or none; nothing when a condition fails. */
+  commit(writes: readonly Write[]): Promise<CommitResult>;
+
+  watch(options: WatchOptions): Watch;
+
+  /** Forgets history: reads before `revision`, and watches that begin before it, reject with `Compacted` from now on. */
+  compact(revision: Revision): Promise<void>;
+
+  /** A lease deletes its keys when it ends: by `revokeLease`, or when nobody renewed it for `ttlMs`. */
+  grantLease(ttlMs: number): Promise<Lease>;
+  /** Rejects with `LeaseNotFound` when it has ended. */
+  renewLease(id: LeaseId): Promise<void>;
+  revokeLease(id: LeaseId): Promise<void>;
+
+  /** Ends watches, waits for commits under way, gives everything back. Idempotent. */
+  close(): Promise<void>;
+}

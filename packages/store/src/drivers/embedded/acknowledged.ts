@@ -1,0 +1,48 @@
+/**
+ * The high-water mark: the last revision that anyone was told of, in a file of its own beside the database. It is written
+ * after each durable group, without a sync of its own, so it may be behind the database but never ahead of it. A database
+ * that is behind the mark has lost acknowledged writes, whatever SQLite thinks of it: a truncated journal file, for
+ * example, looks to SQLite like a crash in mid-write.
+ *
+ *     revision f64 · store id 16 bytes · checksum u32
+ */
+
+import { closeSync, constants, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
+import type { Revision } from '../../contract.ts';
+
+const length = 28;
+
+export class AcknowledgedMark {
+  readonly #descriptor: number;
+  readonly #record = Buffer.alloc(length);
+
+  constructor(path: string, storeId: string) {
+    this.#descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+    this.#record.write(storeId, 8, 'hex');
+  }
+
+  write(revision: Revision): void {
+    this.#record.writeDoubleLE(revision, 0);
+    this.#record.writeUInt32LE(crc32(this.#record.subarray(0, 24)), 24);
+    writeSync(this.#descriptor, this.#record, 0, length, 0);
+  }
+
+  close(): void {
+    fsyncSync(this.#descriptor);
+    closeSync(this.#descriptor);
+  }
+}
+
+/** Undefined when there is none, or when a power cut left it unwritten: then it proves nothing. */
+export function readMark(path: string): { revision: Revision; storeId: string } | undefined {
+  let record: Buffer;
+  try {
+    record = readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  if (record.length !== length || crc32(record.subarray(0, 24)) !== record.readUInt32LE(24)) return undefined;
+  return { revision: record.readDoubleLE(0) as Revision, storeId: record.toString('hex', 8, 24) };
+}

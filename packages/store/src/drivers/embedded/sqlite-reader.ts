@@ -1,0 +1,205 @@
+/**
+ * Reads of the main thread: a connection of its own that sees the last durable commit while the writer's thread makes
+ * the next one. A read takes microseconds, a trip to another thread takes longer than that.
+ */
+
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { Entry, KeyRange, Lease, LeaseId, Revision } from '../../contract.ts';
+import { entryOf, firstRevision } from '../../engine/rows.ts';
+import type { Row } from '../../engine/rows.ts';
+import type { TableRangeOptions, TableReader } from '../../engine/tables.ts';
+import { rowChecksum } from './checksum.ts';
+import { damaged, fromSqlite } from './sqlite-errors.ts';
+
+const columns = 'l.id, l.revision, l.key, l.value, l.created, l.version, l.lease, l.previous, l.checksum';
+const keyColumns = 'l.id, l.revision, l.key, NULL, l.created, l.version, l.lease, l.previous, NULL';
+const newest = 'SELECT revision FROM log ORDER BY id DESC LIMIT 1';
+
+type RowArray = [number, Revision, string, Uint8Array | null, Revision, number, LeaseId | null, number, number | null];
+
+export class SqliteReader implements TableReader {
+  readonly #database: DatabaseSync;
+  readonly #path: string;
+  readonly #statements = new Map<string, StatementSync>();
+  readonly #get: StatementSync;
+  readonly #newest: StatementSync;
+
+  constructor(database: DatabaseSync, path: string) {
+    this.#database = database;
+    this.#path = path;
+    this.#newest = this.#prepare(newest);
+    // One statement is one snapshot: the newest revision and the entry belong together.
+    this.#get = this.#prepare(
+      `SELECT n.revision, ${columns} FROM (${newest}) n LEFT JOIN live v ON v.key = ? LEFT JOIN log l ON l.id = v.id`,
+    );
+  }
+
+  revision(): Revision {
+    return (this.#first(this.#newest) as [Revision] | undefined)?.[0] ?? firstRevision;
+  }
+
+  get(key: string, at: Revision | undefined): { entry: Entry | undefined; revision: Revision } {
+    if (at !== undefined) {
+      const [entry] = this.#entriesAt({ start: key, end: `${key}\u0000` }, { at, limit: 1, keysOnly: false });
+      return { entry, revision: at };
+    }
+    const found = this.#first(this.#get, key) as [Revision, ...RowArray] | undefined;
+    if (!found) return { entry: undefined, revision: firstRevision };
+    const [revision, ...row] = found;
+    return { entry: row[0] === null ? undefined : entryOf(this.#checked(row)), revision };
+  }
+
+  range(range: KeyRange, options: TableRangeOptions): { entries: Entry[]; revision: Revision } {
+    if (options.at !== undefined) {
+      return { entries: this.#entriesAt(range, { ...options, at: options.at }), revision: options.at };
+    }
+    return this.#snapshot((revision) => {
+      const sql = `SELECT ${options.keysOnly ? keyColumns : columns} FROM live v JOIN log l ON l.id = v.id
+        WHERE ${within('v', range)} ORDER BY v.key LIMIT ?`;
+      return { entries: this.#entries(sql, [...bounds(range), limitOf(options)], options.keysOnly), revision };
+    });
+  }
+
+  statistics(range: KeyRange, at: Revision | undefined): { keys: number; bytes: number; revision: Revision } {
+    return this.#snapshot((revision) => {
+      const result =
+        at === undefined
+          ? this.#first(
+              this.#prepare(`SELECT count(*), ifnull(sum(bytes), 0) FROM live v WHERE ${within('v', range)}`),
+              ...bounds(range),
+            )
+          : this.#first(
+              this.#prepare(`SELECT count(*), ifnull(sum(length(CAST(key AS BLOB)) + length(value)), 0)
+                FROM (${visibleAt('l.key, l.value', range)})`),
+              ...boundsAt(range, at),
+            );
+      const [keys, bytes] = result as [number, number];
+      return { keys, bytes, revision };
+    });
+  }
+
+  history(range: KeyRange, span: { from: Revision; to: Revision; rowsMax: number }): { rows: Row[]; next: Revision } {
+    return this.#snapshot(() => {
+      const from = Math.max(span.from, firstRevision + 1) as Revision;
+      const cut = this.#firstOf((from + span.rowsMax) as Revision);
+      const end = cut && cut.revision <= span.to ? cut : this.#firstOf((span.to + 1) as Revision);
+      const sql = `SELECT ${columns} FROM log l
+        WHERE l.id >= ? AND l.id < ? AND l.revision >= ? AND ${within('l', range)} ORDER BY l.id`;
+      const rows = this.#all(this.#prepare(sql), from, end?.id ?? Number.MAX_SAFE_INTEGER, from, ...bounds(range));
+      const next = Math.min(end?.revision ?? Infinity, span.to + 1) as Revision;
+      return { rows: rows.map((row) => this.#checked(row)), next };
+    });
+  }
+
+  /** The first row of the first revision that is not before this one. A revision's ids begin at the revision. */
+  #firstOf(revision: Revision): { id: number; revision: Revision } | undefined {
+    const sql = 'SELECT id, revision FROM log WHERE id >= ? AND revision >= ? ORDER BY id LIMIT 1';
+    const row = this.#first(this.#prepare(sql), revision, revision) as [number, Revision] | undefined;
+    return row && { id: row[0], revision: row[1] };
+  }
+
+  entryById(id: number): Entry | undefined {
+    const row = this.#first(this.#prepare(`SELECT ${columns} FROM log l WHERE l.id = ?`), id) as RowArray | undefined;
+    return row && row[3] !== null ? entryOf(this.#checked(row)) : undefined;
+  }
+
+  leases(): Lease[] {
+    const rows = this.#all(this.#prepare('SELECT id, ttl_ms FROM lease')) as unknown as [LeaseId, number][];
+    return rows.map(([id, ttlMs]) => ({ id, ttlMs }));
+  }
+
+  compactedRevision(): Revision {
+    return (this.#first(this.#prepare('SELECT compacted FROM meta')) as [Revision])[0];
+  }
+
+  #entriesAt(range: KeyRange, options: TableRangeOptions & { at: Revision }): Entry[] {
+    const sql = `${visibleAt(options.keysOnly ? keyColumns : columns, range)} ORDER BY 3 LIMIT ?`;
+    return this.#entries(sql, [...boundsAt(range, options.at), limitOf(options)], options.keysOnly);
+  }
+
+  #entries(sql: string, parameters: SQLInputValue[], keysOnly: boolean): Entry[] {
+    const rows = this.#all(this.#prepare(sql), ...parameters);
+    return rows.map((row) => entryOf(keysOnly ? rowOf(row) : this.#checked(row), keysOnly));
+  }
+
+  #checked(array: RowArray): Row {
+    const row = rowOf(array);
+    if (rowChecksum(row) !== array[8]) {
+      throw damaged(this.#path, `the checksum of ${JSON.stringify(row.key)} at revision ${row.revision} is wrong`);
+    }
+    return row;
+  }
+
+  /** Several statements on one state of the database. */
+  #snapshot<T>(read: (revision: Revision) => T): T {
+    this.#prepare('BEGIN').run();
+    try {
+      return read(this.revision());
+    } finally {
+      this.#prepare('COMMIT').run();
+    }
+  }
+
+  #prepare(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (!statement) {
+      statement = this.#database.prepare(sql);
+      statement.setReturnArrays(true);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  #first(statement: StatementSync, ...parameters: SQLInputValue[]): unknown[] | undefined {
+    try {
+      return statement.get(...parameters) as unknown as unknown[] | undefined;
+    } catch (error) {
+      throw fromSqlite(error, this.#path);
+    }
+  }
+
+  #all(statement: StatementSync, ...parameters: SQLInputValue[]): RowArray[] {
+    try {
+      return statement.all(...parameters) as unknown as RowArray[];
+    } catch (error) {
+      throw fromSqlite(error, this.#path);
+    }
+  }
+}
+
+function rowOf([id, revision, key, value, createRevision, version, lease, previousId]: RowArray): Row {
+  return {
+    id,
+    revision,
+    key,
+    value: value ?? undefined,
+    createRevision,
+    version,
+    lease: lease ?? undefined,
+    previousId,
+  };
+}
+
+function within(table: string, range: KeyRange): string {
+  return range.end === undefined ? `${table}.key >= ?` : `${table}.key >= ? AND ${table}.key < ?`;
+}
+
+function bounds(range: KeyRange): string[] {
+  return range.end === undefined ? [range.start] : [range.start, range.end];
+}
+
+/** Live rows that are old enough, and past rows that were replaced only later: see `engine/rows.ts`. */
+function visibleAt(what: string, range: KeyRange): string {
+  return `SELECT ${what} FROM live v JOIN log l ON l.id = v.id WHERE ${within('v', range)} AND l.revision <= ?
+    UNION ALL
+    SELECT ${what} FROM past p JOIN log l ON l.id = p.id WHERE ${within('p', range)} AND p.dead > ? AND l.revision <= ?`;
+}
+
+function boundsAt(range: KeyRange, at: Revision): (string | number)[] {
+  return [...bounds(range), at, ...bounds(range), at, at];
+}
+
+/** SQLite takes −1 for "no limit". */
+function limitOf(options: TableRangeOptions): number {
+  return Number.isFinite(options.limit) ? options.limit : -1;
+}

@@ -1,0 +1,67 @@
+/** The main thread's handle on the writer's thread: requests go and replies come in order. */
+
+import { Worker } from 'node:worker_threads';
+import { asError } from '@hangar/core';
+import type { Command, Outcome } from '../../engine/command.ts';
+import { StoreError } from '../../errors.ts';
+import type { WriterOptions, WriterReply, WriterRequest } from './writer-thread.ts';
+
+interface Waiting {
+  resolve(outcomes: readonly Outcome[]): void;
+  reject(error: Error): void;
+}
+
+export class Writer {
+  readonly #thread: Worker;
+  readonly #waiting: Waiting[] = [];
+  readonly #ended: Promise<void>;
+  #failure: StoreError | undefined;
+
+  private constructor(options: WriterOptions) {
+    this.#thread = new Worker(new URL('./writer-thread.ts', import.meta.url), {
+      workerData: options,
+      name: 'store-writer',
+    });
+    this.#thread.on('message', (reply: WriterReply) => this.#settle(reply));
+    this.#thread.on('error', (error) => this.#fail(asError(error)));
+    this.#ended = new Promise((resolve) => {
+      this.#thread.on('exit', () => {
+        this.#fail(new Error('it ended'));
+        resolve();
+      });
+    });
+  }
+
+  static async start(options: WriterOptions): Promise<Writer> {
+    const writer = new Writer(options);
+    await new Promise<readonly Outcome[]>((resolve, reject) => writer.#waiting.push({ resolve, reject }));
+    return writer;
+  }
+
+  commit(group: readonly Command[]): Promise<readonly Outcome[]> {
+    if (this.#failure) return Promise.reject(this.#failure);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+      this.#thread.postMessage(group satisfies WriterRequest);
+    });
+  }
+
+  async close(): Promise<void> {
+    if (!this.#failure) this.#thread.postMessage(undefined satisfies WriterRequest);
+    await this.#ended;
+  }
+
+  #settle(reply: WriterReply): void {
+    const waiting = this.#waiting.shift()!;
+    if ('failure' in reply) waiting.reject(new StoreError(reply.failure.code, reply.failure.message));
+    else waiting.resolve(reply.outcomes);
+  }
+
+  /** Nobody knows how far it came: whoever waits is told so, and nothing more is accepted. */
+  #fail(error: Error): void {
+    this.#failure ??= new StoreError('StorageFailed', `the writer's thread stopped: ${error.message}`, {
+      cause: error,
+    });
+    for (const waiting of this.#waiting.splice(0)) waiting.reject(this.#failure);
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * The memory driver: the MVCC engine with its tables in memory and its journal on whatever disk it is given. With a
+ * virtual disk it is the store of tests and of the simulation: everything but SQLite itself is the code of production.
+ */
+
+import { seededRandom, systemClock, systemRandom } from '@hangar/core';
+import type { Clock, Disk, Random } from '@hangar/core';
+import { VirtualDisk } from '@hangar/core/simulation';
+import type { Store } from '../../contract.ts';
+import type { Command, Outcome } from '../../engine/command.ts';
+import { execute } from '../../engine/execute.ts';
+import { defaultHistory } from '../../engine/history-window.ts';
+import type { HistoryPolicy } from '../../engine/history-window.ts';
+import { MvccStore } from '../../engine/mvcc-store.ts';
+import { Journal } from './journal.ts';
+import { MemoryTables } from './tables.ts';
+
+export interface MemoryStoreOptions {
+  clock?: Clock;
+  random?: Random;
+  /** Absent: a virtual disk of its own, whose content ends with the store. */
+  disk?: Disk;
+  directory?: string;
+  history?: HistoryPolicy;
+  watchQueueLengthMax?: number;
+  /** Let a journal grow to this before it is rewritten without what is obsolete. */
+  journalBytesMin?: number;
+}
+
+export async function openMemoryStore(options: MemoryStoreOptions = {}): Promise<Store> {
+  const clock = options.clock ?? systemClock;
+  const disk = options.disk ?? new VirtualDisk({ clock, random: seededRandom(0), latencyMaxMs: 0 });
+  const journalBytesMin = options.journalBytesMin ?? 1024 * 1024;
+  const tables = new MemoryTables();
+  const journal = await Journal.open(disk, options.directory ?? '/data', (group) => {
+    for (const mutation of group) tables.apply(mutation);
+    tables.makeDurable();
+  });
+  let rewriteAtBytes = Math.max(journalBytesMin, journal.bytes * 2);
+
+  async function commit(group: readonly Command[]): Promise<Outcome[]> {
+    if (journal.bytes > rewriteAtBytes) {
+      // A failure here loses nothing: the old journal goes on, and so does whoever waits.
+      await journal.rewrite(tables.snapshot()).catch(() => {});
+      rewriteAtBytes = Math.max(journalBytesMin, journal.bytes * 2);
+    }
+    const outcomes = group.map((command) => execute(tables, command));
+    try {
+      if (tables.group.length > 0) await journal.append(tables.group);
+    } catch (error) {
+      tables.rollBack();
+      throw error;
+    }
+    tables.makeDurable();
+    return outcomes;
+  }
+
+  return new MvccStore({
+    clock,
+    random: options.random ?? systemRandom,
+    reader: tables,
+    commit,
+    history: options.history ?? defaultHistory,
+    ...(options.watchQueueLengthMax !== undefined && { watchQueueLengthMax: options.watchQueueLengthMax }),
+    release: () => journal.close(),
+  });
+}

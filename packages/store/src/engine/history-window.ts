@@ -1,0 +1,75 @@
+/**
+ * Decides how much history is kept: everything younger than `ageMs`, but never more than `revisionsMax`. It looks when
+ * something was written and sleeps otherwise: an idle store sets no timer.
+ */
+
+import type { Clock, Timer } from '@hangar/core';
+import type { Revision } from '../contract.ts';
+
+export interface HistoryPolicy {
+  ageMs: number;
+  revisionsMax: number;
+}
+
+/** etcd under Kubernetes keeps five minutes. */
+export const defaultHistory: HistoryPolicy = { ageMs: 5 * 60_000, revisionsMax: 1_000_000 };
+
+const looksPerWindow = 10;
+
+export interface HistoryWindowOptions {
+  clock: Clock;
+  policy: HistoryPolicy;
+  /** Must not reject. */
+  compact(revision: Revision): Promise<void>;
+}
+
+export class HistoryWindow {
+  readonly #options: HistoryWindowOptions;
+  /** Which revision was current when; oldest first. */
+  readonly #samples: { atMs: number; revision: Revision }[] = [];
+  #newest = 0 as Revision;
+  #compacted = 0 as Revision;
+  #timer: Timer | undefined;
+
+  constructor(options: HistoryWindowOptions) {
+    this.#options = options;
+  }
+
+  /** After every commit. */
+  advanced(revision: Revision): void {
+    this.#newest = revision;
+    if (!this.#timer) this.#lookLater();
+    if (revision - this.#compacted > this.#options.policy.revisionsMax * 1.1) this.#compactTo(revision);
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  #lookLater(): void {
+    const { clock, policy } = this.#options;
+    this.#timer = clock.after(policy.ageMs / looksPerWindow, () => this.#look());
+  }
+
+  #look(): void {
+    const { clock, policy } = this.#options;
+    const nowMs = clock.monotonicMs();
+    this.#timer = undefined;
+    if (this.#samples.at(-1)?.revision !== this.#newest) this.#samples.push({ atMs: nowMs, revision: this.#newest });
+    let old: Revision | undefined;
+    while (this.#samples[0] && this.#samples[0].atMs <= nowMs - policy.ageMs) old = this.#samples.shift()!.revision;
+    if (old !== undefined && old > this.#compacted) this.#compact(old);
+    if (this.#samples.length > 0) this.#lookLater();
+  }
+
+  #compactTo(newest: Revision): void {
+    this.#compact((newest - this.#options.policy.revisionsMax) as Revision);
+  }
+
+  #compact(revision: Revision): void {
+    if (revision <= this.#compacted) return;
+    this.#compacted = revision;
+    void this.#options.compact(revision);
+  }
+}

@@ -1,0 +1,274 @@
+/**
+ * The watch hub: one stream of committed revisions in, any number of watches out.
+ *
+ * A watch is **live** (the hub hands it each batch as it is published) or **behind** (it reads the history, page by page,
+ * until it has caught up with the hub, and joins it in the same synchronous step, so that no revision falls between).
+ * A live watch whose buffer is full becomes one that is behind: slow consumers cost reads, never memory.
+ *
+ * Watches of the same prefix share one batch object, and a key is matched against the few lengths of prefix in use, so
+ * publishing does not grow with the number of unrelated watches.
+ */
+
+import type { Revision, StoreEvent, Watch, WatchBatch, WatchOptions } from '../contract.ts';
+import { closed, CompactedError } from '../errors.ts';
+
+export interface HistoryPage {
+  readonly batches: readonly WatchBatch[];
+  /** The first revision that the page does not cover. */
+  readonly next: Revision;
+}
+
+/** Where watches that are behind read. */
+export interface HistorySource {
+  compactedRevision(): Revision;
+  /** Batches with `from ≤ revision ≤ to` in order; may cover less than asked, never nothing. Rejects with `Compacted`. */
+  read(options: Required<WatchOptions> & { to: Revision }): Promise<HistoryPage>;
+  /** Resolves when everything acknowledged before the call has been published. */
+  published(): Promise<void>;
+}
+
+/** A committed revision, with its events made only for those who watch. */
+export interface Publication {
+  readonly revision: Revision;
+  readonly keys: readonly string[];
+  event(index: number, previous: boolean): StoreEvent;
+}
+
+export interface WatchHubOptions {
+  history: HistorySource;
+  revision: Revision;
+  queueLengthMax?: number;
+}
+
+export class WatchHub {
+  readonly history: HistorySource;
+  readonly queueLengthMax: number;
+  #revision: Revision;
+  /** Live watches by prefix length, then prefix. */
+  readonly #groups = new Map<number, Map<string, WatchGroup>>();
+  readonly #watches = new Set<HubWatch>();
+  #closed: Error | undefined;
+
+  constructor(options: WatchHubOptions) {
+    this.history = options.history;
+    this.queueLengthMax = options.queueLengthMax ?? 1024;
+    this.#revision = options.revision;
+  }
+
+  /** Everything up to here has been published. */
+  get revision(): Revision {
+    return this.#revision;
+  }
+
+  /** Revisions must come in order. Synchronous: when it returns, every live watch has the batch. */
+  publish(publication: Publication): void {
+    this.#revision = publication.revision;
+    if (this.#groups.size === 0) return;
+    const matches = new Map<WatchGroup, number[]>();
+    publication.keys.forEach((key, index) => {
+      for (const [length, byPrefix] of this.#groups) {
+        const group = key.length >= length ? byPrefix.get(key.slice(0, length)) : undefined;
+        if (!group) continue;
+        const indexes = matches.get(group);
+        if (indexes) indexes.push(index);
+        else matches.set(group, [index]);
+      }
+    });
+    for (const [group, indexes] of matches) group.publish(publication, indexes);
+  }
+
+  /** Nothing happened under any prefix up to this revision: lets watches mark progress. */
+  advance(revision: Revision): void {
+    if (revision > this.#revision) this.#revision = revision;
+  }
+
+  watch(options: WatchOptions): Watch {
+    const from = options.fromRevision ?? ((this.#revision + 1) as Revision);
+    const watch = new HubWatch(this, {
+      prefix: options.prefix,
+      fromRevision: from,
+      previous: options.previous ?? false,
+    });
+    if (this.#closed) watch.fail(this.#closed);
+    else this.#watches.add(watch);
+    return watch;
+  }
+
+  /** Ends every watch with the error: `Closed`, or why the stream behind the hub broke. */
+  close(error: Error = closed()): void {
+    this.#closed = error;
+    for (const watch of [...this.#watches]) watch.fail(error);
+  }
+
+  /** For the watch itself. */
+  join(watch: HubWatch): void {
+    const { prefix } = watch.options;
+    let byPrefix = this.#groups.get(prefix.length);
+    if (!byPrefix) this.#groups.set(prefix.length, (byPrefix = new Map()));
+    let group = byPrefix.get(prefix);
+    if (!group) byPrefix.set(prefix, (group = new WatchGroup()));
+    group.members.add(watch);
+  }
+
+  /** For the watch itself. */
+  leave(watch: HubWatch, forGood: boolean): void {
+    if (forGood) this.#watches.delete(watch);
+    const { prefix } = watch.options;
+    const byPrefix = this.#groups.get(prefix.length);
+    const group = byPrefix?.get(prefix);
+    if (!byPrefix || !group) return;
+    group.members.delete(watch);
+    if (group.members.size === 0) byPrefix.delete(prefix);
+    if (byPrefix.size === 0) this.#groups.delete(prefix.length);
+  }
+}
+
+/** The live watches of one prefix. */
+class WatchGroup {
+  readonly members = new Set<HubWatch>();
+
+  publish(publication: Publication, indexes: readonly number[]): void {
+    let plain: WatchBatch | undefined;
+    let withPrevious: WatchBatch | undefined;
+    const batch = (previous: boolean): WatchBatch => ({
+      revision: publication.revision,
+      events: indexes.map((index) => publication.event(index, previous)),
+    });
+    for (const watch of this.members) {
+      if (watch.options.previous) watch.offer((withPrevious ??= batch(true)));
+      else watch.offer((plain ??= batch(false)));
+    }
+  }
+}
+
+interface Waiting {
+  resolve(batch: WatchBatch | undefined): void;
+  reject(error: Error): void;
+}
+
+class HubWatch implements Watch {
+  readonly options: Required<WatchOptions>;
+  readonly #hub: WatchHub;
+  readonly #queue: WatchBatch[] = [];
+  /** The first revision that was neither delivered nor queued yet. */
+  #next: Revision;
+  #live = false;
+  #progress: Promise<void> | undefined;
+  #progressDue = false;
+  #waiting: Waiting | undefined;
+  #ended: { error?: Error } | undefined;
+
+  constructor(hub: WatchHub, options: Required<WatchOptions>) {
+    this.#hub = hub;
+    this.options = options;
+    this.#next = options.fromRevision;
+    this.#joinWhenCaughtUp();
+  }
+
+  /** From the hub, in order. */
+  offer(batch: WatchBatch): void {
+    if (batch.revision < this.#next) return;
+    if (this.#waiting) {
+      const waiting = this.#waiting;
+      this.#waiting = undefined;
+      this.#next = (batch.revision + 1) as Revision;
+      waiting.resolve(batch);
+    } else if (this.#queue.length < this.#hub.queueLengthMax) {
+      this.#next = (batch.revision + 1) as Revision;
+      this.#queue.push(batch);
+    } else {
+      this.#next = this.#queue[0]!.revision;
+      this.#queue.length = 0;
+      this.#live = false;
+      this.#hub.leave(this, false);
+    }
+  }
+
+  async next(): Promise<WatchBatch | undefined> {
+    for (;;) {
+      if (this.#ended) {
+        if (this.#ended.error) throw this.#ended.error;
+        return undefined;
+      }
+      const queued = this.#queue.shift();
+      if (queued) return queued;
+      if (!this.#live) {
+        await this.#catchUp();
+        continue;
+      }
+      if (this.#progressDue) return this.#mark();
+      return new Promise((resolve, reject) => (this.#waiting = { resolve, reject }));
+    }
+  }
+
+  requestProgress(): void {
+    this.#progress ??= this.#hub.history.published().then(
+      () => {
+        this.#progress = undefined;
+        this.#progressDue = true;
+        if (!this.#waiting) return;
+        const waiting = this.#waiting;
+        this.#waiting = undefined;
+        waiting.resolve(this.#mark());
+      },
+      // The stream behind the hub broke: the watch learns of it in its own way, there is just no mark.
+      () => (this.#progress = undefined),
+    );
+  }
+
+  close(): void {
+    this.#end({});
+  }
+
+  fail(error: Error): void {
+    this.#end({ error });
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<WatchBatch, void, void> {
+    try {
+      for (let batch = await this.next(); batch; batch = await this.next()) yield batch;
+    } finally {
+      this.close();
+    }
+  }
+
+  /** Only when live with an empty queue: everything up to the hub's revision was delivered. */
+  #mark(): WatchBatch {
+    this.#progressDue = false;
+    return { revision: this.#hub.revision, events: [] };
+  }
+
+  #joinWhenCaughtUp(): boolean {
+    if (this.#next <= this.#hub.revision || this.#ended) return false;
+    this.#live = true;
+    this.#hub.join(this);
+    return true;
+  }
+
+  async #catchUp(): Promise<void> {
+    if (this.#joinWhenCaughtUp()) return;
+    try {
+      const { history } = this.#hub;
+      // A revision is readable when it is not older than the compaction; its own events need those after it.
+      if (this.#next <= history.compactedRevision()) throw new CompactedError(this.#next, history.compactedRevision());
+      const page = await history.read({ ...this.options, fromRevision: this.#next, to: this.#hub.revision });
+      if (this.#ended) return;
+      this.#queue.push(...page.batches);
+      this.#next = page.next;
+      this.#joinWhenCaughtUp();
+    } catch (error) {
+      this.fail(error as Error);
+    }
+  }
+
+  #end(how: { error?: Error }): void {
+    if (this.#ended) return;
+    this.#ended = how;
+    this.#queue.length = 0;
+    this.#hub.leave(this, true);
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (how.error) waiting?.reject(how.error);
+    else waiting?.resolve(undefined);
+  }
+}

@@ -1,0 +1,280 @@
+/**
+ * The MVCC engine: the whole contract on top of tables that can be read now (`TableReader`) and changed by groups
+ * (`commit`). The memory and embedded drivers are this class with different tables under it.
+ */
+
+import { breathe } from '@hangar/core';
+import type { Clock, Random } from '@hangar/core';
+import type {
+  CommitResult,
+  Entry,
+  GetResult,
+  KeyRange,
+  Lease,
+  LeaseId,
+  RangeOptions,
+  RangeResult,
+  RangeStatistics,
+  ReadOptions,
+  Revision,
+  Store,
+  StoreEvent,
+  Watch,
+  WatchBatch,
+  WatchOptions,
+  Write,
+} from '../contract.ts';
+import { closed, CompactedError, futureRevision, StoreError } from '../errors.ts';
+import { checkKey, checkRange, prefixRange, successor } from '../keys.ts';
+import { checkLimit, checkRevision, checkTransaction, checkTtl } from '../limits.ts';
+import type { Change, Command, Outcome } from './command.ts';
+import { GroupCommit } from './group-commit.ts';
+import type { GroupCommitOptions } from './group-commit.ts';
+import { HistoryWindow } from './history-window.ts';
+import type { HistoryPolicy } from './history-window.ts';
+import { WatchHub } from './hub.ts';
+import type { HistoryPage } from './hub.ts';
+import { LeaseKeeper } from './lease-keeper.ts';
+import { entryOf } from './rows.ts';
+import type { Row } from './rows.ts';
+import type { TableReader } from './tables.ts';
+
+/** A range without a limit is read in pages of this size, with a breath between them. */
+const pageLength = 2_000;
+const historyPageRows = 1_000;
+const obsoletePerStep = 500;
+
+export interface MvccStoreOptions {
+  clock: Clock;
+  random: Random;
+  reader: TableReader;
+  commit: GroupCommitOptions['commit'];
+  inFlightMax?: number;
+  history: HistoryPolicy;
+  watchQueueLengthMax?: number;
+  /** Gives back what the driver holds, after the last commit. */
+  release(): Promise<void>;
+}
+
+export class MvccStore implements Store {
+  readonly #options: MvccStoreOptions;
+  readonly #reader: TableReader;
+  readonly #commits: GroupCommit;
+  readonly #hub: WatchHub;
+  readonly #leases: LeaseKeeper;
+  readonly #window: HistoryWindow;
+  /** Set before the tables forget anything, so that no read begins in what is about to go. */
+  #compacted: Revision;
+  #removing = false;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: MvccStoreOptions) {
+    const { clock, reader } = options;
+    this.#options = options;
+    this.#reader = reader;
+    this.#compacted = reader.compactedRevision();
+    this.#commits = new GroupCommit({
+      commit: options.commit,
+      onOutcome: (command, outcome) => this.#publish(command, outcome),
+      ...(options.inFlightMax !== undefined && { inFlightMax: options.inFlightMax }),
+    });
+    this.#hub = new WatchHub({
+      revision: reader.revision(),
+      history: {
+        compactedRevision: () => this.#compacted,
+        read: (span) => this.#readHistory(span),
+        published: () => Promise.resolve(), // a commit is published before it is acknowledged
+      },
+      ...(options.watchQueueLengthMax !== undefined && { queueLengthMax: options.watchQueueLengthMax }),
+    });
+    this.#leases = new LeaseKeeper(clock, (id) => this.revokeLease(id));
+    for (const lease of reader.leases()) this.#leases.keep(lease);
+    this.#window = new HistoryWindow({ clock, policy: options.history, compact: (to) => this.#compactQuietly(to) });
+    void this.#removeObsolete(); // what a crash left
+  }
+
+  async revision(): Promise<Revision> {
+    this.#refuseWhenClosed();
+    return this.#reader.revision();
+  }
+
+  async get(key: string, options: ReadOptions = {}): Promise<GetResult> {
+    this.#refuseWhenClosed();
+    checkKey(key);
+    const { atRevision } = options;
+    if (atRevision !== undefined) this.#checkReadable(atRevision);
+    const { entry, revision } = this.#reader.get(key, atRevision);
+    return { entry, revision: atRevision ?? revision };
+  }
+
+  async range(range: KeyRange, options: RangeOptions = {}): Promise<RangeResult> {
+    this.#refuseWhenClosed();
+    checkRange(range);
+    if (options.limit !== undefined) checkLimit(options.limit);
+    if (options.atRevision !== undefined) this.#checkReadable(options.atRevision);
+    const limit = options.limit || Infinity;
+    const entries: Entry[] = [];
+    let at = options.atRevision;
+    for (let start = range.start; ; start = successor(entries.at(-1)!.key)) {
+      const wanted = Math.min(limit - entries.length + 1, pageLength);
+      const page = this.#reader.range({ ...range, start }, { at, limit: wanted, keysOnly: options.keysOnly ?? false });
+      const revision = (at ??= page.revision);
+      for (const entry of page.entries) entries.push(entry);
+      if (entries.length > limit) return { entries: entries.slice(0, limit), revision, more: true };
+      if (page.entries.length < wanted) return { entries, revision, more: false };
+      await breathe(this.#options.clock);
+      this.#refuseWhenClosed();
+      this.#checkReadable(at);
+    }
+  }
+
+  async statistics(range: KeyRange, options: ReadOptions = {}): Promise<RangeStatistics> {
+    this.#refuseWhenClosed();
+    checkRange(range);
+    if (options.atRevision !== undefined) this.#checkReadable(options.atRevision);
+    const statistics = this.#reader.statistics(range, options.atRevision);
+    return { ...statistics, revision: options.atRevision ?? statistics.revision };
+  }
+
+  async commit(writes: readonly Write[]): Promise<CommitResult> {
+    this.#refuseWhenClosed();
+    checkTransaction(writes);
+    return (await this.#submit({ type: 'transaction', writes })).result;
+  }
+
+  watch(options: WatchOptions): Watch {
+    if (options.prefix !== '') checkKey(options.prefix);
+    if (options.fromRevision !== undefined) checkRevision(options.fromRevision);
+    return this.#hub.watch(options);
+  }
+
+  async compact(revision: Revision): Promise<void> {
+    this.#refuseWhenClosed();
+    checkRevision(revision);
+    // Published, not only durable: an event must find its previous value until it is out.
+    if (revision > this.#hub.revision) throw futureRevision(revision, this.#hub.revision);
+    if (revision <= this.#compacted) return;
+    const before = this.#compacted;
+    this.#compacted = revision;
+    try {
+      await this.#submit({ type: 'compact', revision });
+    } catch (error) {
+      if (this.#compacted === revision) this.#compacted = before;
+      throw error;
+    }
+    await this.#removeObsolete();
+  }
+
+  async grantLease(ttlMs: number): Promise<Lease> {
+    this.#refuseWhenClosed();
+    checkTtl(ttlMs);
+    const lease: Lease = { id: Buffer.from(this.#options.random.bytes(7)).toString('hex') as LeaseId, ttlMs };
+    await this.#submit({ type: 'grantLease', lease });
+    this.#leases.keep(lease);
+    return lease;
+  }
+
+  async renewLease(id: LeaseId): Promise<void> {
+    this.#refuseWhenClosed();
+    this.#leases.renew(id);
+  }
+
+  async revokeLease(id: LeaseId): Promise<void> {
+    this.#refuseWhenClosed();
+    await this.#submit({ type: 'revokeLease', id });
+    this.#leases.forget(id);
+  }
+
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    this.#window.stop();
+    this.#leases.stop();
+    await this.#commits.idle();
+    this.#hub.close();
+    await this.#options.release();
+  }
+
+  async #submit(command: Command): Promise<Extract<Outcome, { result: unknown }>> {
+    const outcome = await this.#commits.submit(command);
+    if ('error' in outcome) throw new StoreError(outcome.error.code, outcome.error.message);
+    return outcome;
+  }
+
+  #publish(command: Command, outcome: Outcome): void {
+    if ('error' in outcome || outcome.changes.length === 0) return;
+    const { result, changes } = outcome;
+    const writes = command.type === 'transaction' ? command.writes : [];
+    this.#hub.publish({
+      revision: result.revision,
+      keys: changes.map((change) => change.key),
+      event: (index, previous) => this.#event(result.revision, changes[index]!, writes, previous),
+    });
+    this.#window.advanced(result.revision);
+  }
+
+  #event(revision: Revision, change: Change, writes: readonly Write[], withPrevious: boolean): StoreEvent {
+    const { key, createRevision, version, previousId } = change;
+    const previous = withPrevious && previousId > 0 ? this.#reader.entryById(previousId) : undefined;
+    const write = writes[change.write];
+    if (write?.type !== 'put') return { type: 'delete', key, ...(previous && { previous }) };
+    const entry = { key, value: write.value, createRevision, modRevision: revision, version, lease: write.lease };
+    return { type: 'put', entry, ...(previous && { previous }) };
+  }
+
+  async #readHistory(span: Required<WatchOptions> & { to: Revision }): Promise<HistoryPage> {
+    await breathe(this.#options.clock);
+    if (span.fromRevision <= this.#compacted) throw new CompactedError(span.fromRevision, this.#compacted);
+    const { rows, next } = this.#reader.history(prefixRange(span.prefix), {
+      from: span.fromRevision,
+      to: span.to,
+      rowsMax: historyPageRows,
+    });
+    const batches: (WatchBatch & { events: StoreEvent[] })[] = [];
+    for (const row of rows) {
+      if (batches.at(-1)?.revision !== row.revision) batches.push({ revision: row.revision, events: [] });
+      batches.at(-1)!.events.push(this.#eventOf(row, span.previous));
+    }
+    return { batches, next };
+  }
+
+  #eventOf(row: Row, withPrevious: boolean): StoreEvent {
+    const previous = withPrevious && row.previousId > 0 ? this.#reader.entryById(row.previousId) : undefined;
+    if (!row.value) return { type: 'delete', key: row.key, ...(previous && { previous }) };
+    return { type: 'put', entry: entryOf(row), ...(previous && { previous }) };
+  }
+
+  /** Background work: a disk that refuses it now is asked again at the next compaction. */
+  async #compactQuietly(revision: Revision): Promise<void> {
+    await this.compact(revision).catch(() => {});
+  }
+
+  /** Small steps between the groups of others, so that nobody waits for a large compaction. */
+  async #removeObsolete(): Promise<void> {
+    if (this.#removing) return;
+    this.#removing = true;
+    try {
+      for (let more = true; more && !this.#closing;) {
+        more = (await this.#submit({ type: 'removeObsolete', rowsMax: obsoletePerStep })).more ?? false;
+        await breathe(this.#options.clock);
+      }
+    } catch {
+      // Only space is at stake; the next compaction goes on here.
+    } finally {
+      this.#removing = false;
+    }
+  }
+
+  #checkReadable(revision: Revision): void {
+    checkRevision(revision);
+    if (revision < this.#compacted) throw new CompactedError(revision, this.#compacted);
+    const current = this.#reader.revision();
+    if (revision > current) throw futureRevision(revision, current);
+  }
+
+  #refuseWhenClosed(): void {
+    if (this.#closing) throw closed();
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * A map in key order: chunks of sorted keys, found by binary search. An insertion moves at most one chunk's keys, so a
+ * million keys cost what a thousand do, plus one more search over the chunks.
+ *
+ *     chunks  [ a c f ] [ h k ] [ q t x ]      insert i →  [ a c f ] [ h i k ] [ q t x ]
+ */
+
+import type { KeyRange } from '../contract.ts';
+import { compareKeys } from '../keys.ts';
+
+const chunkLengthMax = 256;
+
+export class SortedMap<V> {
+  readonly #values = new Map<string, V>();
+  readonly #chunks: string[][] = [];
+
+  get size(): number {
+    return this.#values.size;
+  }
+
+  get(key: string): V | undefined {
+    return this.#values.get(key);
+  }
+
+  set(key: string, value: V): void {
+    if (!this.#values.has(key)) this.#insert(key);
+    this.#values.set(key, value);
+  }
+
+  delete(key: string): boolean {
+    if (!this.#values.delete(key)) return false;
+    const at = this.#chunkOf(key);
+    const chunk = this.#chunks[at]!;
+    chunk.splice(lowerBound(chunk, key), 1);
+    if (chunk.length === 0) this.#chunks.splice(at, 1);
+    return true;
+  }
+
+  /** In key order. The map must not change while the iteration is under way. */
+  *entries(range: KeyRange): Generator<[string, V], void, void> {
+    if (this.#chunks.length === 0) return;
+    let at = this.#chunkOf(range.start);
+    let place = lowerBound(this.#chunks[at]!, range.start);
+    for (; at < this.#chunks.length; at++, place = 0) {
+      const chunk = this.#chunks[at]!;
+      for (; place < chunk.length; place++) {
+        const key = chunk[place]!;
+        if (range.end !== undefined && compareKeys(key, range.end) >= 0) return;
+        yield [key, this.#values.get(key)!];
+      }
+    }
+  }
+
+  #insert(key: string): void {
+    if (this.#chunks.length === 0) {
+      this.#chunks.push([key]);
+      return;
+    }
+    const at = this.#chunkOf(key);
+    const chunk = this.#chunks[at]!;
+    chunk.splice(lowerBound(chunk, key), 0, key);
+    if (chunk.length > chunkLengthMax) this.#chunks.splice(at + 1, 0, chunk.splice(chunk.length / 2));
+  }
+
+  /** The last chunk whose first key is not after `key`; the first one when all are. */
+  #chunkOf(key: string): number {
+    let low = 0;
+    let high = this.#chunks.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (compareKeys(this.#chunks[middle]![0]!, key) <= 0) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+}
+
+/** The place of the first key that is not before `key`. */
+function lowerBound(keys: readonly string[], key: string): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compareKeys(keys[middle]!, key) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

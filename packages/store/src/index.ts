@@ -1,0 +1,21 @@
+/**
+ * store: a durable MVCC key-value store with etcd's semantics. Read `contract.ts` first, then a driver:
+ * `drivers/memory` (tests, simulation), `drivers/embedded` (the default), `drivers/etcd` (production).
+ * The store knows bytes, keys, revisions and leases, never kinds.
+ */
+
+export type * from './contract.ts';
+export { CompactedError, StoreError } from './errors.ts';
+export type { StoreErrorCode } from './errors.ts';
+export { compareKeys, everything, prefixRange, successor } from './keys.ts';
+export { transactionWritesMax, valueBytesMax } from './limits.ts';
+export { openMemoryStore } from './drivers/memory/memory-store.ts';
+export type { MemoryStoreOptions } from './drivers/memory/memory-store.ts';
+export { BaseLayer } from './layered/base-layer.ts';
+export type { BaseEntry } from './layered/base-layer.ts';
+export { layeredStore } from './layered/layered-store.ts';
+export type { LayeredStoreOptions } from './layered/layered-store.ts';
+export { openEmbeddedStore } from './drivers/embedded/embedded-store.ts';
+export type { EmbeddedStoreOptions } from './drivers/embedded/embedded-store.ts';
+export { exportRange, importRange } from './transfer/transfer.ts';
+export type { ExportOptions, ImportOptions, ImportResult } from './transfer/transfer.ts';

@@ -1,0 +1,95 @@
+/**
+ * Keys and ranges of keys. Order is that of the UTF-8 bytes (etcd's and SQLite's), which is not JavaScript's order of
+ * strings once a key leaves the Basic Multilingual Plane: always compare with `compareKeys`.
+ */
+
+import type { KeyRange } from './contract.ts';
+import { StoreError } from './errors.ts';
+
+export const keyBytesMax = 2048;
+
+// Control characters have no place in a path and would make logs and listings lie.
+// oxlint-disable-next-line no-control-regex
+const refusedCharacters = /[\u0000-\u001f\u007f]/;
+
+export function checkKey(key: string): void {
+  const problem = problemWith(key);
+  if (problem)
+    throw new StoreError('InvalidKey', `invalid key ${JSON.stringify(String(key).slice(0, 80))}: ${problem}`);
+}
+
+function problemWith(key: unknown): string | undefined {
+  if (typeof key !== 'string') return 'it must be a string';
+  if (key.length === 0) return 'it must not be empty';
+  if (key.length > keyBytesMax || (key.length * 3 > keyBytesMax && Buffer.byteLength(key) > keyBytesMax)) {
+    return `it must not be longer than ${keyBytesMax} bytes`;
+  }
+  if (refusedCharacters.test(key)) return 'it must not contain control characters';
+  if (!key.isWellFormed()) return 'it must be well-formed Unicode';
+  return undefined;
+}
+
+/** A range may start at the empty string (before every key); its bounds are otherwise keys or their successors. */
+export function checkRange(range: KeyRange): void {
+  if (range.start !== '') checkBound(range.start);
+  if (range.end !== undefined) checkBound(range.end);
+}
+
+function checkBound(bound: string): void {
+  checkKey(bound.endsWith('\u0000') ? bound.slice(0, -1) : bound);
+}
+
+export const everything: KeyRange = { start: '' };
+
+export function prefixRange(prefix: string): KeyRange {
+  if (prefix === '') return everything;
+  const end = afterPrefix(prefix);
+  return end === undefined ? { start: prefix } : { start: prefix, end };
+}
+
+export function inRange(key: string, range: KeyRange): boolean {
+  return compareKeys(key, range.start) >= 0 && (range.end === undefined || compareKeys(key, range.end) < 0);
+}
+
+/** The part that two ranges share; undefined when they do not meet. */
+export function intersection(a: KeyRange, b: KeyRange): KeyRange | undefined {
+  const start = compareKeys(a.start, b.start) >= 0 ? a.start : b.start;
+  const end = a.end === undefined ? b.end : b.end === undefined || compareKeys(a.end, b.end) <= 0 ? a.end : b.end;
+  if (end === undefined) return { start };
+  return compareKeys(start, end) < 0 ? { start, end } : undefined;
+}
+
+/** The first key after `key`: where a listing that stopped there goes on. */
+export function successor(key: string): string {
+  // Not a key itself (keys hold no control characters), but a bound that only `key` can precede directly.
+  return `${key}\u0000`;
+}
+
+/** Negative, zero or positive, by UTF-8 bytes. */
+export function compareKeys(a: string, b: string): number {
+  if (a === b) return 0;
+  const length = Math.min(a.length, b.length);
+  for (let at = 0; at < length; at++) {
+    const x = a.charCodeAt(at);
+    const y = b.charCodeAt(at);
+    if (x !== y) return byteOrder(x) - byteOrder(y);
+  }
+  return a.length - b.length;
+}
+
+/** UTF-8 sorts surrogate pairs (U+10000 and up) after U+E000–U+FFFF, UTF-16 code units sort them before. */
+function byteOrder(unit: number): number {
+  if (unit < 0xd800) return unit;
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
+}
+
+/** The least string greater than every string with this prefix; undefined when there is none. */
+function afterPrefix(prefix: string): string | undefined {
+  const points = [...prefix].map((character) => character.codePointAt(0) as number);
+  for (let last = points.pop(); last !== undefined; last = points.pop()) {
+    if (last === 0x10ffff) continue;
+    const next = last + 1 === 0xd800 ? 0xe000 : last + 1;
+    return String.fromCodePoint(...points, next);
+  }
+  return undefined;
+}

@@ -1,0 +1,42 @@
+/**
+ * The immutable layer that many tenants share: keys relative to a tenant's prefix, in key order. It exists once in
+ * memory, whatever the number of views on it.
+ */
+
+import type { KeyRange } from '../contract.ts';
+import { checkKey } from '../keys.ts';
+import { SortedMap } from '../engine/sorted-map.ts';
+
+export interface BaseEntry {
+  /** What follows the tenant's prefix, e.g. `namespaces/default`. */
+  readonly key: string;
+  readonly value: Uint8Array;
+}
+
+export class BaseLayer {
+  readonly #entries = new SortedMap<Uint8Array>();
+
+  constructor(entries: Iterable<BaseEntry>) {
+    for (const { key, value } of entries) {
+      checkKey(key);
+      this.#entries.set(key, value);
+    }
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  has(key: string): boolean {
+    return this.#entries.get(key) !== undefined;
+  }
+
+  value(key: string): Uint8Array | undefined {
+    return this.#entries.get(key);
+  }
+
+  /** In key order. */
+  keysIn(range: KeyRange): string[] {
+    return Array.from(this.#entries.entries(range), ([key]) => key);
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * Where a view's keys are in the store. A tenant's differences stand where kube-apiserver would write them; that a base
+ * entry was deleted is told by a tombstone under `.hidden/`, a name that no Kubernetes resource has, inside the tenant's
+ * range, so that copying or deleting the range takes the tombstones along.
+ *
+ *     base    namespaces/default  namespaces/kube-public           shared by all
+ *     store   /registry/clusters/demo/namespaces/default           demo changed it
+ *             /registry/clusters/demo/.hidden/namespaces/kube-public   demo deleted it
+ */
+
+import type { KeyRange } from '../contract.ts';
+import { StoreError } from '../errors.ts';
+import { checkKey, checkRange, intersection, prefixRange } from '../keys.ts';
+
+const hiddenName = '.hidden/';
+
+export class Layout {
+  readonly prefix: string;
+  readonly all: KeyRange;
+  readonly #hiddenPrefix: string;
+  readonly #hidden: KeyRange;
+
+  constructor(prefix: string) {
+    checkKey(prefix);
+    this.prefix = prefix;
+    this.all = prefixRange(prefix);
+    this.#hiddenPrefix = prefix + hiddenName;
+    this.#hidden = prefixRange(this.#hiddenPrefix);
+  }
+
+  /** The key without the prefix; throws `InvalidKey` for a key that is not the view's. */
+  relative(key: string): string {
+    checkKey(key);
+    if (!this.owns(key) || key === this.prefix) {
+      throw new StoreError('InvalidKey', `the key ${JSON.stringify(key)} is not inside ${JSON.stringify(this.prefix)}`);
+    }
+    return key.slice(this.prefix.length);
+  }
+
+  owns(key: string): boolean {
+    return key.startsWith(this.prefix) && !key.startsWith(this.#hiddenPrefix);
+  }
+
+  tombstone(relative: string): string {
+    return this.#hiddenPrefix + relative;
+  }
+
+  /** The relative key that a tombstone hides; undefined when the key is not a tombstone. */
+  hiddenBy(key: string): string | undefined {
+    return key.startsWith(this.#hiddenPrefix) ? key.slice(this.#hiddenPrefix.length) : undefined;
+  }
+
+  /** The parts of a range that hold the view's own entries: inside the prefix, around the tombstones. */
+  pieces(range: KeyRange): KeyRange[] {
+    checkRange(range);
+    const inside = intersection(range, this.all);
+    if (!inside) return [];
+    const before = intersection(inside, { start: '', end: this.#hidden.start });
+    const after = intersection(inside, { start: this.#hidden.end! });
+    return [before, after].filter((piece) => piece !== undefined);
+  }
+
+  /** The same part of the key space, without the prefix: for the base. */
+  relativeRange(range: KeyRange): KeyRange | undefined {
+    return this.#moved(range, '');
+  }
+
+  /** The same part of the key space, among the tombstones. */
+  tombstoneRange(range: KeyRange): KeyRange | undefined {
+    return this.#moved(range, this.#hiddenPrefix);
+  }
+
+  #moved(range: KeyRange, prefix: string): KeyRange | undefined {
+    const inside = intersection(range, this.all);
+    if (!inside) return undefined;
+    const start = prefix + inside.start.slice(this.prefix.length);
+    const toTheEnd = inside.end === undefined || inside.end === this.all.end;
+    if (toTheEnd) return prefix === '' ? { start } : { start, end: this.#hidden.end! };
+    return { start, end: prefix + inside.end!.slice(this.prefix.length) };
+  }
+}

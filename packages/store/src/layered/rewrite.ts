@@ -1,0 +1,76 @@
+/**
+ * What a transaction on the view means for the store below, given what stands there now. Every state that it relies on
+ * becomes a condition, so that the store refuses it when the state has changed meanwhile.
+ *
+ *     now            put                                 delete
+ *     own entry      put own, if still the same          delete own, if still the same; put tombstone
+ *     tombstone      put own; delete tombstone           nothing
+ *     base only      put own, if neither is there        put tombstone, if neither is there
+ */
+
+import type { Entry, Write } from '../contract.ts';
+import type { Revision } from '../contract.ts';
+import { noBytes } from '../engine/rows.ts';
+import { StoreError } from '../errors.ts';
+import { inRange } from '../keys.ts';
+import type { Layout } from './layout.ts';
+
+export interface KeyState {
+  readonly own: Entry | undefined;
+  readonly tombstone: Entry | undefined;
+  readonly inBase: boolean;
+  /** What the view shows. */
+  readonly entry: Entry | undefined;
+}
+
+const absent = 0 as Revision;
+
+export function viewOf(state: { own: Entry | undefined; tombstone: Entry | undefined; base: Entry | undefined }) {
+  return state.own ?? (state.tombstone ? undefined : state.base);
+}
+
+export interface RewriteInput {
+  writes: readonly Write[];
+  states: ReadonlyMap<string, KeyState>;
+  layout: Layout;
+}
+
+/** The writes for the store, and what to add to its count of deletions: base entries that go, tombstones that do not count. */
+export function rewrite({ writes, states, layout }: RewriteInput): { raw: Write[]; deleted: number } {
+  const raw: Write[] = [];
+  let deleted = 0;
+  const hide = (key: string, state: KeyState) => {
+    if (!state.entry || !state.inBase) return;
+    raw.push({ type: 'put', key: layout.tombstone(layout.relative(key)), value: noBytes, expected: absent });
+    if (!state.own) {
+      raw.push({ type: 'check', key, expected: absent });
+      deleted++;
+    }
+  };
+  for (const write of writes) {
+    if (write.type === 'deleteRange') {
+      raw.push(write);
+      for (const [key, state] of states) if (inRange(key, write.range)) hide(key, state);
+      continue;
+    }
+    const state = states.get(write.key)!;
+    const tombstoneKey = layout.tombstone(layout.relative(write.key));
+    const expected = state.own?.modRevision ?? absent;
+    if (!state.inBase) raw.push(write);
+    else if (write.type === 'check') {
+      raw.push({ ...write, expected });
+      if (!state.own) raw.push({ type: 'check', key: tombstoneKey, expected: state.tombstone?.modRevision ?? absent });
+    } else if (write.type === 'put') {
+      if (write.lease !== undefined) throw new StoreError('InvalidRequest', 'a base entry cannot have a lease');
+      raw.push({ ...write, expected });
+      if (state.tombstone) {
+        raw.push({ type: 'delete', key: tombstoneKey, expected: state.tombstone.modRevision });
+        deleted--;
+      } else if (!state.own) raw.push({ type: 'check', key: tombstoneKey, expected: absent });
+    } else {
+      if (state.own) raw.push({ ...write, expected });
+      hide(write.key, state);
+    }
+  }
+  return { raw, deleted };
+}

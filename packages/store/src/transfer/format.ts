@@ -1,0 +1,110 @@
+/**
+ * The notation of an exported range: a stream that can be written and read in any chunks.
+ *
+ *     "HANGAR-RANGE-1\n"
+ *     frame …    length u32 · kind u8 · body
+ *       entry    key below the prefix, value
+ *       end      number of entries, checksum over all bodies before it
+ *
+ * Without the end frame the stream is incomplete; with it, every bit was checked.
+ */
+
+import { crc32 } from 'node:zlib';
+import { ByteReader, ByteWriter } from '../bytes.ts';
+import { StoreError } from '../errors.ts';
+import { keyBytesMax } from '../keys.ts';
+import { valueBytesMax } from '../limits.ts';
+
+export interface TransferEntry {
+  /** Below the exported prefix. */
+  readonly key: string;
+  readonly value: Uint8Array;
+}
+
+const magic = Buffer.from('HANGAR-RANGE-1\n');
+const headerBytes = 5;
+const kinds = { entry: 1, end: 2 } as const;
+/** Key, value and their lengths: what claims to be longer is not ours, and must not make us buffer it. */
+const bodyBytesMax = keyBytesMax + valueBytesMax + 32;
+
+export async function* encodeEntries(entries: AsyncIterable<TransferEntry>): AsyncGenerator<Uint8Array, void, void> {
+  yield magic;
+  let count = 0;
+  let checksum = 0;
+  for await (const { key, value } of entries) {
+    const body = new ByteWriter().string(key).bytes(value).finish();
+    checksum = crc32(body, checksum);
+    count++;
+    yield frame(kinds.entry, body);
+  }
+  yield frame(kinds.end, new ByteWriter().uint(count).uint(checksum).finish());
+}
+
+/** Throws `ImportFailed` on the first thing that is not as it was written. */
+export async function* decodeEntries(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<TransferEntry, void, void> {
+  const input = new Input(chunks);
+  if (!magic.equals(await input.take(magic.length))) throw failed('it does not begin like an exported range');
+  let count = 0;
+  let checksum = 0;
+  for (;;) {
+    const header = await input.take(headerBytes);
+    const length = header.readUInt32LE(0);
+    if (length > bodyBytesMax) throw failed(`a frame of ${length} bytes is too long`);
+    const body = await input.take(length);
+    const reader = new ByteReader(body);
+    if (header[4] === kinds.end) {
+      if (reader.uint() !== count || reader.uint() !== checksum) throw failed('its checksum is wrong');
+      if (!(await input.ended())) throw failed('something follows its end');
+      return;
+    }
+    if (header[4] !== kinds.entry) throw failed(`a frame has the unknown kind ${header[4]}`);
+    checksum = crc32(body, checksum);
+    count++;
+    yield { key: reader.string(), value: reader.bytes() };
+  }
+}
+
+export function failed(problem: string, options?: ErrorOptions): StoreError {
+  return new StoreError('ImportFailed', `the stream cannot be imported: ${problem}`, options);
+}
+
+function frame(kind: number, body: Uint8Array): Uint8Array {
+  const bytes = Buffer.allocUnsafe(headerBytes + body.length);
+  bytes.writeUInt32LE(body.length, 0);
+  bytes[4] = kind;
+  bytes.set(body, headerBytes);
+  return bytes;
+}
+
+/** Chunks of any size as pieces of the wanted size. */
+class Input {
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(chunks: AsyncIterable<Uint8Array>) {
+    this.#chunks = chunks[Symbol.asyncIterator]();
+  }
+
+  async take(length: number): Promise<Buffer> {
+    const pieces = [this.#rest];
+    let have = this.#rest.length;
+    while (have < length) {
+      const { done, value } = await this.#chunks.next();
+      if (done) throw failed('it ends too early');
+      pieces.push(Buffer.from(value.buffer, value.byteOffset, value.length));
+      have += value.length;
+    }
+    const all = pieces.length === 1 ? this.#rest : Buffer.concat(pieces);
+    this.#rest = all.subarray(length);
+    return all.subarray(0, length);
+  }
+
+  async ended(): Promise<boolean> {
+    if (this.#rest.length > 0) return false;
+    for (;;) {
+      const { done, value } = await this.#chunks.next();
+      if (done) return true;
+      if (value.length > 0) return false;
+    }
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * Export and import of a range: backup of a tenant, its copy under another name, its move to another store. Written on
+ * the contract alone, so it works between any two drivers and on layered views.
+ */
+
+import type { Revision, Store, Write } from '../contract.ts';
+import { asError } from '@hangar/core';
+import type { StoreError, StoreErrorCode } from '../errors.ts';
+import { checkKey, prefixRange, successor } from '../keys.ts';
+import { transactionWritesMax, valueBytesMax } from '../limits.ts';
+import { decodeEntries, encodeEntries, failed } from './format.ts';
+import type { TransferEntry } from './format.ts';
+
+const pageLength = 500;
+
+export interface ExportOptions {
+  prefix: string;
+  /** Absent: the current revision when the export begins. */
+  atRevision?: Revision;
+}
+
+/**
+ * The entries under the prefix, all as of one revision, as a stream of bytes. Rejects with `Compacted` when the history
+ * window moves past that revision before the export ends. Leases are not exported: entries that had one outlive it.
+ */
+export function exportRange(store: Store, options: ExportOptions): AsyncGenerator<Uint8Array, void, void> {
+  return encodeEntries(entriesOf(store, options));
+}
+
+async function* entriesOf(store: Store, options: ExportOptions): AsyncGenerator<TransferEntry, void, void> {
+  const { start, end } = prefixRange(options.prefix);
+  let at = options.atRevision;
+  for (let from = start; ;) {
+    const range = end === undefined ? { start: from } : { start: from, end };
+    const page = await store.range(range, { limit: pageLength, ...(at !== undefined && { atRevision: at }) });
+    at = page.revision;
+    for (const { key, value } of page.entries) yield { key: key.slice(options.prefix.length), value };
+    if (!page.more) return;
+    from = successor(page.entries.at(-1)!.key);
+  }
+}
+
+export interface ImportOptions {
+  /** Where the entries go; it must be empty. */
+  prefix: string;
+}
+
+export interface ImportResult {
+  readonly entries: number;
+  /** Everything is there from this revision on. */
+  readonly revision: Revision;
+}
+
+/**
+ * Writes an exported stream under the prefix, in several transactions. Everything or nothing: when the stream or the
+ * store fails, what was written is deleted again before it rejects, with `ImportFailed` when it was the stream. (A crash in
+ * the middle leaves a part, which the next import refuses as "not empty": delete the range, then import again.)
+ */
+export async function importRange(
+  store: Store,
+  chunks: AsyncIterable<Uint8Array>,
+  options: ImportOptions,
+): Promise<ImportResult> {
+  const target = prefixRange(options.prefix);
+  const present = await store.range(target, { limit: 1, keysOnly: true });
+  if (present.entries.length > 0) throw failed(`there are keys under ${JSON.stringify(options.prefix)} already`);
+  let entries = 0;
+  let { revision } = present;
+  try {
+    for await (const writes of transactions(decodeEntries(chunks), options.prefix)) {
+      const result = await store.commit(writes);
+      if (!result.committed) throw failed(`someone else writes under ${JSON.stringify(options.prefix)}`);
+      entries += writes.length;
+      revision = result.revision;
+    }
+    return { entries, revision };
+  } catch (error) {
+    // A store that refuses even this keeps a part, like a crash does.
+    if (entries > 0) await store.commit([{ type: 'deleteRange', range: target }]).catch(() => {});
+    throw faultsOfTheStream.has((error as StoreError).code) ? failed(asError(error).message, { cause: error }) : error;
+  }
+}
+
+const faultsOfTheStream: ReadonlySet<StoreErrorCode> = new Set<StoreErrorCode>([
+  'StorageDamaged',
+  'InvalidKey',
+  'InvalidRequest',
+  'ValueTooLarge',
+]);
+
+/** As many entries at a time as one transaction takes. */
+async function* transactions(
+  entries: AsyncIterable<TransferEntry>,
+  prefix: string,
+): AsyncGenerator<Write[], void, void> {
+  let writes: Write[] = [];
+  let bytes = 0;
+  for await (const { key, value } of entries) {
+    const fullKey = prefix + key;
+    checkKey(fullKey);
+    const size = fullKey.length + value.length;
+    if (writes.length === transactionWritesMax || bytes + size > valueBytesMax) {
+      yield writes;
+      writes = [];
+      bytes = 0;
+    }
+    writes.push({ type: 'put', key: fullKey, value, expected: 0 as Revision });
+    bytes += size;
+  }
+  if (writes.length > 0) yield writes;
+}
