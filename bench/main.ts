@@ -1,0 +1,19 @@
+/** `npm run bench -- <name>`: figures are ratios within one run on one machine; see docs/benchmarks.md. */
+
+const benches: Record<string, { what: string; run: () => Promise<{ run(options: string[]): Promise<boolean> }> }> = {
+  store: {
+    what: 'the embedded driver against raw SQLite and against a real etcd; watch latency; growth',
+    run: () => import('./store/main.ts'),
+  },
+};
+
+const [name = '', ...options] = process.argv.slice(2);
+const bench = benches[name];
+if (!bench) {
+  console.log('usage: npm run bench -- <name>\n');
+  for (const [known, { what }] of Object.entries(benches)) console.log(`  ${known}  ${what}`);
+  process.exitCode = name === '' || name === '--help' ? 0 : 2;
+} else {
+  const { run } = await bench.run();
+  process.exitCode = (await run(options)) ? 0 : 1;
+}
