@@ -21,12 +21,20 @@ export interface Clock {
   soon(callback: () => void): Timer;
 }
 
+const timerMaxMs = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),
   after(delayMs, callback) {
-    const timeout = setTimeout(callback, delayMs);
-    timeout.unref();
+    let timeout: NodeJS.Timeout;
+    // Timers of the system end at 2^31 ms and fire at once beyond: a longer delay is waited for in pieces.
+    const wait = (leftMs: number) => {
+      const pieceMs = Math.min(leftMs, timerMaxMs);
+      timeout = setTimeout(() => (leftMs > pieceMs ? wait(leftMs - pieceMs) : callback()), pieceMs);
+      timeout.unref();
+    };
+    wait(delayMs);
     return { cancel: () => clearTimeout(timeout) };
   },
   soon(callback) {

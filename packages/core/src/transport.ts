@@ -33,10 +33,14 @@ export const systemTransport: Transport = {
       const socket = connect({ ...address, noDelay: true });
       const onAbort = () => socket.destroy(abortError(signal!));
       signal?.addEventListener('abort', onAbort, { once: true });
-      socket.once('error', reject);
+      const onError = (error: Error) => {
+        signal?.removeEventListener('abort', onAbort);
+        reject(error);
+      };
+      socket.once('error', onError);
       socket.once('connect', () => {
         signal?.removeEventListener('abort', onAbort);
-        socket.off('error', reject);
+        socket.off('error', onError);
         resolve(socket);
       });
     });

@@ -18,6 +18,9 @@ declare const brand: unique symbol;
 /** The number of a committed transaction; 0 stands for "before everything" and, in a condition, for "absent". */
 export type Revision = number & { readonly [brand]: 'Revision' };
 
+/** As a condition: the key must not exist. */
+export const absent = 0 as Revision;
+
 export type LeaseId = string & { readonly [brand]: 'LeaseId' };
 
 export interface Entry {
@@ -122,7 +125,7 @@ export interface WatchOptions {
  * `Compacted` when it falls behind that. Iterate it once; leaving the loop closes it.
  */
 export interface Watch extends AsyncIterable<WatchBatch> {
-  /** The next batch; undefined after `close`; rejects with `Compacted`, `Unavailable` or `Closed`, then stays rejected. */
+  /** One call at a time. The next batch; undefined after `close`; rejects with `Compacted`, `Unavailable` or `Closed`, then stays rejected. */
   next(): Promise<WatchBatch | undefined>;
   /**
    * Asks for a progress mark: a batch without events whose revision R promises that every event up to R was delivered
@@ -149,7 +152,10 @@ export interface Store {
 
   watch(options: WatchOptions): Watch;
 
-  /** Forgets history: reads before `revision`, and watches that begin before it, reject with `Compacted` from now on. */
+  /**
+   * Forgets history: from now on, reads before `revision` and watches that begin before it reject with `Compacted`. A watch
+   * that begins exactly there may be refused too: what it replaced is gone.
+   */
   compact(revision: Revision): Promise<void>;
 
   /** A lease deletes its keys when it ends: by `revokeLease`, or when nobody renewed it for `ttlMs`. */

@@ -5,6 +5,7 @@
  */
 
 export type * from './contract.ts';
+export { absent } from './contract.ts';
 export { CompactedError, StoreError } from './errors.ts';
 export type { StoreErrorCode } from './errors.ts';
 export { compareKeys, everything, prefixRange, successor } from './keys.ts';
@@ -19,3 +20,5 @@ export { openEmbeddedStore } from './drivers/embedded/embedded-store.ts';
 export type { EmbeddedStoreOptions } from './drivers/embedded/embedded-store.ts';
 export { exportRange, importRange } from './transfer/transfer.ts';
 export type { ExportOptions, ImportOptions, ImportResult } from './transfer/transfer.ts';
+export { openEtcdStore } from './drivers/etcd/etcd-store.ts';
+export type { EtcdStoreOptions } from './drivers/etcd/etcd-store.ts';

@@ -14,8 +14,15 @@ const refusedCharacters = /[\u0000-\u001f\u007f]/;
 
 export function checkKey(key: string): void {
   const problem = problemWith(key);
-  if (problem)
-    throw new StoreError('InvalidKey', `invalid key ${JSON.stringify(String(key).slice(0, 80))}: ${problem}`);
+  if (problem) throw new StoreError('InvalidKey', `invalid key ${shown(key)}: ${problem}`);
+}
+
+/** For messages about what somebody gave us: it may be anything, and of any length. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 80));
+  return typeof value === 'number' || value === undefined || value === null
+    ? String(value)
+    : `a value (${typeof value})`;
 }
 
 function problemWith(key: unknown): string | undefined {
@@ -29,14 +36,18 @@ function problemWith(key: unknown): string | undefined {
   return undefined;
 }
 
-/** A range may start at the empty string (before every key); its bounds are otherwise keys or their successors. */
+/** The bounds of a range only cut the order of keys: they need not be keys, but they must have a place in it. */
 export function checkRange(range: KeyRange): void {
-  if (range.start !== '') checkBound(range.start);
+  if (typeof range !== 'object' || range === null) {
+    throw new StoreError('InvalidRequest', `a range must have a start, ${shown(range)} has none`);
+  }
+  checkBound(range.start);
   if (range.end !== undefined) checkBound(range.end);
 }
 
 function checkBound(bound: string): void {
-  checkKey(bound.endsWith('\u0000') ? bound.slice(0, -1) : bound);
+  if (typeof bound === 'string' && bound.length <= keyBytesMax + 1 && bound.isWellFormed()) return;
+  throw new StoreError('InvalidKey', `invalid bound of a range ${shown(bound)}`);
 }
 
 export const everything: KeyRange = { start: '' };

@@ -1,8 +1,8 @@
 /** The bounds of the contract, the same for every driver, and the one place that enforces them on requests. */
 
-import type { Write } from './contract.ts';
+import type { LeaseId, Write } from './contract.ts';
 import { StoreError } from './errors.ts';
-import { checkKey, checkRange, inRange, intersection } from './keys.ts';
+import { checkKey, checkRange, inRange, intersection, shown } from './keys.ts';
 
 /** etcd's default request limit. */
 export const valueBytesMax = 1.5 * 1024 * 1024;
@@ -15,25 +15,42 @@ export const leaseTtlMaxMs = 9_000_000_000_000;
 
 /** Throws `InvalidKey`, `InvalidRequest` or `ValueTooLarge`; a transaction that passes can be executed by any driver. */
 export function checkTransaction(writes: readonly Write[]): void {
+  if (!Array.isArray(writes)) throw invalid(`a transaction is a list of writes, not ${shown(writes)}`);
   if (writes.length === 0) throw invalid('a transaction needs at least one write');
   if (writes.length > transactionWritesMax) {
     throw invalid(`a transaction has at most ${transactionWritesMax} writes, not ${writes.length}`);
   }
   let bytes = 0;
-  for (const write of writes) {
+  for (const write of writes as readonly Write[]) {
+    checkType(write);
     if (write.type === 'deleteRange') {
       checkRange(write.range);
       continue;
     }
     checkKey(write.key);
     if (write.expected !== undefined) checkRevision(write.expected);
-    bytes += write.key.length;
-    if (write.type === 'put') bytes += checkValue(write.value);
+    bytes += Buffer.byteLength(write.key);
+    if (write.type === 'put') {
+      bytes += checkValue(write.value);
+      if (write.lease !== undefined) checkLeaseId(write.lease);
+    }
   }
   if (bytes > valueBytesMax) {
     throw new StoreError('ValueTooLarge', `a transaction holds at most ${valueBytesMax} bytes, not ${bytes}`);
   }
   if (writes.length > 1) checkOverlap(writes);
+}
+
+const types: ReadonlySet<unknown> = new Set(['put', 'delete', 'deleteRange', 'check'] satisfies Write['type'][]);
+
+function checkType(write: Write): void {
+  if (typeof write !== 'object' || write === null) throw invalid(`${shown(write)} is no write`);
+  if (!types.has(write.type)) throw invalid(`there is no write of type ${shown(write.type)}`);
+  if (write.type === 'check' && write.expected === undefined) throw invalid('a check needs what it expects');
+}
+
+export function checkLeaseId(id: LeaseId): void {
+  if (typeof id !== 'string') throw invalid(`a lease is known by a string, not by ${shown(id)}`);
 }
 
 function checkValue(value: Uint8Array): number {
@@ -46,16 +63,16 @@ function checkValue(value: Uint8Array): number {
 
 export function checkRevision(revision: number): void {
   if (!Number.isSafeInteger(revision) || revision < 0)
-    throw invalid(`a revision must be a whole number, not ${revision}`);
+    throw invalid(`a revision must be a whole number, not ${shown(revision)}`);
 }
 
 export function checkLimit(limit: number): void {
-  if (!Number.isSafeInteger(limit) || limit < 0) throw invalid(`a limit must be a whole number, not ${limit}`);
+  if (!Number.isSafeInteger(limit) || limit < 0) throw invalid(`a limit must be a whole number, not ${shown(limit)}`);
 }
 
 export function checkTtl(ttlMs: number): void {
-  if (!(ttlMs >= leaseTtlMinMs && ttlMs <= leaseTtlMaxMs)) {
-    throw invalid(`a lease lasts from ${leaseTtlMinMs} to ${leaseTtlMaxMs} ms, not ${ttlMs}`);
+  if (typeof ttlMs !== 'number' || !(ttlMs >= leaseTtlMinMs && ttlMs <= leaseTtlMaxMs)) {
+    throw invalid(`a lease lasts from ${leaseTtlMinMs} to ${leaseTtlMaxMs} ms, not ${shown(ttlMs)}`);
   }
 }
 

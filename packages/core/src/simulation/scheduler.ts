@@ -47,13 +47,16 @@ export class Scheduler implements Clock {
     return this.after(0, callback);
   }
 
-  /** Runs the world until `done` settles; rejects with `Deadlock` when nothing is left that could settle it. */
+  /** Runs the world until `done` settles; an assertion fails when nothing is left that could settle it. */
   async run<T>(done: Promise<T>): Promise<T> {
-    let settled = false;
-    const watched = done.finally(() => (settled = true));
+    const world = { settled: false };
+    const watched = done.finally(() => (world.settled = true));
     watched.catch(() => {}); // reported by the return below
-    while ((await letPromisesSettle(), !settled)) this.#step();
-    return watched;
+    for (;;) {
+      await letPromisesSettle();
+      if (world.settled) return watched;
+      this.#step();
+    }
   }
 
   /** Lets `durationMs` of virtual time pass, firing what comes due. */

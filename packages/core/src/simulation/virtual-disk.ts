@@ -120,7 +120,7 @@ export class VirtualDisk implements Disk {
 
   async syncDirectory(directory: string): Promise<void> {
     await this.#call('syncDirectory', directory);
-    for (const path of [...this.#durableNames.keys()]) {
+    for (const path of this.#durableNames.keys()) {
       if (dirname(path) === directory && !this.#names.has(path)) this.#durableNames.delete(path);
     }
     for (const [path, inode] of this.#names) {
@@ -141,7 +141,7 @@ export class VirtualDisk implements Disk {
         return inode.content.bytes(offset, offset + length);
       },
       write: async (offset, bytes) => {
-        const copy = bytes.slice();
+        const copy = Uint8Array.from(bytes);
         await call('write');
         this.#refuseWhenReadOnly('write', path);
         const growth = Math.max(0, offset + copy.length - inode.content.length);
@@ -160,9 +160,11 @@ export class VirtualDisk implements Disk {
         return inode.content.length;
       },
       sync: async () => {
-        const covered = inode.pending.length;
+        const covered = new Set(inode.pending);
         await call('sync');
-        for (const { offset, bytes, length } of inode.pending.splice(0, covered)) {
+        const synced = inode.pending.filter((pending) => covered.has(pending));
+        inode.pending = inode.pending.filter((pending) => !covered.has(pending));
+        for (const { offset, bytes, length } of synced) {
           if (length === undefined) inode.durable.write(offset, bytes);
           else inode.durable.truncate(length);
         }
@@ -172,9 +174,12 @@ export class VirtualDisk implements Disk {
   }
 
   async #call(name: string, path: string): Promise<void> {
+    const generation = this.#generation;
     const failure = this.#failures.get(++this.calls);
     const { clock, random, latencyMaxMs } = this.#options;
     if (latencyMaxMs > 0) await new Promise<void>((done) => clock.after(random.fraction() * latencyMaxMs, done));
+    // A call that the power cut interrupted must not reach into the world after it.
+    if (generation !== this.#generation) throw diskError('EIO', name, path);
     if (failure) throw diskError(failure, name, path);
   }
 
@@ -209,7 +214,7 @@ class Image {
   length: number;
 
   constructor(bytes: Uint8Array = new Uint8Array()) {
-    this.#buffer = bytes.slice();
+    this.#buffer = Uint8Array.from(bytes); // a Buffer's own slice would share its memory
     this.length = bytes.length;
   }
 

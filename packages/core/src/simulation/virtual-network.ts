@@ -77,13 +77,13 @@ export class VirtualNetwork implements Transport {
       const end = new Duplex({
         read() {},
         write: (chunk, _encoding, done) => {
-          void this.#delay().then(() => {
+          this.#later(() => {
             if (!other().destroyed) other().push(chunk);
             done();
           });
         },
         final: (done) => {
-          void this.#delay().then(() => {
+          this.#later(() => {
             if (!other().destroyed) other().push(null);
             done();
           });
@@ -100,8 +100,12 @@ export class VirtualNetwork implements Transport {
   }
 
   #delay(): Promise<void> {
+    return new Promise((done) => this.#later(done));
+  }
+
+  #later(action: () => void): void {
     const { clock, random, latencyMaxMs } = this.#options;
-    return new Promise((done) => clock.after(random.fraction() * latencyMaxMs, done));
+    clock.after(random.fraction() * latencyMaxMs, action);
   }
 }
 

@@ -9,6 +9,7 @@
  * publishing does not grow with the number of unrelated watches.
  */
 
+import { assert } from '@hangar/core';
 import type { Revision, StoreEvent, Watch, WatchBatch, WatchOptions } from '../contract.ts';
 import { closed, CompactedError } from '../errors.ts';
 
@@ -47,6 +48,8 @@ export class WatchHub {
   /** Live watches by prefix length, then prefix. */
   readonly #groups = new Map<number, Map<string, WatchGroup>>();
   readonly #watches = new Set<HubWatch>();
+  /** Who waits for a revision to be published. */
+  #expecting: { revision: Revision; resolve(): void; reject(error: Error): void }[] = [];
   #closed: Error | undefined;
 
   constructor(options: WatchHubOptions) {
@@ -63,7 +66,11 @@ export class WatchHub {
   /** Revisions must come in order. Synchronous: when it returns, every live watch has the batch. */
   publish(publication: Publication): void {
     this.#revision = publication.revision;
-    if (this.#groups.size === 0) return;
+    if (this.#groups.size > 0) this.#deliver(publication);
+    this.#answerExpecting();
+  }
+
+  #deliver(publication: Publication): void {
     const matches = new Map<WatchGroup, number[]>();
     publication.keys.forEach((key, index) => {
       for (const [length, byPrefix] of this.#groups) {
@@ -79,14 +86,30 @@ export class WatchHub {
 
   /** Nothing happened under any prefix up to this revision: lets watches mark progress. */
   advance(revision: Revision): void {
-    if (revision > this.#revision) this.#revision = revision;
+    if (revision <= this.#revision) return;
+    this.#revision = revision;
+    this.#answerExpecting();
+  }
+
+  /** Resolves when everything up to `revision` has been published; rejects when the hub closes before. */
+  reached(revision: Revision): Promise<void> {
+    if (revision <= this.#revision) return Promise.resolve();
+    if (this.#closed) return Promise.reject(this.#closed);
+    return new Promise((resolve, reject) => this.#expecting.push({ revision, resolve, reject }));
+  }
+
+  #answerExpecting(): void {
+    if (this.#expecting.length === 0) return;
+    const answered = this.#expecting.filter((expecting) => expecting.revision <= this.#revision);
+    this.#expecting = this.#expecting.filter((expecting) => expecting.revision > this.#revision);
+    for (const expecting of answered) expecting.resolve();
   }
 
   watch(options: WatchOptions): Watch {
-    const from = options.fromRevision ?? ((this.#revision + 1) as Revision);
+    const from = options.fromRevision ?? this.#revision + 1;
     const watch = new HubWatch(this, {
       prefix: options.prefix,
-      fromRevision: from,
+      fromRevision: Math.max(from, 1) as Revision, // nothing ever happened at revision 0
       previous: options.previous ?? false,
     });
     if (this.#closed) watch.fail(this.#closed);
@@ -97,7 +120,8 @@ export class WatchHub {
   /** Ends every watch with the error: `Closed`, or why the stream behind the hub broke. */
   close(error: Error = closed()): void {
     this.#closed = error;
-    for (const watch of [...this.#watches]) watch.fail(error);
+    for (const watch of this.#watches) watch.fail(error);
+    for (const expecting of this.#expecting.splice(0)) expecting.reject(error);
   }
 
   /** For the watch itself. */
@@ -135,8 +159,13 @@ class WatchGroup {
       events: indexes.map((index) => publication.event(index, previous)),
     });
     for (const watch of this.members) {
-      if (watch.options.previous) watch.offer((withPrevious ??= batch(true)));
-      else watch.offer((plain ??= batch(false)));
+      try {
+        if (watch.options.previous) watch.offer((withPrevious ??= batch(true)));
+        else watch.offer((plain ??= batch(false)));
+      } catch (error) {
+        // A disk that does not give a previous value ends this watch, not the commit that it would have told of.
+        watch.fail(error as Error);
+      }
     }
   }
 }
@@ -153,7 +182,8 @@ class HubWatch implements Watch {
   /** The first revision that was neither delivered nor queued yet. */
   #next: Revision;
   #live = false;
-  #progress: Promise<void> | undefined;
+  #progressAsked = false;
+  #progressAskAgain = false;
   #progressDue = false;
   #waiting: Waiting | undefined;
   #ended: { error?: Error } | undefined;
@@ -185,6 +215,7 @@ class HubWatch implements Watch {
   }
 
   async next(): Promise<WatchBatch | undefined> {
+    assert(!this.#waiting, 'a watch has one consumer, which waits for one batch at a time');
     for (;;) {
       if (this.#ended) {
         if (this.#ended.error) throw this.#ended.error;
@@ -202,18 +233,32 @@ class HubWatch implements Watch {
   }
 
   requestProgress(): void {
-    this.#progress ??= this.#hub.history.published().then(
-      () => {
-        this.#progress = undefined;
-        this.#progressDue = true;
-        if (!this.#waiting) return;
-        const waiting = this.#waiting;
-        this.#waiting = undefined;
-        waiting.resolve(this.#mark());
-      },
+    if (this.#ended) return;
+    // What was asked for already may promise less than this call needs: ask again behind it.
+    if (this.#progressAsked) {
+      this.#progressAskAgain = true;
+      return;
+    }
+    this.#progressAsked = true;
+    this.#hub.history.published().then(
+      () => this.#progressAnswered(true),
       // The stream behind the hub broke: the watch learns of it in its own way, there is just no mark.
-      () => (this.#progress = undefined),
+      () => this.#progressAnswered(false),
     );
+  }
+
+  #progressAnswered(published: boolean): void {
+    this.#progressAsked = false;
+    if (this.#ended) return;
+    if (this.#progressAskAgain) {
+      this.#progressAskAgain = false;
+      this.requestProgress();
+    }
+    if (!published) return;
+    this.#progressDue = true;
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting) waiting.resolve(this.#mark());
   }
 
   close(): void {

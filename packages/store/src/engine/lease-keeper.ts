@@ -17,14 +17,16 @@ export class LeaseKeeper {
   readonly #deadlines = new Map<LeaseId, { ttlMs: number; deadlineMs: number }>();
   #timer: Timer | undefined;
   #timerMs = Infinity;
+  #stopped = false;
 
   constructor(clock: Clock, revoke: (id: LeaseId) => Promise<unknown>) {
     this.#clock = clock;
     this.#revoke = revoke;
   }
 
-  keep(lease: Lease): void {
-    const deadlineMs = this.#clock.monotonicMs() + lease.ttlMs;
+  keep(lease: Lease, remainingMs = lease.ttlMs): void {
+    if (this.#stopped) return; // granted, or refused to end, while the store was closing
+    const deadlineMs = this.#clock.monotonicMs() + remainingMs;
     this.#deadlines.set(lease.id, { ttlMs: lease.ttlMs, deadlineMs });
     this.#wakeAt(deadlineMs);
   }
@@ -40,6 +42,7 @@ export class LeaseKeeper {
   }
 
   stop(): void {
+    this.#stopped = true;
     this.#timer?.cancel();
     this.#deadlines.clear();
   }
@@ -63,9 +66,9 @@ export class LeaseKeeper {
         continue;
       }
       this.#deadlines.delete(id);
-      // A full disk refuses even this: the lease stays until it works.
+      // A full disk refuses even this: the lease stays until it works, and can be renewed as ever.
       this.#revoke(id).catch((error: StoreError) => {
-        if (error.code !== 'LeaseNotFound' && error.code !== 'Closed') this.keep({ id, ttlMs: retryMs });
+        if (error.code !== 'LeaseNotFound' && error.code !== 'Closed') this.keep({ id, ttlMs: kept.ttlMs }, retryMs);
       });
     }
     if (nextMs < Infinity) this.#wakeAt(nextMs);

@@ -26,7 +26,7 @@ import type {
 } from '../contract.ts';
 import { closed, CompactedError, futureRevision, StoreError } from '../errors.ts';
 import { checkKey, checkRange, prefixRange, successor } from '../keys.ts';
-import { checkLimit, checkRevision, checkTransaction, checkTtl } from '../limits.ts';
+import { checkLeaseId, checkLimit, checkRevision, checkTransaction, checkTtl } from '../limits.ts';
 import type { Change, Command, Outcome } from './command.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { GroupCommitOptions } from './group-commit.ts';
@@ -39,25 +39,33 @@ import { entryOf } from './rows.ts';
 import type { Row } from './rows.ts';
 import type { TableReader } from './tables.ts';
 
-/** A range without a limit is read in pages of this size, with a breath between them. */
-const pageLength = 2_000;
-const historyPageRows = 1_000;
-const obsoletePerStep = 500;
+/** Long work is done in steps of this size, with a breath between them. A simulation takes smaller steps. */
+export interface StepLengths {
+  /** Entries of a range that are read at once. */
+  range: number;
+  /** Rows of the history that are read at once. */
+  history: number;
+  /** Rows that are removed at once. */
+  obsolete: number;
+}
+
+const defaultSteps: StepLengths = { range: 2_000, history: 1_000, obsolete: 500 };
 
 export interface MvccStoreOptions {
   clock: Clock;
   random: Random;
   reader: TableReader;
   commit: GroupCommitOptions['commit'];
-  inFlightMax?: number;
   history: HistoryPolicy;
   watchQueueLengthMax?: number;
+  steps?: StepLengths;
   /** Gives back what the driver holds, after the last commit. */
   release(): Promise<void>;
 }
 
 export class MvccStore implements Store {
   readonly #options: MvccStoreOptions;
+  readonly #steps: StepLengths;
   readonly #reader: TableReader;
   readonly #commits: GroupCommit;
   readonly #hub: WatchHub;
@@ -65,25 +73,27 @@ export class MvccStore implements Store {
   readonly #window: HistoryWindow;
   /** Set before the tables forget anything, so that no read begins in what is about to go. */
   #compacted: Revision;
+  /** Settles when the compaction that is under way has succeeded or failed. */
+  #compacting: Promise<void> | undefined;
   #removing = false;
   #closing: Promise<void> | undefined;
 
   constructor(options: MvccStoreOptions) {
     const { clock, reader } = options;
     this.#options = options;
+    this.#steps = options.steps ?? defaultSteps;
     this.#reader = reader;
     this.#compacted = reader.compactedRevision();
     this.#commits = new GroupCommit({
       commit: options.commit,
       onOutcome: (command, outcome) => this.#publish(command, outcome),
-      ...(options.inFlightMax !== undefined && { inFlightMax: options.inFlightMax }),
     });
     this.#hub = new WatchHub({
       revision: reader.revision(),
       history: {
         compactedRevision: () => this.#compacted,
         read: (span) => this.#readHistory(span),
-        published: () => Promise.resolve(), // a commit is published before it is acknowledged
+        published: () => this.#hub.reached(this.#reader.revision()),
       },
       ...(options.watchQueueLengthMax !== undefined && { queueLengthMax: options.watchQueueLengthMax }),
     });
@@ -116,7 +126,7 @@ export class MvccStore implements Store {
     const entries: Entry[] = [];
     let at = options.atRevision;
     for (let start = range.start; ; start = successor(entries.at(-1)!.key)) {
-      const wanted = Math.min(limit - entries.length + 1, pageLength);
+      const wanted = Math.min(limit - entries.length + 1, this.#steps.range);
       const page = this.#reader.range({ ...range, start }, { at, limit: wanted, keysOnly: options.keysOnly ?? false });
       const revision = (at ??= page.revision);
       for (const entry of page.entries) entries.push(entry);
@@ -124,8 +134,18 @@ export class MvccStore implements Store {
       if (page.entries.length < wanted) return { entries, revision, more: false };
       await breathe(this.#options.clock);
       this.#refuseWhenClosed();
-      this.#checkReadable(at);
+      if (at >= this.#compacted) continue;
+      if (options.atRevision !== undefined) throw new CompactedError(at, this.#compacted);
+      return this.#rangeInOneGo(range, options);
     }
+  }
+
+  /** For a list of the present whose revision was compacted away between two pages: nobody comes between this. */
+  #rangeInOneGo(range: KeyRange, { limit = 0, keysOnly = false }: RangeOptions): RangeResult {
+    const wanted = limit > 0 ? limit + 1 : Number.MAX_SAFE_INTEGER;
+    const { entries, revision } = this.#reader.range(range, { at: undefined, limit: wanted, keysOnly });
+    const more = entries.length === wanted;
+    return { entries: more ? entries.slice(0, limit) : entries, revision, more };
   }
 
   async statistics(range: KeyRange, options: ReadOptions = {}): Promise<RangeStatistics> {
@@ -145,22 +165,36 @@ export class MvccStore implements Store {
   watch(options: WatchOptions): Watch {
     if (options.prefix !== '') checkKey(options.prefix);
     if (options.fromRevision !== undefined) checkRevision(options.fromRevision);
-    return this.#hub.watch(options);
+    // What is durable may be read before it is published: "from now" begins behind what could be read.
+    if (options.fromRevision !== undefined || this.#closing) return this.#hub.watch(options);
+    return this.#hub.watch({ ...options, fromRevision: (this.#reader.revision() + 1) as Revision });
   }
 
   async compact(revision: Revision): Promise<void> {
     this.#refuseWhenClosed();
     checkRevision(revision);
+    const current = this.#reader.revision();
+    if (revision > current) throw futureRevision(revision, current);
     // Published, not only durable: an event must find its previous value until it is out.
-    if (revision > this.#hub.revision) throw futureRevision(revision, this.#hub.revision);
+    await this.#hub.reached(revision);
+    // One at a time: "it is compacted already" must not rely on a compaction that may yet fail.
+    while (this.#compacting) await this.#compacting;
+    this.#refuseWhenClosed();
     if (revision <= this.#compacted) return;
     const before = this.#compacted;
     this.#compacted = revision;
+    const submitted = this.#submit({ type: 'compact', revision });
+    this.#compacting = submitted.then(
+      () => {},
+      () => {},
+    );
     try {
-      await this.#submit({ type: 'compact', revision });
+      await submitted;
     } catch (error) {
-      if (this.#compacted === revision) this.#compacted = before;
+      this.#compacted = before;
       throw error;
+    } finally {
+      this.#compacting = undefined;
     }
     await this.#removeObsolete();
   }
@@ -176,11 +210,13 @@ export class MvccStore implements Store {
 
   async renewLease(id: LeaseId): Promise<void> {
     this.#refuseWhenClosed();
+    checkLeaseId(id);
     this.#leases.renew(id);
   }
 
   async revokeLease(id: LeaseId): Promise<void> {
     this.#refuseWhenClosed();
+    checkLeaseId(id);
     await this.#submit({ type: 'revokeLease', id });
     this.#leases.forget(id);
   }
@@ -230,7 +266,7 @@ export class MvccStore implements Store {
     const { rows, next } = this.#reader.history(prefixRange(span.prefix), {
       from: span.fromRevision,
       to: span.to,
-      rowsMax: historyPageRows,
+      rowsMax: this.#steps.history,
     });
     const batches: (WatchBatch & { events: StoreEvent[] })[] = [];
     for (const row of rows) {
@@ -257,7 +293,7 @@ export class MvccStore implements Store {
     this.#removing = true;
     try {
       for (let more = true; more && !this.#closing;) {
-        more = (await this.#submit({ type: 'removeObsolete', rowsMax: obsoletePerStep })).more ?? false;
+        more = (await this.#submit({ type: 'removeObsolete', rowsMax: this.#steps.obsolete })).more ?? false;
         await breathe(this.#options.clock);
       }
     } catch {

@@ -30,7 +30,7 @@ import type {
 } from '../contract.ts';
 import { closed, StoreError } from '../errors.ts';
 import { checkKey, compareKeys } from '../keys.ts';
-import { checkTransaction, transactionWritesMax } from '../limits.ts';
+import { checkLimit, checkTransaction, transactionWritesMax } from '../limits.ts';
 import { noBytes } from '../engine/rows.ts';
 import type { BaseLayer } from './base-layer.ts';
 import { Layout } from './layout.ts';
@@ -66,7 +66,8 @@ class LayeredStore implements Store {
     this.#baseRevision = options.baseRevision;
   }
 
-  revision(): Promise<Revision> {
+  async revision(): Promise<Revision> {
+    this.#refuseWhenClosed();
     return this.#store.revision();
   }
 
@@ -82,11 +83,12 @@ class LayeredStore implements Store {
 
   async range(range: KeyRange, options: RangeOptions = {}): Promise<RangeResult> {
     this.#refuseWhenClosed();
+    if (options.limit !== undefined) checkLimit(options.limit);
     return this.#pinned(options.atRevision, async (at) => {
       const own: Entry[] = [];
       let pin = at;
       let more = false;
-      for (const piece of this.#layout.pieces(range)) {
+      for (const piece of await this.#pieces(range, at)) {
         if (more) break;
         const limit = options.limit ? { limit: Math.max(1, options.limit - own.length + 1) } : {};
         const result = await this.#store.range(piece, { ...options, ...limit, ...atRevision(pin) });
@@ -106,7 +108,7 @@ class LayeredStore implements Store {
     return this.#pinned(options.atRevision, async (at) => {
       const revision = at ?? (await this.#store.revision());
       let [keys, bytes] = [0, 0];
-      for (const piece of this.#layout.pieces(range)) {
+      for (const piece of await this.#pieces(range, at)) {
         const own = await this.#store.statistics(piece, { atRevision: revision });
         keys += own.keys;
         bytes += own.bytes;
@@ -163,19 +165,23 @@ class LayeredStore implements Store {
     return watch;
   }
 
-  compact(revision: Revision): Promise<void> {
+  async compact(revision: Revision): Promise<void> {
+    this.#refuseWhenClosed();
     return this.#store.compact(revision);
   }
 
-  grantLease(ttlMs: number): Promise<Lease> {
+  async grantLease(ttlMs: number): Promise<Lease> {
+    this.#refuseWhenClosed();
     return this.#store.grantLease(ttlMs);
   }
 
-  renewLease(id: LeaseId): Promise<void> {
+  async renewLease(id: LeaseId): Promise<void> {
+    this.#refuseWhenClosed();
     return this.#store.renewLease(id);
   }
 
-  revokeLease(id: LeaseId): Promise<void> {
+  async revokeLease(id: LeaseId): Promise<void> {
+    this.#refuseWhenClosed();
     return this.#store.revokeLease(id);
   }
 
@@ -220,12 +226,8 @@ class LayeredStore implements Store {
     const tombstones = await this.#store.range(tombstoneRange, { atRevision: options.atRevision, keysOnly: true });
     const gone = new Set(own.map((entry) => entry.key));
     for (const { key } of tombstones.entries) gone.add(this.#layout.prefix + this.#layout.hiddenBy(key)!);
-    return candidates
-      .filter((key) => !gone.has(key))
-      .map((key) => {
-        const entry = this.#baseEntry(key)!;
-        return options.keysOnly ? { ...entry, value: noBytes } : entry;
-      });
+    const visible = candidates.filter((key) => !gone.has(key));
+    return visible.map((key) => this.#baseEntry(key, options.keysOnly)!);
   }
 
   /** Full keys of base entries in the range, in order. */
@@ -253,9 +255,10 @@ class LayeredStore implements Store {
     return cut;
   }
 
-  #baseEntry(key: string): Entry | undefined {
-    const value = this.#base.value(this.#layout.relative(key));
-    if (!value) return undefined;
+  #baseEntry(key: string, keysOnly = false): Entry | undefined {
+    const stored = this.#base.value(this.#layout.relative(key));
+    if (!stored) return undefined;
+    const value = keysOnly ? noBytes : stored;
     const revision = this.#baseRevision;
     return { key, value, createRevision: revision, modRevision: revision, version: 1, lease: undefined };
   }

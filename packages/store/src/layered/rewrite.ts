@@ -4,12 +4,12 @@
  *
  *     now            put                                 delete
  *     own entry      put own, if still the same          delete own, if still the same; put tombstone
- *     tombstone      put own; delete tombstone           nothing
+ *     tombstone      put own; delete tombstone           nothing, if it is still there
  *     base only      put own, if neither is there        put tombstone, if neither is there
  */
 
+import { absent } from '../contract.ts';
 import type { Entry, Write } from '../contract.ts';
-import type { Revision } from '../contract.ts';
 import { noBytes } from '../engine/rows.ts';
 import { StoreError } from '../errors.ts';
 import { inRange } from '../keys.ts';
@@ -22,8 +22,6 @@ export interface KeyState {
   /** What the view shows. */
   readonly entry: Entry | undefined;
 }
-
-const absent = 0 as Revision;
 
 export function viewOf(state: { own: Entry | undefined; tombstone: Entry | undefined; base: Entry | undefined }) {
   return state.own ?? (state.tombstone ? undefined : state.base);
@@ -39,11 +37,20 @@ export interface RewriteInput {
 export function rewrite({ writes, states, layout }: RewriteInput): { raw: Write[]; deleted: number } {
   const raw: Write[] = [];
   let deleted = 0;
+  /** A transaction names a key once: a condition that a write of the same key has as well is not said again. */
+  const add = (write: Exclude<Write, { type: 'deleteRange' }>) => {
+    const at = raw.findIndex((other) => other.type !== 'deleteRange' && other.key === write.key);
+    if (at < 0) raw.push(write);
+    else if (raw[at]!.type === 'check') raw[at] = write;
+  };
   const hide = (key: string, state: KeyState) => {
-    if (!state.entry || !state.inBase) return;
-    raw.push({ type: 'put', key: layout.tombstone(layout.relative(key)), value: noBytes, expected: absent });
+    if (!state.inBase) return;
+    const tombstoneKey = layout.tombstone(layout.relative(key));
+    if (state.tombstone) add({ type: 'check', key: tombstoneKey, expected: state.tombstone.modRevision });
+    if (!state.entry) return;
+    add({ type: 'put', key: tombstoneKey, value: noBytes, expected: absent });
     if (!state.own) {
-      raw.push({ type: 'check', key, expected: absent });
+      add({ type: 'check', key, expected: absent });
       deleted++;
     }
   };
@@ -56,19 +63,19 @@ export function rewrite({ writes, states, layout }: RewriteInput): { raw: Write[
     const state = states.get(write.key)!;
     const tombstoneKey = layout.tombstone(layout.relative(write.key));
     const expected = state.own?.modRevision ?? absent;
-    if (!state.inBase) raw.push(write);
+    if (!state.inBase) add(write);
     else if (write.type === 'check') {
-      raw.push({ ...write, expected });
-      if (!state.own) raw.push({ type: 'check', key: tombstoneKey, expected: state.tombstone?.modRevision ?? absent });
+      add({ ...write, expected });
+      if (!state.own) add({ type: 'check', key: tombstoneKey, expected: state.tombstone?.modRevision ?? absent });
     } else if (write.type === 'put') {
       if (write.lease !== undefined) throw new StoreError('InvalidRequest', 'a base entry cannot have a lease');
-      raw.push({ ...write, expected });
+      add({ ...write, expected });
       if (state.tombstone) {
-        raw.push({ type: 'delete', key: tombstoneKey, expected: state.tombstone.modRevision });
+        add({ type: 'delete', key: tombstoneKey, expected: state.tombstone.modRevision });
         deleted--;
-      } else if (!state.own) raw.push({ type: 'check', key: tombstoneKey, expected: absent });
+      } else if (!state.own) add({ type: 'check', key: tombstoneKey, expected: absent });
     } else {
-      if (state.own) raw.push({ ...write, expected });
+      if (state.own) add({ ...write, expected });
       hide(write.key, state);
     }
   }

@@ -3,6 +3,7 @@
  * the contract alone, so it works between any two drivers and on layered views.
  */
 
+import { absent } from '../contract.ts';
 import type { Revision, Store, Write } from '../contract.ts';
 import { asError } from '@hangar/core';
 import type { StoreError, StoreErrorCode } from '../errors.ts';
@@ -104,7 +105,7 @@ async function* transactions(
       writes = [];
       bytes = 0;
     }
-    writes.push({ type: 'put', key: fullKey, value, expected: 0 as Revision });
+    writes.push({ type: 'put', key: fullKey, value, expected: absent });
     bytes += size;
   }
   if (writes.length > 0) yield writes;

@@ -4,6 +4,8 @@
  * that is behind the mark has lost acknowledged writes, whatever SQLite thinks of it: a truncated journal file, for
  * example, looks to SQLite like a crash in mid-write.
  *
+ * The mark is a witness, not a record: a disk that refuses it now loses nothing, so nobody is refused because of it.
+ *
  *     revision f64 · store id 16 bytes · checksum u32
  */
 
@@ -25,12 +27,21 @@ export class AcknowledgedMark {
   write(revision: Revision): void {
     this.#record.writeDoubleLE(revision, 0);
     this.#record.writeUInt32LE(crc32(this.#record.subarray(0, 24)), 24);
-    writeSync(this.#descriptor, this.#record, 0, length, 0);
+    quietly(() => writeSync(this.#descriptor, this.#record, 0, length, 0));
   }
 
   close(): void {
-    fsyncSync(this.#descriptor);
-    closeSync(this.#descriptor);
+    quietly(() => fsyncSync(this.#descriptor));
+    quietly(() => closeSync(this.#descriptor));
+  }
+}
+
+/** An older mark stays, or half of a new one, which its checksum tells. */
+function quietly(action: () => void): void {
+  try {
+    action();
+  } catch {
+    // The next group tries again.
   }
 }
 

@@ -3,7 +3,6 @@
  * share a commit, readers never wait for it. One process per directory.
  */
 
-import { mkdirSync, renameSync, rmSync, openSync, fsyncSync, closeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { systemClock, systemRandom } from '@hangar/core';
 import type { Clock, Random } from '@hangar/core';
@@ -12,14 +11,13 @@ import type { Command, Outcome } from '../../engine/command.ts';
 import { defaultHistory } from '../../engine/history-window.ts';
 import type { HistoryPolicy } from '../../engine/history-window.ts';
 import { MvccStore } from '../../engine/mvcc-store.ts';
-import { storageError, StoreError } from '../../errors.ts';
 import { AcknowledgedMark } from './acknowledged.ts';
+import { createStore, prepareDirectory, sync } from './data-directory.ts';
 import { dataFiles, holdsStore, inspect } from './inspect.ts';
-import type { DataFiles } from './inspect.ts';
 import { takeOwnership } from './ownership.ts';
 import type { Ownership } from './ownership.ts';
-import { configure, schema } from './schema.ts';
-import { fromSqlite } from './sqlite-errors.ts';
+import { configure, defaultCheckpointPages } from './schema.ts';
+import { whileOpening } from './sqlite-errors.ts';
 import { SqliteReader } from './sqlite-reader.ts';
 import { Writer } from './writer.ts';
 
@@ -31,35 +29,41 @@ export interface EmbeddedStoreOptions {
   /** Page cache of each of the two connections. */
   cacheBytes?: number;
   watchQueueLengthMax?: number;
+  /** Databases up to this size are read whole before they are used. */
   verifyBytesMax?: number;
+  /** Pages in the journal file that start a checkpoint. */
+  checkpointPages?: number;
 }
 
+/**
+ * Rejects with `StorageInUse`, `StorageDamaged`, `StorageReadOnly`, `StorageFull` (there is not even room to open it) or
+ * `StorageFailed`.
+ */
 export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
   const { directory, random = systemRandom, cacheBytes = 32 * 1024 * 1024 } = options;
   const files = dataFiles(directory);
-  try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw storageError(error, `the data directory ${directory} cannot be made`);
-  }
+  prepareDirectory(files);
   const ownership = takeOwnership(directory);
   let database: DatabaseSync | undefined;
   let writer: Writer | undefined;
+  let mark: AcknowledgedMark | undefined;
   try {
-    if (!holdsStore(files)) create(files, Buffer.from(random.bytes(16)).toString('hex'));
+    if (!holdsStore(files)) createStore(files, Buffer.from(random.bytes(16)).toString('hex'));
     const storeId = inspect(files, { verifyBytesMax: options.verifyBytesMax ?? 64 * 1024 * 1024 });
-    writer = await Writer.start({ path: files.database, cacheBytes });
+    const checkpointPages = options.checkpointPages ?? defaultCheckpointPages;
+    writer = await Writer.start({ path: files.database, cacheBytes, checkpointPages });
+    // A process that was killed before its sync leaves a commit that can be read and is not durable: not for long.
+    sync(files.journal);
     database = new DatabaseSync(files.database, { readOnly: true });
     configure(database, cacheBytes);
     const reader = new SqliteReader(database, files.database);
-    const mark = new AcknowledgedMark(files.mark, storeId);
+    mark = new AcknowledgedMark(files.mark, storeId);
     mark.write(reader.revision());
     return new MvccStore({
       clock: options.clock ?? systemClock,
       random,
       reader,
       commit: marked(writer, mark),
-      inFlightMax: 2,
       history: options.history ?? defaultHistory,
       ...(options.watchQueueLengthMax !== undefined && { watchQueueLengthMax: options.watchQueueLengthMax }),
       release: release(writer, database, mark, ownership),
@@ -67,26 +71,10 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   } catch (error) {
     database?.close();
     await writer?.close();
+    mark?.close();
     ownership.release();
-    throw error instanceof StoreError ? error : fromSqlite(error, files.database);
+    throw whileOpening(error, files.database);
   }
-}
-
-/** Under another name first: a store either exists whole or not at all. */
-function create(files: DataFiles, storeId: string): void {
-  const unfinished = `${files.database}.new`;
-  for (const path of [unfinished, `${unfinished}-journal`, `${unfinished}-wal`]) rmSync(path, { force: true });
-  const database = new DatabaseSync(unfinished);
-  try {
-    database.exec(`PRAGMA synchronous = FULL; BEGIN; ${schema} COMMIT`);
-    database.prepare('INSERT INTO meta VALUES (?, 0, 1)').run(storeId);
-  } finally {
-    database.close();
-  }
-  renameSync(unfinished, files.database);
-  const directory = openSync(files.directory, 'r');
-  fsyncSync(directory);
-  closeSync(directory);
 }
 
 /** Moves the high-water mark after each durable group, before anyone is told of it. */

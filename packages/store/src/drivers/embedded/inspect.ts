@@ -1,23 +1,30 @@
 /**
  * What is looked at before a store is opened: a data directory that is not whole is refused with the name of the file
- * and what to do, and never taken for an empty one.
+ * and what to do, and never taken for an empty one. Looking changes nothing: what is left of a damaged directory stays
+ * for whoever has to rescue it.
  */
 
-import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { readMark } from './acknowledged.ts';
-import { rowChecksum } from './checksum.ts';
-import { formatVersion, isOurs, pragma } from './schema.ts';
-import { damaged, fromSqlite } from './sqlite-errors.ts';
 import type { Revision } from '../../contract.ts';
 import { StoreError } from '../../errors.ts';
+import { readMark } from './acknowledged.ts';
+import { checksumSeed, fieldsChecksum } from './checksum.ts';
+import { formatVersion, isOurs, pragma, strangeTable } from './schema.ts';
+import { damaged, whileOpening } from './sqlite-errors.ts';
+import { verify } from './verify.ts';
+import { scanWal } from './wal-scan.ts';
+import type { WalScan } from './wal-scan.ts';
 
 export interface DataFiles {
   directory: string;
   database: string;
+  /** The write-ahead log: what was committed since the database file was last brought up to date. */
   journal: string;
   mark: string;
+  /** SQLite would play it back into the database; we never leave one. */
+  rollbackJournal: string;
 }
 
 export function dataFiles(directory: string): DataFiles {
@@ -26,18 +33,24 @@ export function dataFiles(directory: string): DataFiles {
     database: join(directory, 'store.db'),
     journal: join(directory, 'store.db-wal'),
     mark: join(directory, 'acknowledged'),
+    rollbackJournal: join(directory, 'store.db-journal'),
   };
+}
+
+/** Undefined when it is not there. Not `existsSync`, to which a disk that fails looks like an absent file. */
+function sizeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.size;
 }
 
 /** True when there is a store to open, false when the directory has never held one; throws `StorageDamaged`. */
 export function holdsStore(files: DataFiles): boolean {
-  const size = existsSync(files.database) ? statSync(files.database).size : 0;
-  if (size > 0) return true;
-  const leftovers = [files.journal, files.mark].filter((path) => existsSync(path));
-  if (leftovers.length === 0 && !existsSync(files.database)) return false;
+  const size = sizeOf(files.database);
+  if (size !== undefined && size > 0) return true;
+  const leftovers = [files.journal, files.mark].filter((path) => sizeOf(path) !== undefined);
+  if (leftovers.length === 0 && size === undefined) return false;
   throw damaged(
     files.database,
-    size === 0 && existsSync(files.database) ? 'it is empty' : `it is missing beside ${leftovers.join(' and ')}`,
+    size === undefined ? `it is missing, but ${leftovers.join(' and ')} are there` : 'it is empty',
   );
 }
 
@@ -46,42 +59,55 @@ export interface InspectionOptions {
   verifyBytesMax: number;
 }
 
-/** Opens the database, which applies what a crash left in the journal, and proves that it is whole. Returns the store's id. */
+/** Proves that the store is whole. Returns its id. */
 export function inspect(files: DataFiles, options: InspectionOptions): string {
-  checkSize(files);
   let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(files.database);
-    if (!isOurs(database)) throw damaged(files.database, 'it is not a Hangar store');
-    const version = pragma(database, 'user_version');
-    if (version !== formatVersion) {
-      throw new StoreError(
-        'StorageDamaged',
-        `${files.database} has format ${version}, this program reads format ${formatVersion}: use the version of Hangar that wrote it`,
-      );
-    }
-    const [storeId, revision] = identity(database);
+    checkFiles(files);
+    database = new DatabaseSync(files.database, { readOnly: true });
+    checkFormat(database, files.database);
+    const { storeId, revision } = identity(database, files.database);
     checkMark(files, storeId, revision);
-    if (statSync(files.database).size <= options.verifyBytesMax) verify(database, files.database);
+    if (statSync(files.database).size <= options.verifyBytesMax) {
+      verify(database, files.database, checksumSeed(storeId));
+    }
     return storeId;
   } catch (error) {
-    throw fromSqlite(error, files.database);
+    throw whileOpening(error, files.database);
   } finally {
     database?.close();
   }
 }
 
-/** Without a journal the header's page count must fit; with one, SQLite completes the file from it. */
-function checkSize(files: DataFiles): void {
-  const size = statSync(files.database).size;
-  if (existsSync(files.journal) && statSync(files.journal).size > 0) return;
-  const database = readHeader(files.database);
-  const pageBytes = database.readUInt16BE(16) === 1 ? 65_536 : database.readUInt16BE(16);
-  const expected = database.readUInt32BE(28) * pageBytes;
-  if (size < expected) throw damaged(files.database, `it is truncated: ${size} of ${expected} bytes`);
+/** What can be said of the files before SQLite interprets them. */
+function checkFiles(files: DataFiles): void {
+  if (sizeOf(files.rollbackJournal)) {
+    throw damaged(files.rollbackJournal, 'it does not belong here, and would be played back into the store');
+  }
+  const headerPages = checkHeader(files.database);
+  const scan = sizeOf(files.journal) ? scanWal(files.journal) : undefined;
+  if (scan?.damagedFrame !== undefined) {
+    throw damaged(
+      files.journal,
+      `frame ${scan.damagedFrame} has changed since it was written, and acknowledged writes follow it`,
+    );
+  }
+  checkSize(files.database, headerPages, scan);
 }
 
-function readHeader(path: string): Buffer {
+/** Every page must be in the file, or in the journal that SQLite completes it from. */
+function checkSize(path: string, headerPages: { count: number; bytes: number }, scan: WalScan | undefined): void {
+  const size = statSync(path).size;
+  const needed = scan && scan.databasePages > 0 ? scan.databasePages : headerPages.count;
+  // SQLite keeps its locks in this page of large files and never writes it.
+  const lockPage = 0x4000_0000 / headerPages.bytes + 1;
+  for (let page = Math.floor(size / headerPages.bytes) + 1; page <= needed; page++) {
+    if (scan?.pages.has(page) || page === lockPage) continue;
+    throw damaged(path, `it is truncated: ${size} of ${needed * headerPages.bytes} bytes`);
+  }
+}
+
+function checkHeader(path: string): { count: number; bytes: number } {
   const header = Buffer.alloc(100);
   const descriptor = openSync(path, 'r');
   try {
@@ -91,15 +117,42 @@ function readHeader(path: string): Buffer {
   }
   if (header.toString('latin1', 0, 16) !== 'SQLite format 3\0')
     throw damaged(path, 'it does not begin like a database');
-  return header;
+  const bytes = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
+  if (bytes < 512) throw damaged(path, 'its header is wrong');
+  return { count: header.readUInt32BE(28), bytes };
 }
 
-function identity(database: DatabaseSync): [string, Revision] {
-  const row = database
-    .prepare('SELECT store_id AS id, (SELECT revision FROM log ORDER BY log.id DESC LIMIT 1) AS revision FROM meta')
-    .get() as { id: string; revision: Revision | null } | undefined;
-  if (!row) throw new Error('the table meta is empty');
-  return [row.id, row.revision ?? (1 as Revision)];
+function checkFormat(database: DatabaseSync, path: string): void {
+  if (!isOurs(database)) throw damaged(path, 'it is not a Hangar store');
+  const version = pragma(database, 'user_version');
+  if (version !== formatVersion) {
+    throw new StoreError(
+      'StorageDamaged',
+      `${path} has format ${version}, this program reads format ${formatVersion}: use the version of Hangar that wrote it`,
+    );
+  }
+  const strange = strangeTable(database);
+  if (strange !== undefined) throw damaged(path, `the definition of ${strange} has changed`);
+  if (pragma(database, 'journal_mode') !== 'wal') throw damaged(path, 'its header has changed');
+}
+
+function identity(database: DatabaseSync, path: string): { storeId: string; revision: Revision } {
+  const rows = database.prepare('SELECT store_id, compacted, obsolete_from, checksum FROM meta').all() as {
+    store_id: string;
+    compacted: number;
+    obsolete_from: number;
+    checksum: number;
+  }[];
+  const [meta] = rows;
+  if (!meta || rows.length > 1) throw damaged(path, `the table meta has ${rows.length} rows`);
+  const storeId = String(meta.store_id);
+  if (fieldsChecksum(checksumSeed(storeId), meta.compacted, meta.obsolete_from) !== meta.checksum) {
+    throw damaged(path, 'the checksum of the table meta is wrong');
+  }
+  const newest = database.prepare('SELECT revision FROM log ORDER BY id DESC LIMIT 1').get() as
+    | { revision: Revision }
+    | undefined;
+  return { storeId, revision: newest?.revision ?? (1 as Revision) };
 }
 
 function checkMark(files: DataFiles, storeId: string, revision: Revision): void {
@@ -117,22 +170,4 @@ function checkMark(files: DataFiles, storeId: string, revision: Revision): void 
       `revisions ${revision + 1} to ${mark.revision} were acknowledged and are missing: the file was truncated, removed or overwritten`,
     );
   }
-}
-
-/** Structure by SQLite, content by our checksums, and that the tables agree with each other. */
-function verify(database: DatabaseSync, path: string): void {
-  const problem = pragma(database, 'quick_check(1)');
-  if (problem !== 'ok') throw damaged(path, String(problem));
-  for (const row of database.prepare('SELECT id, revision, key, value, checksum FROM log').iterate()) {
-    const { checksum, ...content } = row as unknown as Parameters<typeof rowChecksum>[0] & { checksum: number };
-    if (rowChecksum(content) !== checksum) {
-      throw damaged(path, `the checksum of ${JSON.stringify(content.key)} at revision ${content.revision} is wrong`);
-    }
-  }
-  const strays = database
-    .prepare(
-      'SELECT count(*) AS n FROM live v LEFT JOIN log l ON l.id = v.id WHERE l.id IS NULL OR l.key <> v.key OR l.value IS NULL',
-    )
-    .get() as { n: number };
-  if (strays.n > 0) throw damaged(path, `${strays.n} keys have lost their values`);
 }

@@ -3,11 +3,11 @@
  * the process ends, however it ends, so a stale lock cannot exist.
  */
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../../errors.ts';
-import { fromSqlite, isBusy } from './sqlite-errors.ts';
+import { isBusy, whileOpening } from './sqlite-errors.ts';
 
 export interface Ownership {
   release(): void;
@@ -21,23 +21,41 @@ export function takeOwnership(directory: string): Ownership {
   try {
     lock = new DatabaseSync(lockPath, { timeout: 0 });
     lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
-    writeFileSync(pidPath, `${process.pid}\n`);
   } catch (error) {
     lock?.close();
-    if (!isBusy(error)) throw fromSqlite(error, lockPath);
-    throw new StoreError(
-      'StorageInUse',
-      `${directory} is in use by ${ownerOf(pidPath)}: a data directory has one process; stop that one or choose another directory`,
-      { cause: error },
-    );
+    if (isBusy(error)) throw inUse(directory, pidPath, error);
+    const refusal = whileOpening(error, lockPath);
+    if (refusal.code !== 'StorageDamaged') throw refusal;
+    throw new StoreError('StorageDamaged', `${lockPath} is not a lock file: remove it, it holds no data`, {
+      cause: error,
+    });
   }
+  signWith(pidPath);
   const held = lock;
   return { release: () => held.close() };
 }
 
+/** For people only: a full disk that has no room for it does not keep the store from opening. */
+function signWith(pidPath: string): void {
+  try {
+    rmSync(pidPath, { force: true });
+    writeFileSync(pidPath, `${process.pid}\n`);
+  } catch {
+    // Then a second process hears of "another process".
+  }
+}
+
+function inUse(directory: string, pidPath: string, cause: unknown): StoreError {
+  return new StoreError(
+    'StorageInUse',
+    `${directory} is in use by ${ownerOf(pidPath)}: a data directory has one process; stop that one or choose another directory`,
+    { cause },
+  );
+}
+
 function ownerOf(pidPath: string): string {
   try {
-    return `process ${readFileSync(pidPath, 'utf8').trim()}`;
+    return `process ${Number.parseInt(readFileSync(pidPath, 'utf8')) || 'unknown'}`;
   } catch {
     return 'another process';
   }

@@ -1,46 +1,69 @@
 /** The one place that knows what SQLite's result codes mean for the contract. */
 
 import { asError } from '@hangar/core';
-import { StoreError } from '../../errors.ts';
+import { storageError, StoreError } from '../../errors.ts';
 
-const codes = { readonly: 8, ioerr: 10, corrupt: 11, full: 13, cantopen: 14, notadb: 26 } as const;
+const codes = { error: 1, busy: 5, locked: 6, readonly: 8, ioerr: 10, corrupt: 11, full: 13, notadb: 26 } as const;
+
+/** The memory that connections share (`-shm`) cannot grow: its file wants whole pages before they are used. */
+const sharedMemoryFull = codes.ioerr | (19 << 8);
 
 interface SqliteError extends Error {
   code: 'ERR_SQLITE_ERROR';
   errcode: number;
 }
 
+function extendedCode(error: unknown): number | undefined {
+  const { code, errcode } = error as Partial<SqliteError>;
+  return code === 'ERR_SQLITE_ERROR' ? errcode : undefined;
+}
+
 /** Extended codes keep the primary one in their low byte. */
 export function primaryCode(error: unknown): number | undefined {
-  const { code, errcode } = error as Partial<SqliteError>;
-  return code === 'ERR_SQLITE_ERROR' && errcode !== undefined ? errcode & 0xff : undefined;
+  const code = extendedCode(error);
+  return code === undefined ? undefined : code & 0xff;
 }
 
 export function isBusy(error: unknown): boolean {
   const code = primaryCode(error);
-  return code === 5 || code === 6;
+  return code === codes.busy || code === codes.locked;
 }
 
-export function isDamage(error: unknown): boolean {
-  const code = primaryCode(error);
-  return code === codes.corrupt || code === codes.notadb;
-}
-
+/** Of a commit or a read. */
 export function fromSqlite(error: unknown, path: string): StoreError {
   if (error instanceof StoreError) return error;
   const cause = { cause: error };
   const text = asError(error).message;
+  // A number that no revision or size can be: only damage makes one.
+  if ((error as NodeJS.ErrnoException).code === 'ERR_OUT_OF_RANGE') return damaged(path, text, cause);
   switch (primaryCode(error)) {
     case codes.full:
       return new StoreError('StorageFull', `${path} cannot grow: no space left`, cause);
     case codes.readonly:
       return new StoreError('StorageReadOnly', `${path} cannot be written: it is read-only`, cause);
     case codes.corrupt:
+      // SQLite also says so when the disk fails to read: it does not tell the two apart.
+      return damaged(path, `${text}, or the disk cannot read it`, cause);
     case codes.notadb:
       return damaged(path, text, cause);
     default:
       return new StoreError('StorageFailed', `${path}: ${text}`, cause);
   }
+}
+
+/** Before the store is open nothing can have been half done, so more can be said. */
+export function whileOpening(error: unknown, path: string): StoreError {
+  if (error instanceof StoreError) return error;
+  const code = extendedCode(error);
+  if (code === sharedMemoryFull) {
+    return new StoreError('StorageFull', `${path} cannot be opened: no space left beside it`, { cause: error });
+  }
+  // "no such table", "no such column": the file is a database, but not the one that was written.
+  if (code === codes.error) return damaged(path, asError(error).message, { cause: error });
+  if (code === undefined && (error as NodeJS.ErrnoException).syscall !== undefined) {
+    return storageError(error, `${path} cannot be opened`);
+  }
+  return fromSqlite(error, path);
 }
 
 export function damaged(path: string, problem: string, options?: ErrorOptions): StoreError {

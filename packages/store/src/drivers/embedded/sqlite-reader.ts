@@ -8,11 +8,20 @@ import type { Entry, KeyRange, Lease, LeaseId, Revision } from '../../contract.t
 import { entryOf, firstRevision } from '../../engine/rows.ts';
 import type { Row } from '../../engine/rows.ts';
 import type { TableRangeOptions, TableReader } from '../../engine/tables.ts';
-import { rowChecksum } from './checksum.ts';
+import { checksumSeed } from './checksum.ts';
+import type { ChecksumSeed } from './checksum.ts';
 import { damaged, fromSqlite } from './sqlite-errors.ts';
+import { checkRow } from './verify.ts';
 
-const columns = 'l.id, l.revision, l.key, l.value, l.created, l.version, l.lease, l.previous, l.checksum';
-const keyColumns = 'l.id, l.revision, l.key, NULL, l.created, l.version, l.lease, l.previous, NULL';
+/**
+ * A row by way of the table that was searched: `live`, `past`, or the log itself. Id and key are taken from there and
+ * the rest from the log by an outer join, so that the row's checksum also tells whether the two belong together, and a
+ * row that the log has lost is damage, not an absence.
+ */
+const columns = (table: string) =>
+  `${table}.id, l.revision, ${table}.key, l.value, l.created, l.version, l.lease, l.previous, l.checksum`;
+const keyColumns = (table: string) =>
+  `${table}.id, l.revision, ${table}.key, NULL, l.created, l.version, l.lease, l.previous, NULL`;
 const newest = 'SELECT revision FROM log ORDER BY id DESC LIMIT 1';
 
 type RowArray = [number, Revision, string, Uint8Array | null, Revision, number, LeaseId | null, number, number | null];
@@ -20,6 +29,7 @@ type RowArray = [number, Revision, string, Uint8Array | null, Revision, number, 
 export class SqliteReader implements TableReader {
   readonly #database: DatabaseSync;
   readonly #path: string;
+  readonly #seed: ChecksumSeed;
   readonly #statements = new Map<string, StatementSync>();
   readonly #get: StatementSync;
   readonly #newest: StatementSync;
@@ -27,10 +37,12 @@ export class SqliteReader implements TableReader {
   constructor(database: DatabaseSync, path: string) {
     this.#database = database;
     this.#path = path;
+    const [storeId] = this.#first(this.#prepare('SELECT store_id FROM meta')) as [string];
+    this.#seed = checksumSeed(storeId);
     this.#newest = this.#prepare(newest);
     // One statement is one snapshot: the newest revision and the entry belong together.
     this.#get = this.#prepare(
-      `SELECT n.revision, ${columns} FROM (${newest}) n LEFT JOIN live v ON v.key = ? LEFT JOIN log l ON l.id = v.id`,
+      `SELECT n.revision, ${columns('v')} FROM (${newest}) n LEFT JOIN live v ON v.key = ? LEFT JOIN log l ON l.id = v.id`,
     );
   }
 
@@ -54,7 +66,8 @@ export class SqliteReader implements TableReader {
       return { entries: this.#entriesAt(range, { ...options, at: options.at }), revision: options.at };
     }
     return this.#snapshot((revision) => {
-      const sql = `SELECT ${options.keysOnly ? keyColumns : columns} FROM live v JOIN log l ON l.id = v.id
+      const what = (options.keysOnly ? keyColumns : columns)('v');
+      const sql = `SELECT ${what} FROM live v LEFT JOIN log l ON l.id = v.id
         WHERE ${within('v', range)} ORDER BY v.key LIMIT ?`;
       return { entries: this.#entries(sql, [...bounds(range), limitOf(options)], options.keysOnly), revision };
     });
@@ -70,7 +83,7 @@ export class SqliteReader implements TableReader {
             )
           : this.#first(
               this.#prepare(`SELECT count(*), ifnull(sum(length(CAST(key AS BLOB)) + length(value)), 0)
-                FROM (${visibleAt('l.key, l.value', range)})`),
+                FROM (${visibleAt((table) => `${table}.key, l.value`, range)})`),
               ...boundsAt(range, at),
             );
       const [keys, bytes] = result as [number, number];
@@ -83,7 +96,7 @@ export class SqliteReader implements TableReader {
       const from = Math.max(span.from, firstRevision + 1) as Revision;
       const cut = this.#firstOf((from + span.rowsMax) as Revision);
       const end = cut && cut.revision <= span.to ? cut : this.#firstOf((span.to + 1) as Revision);
-      const sql = `SELECT ${columns} FROM log l
+      const sql = `SELECT ${columns('l')} FROM log l
         WHERE l.id >= ? AND l.id < ? AND l.revision >= ? AND ${within('l', range)} ORDER BY l.id`;
       const rows = this.#all(this.#prepare(sql), from, end?.id ?? Number.MAX_SAFE_INTEGER, from, ...bounds(range));
       const next = Math.min(end?.revision ?? Infinity, span.to + 1) as Revision;
@@ -99,7 +112,9 @@ export class SqliteReader implements TableReader {
   }
 
   entryById(id: number): Entry | undefined {
-    const row = this.#first(this.#prepare(`SELECT ${columns} FROM log l WHERE l.id = ?`), id) as RowArray | undefined;
+    const row = this.#first(this.#prepare(`SELECT ${columns('l')} FROM log l WHERE l.id = ?`), id) as
+      | RowArray
+      | undefined;
     return row && row[3] !== null ? entryOf(this.#checked(row)) : undefined;
   }
 
@@ -119,31 +134,36 @@ export class SqliteReader implements TableReader {
 
   #entries(sql: string, parameters: SQLInputValue[], keysOnly: boolean): Entry[] {
     const rows = this.#all(this.#prepare(sql), ...parameters);
-    return rows.map((row) => entryOf(keysOnly ? rowOf(row) : this.#checked(row), keysOnly));
+    return rows.map((row) => entryOf(keysOnly ? this.#present(row) : this.#checked(row), keysOnly));
   }
 
   #checked(array: RowArray): Row {
     const row = rowOf(array);
-    if (rowChecksum(row) !== array[8]) {
-      throw damaged(this.#path, `the checksum of ${JSON.stringify(row.key)} at revision ${row.revision} is wrong`);
-    }
+    checkRow(row, { seed: this.#seed, checksum: array[8], path: this.#path });
     return row;
+  }
+
+  /** Without the value there is no checksum, but there must be a row. */
+  #present(array: RowArray): Row {
+    if (array[1] === null) throw damaged(this.#path, `the log has lost the row of ${JSON.stringify(array[2])}`);
+    return rowOf(array);
   }
 
   /** Several statements on one state of the database. */
   #snapshot<T>(read: (revision: Revision) => T): T {
-    this.#prepare('BEGIN').run();
+    this.#first(this.#prepare('BEGIN'));
     try {
       return read(this.revision());
     } finally {
-      this.#prepare('COMMIT').run();
+      // SQLite may have ended it already, because of the error that is on its way.
+      if (this.#database.isTransaction) this.#first(this.#prepare('COMMIT'));
     }
   }
 
   #prepare(sql: string): StatementSync {
     let statement = this.#statements.get(sql);
     if (!statement) {
-      statement = this.#database.prepare(sql);
+      statement = this.#translated(() => this.#database.prepare(sql));
       statement.setReturnArrays(true);
       this.#statements.set(sql, statement);
     }
@@ -151,16 +171,16 @@ export class SqliteReader implements TableReader {
   }
 
   #first(statement: StatementSync, ...parameters: SQLInputValue[]): unknown[] | undefined {
-    try {
-      return statement.get(...parameters) as unknown as unknown[] | undefined;
-    } catch (error) {
-      throw fromSqlite(error, this.#path);
-    }
+    return this.#translated(() => statement.get(...parameters) as unknown as unknown[] | undefined);
   }
 
   #all(statement: StatementSync, ...parameters: SQLInputValue[]): RowArray[] {
+    return this.#translated(() => statement.all(...parameters) as unknown as RowArray[]);
+  }
+
+  #translated<T>(action: () => T): T {
     try {
-      return statement.all(...parameters) as unknown as RowArray[];
+      return action();
     } catch (error) {
       throw fromSqlite(error, this.#path);
     }
@@ -189,10 +209,12 @@ function bounds(range: KeyRange): string[] {
 }
 
 /** Live rows that are old enough, and past rows that were replaced only later: see `engine/rows.ts`. */
-function visibleAt(what: string, range: KeyRange): string {
-  return `SELECT ${what} FROM live v JOIN log l ON l.id = v.id WHERE ${within('v', range)} AND l.revision <= ?
+function visibleAt(what: (table: string) => string, range: KeyRange): string {
+  const isOldEnough = 'ifnull(l.revision, 0) <= ?'; // a lost row must be noticed at any revision
+  return `SELECT ${what('v')} FROM live v LEFT JOIN log l ON l.id = v.id WHERE ${within('v', range)} AND ${isOldEnough}
     UNION ALL
-    SELECT ${what} FROM past p JOIN log l ON l.id = p.id WHERE ${within('p', range)} AND p.dead > ? AND l.revision <= ?`;
+    SELECT ${what('p')} FROM past p LEFT JOIN log l ON l.id = p.id
+      WHERE ${within('p', range)} AND p.dead > ? AND ${isOldEnough}`;
 }
 
 function boundsAt(range: KeyRange, at: Revision): (string | number)[] {

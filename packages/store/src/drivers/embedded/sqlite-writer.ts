@@ -5,12 +5,14 @@ import type { Entry, KeyRange, Lease, LeaseId, Revision } from '../../contract.t
 import { entryOf, firstRevision } from '../../engine/rows.ts';
 import type { LiveRow, Row } from '../../engine/rows.ts';
 import type { TableWriter } from '../../engine/tables.ts';
-import { rowChecksum } from './checksum.ts';
+import { checksumSeed, fieldsChecksum, rowChecksum } from './checksum.ts';
+import type { ChecksumSeed } from './checksum.ts';
 
 type LiveArray = [number, Revision, Revision, number, LeaseId | null];
 
 export class SqliteWriter implements TableWriter {
   readonly #database: DatabaseSync;
+  readonly #seed: ChecksumSeed;
   readonly #statements = new Map<string, StatementSync>();
   #newest = { id: firstRevision as number, revision: firstRevision };
   readonly #live: StatementSync;
@@ -20,6 +22,8 @@ export class SqliteWriter implements TableWriter {
 
   constructor(database: DatabaseSync) {
     this.#database = database;
+    const [storeId] = this.#prepare('SELECT store_id FROM meta').get() as unknown as [string];
+    this.#seed = checksumSeed(storeId);
     this.#live = this.#prepare(
       'SELECT l.id, l.created, l.revision, l.version, l.lease FROM live v JOIN log l ON l.id = v.id WHERE v.key = ?',
     );
@@ -78,7 +82,7 @@ export class SqliteWriter implements TableWriter {
       version,
       lease ?? null,
       previousId,
-      rowChecksum(row),
+      rowChecksum(this.#seed, row),
     );
     if (value) this.#setLive.run(key, id, Buffer.byteLength(key) + value.length);
     else this.#prepare('DELETE FROM live WHERE key = ?').run(key);
@@ -95,7 +99,8 @@ export class SqliteWriter implements TableWriter {
   }
 
   addLease(lease: Lease): void {
-    this.#prepare('INSERT INTO lease VALUES (?, ?)').run(lease.id, lease.ttlMs);
+    const checksum = fieldsChecksum(this.#seed, lease.id, lease.ttlMs);
+    this.#prepare('INSERT INTO lease VALUES (?, ?, ?)').run(lease.id, lease.ttlMs, checksum);
   }
 
   removeLease(id: LeaseId): void {
@@ -108,14 +113,28 @@ export class SqliteWriter implements TableWriter {
   }
 
   setCompactedRevision(revision: Revision): void {
-    this.#prepare('UPDATE meta SET compacted = ?').run(revision);
+    this.#compaction(revision, this.#obsolete().from);
   }
 
-  removeObsolete(rowsMax: number): boolean {
+  #obsolete(): { compacted: number; from: number } {
     const [compacted, from] = this.#prepare('SELECT compacted, obsolete_from FROM meta').get() as unknown as [
       number,
       number,
     ];
+    return { compacted, from };
+  }
+
+  #compaction(compacted: number, obsoleteFrom: number): void {
+    const checksum = fieldsChecksum(this.#seed, compacted, obsoleteFrom);
+    this.#prepare('UPDATE meta SET compacted = ?, obsolete_from = ?, checksum = ?').run(
+      compacted,
+      obsoleteFrom,
+      checksum,
+    );
+  }
+
+  removeObsolete(rowsMax: number): boolean {
+    const { compacted, from } = this.#obsolete();
     if (from > compacted) return false;
     const next = Math.min(from + rowsMax, compacted + 1);
     const rows = this.#prepare(
@@ -131,7 +150,7 @@ export class SqliteWriter implements TableWriter {
       // The newest row of all stays: it carries the current revision.
       if (isTombstone && id < this.#newest.id) removeRow.run(id);
     }
-    this.#prepare('UPDATE meta SET obsolete_from = ?').run(next);
+    this.#compaction(compacted, next);
     return next <= compacted;
   }
 

@@ -4,60 +4,108 @@
  */
 
 import { DatabaseSync } from 'node:sqlite';
+import type { StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Command, Outcome } from '../../engine/command.ts';
+import type { Command } from '../../engine/command.ts';
 import { execute } from '../../engine/execute.ts';
-import type { StoreErrorCode } from '../../errors.ts';
+import type { StoreError, StoreErrorCode } from '../../errors.ts';
 import { configureWriter } from './schema.ts';
-import { fromSqlite } from './sqlite-errors.ts';
+import { fromSqlite, whileOpening } from './sqlite-errors.ts';
 import { SqliteWriter } from './sqlite-writer.ts';
+import { packOutcomes, unpackGroup } from './wire.ts';
+import type { PackedGroup } from './wire.ts';
 
 export interface WriterOptions {
   path: string;
   cacheBytes: number;
+  checkpointPages: number;
 }
 
 /** Undefined as the request asks the thread to close the database and end. */
-export type WriterRequest = readonly Command[] | undefined;
+export type WriterRequest = PackedGroup | undefined;
 
 export type WriterReply =
-  | { readonly outcomes: readonly Outcome[] }
+  | { readonly outcomes: ReturnType<typeof packOutcomes> }
   | { readonly failure: { readonly code: StoreErrorCode; readonly message: string } };
 
+/** What a thread that has opened the database works with. */
+interface Connection {
+  readonly database: DatabaseSync;
+  readonly tables: SqliteWriter;
+  readonly begin: StatementSync;
+  readonly commit: StatementSync;
+  /** A group was rolled back: `tables` must look again where the log ends. */
+  stale: boolean;
+}
+
 const port = parentPort!;
-const { path, cacheBytes } = workerData as WriterOptions;
-const database = new DatabaseSync(path);
-configureWriter(database, cacheBytes);
-const tables = new SqliteWriter(database);
-const begin = database.prepare('BEGIN IMMEDIATE');
-const commit = database.prepare('COMMIT');
+const { path, cacheBytes, checkpointPages } = workerData as WriterOptions;
+start();
 
-port.on('message', (group: WriterRequest) => {
-  if (group) port.postMessage(run(group));
-  else close();
-});
-port.postMessage({ outcomes: [] } satisfies WriterReply); // ready
+function start(): void {
+  let connection: Connection;
+  try {
+    connection = connect();
+  } catch (error) {
+    port.postMessage(failure(whileOpening(error, path)));
+    port.close();
+    return;
+  }
+  port.on('message', (group: WriterRequest) => {
+    if (group) port.postMessage(run(connection, unpackGroup(group)));
+    else close(connection);
+  });
+  port.postMessage({ outcomes: [] } satisfies WriterReply); // ready
+}
 
-function run(group: readonly Command[]): WriterReply {
+function connect(): Connection {
+  const database = new DatabaseSync(path);
+  try {
+    configureWriter(database, cacheBytes, checkpointPages);
+    const tables = new SqliteWriter(database);
+    return {
+      database,
+      tables,
+      begin: database.prepare('BEGIN IMMEDIATE'),
+      commit: database.prepare('COMMIT'),
+      stale: false,
+    };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function run(connection: Connection, group: readonly Command[]): WriterReply {
+  const { begin, commit, tables } = connection;
   try {
     begin.run();
+    if (connection.stale) tables.refresh();
+    connection.stale = false;
     const outcomes = group.map((command) => execute(tables, command));
     commit.run();
-    return { outcomes };
+    return { outcomes: packOutcomes(outcomes) };
   } catch (error) {
-    rollBack();
-    const { code, message } = fromSqlite(error, path);
-    return { failure: { code, message } };
+    connection.stale = true;
+    rollBack(connection);
+    return failure(fromSqlite(error, path));
   }
 }
 
 /** SQLite may have rolled back by itself already, as it does when the disk is full. */
-function rollBack(): void {
-  if (database.isTransaction) database.exec('ROLLBACK');
-  tables.refresh();
+function rollBack({ database }: Connection): void {
+  try {
+    if (database.isTransaction) database.exec('ROLLBACK');
+  } catch {
+    // Then the next BEGIN fails, and comes here again.
+  }
 }
 
-function close(): void {
+function failure({ code, message }: StoreError): WriterReply {
+  return { failure: { code, message } };
+}
+
+function close({ database }: Connection): void {
   try {
     database.close(); // moves the journal into the database and removes it
   } finally {

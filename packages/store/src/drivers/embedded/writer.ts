@@ -4,9 +4,11 @@ import { Worker } from 'node:worker_threads';
 import { asError } from '@hangar/core';
 import type { Command, Outcome } from '../../engine/command.ts';
 import { StoreError } from '../../errors.ts';
+import { packGroup, unpackOutcomes } from './wire.ts';
 import type { WriterOptions, WriterReply, WriterRequest } from './writer-thread.ts';
 
 interface Waiting {
+  readonly group: readonly Command[];
   resolve(outcomes: readonly Outcome[]): void;
   reject(error: Error): void;
 }
@@ -34,15 +36,16 @@ export class Writer {
 
   static async start(options: WriterOptions): Promise<Writer> {
     const writer = new Writer(options);
-    await new Promise<readonly Outcome[]>((resolve, reject) => writer.#waiting.push({ resolve, reject }));
+    await new Promise<readonly Outcome[]>((resolve, reject) => writer.#waiting.push({ group: [], resolve, reject }));
     return writer;
   }
 
   commit(group: readonly Command[]): Promise<readonly Outcome[]> {
     if (this.#failure) return Promise.reject(this.#failure);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
-      this.#thread.postMessage(group satisfies WriterRequest);
+      this.#waiting.push({ group, resolve, reject });
+      const packed: WriterRequest = packGroup(group);
+      this.#thread.postMessage(packed, [packed.values.buffer]);
     });
   }
 
@@ -54,7 +57,7 @@ export class Writer {
   #settle(reply: WriterReply): void {
     const waiting = this.#waiting.shift()!;
     if ('failure' in reply) waiting.reject(new StoreError(reply.failure.code, reply.failure.message));
-    else waiting.resolve(reply.outcomes);
+    else waiting.resolve(unpackOutcomes(reply.outcomes, waiting.group));
   }
 
   /** Nobody knows how far it came: whoever waits is told so, and nothing more is accepted. */

@@ -45,23 +45,23 @@ export class Journal {
   /** Opens or creates the journal in the directory and hands every durable group to `replay`, in order. */
   static async open(disk: Disk, directory: string, replay: (group: Mutation[]) => void): Promise<Journal> {
     const path = `${directory}/journal`;
-    const file = await disk.open(path, { create: true });
-    const size = await file.size();
-    const content = await file.read(0, size);
-    if (content.length < magic.length) {
-      // Either new, or a first start that was cut off before its name was durable: nothing was ever acknowledged here.
-      if (content.some((byte, at) => byte !== 0 && byte !== magic[at])) throw damaged(path, 0);
-      await startFile(file);
+    let file: DiskFile | undefined;
+    try {
+      file = await openFile(disk, directory);
+      // A process that ended between giving the file its name and making that durable left it to the next one.
       await disk.syncDirectory(directory);
-      return new Journal(disk, directory, { file, end: magic.length, number: 0 });
-    }
-    if (!magic.equals(content.subarray(0, magic.length))) throw damaged(path, 0);
-    const { end, number } = replayRecords(path, content, replay);
-    if (end < size) {
-      await file.truncate(end);
+      const size = await file.size();
+      const content = await file.read(0, size);
+      if (!magic.equals(content.subarray(0, magic.length))) throw damaged(path, 0);
+      const { end, number } = replayRecords(path, content, replay);
+      if (end < size) await file.truncate(end);
+      // A process that was killed leaves records that only the page cache has: durable before anyone reads them.
       await file.sync();
+      return new Journal(disk, directory, { file, end, number });
+    } catch (error) {
+      await file?.close().catch(() => {});
+      throw error instanceof StoreError ? error : storageError(error, `${path} cannot be opened`);
     }
-    return new Journal(disk, directory, { file, end, number });
   }
 
   /** Resolves when the group is durable; when it rejects, the group is not in the journal (but see `StorageFailed`). */
@@ -86,20 +86,14 @@ export class Journal {
 
   /** Replaces the journal by one that holds only `snapshot`; a crash leaves the old or the new one. */
   async rewrite(snapshot: Iterable<Mutation>): Promise<void> {
-    const next = `${this.#directory}/journal.next`;
-    const file = await this.#disk.open(next, { create: true });
-    await file.truncate(0);
-    await startFile(file);
     const record = encodeRecord(0, [...snapshot]);
-    await file.write(magic.length, record);
-    await file.sync();
-    await this.#disk.rename(next, `${this.#directory}/journal`);
-    await this.#file.close();
-    this.#file = file;
+    const old = this.#file;
+    this.#file = await newFile(this.#disk, this.#directory, record);
     this.#end = magic.length + record.length;
     this.#number = 1;
     this.#dirty = false;
     this.#unnamed = true;
+    await old.close().catch(() => {}); // nothing that it holds is needed any more
     await this.#clean();
   }
 
@@ -117,9 +111,32 @@ export class Journal {
   }
 }
 
-async function startFile(file: DiskFile): Promise<void> {
-  await file.write(0, magic);
-  await file.sync();
+async function openFile(disk: Disk, directory: string): Promise<DiskFile> {
+  try {
+    return await disk.open(`${directory}/journal`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return newFile(disk, directory, new Uint8Array());
+  }
+}
+
+/**
+ * A synced journal of one record, made under another name: a file that bears the journal's name always has its header,
+ * so that one without is known to be truncated. The name itself is not durable yet.
+ */
+async function newFile(disk: Disk, directory: string, record: Uint8Array): Promise<DiskFile> {
+  const unfinished = `${directory}/journal.next`;
+  const file = await disk.open(unfinished, { create: true });
+  try {
+    await file.truncate(0);
+    await file.write(0, Buffer.concat([magic, record]));
+    await file.sync();
+    await disk.rename(unfinished, `${directory}/journal`);
+    return file;
+  } catch (error) {
+    await file.close().catch(() => {});
+    throw error;
+  }
 }
 
 function encodeRecord(number: number, group: readonly Mutation[]): Uint8Array {
@@ -138,15 +155,23 @@ function replayRecords(path: string, content: Uint8Array, replay: (group: Mutati
   let end = magic.length;
   let number = 0;
   for (let payload = readRecord(content, end, number); payload; payload = readRecord(content, end, number)) {
-    const reader = new ByteReader(payload);
-    const group: Mutation[] = [];
-    while (!reader.done) group.push(decodeMutation(reader));
-    replay(group);
+    replay(decodeGroup(path, end, payload));
     end += headerBytes + payload.length;
     number++;
   }
   if (hasRecordBehind(content, end + 1, number + 1)) throw damaged(path, end);
   return { end, number };
+}
+
+function decodeGroup(path: string, at: number, payload: Uint8Array): Mutation[] {
+  const reader = new ByteReader(payload);
+  const group: Mutation[] = [];
+  try {
+    while (!reader.done) group.push(decodeMutation(reader));
+  } catch (error) {
+    throw damaged(path, at, error);
+  }
+  return group;
 }
 
 function readRecord(content: Uint8Array, at: number, number: number): Uint8Array | undefined {
@@ -160,19 +185,20 @@ function readRecord(content: Uint8Array, at: number, number: number): Uint8Array
     : undefined;
 }
 
-/** Looks for any later record: a torn tail has none. */
+/** Looks for any later record, however many were lost before it: a torn tail has none. */
 function hasRecordBehind(content: Uint8Array, from: number, number: number): boolean {
-  for (let at = from; at + headerBytes <= content.length; at++) {
-    for (let later = number; later < number + 4; later++) {
-      if (readRecord(content, at, later)) return true;
-    }
+  const view = Buffer.from(content.buffer, content.byteOffset, content.length);
+  for (let at = from; at + headerBytes <= view.length; at++) {
+    const found = view.readUInt32LE(at + 8);
+    if (found >= number && readRecord(content, at, found)) return true;
   }
   return false;
 }
 
-function damaged(path: string, at: number): StoreError {
+function damaged(path: string, at: number, cause?: unknown): StoreError {
   return new StoreError(
     'StorageDamaged',
-    `${path} is damaged at byte ${at}, with acknowledged writes behind it: restore the file from a backup, or move the directory away to begin empty`,
+    `${path} is damaged at byte ${at}, and held acknowledged writes: restore the file from a backup, or move the directory away to begin empty`,
+    { cause },
   );
 }

@@ -12,6 +12,7 @@ import { execute } from '../../engine/execute.ts';
 import { defaultHistory } from '../../engine/history-window.ts';
 import type { HistoryPolicy } from '../../engine/history-window.ts';
 import { MvccStore } from '../../engine/mvcc-store.ts';
+import type { StepLengths } from '../../engine/mvcc-store.ts';
 import { Journal } from './journal.ts';
 import { MemoryTables } from './tables.ts';
 
@@ -23,16 +24,24 @@ export interface MemoryStoreOptions {
   directory?: string;
   history?: HistoryPolicy;
   watchQueueLengthMax?: number;
+  steps?: StepLengths;
   /** Let a journal grow to this before it is rewritten without what is obsolete. */
   journalBytesMin?: number;
+  /** Absent: the real one. A simulation plants its bugs here. */
+  openJournal?: OpenJournal;
 }
+
+export type OpenJournal = (
+  ...parameters: Parameters<typeof Journal.open>
+) => Promise<Pick<Journal, 'bytes' | 'append' | 'rewrite' | 'close'>>;
 
 export async function openMemoryStore(options: MemoryStoreOptions = {}): Promise<Store> {
   const clock = options.clock ?? systemClock;
   const disk = options.disk ?? new VirtualDisk({ clock, random: seededRandom(0), latencyMaxMs: 0 });
   const journalBytesMin = options.journalBytesMin ?? 1024 * 1024;
   const tables = new MemoryTables();
-  const journal = await Journal.open(disk, options.directory ?? '/data', (group) => {
+  const openJournal: OpenJournal = options.openJournal ?? Journal.open;
+  const journal = await openJournal(disk, options.directory ?? '/data', (group) => {
     for (const mutation of group) tables.apply(mutation);
     tables.makeDurable();
   });
@@ -44,15 +53,15 @@ export async function openMemoryStore(options: MemoryStoreOptions = {}): Promise
       await journal.rewrite(tables.snapshot()).catch(() => {});
       rewriteAtBytes = Math.max(journalBytesMin, journal.bytes * 2);
     }
-    const outcomes = group.map((command) => execute(tables, command));
     try {
+      const outcomes = group.map((command) => execute(tables, command));
       if (tables.group.length > 0) await journal.append(tables.group);
+      tables.makeDurable();
+      return outcomes;
     } catch (error) {
       tables.rollBack();
       throw error;
     }
-    tables.makeDurable();
-    return outcomes;
   }
 
   return new MvccStore({
@@ -62,6 +71,7 @@ export async function openMemoryStore(options: MemoryStoreOptions = {}): Promise
     commit,
     history: options.history ?? defaultHistory,
     ...(options.watchQueueLengthMax !== undefined && { watchQueueLengthMax: options.watchQueueLengthMax }),
+    ...(options.steps && { steps: options.steps }),
     release: () => journal.close(),
   });
 }

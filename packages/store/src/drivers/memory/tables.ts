@@ -58,7 +58,9 @@ export class MemoryTables implements TableReader, TableWriter {
   *snapshot(): Generator<Mutation, void, void> {
     assert(this.#group.length === 0, 'a snapshot inside a group');
     for (const [id, { ttlMs }] of this.#leases) yield { type: 'addLease', lease: { id, ttlMs } };
-    for (const row of this.#log.values()) yield { type: 'append', row };
+    // By id, not as the map has them: a removal that was rolled back put its row at the end.
+    const rows = [...this.#log.values()].sort((a, b) => a.id - b.id);
+    for (const row of rows) yield { type: 'append', row };
     yield { type: 'compact', revision: this.#compacted };
   }
 
@@ -158,7 +160,7 @@ export class MemoryTables implements TableReader, TableWriter {
 
   live(key: string): LiveRow | undefined {
     const row = this.#live.get(key);
-    return row && { ...row, modRevision: row.revision };
+    return row && liveRowOf(row);
   }
 
   liveEntry(key: string): Entry | undefined {
@@ -167,7 +169,7 @@ export class MemoryTables implements TableReader, TableWriter {
   }
 
   liveIn(range: KeyRange): LiveRow[] {
-    return [...this.#live.entries(range)].map(([, row]) => ({ ...row, modRevision: row.revision }));
+    return Array.from(this.#live.entries(range), ([, row]) => liveRowOf(row));
   }
 
   append(row: Row): void {
@@ -201,7 +203,7 @@ export class MemoryTables implements TableReader, TableWriter {
     for (; id < end; id++) {
       const row = this.#log.get(id);
       if (!row) continue;
-      if (row.previousId > 0) this.apply({ type: 'removeRow', id: row.previousId });
+      if (this.#log.has(row.previousId)) this.apply({ type: 'removeRow', id: row.previousId });
       if (!row.value && id < this.#newest.id) this.apply({ type: 'removeRow', id });
     }
     this.#obsoleteFrom = id;
@@ -292,4 +294,8 @@ export class MemoryTables implements TableReader, TableWriter {
     }
     return rows;
   }
+}
+
+function liveRowOf({ id, key, createRevision, revision, version, lease }: Row): LiveRow {
+  return { id, key, createRevision, modRevision: revision, version, lease };
 }

@@ -1,0 +1,126 @@
+/**
+ * How groups and outcomes cross between the threads. A structured clone copies the whole buffer behind each value (a
+ * kilobyte cut out of a pooled buffer costs the pool), and spells out every property name; so values travel in one buffer
+ * that is handed over, and the common transaction as plain numbers and strings in one flat array.
+ */
+
+import { unreachable } from '@hangar/core';
+import type { LeaseId, Revision, Write } from '../../contract.ts';
+import type { Change, Command, Outcome } from '../../engine/command.ts';
+
+type Flat = (string | number | undefined | object)[];
+
+export interface PackedGroup {
+  readonly commands: Flat;
+  readonly values: Uint8Array<ArrayBuffer>;
+}
+
+const tags = { put: 0, delete: 1, deleteRange: 2, check: 3, other: 4 } as const;
+
+export function packGroup(group: readonly Command[]): PackedGroup {
+  let length = 0;
+  for (const command of group) {
+    if (command.type !== 'transaction') continue;
+    for (const write of command.writes) if (write.type === 'put') length += write.value.length;
+  }
+  const values = new Uint8Array(length);
+  const commands: Flat = [];
+  let at = 0;
+  for (const command of group) {
+    if (command.type !== 'transaction') {
+      commands.push(tags.other, command);
+      continue;
+    }
+    commands.push(-command.writes.length);
+    for (const write of command.writes) {
+      packWrite(commands, write);
+      if (write.type !== 'put') continue;
+      values.set(write.value, at);
+      at += write.value.length;
+    }
+  }
+  return { commands, values };
+}
+
+function packWrite(out: Flat, write: Write): void {
+  switch (write.type) {
+    case 'put':
+      out.push(tags.put, write.key, write.expected, write.lease, write.value.length);
+      break;
+    case 'delete':
+      out.push(tags.delete, write.key, write.expected);
+      break;
+    case 'deleteRange':
+      out.push(tags.deleteRange, write.range.start, write.range.end);
+      break;
+    case 'check':
+      out.push(tags.check, write.key, write.expected);
+      break;
+    default:
+      unreachable(write);
+  }
+}
+
+export function unpackGroup({ commands, values }: PackedGroup): Command[] {
+  const group: Command[] = [];
+  let at = 0;
+  let valueAt = 0;
+  const unpackWrite = (): Write => {
+    const tag = commands[at++];
+    const key = commands[at++] as string;
+    const expected = commands[at++] as Revision | undefined;
+    if (tag === tags.put) {
+      const lease = commands[at++] as LeaseId | undefined;
+      const length = commands[at++] as number;
+      const value = values.subarray(valueAt, (valueAt += length));
+      return {
+        type: 'put',
+        key,
+        value,
+        ...(expected !== undefined && { expected }),
+        ...(lease !== undefined && { lease }),
+      };
+    }
+    if (tag === tags.deleteRange) {
+      const end = expected as string | undefined;
+      return { type: 'deleteRange', range: end === undefined ? { start: key } : { start: key, end } };
+    }
+    if (tag === tags.check) return { type: 'check', key, expected: expected! };
+    return { type: 'delete', key, ...(expected !== undefined && { expected }) };
+  };
+  while (at < commands.length) {
+    const head = commands[at++] as number;
+    if (head === tags.other) group.push(commands[at++] as Command);
+    else group.push({ type: 'transaction', writes: Array.from({ length: -head }, unpackWrite) });
+  }
+  return group;
+}
+
+/** A committed put of one key as four numbers, everything else as it is. */
+export function packOutcomes(outcomes: readonly Outcome[]): Flat {
+  const packed: Flat = [];
+  for (const outcome of outcomes) {
+    const change = 'result' in outcome && outcome.changes.length === 1 ? outcome.changes[0]! : undefined;
+    if (!change || change.write < 0 || !('result' in outcome)) packed.push(outcome);
+    else packed.push(outcome.result.revision, change.createRevision, change.version, change.previousId, change.write);
+  }
+  return packed;
+}
+
+/** Needs the group that the outcomes answer: keys do not travel back. */
+export function unpackOutcomes(packed: Flat, group: readonly Command[]): Outcome[] {
+  let at = 0;
+  return group.map((command): Outcome => {
+    const head = packed[at++];
+    if (typeof head !== 'number') return head as Outcome;
+    const [createRevision, version, previousId, write] = packed.slice(at, (at += 4)) as [
+      Revision,
+      number,
+      number,
+      number,
+    ];
+    const { key } = (command as Command & { type: 'transaction' }).writes[write] as Write & { type: 'put' };
+    const change: Change = { key, write, createRevision, version, previousId };
+    return { result: { committed: true, revision: head as Revision, deleted: 0 }, changes: [change] };
+  });
+}

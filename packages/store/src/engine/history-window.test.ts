@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { seededRandom } from '@hangar/core';
+import { Scheduler } from '@hangar/core/simulation';
+import type { Revision } from '../contract.ts';
+import { HistoryWindow } from './history-window.ts';
+import type { HistoryPolicy } from './history-window.ts';
+
+function world(policy: HistoryPolicy) {
+  const scheduler = new Scheduler(seededRandom(1));
+  const compactions: { revision: number; atMs: number }[] = [];
+  const window = new HistoryWindow({
+    clock: scheduler,
+    policy,
+    compact: async (revision) => void compactions.push({ revision, atMs: scheduler.monotonicMs() }),
+  });
+  return { scheduler, window, compactions };
+}
+
+describe('the history window', () => {
+  test('compacts what is older than its age, and never anything younger', async () => {
+    const ageMs = 10_000;
+    const { scheduler, window, compactions } = world({ ageMs, revisionsMax: 1_000_000 });
+    const writtenAtMs = new Map<number, number>();
+    for (let revision = 1; revision <= 200; revision++) {
+      writtenAtMs.set(revision, scheduler.monotonicMs());
+      window.advanced(revision as Revision);
+      await scheduler.advance(300);
+    }
+    assert.ok(compactions.length > 10);
+    for (const { revision, atMs } of compactions) {
+      // What is compacted away was replaced no later than by the revision that stays readable.
+      assert.ok(atMs - writtenAtMs.get(revision)! >= ageMs, `revision ${revision} was too young`);
+    }
+    const kept = 200 - compactions.at(-1)!.revision;
+    assert.ok(kept * 300 < ageMs * 1.3, `${kept} revisions are kept`);
+  });
+
+  test('compacts in growing order', async () => {
+    const { scheduler, window, compactions } = world({ ageMs: 1_000, revisionsMax: 50 });
+    for (let revision = 1; revision <= 500; revision++) {
+      window.advanced(revision as Revision);
+      await scheduler.advance(revision % 3 === 0 ? 40 : 0);
+    }
+    const revisions = compactions.map((compaction) => compaction.revision);
+    assert.deepEqual(
+      revisions,
+      [...new Set(revisions)].sort((a, b) => a - b),
+    );
+  });
+
+  test('keeps no more revisions than it may, however young', () => {
+    const { window, compactions } = world({ ageMs: 1_000_000, revisionsMax: 100 });
+    for (let revision = 1; revision <= 1_000; revision++) {
+      window.advanced(revision as Revision);
+      const kept = revision - (compactions.at(-1)?.revision ?? 0);
+      assert.ok(kept <= 111, `${kept} revisions are kept`);
+    }
+    assert.ok(compactions.length < 100, 'not with every write');
+    assert.ok(compactions.every(({ revision }) => revision <= 900));
+  });
+
+  test('sleeps when nothing is written: the last look compacts, then there is no timer', async () => {
+    const { scheduler, window, compactions } = world({ ageMs: 1_000, revisionsMax: 100 });
+    window.advanced(7 as Revision);
+    await scheduler.advance(5_000);
+    assert.deepEqual(
+      compactions.map((compaction) => compaction.revision),
+      [7],
+    );
+    await assert.rejects(scheduler.run(new Promise(() => {})), /deadlock/, 'a timer is still set');
+  });
+
+  test('wakes up again with the next write', async () => {
+    const { scheduler, window, compactions } = world({ ageMs: 1_000, revisionsMax: 100 });
+    window.advanced(7 as Revision);
+    await scheduler.advance(5_000);
+    window.advanced(9 as Revision);
+    await scheduler.advance(5_000);
+    assert.deepEqual(
+      compactions.map((compaction) => compaction.revision),
+      [7, 9],
+    );
+  });
+
+  test('does nothing after stop', async () => {
+    const { scheduler, window, compactions } = world({ ageMs: 1_000, revisionsMax: 100 });
+    window.advanced(7 as Revision);
+    window.stop();
+    await scheduler.advance(10_000);
+    assert.deepEqual(compactions, []);
+  });
+});
