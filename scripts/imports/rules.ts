@@ -7,10 +7,11 @@
 export const allowed: Readonly<Record<string, readonly string[]>> = {
   'packages/core': [],
   'packages/store': ['core'],
-  'packages/api': ['core'],
+  'packages/cel': ['core'],
+  'packages/api': ['core', 'cel'],
   'packages/pki': ['core'],
   'packages/client': ['core', 'api'],
-  'packages/server': ['core', 'api', 'store', 'pki'],
+  'packages/server': ['core', 'cel', 'api', 'store', 'pki'],
   'packages/runtime': ['core', 'api', 'client'],
   'packages/controllers': ['core', 'api', 'client', 'runtime'],
   'apps/cli': ['core', 'api', 'client'],

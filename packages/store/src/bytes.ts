@@ -45,6 +45,9 @@ export class ByteWriter {
   }
 }
 
+/** Refuses what is not UTF-8, which would otherwise become another string. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 /** Throws `StorageDamaged` when the notation runs out: callers check a checksum first, so that is never normal. */
 export class ByteReader {
   readonly #buffer: Buffer;
@@ -73,7 +76,11 @@ export class ByteReader {
   }
 
   string(): string {
-    return this.#take(this.uint()).toString();
+    try {
+      return utf8.decode(this.#take(this.uint()));
+    } catch (error) {
+      throw error instanceof StoreError ? error : damaged();
+    }
   }
 
   #take(length: number): Buffer {

@@ -38,6 +38,9 @@ import { LayeredWatch } from './layered-watch.ts';
 import { rewrite, viewOf } from './rewrite.ts';
 import type { KeyState } from './rewrite.ts';
 
+/** Every attempt that fails is one that another writer won. */
+const attemptsMax = 1_000;
+
 export interface LayeredStoreOptions {
   store: Store;
   /** The writable range, e.g. `/registry/clusters/demo/`. Keys of the view begin with it. */
@@ -128,7 +131,7 @@ class LayeredStore implements Store {
     checkTransaction(writes);
     const touched = this.#baseKeysOf(writes);
     if (touched.size === 0) return this.#commitBelow(this.#cut(writes));
-    for (;;) {
+    for (let attempt = 0; attempt < attemptsMax; attempt++) {
       const revision = await this.#store.revision();
       const states = await this.#states(writes, touched, revision).catch(retryWhenCompacted);
       if (!states) continue;
@@ -149,6 +152,10 @@ class LayeredStore implements Store {
       const result = await this.#store.commit(raw);
       if (result.committed) return { ...result, deleted: result.deleted + deleted };
     }
+    throw new StoreError(
+      'Overloaded',
+      `${attemptsMax} attempts were overtaken by other writers of the same base entries`,
+    );
   }
 
   watch(options: WatchOptions): Watch {
@@ -228,6 +235,13 @@ class LayeredStore implements Store {
     for (const { key } of tombstones.entries) gone.add(this.#layout.prefix + this.#layout.hiddenBy(key)!);
     const visible = candidates.filter((key) => !gone.has(key));
     return visible.map((key) => this.#baseEntry(key, options.keysOnly)!);
+  }
+
+  /** The view's own parts of a range. One that has none reads nothing, but a revision that cannot be read is refused. */
+  async #pieces(range: KeyRange, at: Revision | undefined): Promise<KeyRange[]> {
+    const pieces = this.#layout.pieces(range);
+    if (pieces.length === 0 && at !== undefined) await this.#store.get(this.#layout.prefix, { atRevision: at });
+    return pieces;
   }
 
   /** Full keys of base entries in the range, in order. */

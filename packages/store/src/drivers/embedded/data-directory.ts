@@ -1,6 +1,16 @@
 /** Makes the data directory and a new store in it, so that neither a crash nor a power cut leaves half of one. */
 
-import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { storageError } from '../../errors.ts';
@@ -12,22 +22,30 @@ import { schema } from './schema.ts';
 export function prepareDirectory(files: DataFiles): void {
   const directory = resolve(files.directory);
   try {
-    const first = mkdirSync(directory, { recursive: true, mode: 0o700 });
-    // A directory is as durable as the entry in its parent.
-    if (first !== undefined) {
-      for (let made = directory; made.length >= first.length; made = dirname(made)) sync(dirname(made));
-    }
+    makeDirectory(directory);
   } catch (error) {
     throw storageError(error, `the data directory ${directory} cannot be made`);
   }
   for (const path of [directory, files.database, files.journal, files.mark]) {
     try {
-      accessSync(path, constants.R_OK | constants.W_OK);
+      if (exists(path)) accessSync(path, constants.R_OK | constants.W_OK);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
       throw storageError(error, `${path} cannot be written`);
     }
   }
+}
+
+function makeDirectory(directory: string): void {
+  if (exists(directory)) return;
+  const parent = dirname(directory);
+  makeDirectory(parent);
+  mkdirSync(directory, { mode: 0o700 });
+  sync(parent); // a directory is as durable as the entry in its parent
+}
+
+/** Not `existsSync`, to which a disk that fails looks like an absent file. */
+function exists(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 /** Under another name first: a store either exists whole or not at all. */

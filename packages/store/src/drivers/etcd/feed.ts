@@ -1,0 +1,252 @@
+/**
+ * The one watch on etcd that feeds the hub, which serves all watches of this process. It begins with the first of them.
+ *
+ * Invariants: the hub gets every revision that touched the shared prefix once, in order and whole, whatever happens to
+ * connections in between: a new stream begins at the first revision that the hub does not have, and what came already
+ * is dropped. When etcd has compacted that revision away, there is a gap that nobody can fill: every watch ends with
+ * `Compacted`, and a new hub begins after it.
+ */
+
+import { breathe } from '@hangar/core';
+import type { Clock, Timer } from '@hangar/core';
+import type { Revision, Watch, WatchOptions } from '../../contract.ts';
+import { WatchHub } from '../../engine/hub.ts';
+import type { HistoryPage } from '../../engine/hub.ts';
+import { closed, CompactedError, StoreError } from '../../errors.ts';
+import { prefixRange } from '../../keys.ts';
+import type { Client } from './client.ts';
+import type { Connection } from './grpc/connection.ts';
+import { readHistory } from './history-reader.ts';
+import type { WatchedEvent } from './messages/watch.ts';
+import { RecentHistory } from './recent-history.ts';
+import type { Revisions } from './revisions.ts';
+import type { Scope } from './scope.ts';
+import { byRevision } from './watched-revision.ts';
+import type { Verdict } from './verdict.ts';
+import { WatchStream } from './watch-stream.ts';
+
+export interface FeedOptions {
+  client: Client;
+  clock: Clock;
+  scope: Scope;
+  revisions: Revisions;
+  /** The store's revision, read from the cluster. */
+  currentRevision(): Promise<Revision>;
+  watchQueueLengthMax: number | undefined;
+  recentHistoryBytesMax: number;
+}
+
+/** A stream that lasted so long was a good one: the next one needs no pause. */
+const goodStreamMs = 1_000;
+const askProgressEveryMs = 25;
+
+interface Waiter {
+  readonly revision: Revision;
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+export class Feed {
+  readonly #options: FeedOptions;
+  #hub: WatchHub;
+  #recent: RecentHistory;
+  #running = false;
+  #stream: WatchStream | undefined;
+  #endStream: ((outcome: StreamOutcome) => void) | undefined;
+  #waiters = new Set<Waiter>();
+  #asking: Timer | undefined;
+  #closed = false;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+    const { newest } = options.revisions;
+    this.#hub = this.#newHub(newest);
+    this.#recent = this.#newRecent(newest);
+  }
+
+  watch(options: WatchOptions): Watch {
+    this.#start();
+    const fromRevision = options.fromRevision ?? ((this.#options.revisions.newest + 1) as Revision);
+    return this.#hub.watch({ ...options, fromRevision });
+  }
+
+  /** Resolves when everything up to `revision` was published, or when nobody ever watched. */
+  async reached(revision: Revision): Promise<void> {
+    if (!this.#running || this.#hub.revision >= revision) return;
+    const { clock, client } = this.#options;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiter = { revision, resolve, reject };
+    const timer = clock.after(client.requestTimeoutMs, () => {
+      reject(new StoreError('Unavailable', `etcd's watch did not reach revision ${revision} in time`));
+      // The member that it hangs on is behind or stuck.
+      this.#endStream?.({ lost: true });
+    });
+    this.#waiters.add(waiter);
+    this.#askForProgress();
+    try {
+      await promise;
+    } finally {
+      timer.cancel();
+      this.#waiters.delete(waiter);
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#stop(closed());
+    this.#hub.close();
+  }
+
+  #newHub(revision: Revision): WatchHub {
+    const { watchQueueLengthMax: queueLengthMax } = this.#options;
+    return new WatchHub({
+      revision,
+      history: {
+        compactedRevision: () => this.#options.revisions.compacted,
+        read: (span) => this.#read(span),
+        published: async () => this.reached(await this.#options.currentRevision()),
+      },
+      ...(queueLengthMax !== undefined && { queueLengthMax }),
+    });
+  }
+
+  #newRecent(hubRevision: Revision): RecentHistory {
+    return new RecentHistory(this.#options.recentHistoryBytesMax, (hubRevision + 1) as Revision);
+  }
+
+  async #read(span: Required<WatchOptions> & { to: Revision }): Promise<HistoryPage> {
+    const { client, clock, scope, revisions } = this.#options;
+    if (span.fromRevision >= this.#recent.from) {
+      await breathe(clock);
+      // Checked again: what is recent moves on.
+      if (span.fromRevision >= this.#recent.from) return this.#recent.read(span);
+    }
+    const range = scope.cut(prefixRange(span.prefix));
+    if (!range) return { batches: [], next: (span.to + 1) as Revision };
+    try {
+      return await readHistory(client, clock, { ...span, range });
+    } catch (error) {
+      if (error instanceof CompactedError) revisions.sawCompacted(error.compactedRevision);
+      throw error;
+    }
+  }
+
+  #start(): void {
+    if (this.#running || this.#closed) return;
+    this.#running = true;
+    const { newest } = this.#options.revisions;
+    // Nobody watches yet: what happened until now is history.
+    this.#hub.advance(newest);
+    this.#recent = this.#newRecent(this.#hub.revision);
+    void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    const { client, clock } = this.#options;
+    while (!this.#closed) {
+      try {
+        const connection = await client.connected(client.watches);
+        const begunMs = clock.monotonicMs();
+        const outcome = await this.#follow(connection);
+        if (clock.monotonicMs() - begunMs >= goodStreamMs) client.watches.worked();
+        if ('compactRevision' in outcome) {
+          this.#skipTo(outcome.compactRevision);
+          continue;
+        }
+        const needsToken = 'remedy' in outcome && outcome.remedy === 'authenticate' && client.renewToken();
+        if ('code' in outcome && outcome.code !== 'Unavailable' && !needsToken) throw outcome.error;
+        client.watches.failed(connection);
+      } catch (error) {
+        // Only credentials that are refused come here, or the end: whoever watches must know.
+        this.#stop(error as Error);
+        return;
+      }
+    }
+  }
+
+  /** One stream, until it ends. */
+  async #follow(connection: Connection): Promise<StreamOutcome> {
+    const { client, scope } = this.#options;
+    const { promise, resolve } = Promise.withResolvers<StreamOutcome>();
+    const fromRevision = (this.#hub.revision + 1) as Revision;
+    const request = { range: scope.range, fromRevision, previous: true };
+    this.#endStream = resolve;
+    this.#stream = new WatchStream(client, connection, request, {
+      onCreated: () => this.#waiters.size > 0 && this.#stream?.requestProgress(),
+      onEvents: (events) => this.#publish(events),
+      onProgress: (revision) => this.#advance(revision),
+      onCompacted: (compactRevision) => resolve({ compactRevision }),
+      onEnd: resolve,
+    });
+    const outcome = await promise;
+    this.#endStream = undefined;
+    this.#stream.cancel();
+    this.#stream = undefined;
+    return outcome;
+  }
+
+  #publish(events: readonly WatchedEvent[]): void {
+    for (const revision of byRevision(events)) {
+      if (revision.revision <= this.#hub.revision) continue;
+      if (revision.lacksPrevious) {
+        this.#stream?.cancel(); // at once: nothing after this revision may reach the hub
+        this.#endStream?.({ compactRevision: revision.revision });
+        return;
+      }
+      this.#recent.add(revision);
+      this.#hub.publish(revision);
+    }
+    this.#moved();
+  }
+
+  #advance(revision: Revision): void {
+    this.#hub.advance(revision);
+    this.#moved();
+  }
+
+  #moved(): void {
+    const { revision } = this.#hub;
+    this.#options.revisions.saw(revision);
+    if (this.#waiters.size === 0) return;
+    for (const waiter of this.#waiters) if (waiter.revision <= revision) waiter.resolve();
+  }
+
+  /** etcd does not answer a watch that is catching up: ask until it does. */
+  #askForProgress(): void {
+    if (this.#asking) return;
+    this.#stream?.requestProgress();
+    this.#asking = this.#options.clock.after(askProgressEveryMs, () => {
+      this.#asking = undefined;
+      if (this.#waiters.size > 0) this.#askForProgress();
+    });
+  }
+
+  #skipTo(compactRevision: Revision): void {
+    const { revisions } = this.#options;
+    const missed = (this.#hub.revision + 1) as Revision;
+    revisions.sawCompacted(compactRevision);
+    this.#renewHub(new CompactedError(missed, compactRevision));
+  }
+
+  /** A new hub takes over before the watches of the old one end, so that whoever watches again finds it. */
+  #renewHub(error: Error): void {
+    const old = this.#hub;
+    const { newest } = this.#options.revisions;
+    this.#hub = this.#newHub(newest);
+    this.#recent = this.#newRecent(newest);
+    old.close(error);
+    this.#moved();
+  }
+
+  #stop(error: Error): void {
+    this.#running = false;
+    this.#asking?.cancel();
+    this.#asking = undefined;
+    this.#stream?.cancel();
+    this.#endStream?.({ lost: true });
+    for (const waiter of this.#waiters) waiter.reject(error);
+    this.#renewHub(error);
+  }
+}
+
+type StreamOutcome = Verdict | { compactRevision: Revision } | { lost: true };

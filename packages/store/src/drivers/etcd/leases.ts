@@ -1,0 +1,53 @@
+/** Leases. etcd counts whole seconds and has a shortest time of its own; what was granted is what is told. */
+
+import type { Lease, LeaseId } from '../../contract.ts';
+import { StoreError } from '../../errors.ts';
+import type { Client } from './client.ts';
+import { leaseIdOf, leaseNumber } from './messages/entry.ts';
+import { decodeHeader } from './messages/header.ts';
+import { decodeLease, encodeLeaseGrant, encodeLeaseId, leaseMethods } from './messages/lease.ts';
+import type { Revisions } from './revisions.ts';
+
+export class Leases {
+  readonly #client: Client;
+  readonly #revisions: Revisions;
+
+  constructor(client: Client, revisions: Revisions) {
+    this.#client = client;
+    this.#revisions = revisions;
+  }
+
+  async grant(ttlMs: number): Promise<Lease> {
+    const frame = encodeLeaseGrant(Math.ceil(ttlMs / 1000));
+    // A grant that nobody heard of ends by itself, so a second one does no harm.
+    const request = { method: leaseMethods.grant, frame, decode: decodeLease, repeatable: true };
+    const { id, ttlSeconds, revision } = await this.#client.call(request);
+    this.#revisions.saw(revision);
+    return { id: leaseIdOf(id) ?? ('' as LeaseId), ttlMs: ttlSeconds * 1000 };
+  }
+
+  /** One message on a stream made for many: it ends after its answer like any other call. */
+  async renew(id: LeaseId): Promise<void> {
+    const frame = encodeLeaseId(numberOf(id));
+    const request = { method: leaseMethods.keepAlive, frame, decode: decodeLease, repeatable: true };
+    const { ttlSeconds, revision } = await this.#client.call(request);
+    this.#revisions.saw(revision);
+    if (ttlSeconds <= 0) throw leaseNotFound(id);
+  }
+
+  async revoke(id: LeaseId): Promise<void> {
+    const frame = encodeLeaseId(numberOf(id));
+    const request = { method: leaseMethods.revoke, frame, decode: decodeHeader, repeatable: false };
+    this.#revisions.saw(await this.#client.call(request));
+  }
+}
+
+export function numberOf(id: LeaseId): bigint {
+  const number = leaseNumber(id);
+  if (number === undefined) throw leaseNotFound(id);
+  return number;
+}
+
+function leaseNotFound(id: LeaseId): StoreError {
+  return new StoreError('LeaseNotFound', `the lease ${id} ended or never was`);
+}

@@ -1,0 +1,28 @@
+/** What every answer of etcd begins with; of it only the store's revision is of interest. */
+
+import type { Revision } from '../../../contract.ts';
+import { MessageReader, bytesField, uintField } from '../wire/message-reader.ts';
+
+/** Field 1 of every answer. */
+export const headerField = bytesField(1);
+
+export function readHeader(reader: MessageReader): Revision {
+  const end = reader.end();
+  let revision = 0;
+  while (reader.at < end) {
+    if (reader.tag() === uintField(3)) revision = reader.uint();
+    else reader.skip();
+  }
+  return revision as Revision;
+}
+
+/** For answers of which nothing else matters. */
+export function decodeHeader(message: Buffer): Revision {
+  const reader = new MessageReader(message);
+  let revision = 0 as Revision;
+  while (reader.at < message.length) {
+    if (reader.tag() === headerField) revision = readHeader(reader);
+    else reader.skip();
+  }
+  return revision;
+}

@@ -1,0 +1,53 @@
+/** etcdserverpb.Lease. */
+
+import { MessageReader, uintField } from '../wire/message-reader.ts';
+import { MessageWriter } from '../wire/message-writer.ts';
+import { headerField, readHeader } from './header.ts';
+import type { Revision } from '../../../contract.ts';
+
+export const leaseMethods = {
+  grant: '/etcdserverpb.Lease/LeaseGrant',
+  revoke: '/etcdserverpb.Lease/LeaseRevoke',
+  keepAlive: '/etcdserverpb.Lease/LeaseKeepAlive',
+} as const;
+
+/** etcd chooses the id. */
+export function encodeLeaseGrant(ttlSeconds: number): Buffer {
+  return new MessageWriter(16).uint(1, ttlSeconds).finishFrame();
+}
+
+/** LeaseRevoke and LeaseKeepAlive ask alike. */
+export function encodeLeaseId(id: bigint): Buffer {
+  return new MessageWriter(16).int64(1, id).finishFrame();
+}
+
+export interface LeaseResponse {
+  readonly revision: Revision;
+  readonly id: bigint;
+  /** 0 or less after a renewal: the lease is gone. */
+  readonly ttlSeconds: number;
+}
+
+/** LeaseGrant and LeaseKeepAlive answer alike. */
+export function decodeLease(message: Buffer): LeaseResponse {
+  const reader = new MessageReader(message);
+  let revision = 0 as Revision;
+  let id = 0n;
+  let ttl = 0n;
+  while (reader.at < message.length) {
+    switch (reader.tag()) {
+      case headerField:
+        revision = readHeader(reader);
+        break;
+      case uintField(2):
+        id = reader.int64();
+        break;
+      case uintField(3):
+        ttl = reader.int64();
+        break;
+      default:
+        reader.skip();
+    }
+  }
+  return { revision, id, ttlSeconds: Number(ttl) };
+}

@@ -1,0 +1,40 @@
+/** Switches authentication on, through etcd's own API. */
+
+import { systemClock, systemRandom, systemTransport } from '@hangar/core';
+import { Client } from '../client.ts';
+import { parseEndpoint } from '../grpc/endpoint.ts';
+import { decodeHeader } from '../messages/header.ts';
+import { MessageWriter } from '../wire/message-writer.ts';
+import type { EtcdTls } from './etcd-process.ts';
+
+/** The user `root` with this password, and nobody else. */
+export async function enableAuth(
+  endpoints: readonly string[],
+  tls: EtcdTls | undefined,
+  rootPassword: string,
+): Promise<void> {
+  const client = new Client({
+    endpoints: endpoints.map(parseEndpoint),
+    tls: tls && { ca: tls.ca, ...tls.client },
+    auth: undefined,
+    clock: systemClock,
+    random: systemRandom,
+    transport: systemTransport,
+    requestTimeoutMs: 10_000,
+  });
+  const call = (method: string, message: MessageWriter) =>
+    client.call({
+      method: `/etcdserverpb.Auth/${method}`,
+      frame: message.finishFrame(),
+      decode: decodeHeader,
+      repeatable: false,
+    });
+  try {
+    await call('UserAdd', new MessageWriter().string(2, rootPassword).string(1, 'root'));
+    await call('RoleAdd', new MessageWriter().string(1, 'root'));
+    await call('UserGrantRole', new MessageWriter().string(2, 'root').string(1, 'root'));
+    await call('AuthEnable', new MessageWriter());
+  } finally {
+    client.close();
+  }
+}

@@ -1,0 +1,70 @@
+/** Journals that keep less than they promise. */
+
+import { Journal } from '../../drivers/memory/journal.ts';
+import type { OpenJournal } from '../../drivers/memory/memory-store.ts';
+import type { Mutation } from '../../drivers/memory/mutation.ts';
+import { StoreError } from '../../errors.ts';
+
+type Append = (group: readonly Mutation[]) => Promise<void>;
+
+function journalWith(alter: (journal: Journal) => Append): OpenJournal {
+  return async (...parameters) => {
+    const journal = await Journal.open(...parameters);
+    return {
+      get bytes() {
+        return journal.bytes;
+      },
+      append: alter(journal),
+      rewrite: (snapshot) => journal.rewrite(snapshot),
+      close: () => journal.close(),
+    };
+  };
+}
+
+/** Each change is a record of its own: a crash between two of them leaves half of a transaction. */
+export const tornGroups = journalWith((journal) => async (group) => {
+  await journal.append(group.slice(0, 1));
+  for (const mutation of group.slice(1)) await untilItWorks(() => journal.append([mutation]));
+});
+
+/** Only a crash tears here: what was begun is finished, unless the disk is gone. */
+async function untilItWorks(act: () => Promise<void>): Promise<void> {
+  for (let attempts = 1; ; attempts++) {
+    try {
+      return await act();
+    } catch (error) {
+      if (attempts === 50) throw error;
+    }
+  }
+}
+
+/** The answer does not wait for the disk. */
+export const earlyAnswers = journalWith((journal) => {
+  let written: Promise<void> = Promise.resolve();
+  return async (group) => {
+    const copy = [...group];
+    written = written.then(() => journal.append(copy)).catch(() => {});
+  };
+});
+
+/** A write that failed counts as done. */
+export const swallowedErrors = journalWith((journal) => (group) => journal.append(group).catch(() => {}));
+
+/** Whoever was refused once is refused for ever: a full disk that is never noticed to have space again. */
+export const lastingRefusal = journalWith((journal) => {
+  let refusal: Error | undefined;
+  return async (group) => {
+    if (refusal) throw refusal;
+    await journal.append(group).catch((error: Error) => {
+      refusal = error;
+      throw error;
+    });
+  };
+});
+
+/** "It did not happen", said of a write that may have: after a crash it has. */
+export const refusedButWritten = journalWith((journal) => (group) => {
+  return journal.append(group).catch((error: unknown) => {
+    throw new StoreError('StorageFull', 'no space left, it seems', { cause: error });
+  });
+});

@@ -1,0 +1,29 @@
+/**
+ * Ends worlds that run on the spot: code that tries again and again without waiting would keep virtual time, and with it
+ * the whole simulation, from going on. From some point on its calls are just not answered.
+ */
+
+import type { Clock } from '@hangar/core';
+import type { Store } from '../contract.ts';
+import { alteredStore } from './planted-bugs/altered.ts';
+
+/** Far more than all clients of a world do in one instant. */
+const callsPerInstantMax = 5_000;
+
+export function stoppedWhenRunningAway(store: Store, clock: Clock, onRunaway: () => void): Store {
+  let instantMs = -1;
+  let calls = 0;
+  const counted = async <T>(call: () => Promise<T>): Promise<T> => {
+    const nowMs = clock.monotonicMs();
+    calls = nowMs === instantMs ? calls + 1 : 1;
+    instantMs = nowMs;
+    if (calls < callsPerInstantMax) return call();
+    onRunaway();
+    return new Promise(() => {});
+  };
+  return alteredStore(store, {
+    get: (key, options) => counted(() => store.get(key, options)),
+    range: (range, options) => counted(() => store.range(range, options)),
+    commit: (writes) => counted(() => store.commit(writes)),
+  });
+}

@@ -1,0 +1,75 @@
+import { strict as assert } from 'node:assert';
+import { describe, test } from 'node:test';
+import { Campaign } from './campaign.ts';
+import { noBug, plantedBugs } from './planted-bugs.ts';
+import { simulate } from './simulate.ts';
+
+describe('the simulated store', () => {
+  test('sixty seeds violate nothing', async () => {
+    const printed: string[] = [];
+    const campaign = new Campaign({ print: (text) => printed.push(text) });
+    assert.ok(await campaign.healthy({ from: 0, seeds: 60 }), printed.join(''));
+    assert.match(printed.join(''), /no violation/);
+  });
+
+  test('a seed is the same world every time, and another seed another one', async () => {
+    const first = await simulate(7);
+    const again = await simulate(7);
+    const other = await simulate(8);
+    assert.ok(first.trace.length > 100);
+    assert.equal(again.trace.hash(), first.trace.hash());
+    assert.notEqual(other.trace.hash(), first.trace.hash());
+  });
+
+  test('worlds differ in kind: crashes, tenants, compactions, full disks and leases all happen', async () => {
+    let diary = '';
+    for (let seed = 0; seed < 25; seed++) {
+      diary += (await simulate(seed)).trace.until(Infinity, Infinity).join('\n');
+    }
+    for (const happening of [
+      'power cut',
+      'the process is dead',
+      'the store is closed',
+      'the disk refuses writes',
+      't/10 writer0',
+      'compacted ',
+      'conflict @',
+      'StorageFailed',
+      'StorageFull',
+      'LeaseNotFound',
+      'renewed ',
+      ': mark @',
+      ': Compacted',
+    ]) {
+      assert.ok(diary.includes(happening), happening);
+    }
+  });
+});
+
+describe('a planted bug is found within 500 seeds', () => {
+  for (const bug of plantedBugs) {
+    test(bug.name, async () => {
+      const report = await new Campaign({ print: () => {} }).find(bug);
+      assert.ok(report?.violation);
+      // The same seed without the bug is innocent.
+      assert.equal((await simulate(report.seed)).violation, undefined);
+    });
+  }
+});
+
+test('a violation is told with its seed, its property, what went before, and the command that shows it again', async () => {
+  const bug = plantedBugs.find(({ name }) => name === 'batch-twice')!;
+  const printed: string[] = [];
+  assert.equal(await new Campaign({ print: (text) => printed.push(text) }).one(0, bug), false);
+  const told = printed.join('');
+  assert.match(told, /seed 0 is not unique: the watch of .* comes twice/);
+  assert.ok(told.split('\n').filter((line) => / ms {2}/.test(line)).length >= 20, told);
+  assert.match(told, /npm run sim -- --seed 0 --bug batch-twice/);
+});
+
+test('a hunt that fails says so', async () => {
+  const printed: string[] = [];
+  const campaign = new Campaign({ print: (text) => printed.push(text), huntSeedsMax: 2 });
+  assert.equal(await campaign.hunt([noBug]), false);
+  assert.match(printed.join(''), /none {2,}NOT FOUND/);
+});
