@@ -1,0 +1,70 @@
+/**
+ * Literals that can only fail: `duration('1 hour')`, `x.matches('(')`. Kubernetes refuses them when a rule is written
+ * instead of when it first runs.
+ */
+
+import { Fault } from '../errors.ts';
+import { regexProblem } from '../regex/cache.ts';
+import type { Call, Expr } from '../syntax/ast.ts';
+import type { Problem } from '../syntax/source.ts';
+import { parseDuration, parseTimestamp } from '../values/time.ts';
+
+export function validateLiterals(root: Expr): Problem[] {
+  const problems: Problem[] = [];
+  const seen = new Set<Expr>();
+  const visit = (node: Expr | undefined): void => {
+    if (node === undefined || seen.has(node)) return;
+    seen.add(node);
+    switch (node.kind) {
+      case 'select':
+        visit(node.operand);
+        break;
+      case 'call': {
+        const problem = callProblem(node);
+        if (problem !== undefined) problems.push(problem);
+        visit(node.target);
+        for (const argument of node.args) visit(argument);
+        break;
+      }
+      case 'list':
+        for (const { value } of node.elements) visit(value);
+        break;
+      case 'map':
+        for (const { key, value } of node.entries) {
+          visit(key);
+          visit(value);
+        }
+        break;
+      case 'struct':
+        for (const { value } of node.fields) visit(value);
+        break;
+      case 'comprehension':
+        for (const part of [node.range, node.accuInit, node.condition, node.step, node.result]) visit(part);
+    }
+  };
+  visit(root);
+  return problems;
+}
+
+const parsers: Readonly<Record<string, (text: string) => unknown>> = {
+  duration: parseDuration,
+  timestamp: parseTimestamp,
+};
+
+function callProblem(node: Call): Problem | undefined {
+  const literal = node.args.at(-1);
+  if (literal?.kind !== 'const' || typeof literal.value !== 'string') return undefined;
+  const { offset } = literal;
+  if (node.fn === 'matches') {
+    return regexProblem(literal.value) === undefined ? undefined : { offset, message: 'invalid matches argument' };
+  }
+  const parser = Object.hasOwn(parsers, node.fn) ? parsers[node.fn] : undefined;
+  if (parser === undefined || node.args.length !== 1) return undefined;
+  try {
+    parser(literal.value);
+    return undefined;
+  } catch (thrown) {
+    if (thrown instanceof Fault) return { offset, message: `invalid ${node.fn} argument` };
+    throw thrown;
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * Literals that need computing only once: lists and maps of constants, conversions of constants. Kubernetes' runtime
+ * costs depend on it: what is folded costs nothing.
+ */
+
+import { Fault } from '../errors.ts';
+import type { Environment } from '../environment.ts';
+import type { Expr } from '../syntax/ast.ts';
+import { ValueList } from '../values/list.ts';
+import { ValueMap } from '../values/map.ts';
+import type { CelValue } from '../values/values.ts';
+import { dispatch } from './dispatch.ts';
+
+const foldable = new Set(['bool', 'bytes', 'double', 'dyn', 'duration', 'int', 'string', 'timestamp', 'type', 'uint']);
+
+/** The value of a constant expression, or undefined when it has to be computed each time. */
+export function constantValue(node: Expr, environment: Environment): CelValue | undefined {
+  if (node.fault !== undefined) return undefined;
+  switch (node.kind) {
+    case 'const':
+      return node.value;
+    case 'list': {
+      if (node.elements.some((element) => element.optional)) return undefined;
+      const values = all(node.elements.map(({ value }) => constantValue(value, environment)));
+      return values && new ValueList(values);
+    }
+    case 'map': {
+      if (node.entries.some((entry) => entry.optional)) return undefined;
+      const keys = all(node.entries.map(({ key }) => constantValue(key, environment)));
+      const values = all(node.entries.map(({ value }) => constantValue(value, environment)));
+      if (!keys || !values) return undefined;
+      return attempt(() => new ValueMap(keys.map((key, index) => [key, values[index]!] as const)));
+    }
+    case 'call': {
+      const [argument] = node.args;
+      if (!foldable.has(node.fn) || node.target !== undefined || argument === undefined || node.args.length !== 1)
+        return undefined;
+      const value = constantValue(argument, environment);
+      const overloads = environment.functions.get(node.fn);
+      if (value === undefined || overloads === undefined) return undefined;
+      return attempt(() => (dispatch(overloads, [value]).run as (value: CelValue) => CelValue)(value));
+    }
+    default:
+      return undefined;
+  }
+}
+
+function all(values: readonly (CelValue | undefined)[]): readonly CelValue[] | undefined {
+  return values.every((value) => value !== undefined) ? values : undefined;
+}
+
+/** What fails is left to fail when it is evaluated. */
+function attempt(compute: () => CelValue): CelValue | undefined {
+  try {
+    return compute();
+  } catch (thrown) {
+    if (thrown instanceof Fault) return undefined;
+    throw thrown;
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * cel: the Common Expression Language as Kubernetes speaks it. Read `program` for how an expression is used, `types` and
+ * `environment` for how its world is declared, `kubernetes/` for what Kubernetes adds.
+ */
+
+export { CelError } from './errors.ts';
+export type { CelErrorCode, Issue } from './errors.ts';
+export { environment, method, overload, withVariables } from './environment.ts';
+export type { Environment, EnvironmentOptions, Library, Overload } from './environment.ts';
+export * from './limits.ts';
+export { compile, Program } from './program.ts';
+export type { CelBindings, CompileOptions, EvaluateOptions, Evaluation } from './program.ts';
+export * from './types.ts';
+export { celLibraries } from './library/full.ts';
+export { Boxed, Double, Duration, Opaque, Optional, Timestamp, TypeValue, Uint, typeNameOf } from './values/values.ts';
+export type { CelInt, CelValue } from './values/values.ts';
+export { CelList, ValueList } from './values/list.ts';
+export { CelMap, ValueMap } from './values/map.ts';
+export { toJson } from './values/to-json.ts';
+export type { Interval } from './cost/interval.ts';
+export * from './kubernetes/index.ts';

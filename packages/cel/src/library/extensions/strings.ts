@@ -1,0 +1,148 @@
+/** String functions beyond the standard: positions count code points. */
+
+import { fail } from '../../errors.ts';
+import { method, overload } from '../../environment.ts';
+import type { Library } from '../../environment.ts';
+import * as t from '../../types.ts';
+import { ValueList } from '../../values/list.ts';
+import type { CelList } from '../../values/list.ts';
+import { codePointCount, codePoints } from '../../values/text.ts';
+import type { CelInt } from '../../values/values.ts';
+import { formatString } from './format-string.ts';
+import { quote } from './quote.ts';
+
+const { stringType: string, intType: int } = t;
+const strings = t.listOf(string);
+const outOfRange = (index: CelInt): never => fail(`index out of range: ${index}`);
+
+function charAt(text: string, index: CelInt): string {
+  const chars = codePoints(text);
+  if (index < 0 || index > chars.length) outOfRange(index);
+  return chars[Number(index)] ?? '';
+}
+
+/** Where in UTF-16 a code point begins. */
+const unitIndex = (text: string, index: number): number => {
+  let at = 0;
+  for (let count = 0; count < index && at < text.length; count++) at += text.codePointAt(at)! > 0xffff ? 2 : 1;
+  return at;
+};
+
+/** A position in UTF-16 as one in code points; -1 stays. */
+const pointIndex = (text: string, at: number): number => (at === -1 ? -1 : codePointCount(text.slice(0, at)));
+
+function indexOf(text: string, part: string, offset: CelInt = 0): number {
+  if (part === '' && offset === 0) return 0;
+  if (offset < 0 || offset > codePointCount(text)) outOfRange(offset);
+  return pointIndex(text, text.indexOf(part, unitIndex(text, Number(offset))));
+}
+
+function lastIndexOf(text: string, part: string, offset?: CelInt): number {
+  const length = codePointCount(text);
+  if (offset !== undefined && (offset < 0 || offset > length)) outOfRange(offset);
+  if (part === '') return Number(offset ?? length);
+  return pointIndex(text, text.lastIndexOf(part, offset === undefined ? Infinity : unitIndex(text, Number(offset))));
+}
+
+/** No result may be longer than this: costs of these functions count what goes in, not what comes out. */
+const lengthMax = 16 * 1024 * 1024;
+
+function limited(length: number): void {
+  if (length > lengthMax) fail(`the result would be longer than ${lengthMax} characters`);
+}
+
+function replace(text: string, old: string, replacement: string, limit: CelInt = -1): string {
+  const most = old === '' ? text.length + 1 : text.length / old.length;
+  limited(text.length + (limit < 0 ? most : Math.min(most, Number(limit))) * replacement.length);
+  if (limit < 0)
+    return old === '' ? between(codePoints(text), replacement, Infinity) : text.split(old).join(replacement);
+  const count = Number(limit);
+  if (old === '') return between(codePoints(text), replacement, count);
+  const parts = text.split(old);
+  const head = parts.slice(0, count + 1);
+  return [head.join(replacement), ...parts.slice(count + 1)].join(old);
+}
+
+/** Replacing nothing puts the replacement around every character. */
+function between(chars: readonly string[], replacement: string, limit: number): string {
+  let result = '';
+  for (let index = 0; index <= chars.length; index++)
+    result += (index < limit ? replacement : '') + (chars[index] ?? '');
+  return result;
+}
+
+function split(text: string, separator: string, limit: CelInt = -1): CelList {
+  if (limit === 0) return ValueList.empty;
+  const parts = separator === '' ? [...text] : text.split(separator);
+  if (limit < 0 || parts.length <= limit) return new ValueList(parts);
+  const head = parts.slice(0, Number(limit) - 1);
+  return new ValueList([...head, parts.slice(Number(limit) - 1).join(separator)]);
+}
+
+function substring(text: string, start: CelInt, end?: CelInt): string {
+  const chars = codePoints(text);
+  const last = end ?? chars.length;
+  if (start < 0 || start > chars.length) outOfRange(start);
+  if (last < 0 || last > chars.length) outOfRange(last);
+  if (start > last) fail(`invalid substring range. start: ${start}, end: ${last}`);
+  return chars.slice(Number(start), Number(last)).join('');
+}
+
+function join(list: CelList, separator = ''): string {
+  const parts = list.toArray();
+  limited(parts.reduce<number>((sum, part) => sum + (part as string).length + separator.length, 0));
+  return parts.join(separator);
+}
+
+const upper = (text: string): string => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
+const lower = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+/** White space as Unicode defines it, which is not quite JavaScript's. */
+const space = /\p{White_Space}/u;
+
+/** By hand: a regular expression for the end tries again at every space in the middle. */
+function trim(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && space.test(text[start]!)) start += 1;
+  while (end > start && space.test(text[end - 1]!)) end -= 1;
+  return text.slice(start, end);
+}
+
+export const extendedStrings: Library = {
+  name: 'extended strings',
+  functions: {
+    charAt: [method('string_char_at_int', [string, int], string, charAt)],
+    indexOf: [
+      method('string_index_of_string', [string, string], int, indexOf),
+      method('string_index_of_string_int', [string, string, int], int, indexOf),
+    ],
+    lastIndexOf: [
+      method('string_last_index_of_string', [string, string], int, lastIndexOf),
+      method('string_last_index_of_string_int', [string, string, int], int, lastIndexOf),
+    ],
+    join: [method('list_join', [strings], string, join), method('list_join_string', [strings, string], string, join)],
+    lowerAscii: [method('string_lower_ascii', [string], string, lower)],
+    upperAscii: [method('string_upper_ascii', [string], string, upper)],
+    replace: [
+      method('string_replace_string_string', [string, string, string], string, replace),
+      method('string_replace_string_string_int', [string, string, string, int], string, replace),
+    ],
+    split: [
+      method('string_split_string', [string, string], strings, split),
+      method('string_split_string_int', [string, string, int], strings, split),
+    ],
+    substring: [
+      method('string_substring_int', [string, int], string, substring),
+      method('string_substring_int_int', [string, int, int], string, substring),
+    ],
+    trim: [method('string_trim', [string], string, trim)],
+    format: [method('string_format', [string, t.listOf(t.dynType)], string, formatString)],
+    'strings.quote': [overload('strings_quote', [string], string, quote)],
+  },
+};
+
+/** Only in later versions of the library than Kubernetes uses. */
+export const reverseStrings: Library = {
+  name: 'string reverse',
+  functions: { reverse: [method('string_reverse', [string], string, (text: string) => [...text].reverse().join(''))] },
+};

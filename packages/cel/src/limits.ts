@@ -1,0 +1,18 @@
+/** Bounds on what a stranger may send, and Kubernetes' budgets. */
+
+/** Code units of source text; cel-go's default limit on expression size. */
+export const sourceLengthMax = 100_000;
+/** Nesting of the tree; as in cel-go. Every recursion over the tree is bounded by it. */
+export const depthMax = 250;
+/** Nodes of the tree after macros: some repeat their target, and repetitions of repetitions multiply. */
+export const weightMax = 200_000;
+/** What one evaluation may cost in Kubernetes. */
+export const perCallCostLimit = 1_000_000;
+/** What one rule of a CustomResourceDefinition may be estimated to cost. */
+export const estimatedRuleCostLimit = 10_000_000;
+/** What all rules of a CustomResourceDefinition together may be estimated to cost. */
+export const estimatedSchemaCostLimit = 100_000_000;
+/** What all rules together may cost for one request. */
+export const perRequestCostLimit = 10_000_000;
+/** Problems reported per expression; more would only repeat. */
+export const issuesMax = 100;

@@ -1,0 +1,115 @@
+/**
+ * Whether a text contains a match: a deterministic automaton whose states (sets of places in the program) are made when
+ * first reached and kept up to a bound. Usable when the only assertions are the ends of the text.
+ */
+
+import { includes } from './charset.ts';
+import type { Instruction } from './program.ts';
+
+const statesMax = 1_000;
+/** Places of all states together: what bounds the memory of large programs. */
+const placesMax = 50_000;
+
+interface State {
+  /** Places after following everything that needs no character; end-of-text assertions stay. */
+  readonly places: readonly number[];
+  readonly matched: boolean;
+  /** Whether the text may end here. Computed when first asked. */
+  matchedAtEnd: boolean | undefined;
+  readonly ascii: (State | undefined)[];
+  readonly others: Map<number, State>;
+}
+
+export function isAutomatonUsable(program: readonly Instruction[]): boolean {
+  return program.every(
+    (instruction) =>
+      instruction.op !== 'assert' || instruction.assertion === 'textStart' || instruction.assertion === 'textEnd',
+  );
+}
+
+export class Automaton {
+  readonly #program: readonly Instruction[];
+  #states = new Map<string, State>();
+  #places = 0;
+  #start: State | undefined;
+
+  constructor(program: readonly Instruction[]) {
+    this.#program = program;
+  }
+
+  test(text: string): boolean {
+    let state = (this.#start ??= this.#state(this.#close([0], true)));
+    for (let at = 0; at < text.length; at++) {
+      if (state.matched) return true;
+      let codePoint = text.charCodeAt(at);
+      if (codePoint < 128) {
+        state = state.ascii[codePoint] ??= this.#step(state, codePoint);
+        continue;
+      }
+      if (codePoint >= 0xd800 && codePoint <= 0xdbff) {
+        codePoint = text.codePointAt(at)!;
+        if (codePoint > 0xffff) at += 1;
+      }
+      let next = state.others.get(codePoint);
+      if (next === undefined) {
+        next = this.#step(state, codePoint);
+        if (state.others.size < statesMax) state.others.set(codePoint, next);
+      }
+      state = next;
+    }
+    if (state.matched) return true;
+    if (text === '') return this.#matchesAtEnd(state, true);
+    return (state.matchedAtEnd ??= this.#matchesAtEnd(state, false));
+  }
+
+  #step(state: State, codePoint: number): State {
+    const next: number[] = [];
+    for (const place of state.places) {
+      const instruction = this.#program[place]!;
+      if (instruction.op === 'set' && includes(instruction.set, codePoint)) next.push(place + 1);
+    }
+    // A match may begin anywhere: the start is a place at every character.
+    next.push(0);
+    return this.#state(this.#close(next, false));
+  }
+
+  #close(from: readonly number[], atStart: boolean, atEnd = false): number[] {
+    const seen = new Set<number>();
+    const pending = [...from];
+    while (pending.length > 0) {
+      const place = pending.pop()!;
+      if (seen.has(place)) continue;
+      seen.add(place);
+      const instruction = this.#program[place]!;
+      if (instruction.op === 'jump') pending.push(instruction.to);
+      else if (instruction.op === 'split') pending.push(instruction.first, instruction.second);
+      else if (instruction.op === 'assert') {
+        if (instruction.assertion === 'textStart' ? atStart : atEnd) pending.push(place + 1);
+      }
+    }
+    return [...seen].sort((a, b) => a - b);
+  }
+
+  #state(closed: readonly number[]): State {
+    const places = closed.filter((place) => ['set', 'match', 'assert'].includes(this.#program[place]!.op));
+    const key = places.join();
+    let state = this.#states.get(key);
+    if (state === undefined) {
+      // Forgetting everything keeps memory bounded; states still in use live on until they are left.
+      if (this.#states.size >= statesMax || this.#places > placesMax) {
+        this.#states = new Map();
+        this.#places = 0;
+        this.#start = undefined;
+      }
+      const matched = places.some((place) => this.#program[place]!.op === 'match');
+      state = { places, matched, matchedAtEnd: undefined, ascii: [], others: new Map() };
+      this.#states.set(key, state);
+      this.#places += places.length;
+    }
+    return state;
+  }
+
+  #matchesAtEnd(state: State, atStart: boolean): boolean {
+    return this.#close(state.places, atStart, true).some((place) => this.#program[place]!.op === 'match');
+  }
+}
