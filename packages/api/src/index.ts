@@ -1,0 +1,51 @@
+/**
+ * The public face of the package: what upper packages may import.
+ *
+ *   builtin/   the generated table of Kubernetes' own kinds, and the view on it: resources, structs, fields
+ *   protobuf/  application/vnd.kubernetes.protobuf, byte for byte as kube-apiserver writes it
+ *   json/      parsing that can name errors and repeated keys; the fast path is JSON.parse
+ *   yaml/      YAML as kube-apiserver understands it
+ *   fields/    does an object fit its schema; what would the server make of it
+ *   values/    quantities, times, durations
+ */
+
+export { builtinGroups, builtinKinds, builtinResource, release } from './builtin/schemas.ts';
+export { apiVersionOf, parseApiVersion, schemaOf, schemaOfKind } from './builtin/schemas.ts';
+export type {
+  BuiltinGroup,
+  BuiltinResource,
+  Column,
+  GroupVersion,
+  GroupVersionKind,
+  Subresource,
+} from './builtin/schemas.ts';
+export { StructType, ValueType } from './builtin/types.ts';
+export type { Field, ValueKind } from './builtin/types.ts';
+export type { Shape, Union } from './builtin/notation.ts';
+export { ApiError } from './errors.ts';
+export type { ApiErrorCode } from './errors.ts';
+export { checkFields } from './fields/check.ts';
+export type { CheckOptions, FieldReport } from './fields/check.ts';
+export { normalise } from './fields/normalise.ts';
+export { parseJson } from './json/parse.ts';
+export type { ParsedJson, ParseOptions } from './json/parse.ts';
+export type { RepeatedKeys } from './json/slow-parser.ts';
+export {
+  decodeMessage,
+  decodeProtobuf,
+  decodeWatchEvent,
+  encodeMessage,
+  encodeProtobuf,
+  encodeWatchFrame,
+  isProtobuf,
+  openEnvelope,
+  protobufMediaType,
+} from './protobuf/envelope.ts';
+export type { Envelope, ExpectedKind } from './protobuf/envelope.ts';
+export { parseYaml } from './yaml/parse.ts';
+export type { ParsedYaml, ParseYamlOptions } from './yaml/parse.ts';
+export { formatDuration, parseDuration } from './values/duration.ts';
+export { canonicalQuantity, formatQuantity, parseQuantity } from './values/quantity.ts';
+export type { Quantity } from './values/quantity.ts';
+export { formatTime, parseTime } from './values/time.ts';
+export type { Instant } from './values/time.ts';

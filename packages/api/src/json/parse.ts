@@ -1,0 +1,49 @@
+/**
+ * Bytes → a JSON value, by `JSON.parse` wherever it can tell enough. What is not UTF-8 becomes U+FFFD and so do lone
+ * surrogates, as in kube-apiserver. Numbers are JavaScript's: beyond 2^53 the nearest. `__proto__` is a key like others.
+ * Of two equal keys the last counts; kube-apiserver merges the values when they are objects.
+ */
+
+import { ApiError } from '../errors.ts';
+import { depthMax } from '../limits.ts';
+import { countMembers, countText } from './scan.ts';
+import { parseSlowly } from './slow-parser.ts';
+import type { RepeatedKeys } from './slow-parser.ts';
+
+export interface ParsedJson {
+  readonly value: unknown;
+  /** Empty unless asked for, and almost always then. */
+  readonly repeated: RepeatedKeys;
+}
+
+const none: RepeatedKeys = new Map();
+
+export interface ParseOptions {
+  /** Look for objects that have a key more than once. */
+  readonly findRepeated?: boolean;
+}
+
+/** Throws MalformedJson or TooDeep, with kube-apiserver's words. */
+export function parseJson(body: Uint8Array | string, { findRepeated = false }: ParseOptions = {}): ParsedJson {
+  const text = typeof body === 'string' ? body : textOf(body);
+  const counts = findRepeated || text.length > 2 * depthMax ? countText(text) : undefined;
+  if (counts && counts.depth > depthMax) return parseSlowly(text);
+  let value: unknown;
+  try {
+    value = JSON.parse(text) as unknown;
+  } catch (error) {
+    // It says what is wrong in the right words.
+    parseSlowly(text);
+    throw new ApiError('MalformedJson', 'the body is not JSON', { cause: error });
+  }
+  if (escapedSurrogate.test(text)) return { ...parseSlowly(text), ...(findRepeated ? {} : { repeated: none }) };
+  if (findRepeated && countMembers(value) !== counts!.members) return parseSlowly(text);
+  return { value, repeated: none };
+}
+
+/** An escaped surrogate: possibly half of a pair. */
+const escapedSurrogate = /\\u[dD][89a-fA-F]/;
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}

@@ -1,0 +1,166 @@
+/**
+ * A JSON parser for the two cases that `JSON.parse` cannot serve: naming an error as kube-apiserver names it, and telling
+ * which keys an object had more than once. Everything else takes the fast path.
+ */
+
+import { ApiError } from '../errors.ts';
+import { depthMax } from '../limits.ts';
+
+/** Objects with a repeated key → all their keys in the order of the text. */
+export type RepeatedKeys = ReadonlyMap<object, readonly string[]>;
+
+export interface SlowlyParsed {
+  readonly value: unknown;
+  readonly repeated: RepeatedKeys;
+}
+
+/** Throws MalformedJson or TooDeep. */
+export function parseSlowly(text: string): SlowlyParsed {
+  return new SlowParser(text).parse();
+}
+
+const literals: Readonly<Record<string, unknown>> = { true: true, false: false, null: null };
+const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const hexadecimal = /^[0-9a-fA-F]{4}$/;
+
+class SlowParser {
+  readonly #text: string;
+  readonly #repeated = new Map<object, readonly string[]>();
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  parse(): SlowlyParsed {
+    this.#skipSpace();
+    const value = this.#value(1);
+    this.#skipSpace();
+    if (this.#at < this.#text.length) throw this.#unexpected('after top-level value');
+    return { value, repeated: this.#repeated };
+  }
+
+  #value(depth: number): unknown {
+    const first = this.#text[this.#at];
+    if (first === '{' || first === '[') {
+      if (depth > depthMax) throw new ApiError('TooDeep', `invalid character '${first}' exceeded max depth`);
+      return first === '{' ? this.#object(depth) : this.#list(depth);
+    }
+    if (first === '"') return this.#string();
+    if (first === 't' || first === 'f' || first === 'n') return this.#literal(first);
+    number.lastIndex = this.#at;
+    const match = number.exec(this.#text);
+    if (!match) {
+      const where = first === '-' ? 'in numeric literal' : 'looking for beginning of value';
+      if (first === '-') this.#at++;
+      throw this.#unexpected(where);
+    }
+    this.#at += match[0].length;
+    return Number(match[0]);
+  }
+
+  #object(depth: number): object {
+    const object: Record<string, unknown> = {};
+    const keys: string[] = [];
+    this.#at++;
+    this.#skipSpace();
+    if (this.#take('}')) return object;
+    for (;;) {
+      if (this.#text[this.#at] !== '"') throw this.#unexpected('looking for beginning of object key string');
+      const key = this.#string();
+      this.#skipSpace();
+      if (!this.#take(':')) throw this.#unexpected('after object key');
+      this.#skipSpace();
+      const value = this.#value(depth + 1);
+      if (Object.hasOwn(object, key)) this.#repeated.set(object, keys);
+      keys.push(key);
+      // Assigning to `__proto__` would change the object's prototype.
+      Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+      this.#skipSpace();
+      if (this.#take('}')) return object;
+      if (!this.#take(',')) throw this.#unexpected('after object key:value pair');
+      this.#skipSpace();
+    }
+  }
+
+  #list(depth: number): unknown[] {
+    const list: unknown[] = [];
+    this.#at++;
+    this.#skipSpace();
+    if (this.#take(']')) return list;
+    for (;;) {
+      list.push(this.#value(depth + 1));
+      this.#skipSpace();
+      if (this.#take(']')) return list;
+      if (!this.#take(',')) throw this.#unexpected('after array element');
+      this.#skipSpace();
+    }
+  }
+
+  #string(): string {
+    const start = this.#at++;
+    let isPlain = true;
+    for (;;) {
+      const code = this.#text.charCodeAt(this.#at);
+      if (code === 0x22) break;
+      if (Number.isNaN(code) || code < 0x20) throw this.#unexpected('in string literal');
+      if (code === 0x5c) {
+        isPlain = false;
+        this.#at++;
+        this.#checkEscape();
+      }
+      this.#at++;
+    }
+    const end = ++this.#at;
+    if (isPlain) return this.#text.slice(start + 1, end - 1);
+    return (JSON.parse(this.#text.slice(start, end)) as string).toWellFormed();
+  }
+
+  #checkEscape(): void {
+    const escape = this.#text[this.#at];
+    if (escape === undefined || !'"\\/bfnrtu'.includes(escape)) throw this.#unexpected('in string escape code');
+    if (escape !== 'u') return;
+    if (!hexadecimal.test(this.#text.slice(this.#at + 1, this.#at + 5))) {
+      while (/[0-9a-fA-F]/.test(this.#text[++this.#at] ?? '')) continue;
+      throw this.#unexpected('in \\u hexadecimal character escape');
+    }
+    this.#at += 4;
+  }
+
+  #literal(first: 't' | 'f' | 'n'): unknown {
+    const word = first === 't' ? 'true' : first === 'f' ? 'false' : 'null';
+    for (let i = 1; i < word.length; i++) {
+      this.#at++;
+      if (this.#text[this.#at] !== word[i]) throw this.#unexpected(`in literal ${word} (expecting '${word[i]}')`);
+    }
+    this.#at++;
+    return literals[word];
+  }
+
+  #take(character: string): boolean {
+    if (this.#text[this.#at] !== character) return false;
+    this.#at++;
+    return true;
+  }
+
+  #skipSpace(): void {
+    for (;;) {
+      const code = this.#text.charCodeAt(this.#at);
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
+      this.#at++;
+    }
+  }
+
+  #unexpected(where: string): ApiError {
+    if (this.#at >= this.#text.length) return new ApiError('MalformedJson', 'unexpected end of JSON input');
+    const code = this.#text.codePointAt(this.#at)!;
+    const character = String.fromCodePoint(code);
+    return new ApiError('MalformedJson', `invalid character ${quoted(character)} ${where}`);
+  }
+}
+
+function quoted(character: string): string {
+  if (character === "'") return `'\\''`;
+  if (character === '"') return `'"'`;
+  return `'${JSON.stringify(character).slice(1, -1)}'`;
+}

@@ -1,0 +1,22 @@
+/** The bounds of what is decoded. The size of a body is bounded by whoever reads it. */
+
+/**
+ * Nesting of objects and lists in JSON and YAML. kube-apiserver allows 10,000; no real object comes near, and code that
+ * walks objects recursively must not run out of stack.
+ */
+export const depthMax = 1000;
+
+/** Nesting of messages; the only recursive built-in type is the schema inside a CustomResourceDefinition. */
+export const messageDepthMax = 500;
+
+/**
+ * Objects that one protobuf body may become. Two bytes can say "one more empty container", which becomes hundreds of
+ * bytes of object: a body must not grow a hundredfold in memory.
+ */
+export const decodedObjectsMax = (bodyBytes: number): number => 100_000 + Math.floor(bodyBytes / 8);
+
+/** How many problems a strict decoding lists, as kube-apiserver does. */
+export const strictProblemsMax = 100;
+
+/** Nodes that the aliases of one YAML document may add to it. */
+export const yamlAliasedNodesMax = 10_000;

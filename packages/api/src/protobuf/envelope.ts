@@ -1,0 +1,185 @@
+/**
+ * `application/vnd.kubernetes.protobuf`: four magic bytes, then an envelope that says of which kind the message in it is.
+ * In a watch every frame is a length and a WatchEvent without the magic; the object inside has it again.
+ */
+
+import { schemaOf } from '../builtin/schemas.ts';
+import type { StructType } from '../builtin/types.ts';
+import { ApiError } from '../errors.ts';
+import { decodedObjectsMax } from '../limits.ts';
+import { readStruct } from './decode.ts';
+import type { JsonObject } from './decode.ts';
+import { writeStruct } from './encode.ts';
+import { malformed, Reader } from './reader.ts';
+import { Writer } from './writer.ts';
+
+export const protobufMediaType = 'application/vnd.kubernetes.protobuf';
+
+const magic = Buffer.from('k8s\0', 'latin1');
+
+let writer = new Writer();
+
+/** One writer serves every encoding, because an encoding is synchronous; a failed one leaves none of its bytes. */
+function encode(write: (writer: Writer) => void): Buffer {
+  try {
+    write(writer);
+    return writer.finish();
+  } catch (error) {
+    writer = new Writer();
+    throw error;
+  }
+}
+
+/** The bare message. Throws InvalidValue, TooDeep, UnknownKind. */
+export function encodeMessage(struct: StructType, value: Readonly<JsonObject>): Buffer {
+  return encode((to) => writeStruct(to, struct, value));
+}
+
+export function decodeMessage(struct: StructType, bytes: Uint8Array): JsonObject {
+  const reader = new Reader(bytes, decodedObjectsMax(bytes.length));
+  return readStruct(reader, struct, bytes.length);
+}
+
+/**
+ * A built-in object with its envelope; `apiVersion` and `kind` say which it is.
+ * Throws InvalidValue, TooDeep, UnknownKind.
+ */
+export function encodeProtobuf(object: Readonly<JsonObject>): Buffer {
+  const { apiVersion, kind } = object;
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
+    throw new ApiError('UnknownKind', 'an object without apiVersion and kind has no protobuf form');
+  }
+  const struct = knownKind(apiVersion, kind);
+  return encode((to) => {
+    // Backwards: contentType, contentEncoding, raw, typeMeta, magic.
+    to.text('');
+    to.byte(0x22);
+    to.text('');
+    to.byte(0x1a);
+    let before = to.length;
+    writeStruct(to, struct, object);
+    to.varint(to.length - before);
+    to.byte(0x12);
+    before = to.length;
+    to.text(kind);
+    to.byte(0x12);
+    to.text(apiVersion);
+    to.byte(0x0a);
+    to.varint(to.length - before);
+    to.byte(0x0a);
+    to.bytes(magic);
+  });
+}
+
+function knownKind(apiVersion: string, kind: string): StructType {
+  const struct = schemaOf(apiVersion, kind);
+  if (!struct) throw new ApiError('UnknownKind', `no kind "${kind}" is registered for version "${apiVersion}"`);
+  return struct;
+}
+
+export interface Envelope {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly raw: Uint8Array;
+  readonly contentEncoding: string;
+  readonly contentType: string;
+}
+
+export const isProtobuf = (bytes: Uint8Array): boolean =>
+  bytes.length >= 4 && bytes[0] === 0x6b && bytes[1] === 0x38 && bytes[2] === 0x73 && bytes[3] === 0;
+
+/** Throws MalformedProtobuf. `raw` is a view on `bytes`. */
+export function openEnvelope(bytes: Uint8Array): Envelope {
+  const { rawStart, rawEnd, ...rest } = readEnvelope(new Reader(bytes, 0), bytes);
+  return { ...rest, raw: bytes.subarray(rawStart, rawEnd) };
+}
+
+const notProtobuf = `provided data does not appear to be a protobuf message, expected prefix [${magic.join(' ')}]`;
+
+interface EnvelopePlaces extends Omit<Envelope, 'raw'> {
+  readonly rawStart: number;
+  readonly rawEnd: number;
+}
+
+function readEnvelope(reader: Reader, bytes: Uint8Array): EnvelopePlaces {
+  if (bytes.length === 0) throw malformed('empty data');
+  if (!isProtobuf(bytes)) throw malformed(notProtobuf);
+  if (bytes.length === magic.length) throw malformed('empty body');
+  const end = bytes.length;
+  reader.at = magic.length;
+  const found = { apiVersion: '', kind: '', contentEncoding: '', contentType: '', rawStart: 0, rawEnd: 0 };
+  while (reader.at < end) {
+    const tag = reader.varint(end);
+    if (tag === 0x0a) {
+      const stop = reader.endOfBytes(end);
+      while (reader.at < stop) {
+        const inner = reader.varint(stop);
+        if (inner === 0x0a) found.apiVersion = reader.text(stop);
+        else if (inner === 0x12) found.kind = reader.text(stop);
+        else reader.skip(inner, stop);
+      }
+    } else if (tag === 0x12) {
+      found.rawEnd = reader.endOfBytes(end);
+      found.rawStart = reader.at;
+      reader.at = found.rawEnd;
+    } else if (tag === 0x1a) found.contentEncoding = reader.text(end);
+    else if (tag === 0x22) found.contentType = reader.text(end);
+    else if (tag >>> 3 <= 4) throw malformed(`proto: wrong wireType = ${tag & 7} for the envelope`);
+    else reader.skip(tag, end);
+  }
+  return found;
+}
+
+/** What an envelope without kind or version is taken for: the kind that the request's path names. */
+export interface ExpectedKind {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+/** Throws MalformedProtobuf, TooDeep, UnknownKind. */
+export function decodeProtobuf(bytes: Uint8Array, expected?: ExpectedKind): JsonObject {
+  const reader = new Reader(bytes, decodedObjectsMax(bytes.length));
+  const envelope = readEnvelope(reader, bytes);
+  const kind = envelope.kind || (expected?.kind ?? '');
+  const apiVersion = envelope.apiVersion || (expected?.apiVersion ?? '');
+  const struct = knownKind(apiVersion, kind);
+  reader.at = envelope.rawStart;
+  return readStruct(reader, struct, envelope.rawEnd, { kind, apiVersion });
+}
+
+/** A frame of a watch: four bytes of length, then the event. `object` is an encoded object, envelope and all. */
+export function encodeWatchFrame(type: string, object: Uint8Array): Buffer {
+  return encode((to) => {
+    to.bytes(object);
+    to.varint(object.length);
+    to.byte(0x0a);
+    to.varint(to.length);
+    to.byte(0x12);
+    to.text(type);
+    to.byte(0x0a);
+    const length = to.length;
+    for (let shift = 0; shift < 32; shift += 8) to.byte((length >>> shift) & 0xff);
+  });
+}
+
+/** A WatchEvent without its length. The object is a view on `bytes`. */
+export function decodeWatchEvent(bytes: Uint8Array): { type: string; object: Uint8Array } {
+  const reader = new Reader(bytes, 0);
+  const end = bytes.length;
+  let type = '';
+  let object: Uint8Array = new Uint8Array();
+  while (reader.at < end) {
+    const tag = reader.varint(end);
+    if (tag === 0x0a) type = reader.text(end);
+    else if (tag === 0x12) {
+      const stop = reader.endOfBytes(end);
+      while (reader.at < stop) {
+        const inner = reader.varint(stop);
+        if (inner === 0x0a) object = reader.bytes(stop);
+        else reader.skip(inner, stop);
+      }
+    } else if (tag >>> 3 <= 2) throw malformed(`proto: wrong wireType = ${tag & 7} for a WatchEvent`);
+    else reader.skip(tag, end);
+  }
+  return { type, object };
+}

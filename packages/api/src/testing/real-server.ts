@@ -1,0 +1,149 @@
+/** A real kube-apiserver on a real etcd, for tests that compare with it. Loopback only, in a folder of its own. */
+
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { tool } from '../../../../tools/tool.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: NodeJS.Dict<string | string[]>;
+  readonly body: Buffer;
+}
+
+export interface RealServer extends AsyncDisposable {
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  /** Every key of the storage, without values. */
+  keys(): Promise<string[]>;
+}
+
+export interface RequestOptions {
+  readonly body?: string | Uint8Array;
+  readonly contentType?: string;
+  readonly accept?: string;
+}
+
+const startTimeoutMs = 120_000;
+
+/** Rejects when it does not become ready; whatever was started is ended then too. */
+export async function startRealServer(extraArguments: readonly string[] = []): Promise<RealServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'hangar-api-'));
+  const children: ChildProcess[] = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all(children.reverse().map(end));
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    return await start(folder, children, extraArguments, stop);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function start(
+  folder: string,
+  children: ChildProcess[],
+  extraArguments: readonly string[],
+  stop: () => Promise<void>,
+): Promise<RealServer> {
+  const [etcdPort, peerPort, port] = await freePorts(3);
+  const etcdUrl = `http://127.0.0.1:${etcdPort}`;
+  const token = randomUUID();
+  const output: string[] = [];
+  const run = (path: string, args: readonly string[]): void => {
+    const child = spawn(path, args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: folder });
+    child.stderr.on('data', (text: Buffer) => output.push(text.toString()) > 200 && output.shift());
+    children.push(child);
+  };
+  run(await tool('etcd'), [
+    `--data-dir=${folder}/etcd`,
+    `--listen-client-urls=${etcdUrl}`,
+    `--advertise-client-urls=${etcdUrl}`,
+    `--listen-peer-urls=http://127.0.0.1:${peerPort}`,
+    '--unsafe-no-fsync',
+  ]);
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  await writeFile(join(folder, 'sa.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  await writeFile(join(folder, 'sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }));
+  await writeFile(join(folder, 'tokens.csv'), `${token},admin,admin,system:masters\n`);
+  run(await tool('kube-apiserver'), [
+    `--etcd-servers=${etcdUrl}`,
+    '--bind-address=127.0.0.1',
+    `--secure-port=${port}`,
+    `--cert-dir=${folder}/certificates`,
+    '--service-account-issuer=https://kubernetes.default.svc',
+    `--service-account-key-file=${folder}/sa.pub`,
+    `--service-account-signing-key-file=${folder}/sa.key`,
+    `--token-auth-file=${folder}/tokens.csv`,
+    '--authorization-mode=AlwaysAllow',
+    '--disable-admission-plugins=ServiceAccount',
+    '--service-cluster-ip-range=10.0.0.0/24',
+    ...extraArguments,
+  ]);
+  const server: RealServer = {
+    request: (method, path, options = {}) => send(port!, token, method, path, options),
+    keys: () => etcdKeys(etcdUrl),
+    [Symbol.asyncDispose]: stop,
+  };
+  const deadlineMs = Date.now() + startTimeoutMs;
+  for (;;) {
+    const answer = await server.request('GET', '/readyz').catch(() => undefined);
+    if (answer?.status === 200) return server;
+    const ended = children.find(({ exitCode }) => exitCode !== null);
+    if (ended || Date.now() > deadlineMs) throw new Error(`the server did not start:\n${output.slice(-20).join('')}`);
+    await sleep(100);
+  }
+}
+
+async function send(
+  port: number,
+  token: string,
+  method: string,
+  path: string,
+  { body, contentType = 'application/json', accept = 'application/json' }: RequestOptions,
+): Promise<Answer> {
+  const headers: Record<string, string> = { authorization: `Bearer ${token}`, accept };
+  if (body !== undefined) headers['content-type'] = contentType;
+  // The certificate is one that the server made for itself.
+  const outgoing = httpsRequest({ host: '127.0.0.1', port, method, path, headers, rejectUnauthorized: false });
+  outgoing.end(body);
+  const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  return { status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) };
+}
+
+/** By etcd's JSON gateway. */
+async function etcdKeys(url: string): Promise<string[]> {
+  const everything = Buffer.from('\0').toString('base64');
+  const body = JSON.stringify({ key: everything, range_end: everything, keys_only: true });
+  const answer = await fetch(`${url}/v3/kv/range`, { method: 'POST', body });
+  const { kvs = [] } = (await answer.json()) as { kvs?: { key: string }[] };
+  return kvs.map(({ key }) => Buffer.from(key, 'base64').toString());
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => once(server.close(), 'close')));
+  return ports;
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  // Nothing of it is kept: there is no reason to wait for a graceful shutdown.
+  child.kill('SIGKILL');
+  await ended;
+}
