@@ -17,7 +17,8 @@ export class SqliteWriter implements TableWriter {
   #newest = { id: firstRevision as number, revision: firstRevision };
   readonly #live: StatementSync;
   readonly #append: StatementSync;
-  readonly #setLive: StatementSync;
+  readonly #addLive: StatementSync;
+  readonly #moveLive: StatementSync;
   readonly #bury: StatementSync;
 
   constructor(database: DatabaseSync) {
@@ -28,7 +29,8 @@ export class SqliteWriter implements TableWriter {
       'SELECT l.id, l.created, l.revision, l.version, l.lease FROM live v JOIN log l ON l.id = v.id WHERE v.key = ?',
     );
     this.#append = this.#prepare('INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
-    this.#setLive = this.#prepare('INSERT OR REPLACE INTO live VALUES (?, ?, ?)');
+    this.#addLive = this.#prepare('INSERT INTO live VALUES (?, ?, ?)');
+    this.#moveLive = this.#prepare('UPDATE live SET id = ?, bytes = ? WHERE key = ?');
     this.#bury = this.#prepare('INSERT INTO past VALUES (?, ?, ?)');
     this.refresh();
   }
@@ -84,7 +86,9 @@ export class SqliteWriter implements TableWriter {
       previousId,
       rowChecksum(this.#seed, row),
     );
-    if (value) this.#setLive.run(key, id, Buffer.byteLength(key) + value.length);
+    const bytes = value ? Buffer.byteLength(key) + value.length : 0;
+    if (value && replaced) this.#moveLive.run(id, bytes, key);
+    else if (value) this.#addLive.run(key, id, bytes);
     else this.#prepare('DELETE FROM live WHERE key = ?').run(key);
     if (replaced) this.#bury.run(key, replaced.id, revision);
     if (replaced?.lease !== undefined && replaced.lease !== lease) {

@@ -96,31 +96,49 @@ export function unpackGroup({ commands, values }: PackedGroup): Command[] {
   return group;
 }
 
-/** A committed put of one key as four numbers, everything else as it is. */
-export function packOutcomes(outcomes: readonly Outcome[]): Flat {
-  const packed: Flat = [];
-  for (const outcome of outcomes) {
+export interface PackedOutcomes {
+  /** Five numbers for a committed put of one key; a revision of 0 says that the outcome is the next of `others`. */
+  readonly numbers: Float64Array<ArrayBuffer>;
+  readonly others: readonly Outcome[];
+}
+
+const numbersEach = 5;
+
+export function packOutcomes(outcomes: readonly Outcome[]): PackedOutcomes {
+  const numbers = new Float64Array(outcomes.length * numbersEach);
+  const others: Outcome[] = [];
+  outcomes.forEach((outcome, place) => {
     const change = 'result' in outcome && outcome.changes.length === 1 ? outcome.changes[0]! : undefined;
-    if (!change || change.write < 0 || !('result' in outcome)) packed.push(outcome);
-    else packed.push(outcome.result.revision, change.createRevision, change.version, change.previousId, change.write);
-  }
-  return packed;
+    if (!change || change.write < 0 || !('result' in outcome)) {
+      others.push(outcome);
+      return;
+    }
+    const at = place * numbersEach;
+    numbers[at] = outcome.result.revision;
+    numbers[at + 1] = change.createRevision;
+    numbers[at + 2] = change.version;
+    numbers[at + 3] = change.previousId;
+    numbers[at + 4] = change.write;
+  });
+  return { numbers, others };
 }
 
 /** Needs the group that the outcomes answer: keys do not travel back. */
-export function unpackOutcomes(packed: Flat, group: readonly Command[]): Outcome[] {
-  let at = 0;
-  return group.map((command): Outcome => {
-    const head = packed[at++];
-    if (typeof head !== 'number') return head as Outcome;
-    const [createRevision, version, previousId, write] = packed.slice(at, (at += 4)) as [
-      Revision,
-      number,
-      number,
-      number,
-    ];
+export function unpackOutcomes({ numbers, others }: PackedOutcomes, group: readonly Command[]): Outcome[] {
+  let other = 0;
+  return group.map((command, place): Outcome => {
+    const at = place * numbersEach;
+    const revision = numbers[at] as Revision;
+    if (revision === 0) return others[other++]!;
+    const write = numbers[at + 4]!;
     const { key } = (command as Command & { type: 'transaction' }).writes[write] as Write & { type: 'put' };
-    const change: Change = { key, write, createRevision, version, previousId };
-    return { result: { committed: true, revision: head as Revision, deleted: 0 }, changes: [change] };
+    const change: Change = {
+      key,
+      write,
+      createRevision: numbers[at + 1] as Revision,
+      version: numbers[at + 2]!,
+      previousId: numbers[at + 3]!,
+    };
+    return { result: { committed: true, revision, deleted: 0 }, changes: [change] };
   });
 }

@@ -13,7 +13,7 @@ import { configureWriter } from './schema.ts';
 import { fromSqlite, whileOpening } from './sqlite-errors.ts';
 import { SqliteWriter } from './sqlite-writer.ts';
 import { packOutcomes, unpackGroup } from './wire.ts';
-import type { PackedGroup } from './wire.ts';
+import type { PackedGroup, PackedOutcomes } from './wire.ts';
 
 export interface WriterOptions {
   path: string;
@@ -25,7 +25,7 @@ export interface WriterOptions {
 export type WriterRequest = PackedGroup | undefined;
 
 export type WriterReply =
-  | { readonly outcomes: ReturnType<typeof packOutcomes> }
+  | { readonly outcomes: PackedOutcomes }
   | { readonly failure: { readonly code: StoreErrorCode; readonly message: string } };
 
 /** What a thread that has opened the database works with. */
@@ -52,10 +52,14 @@ function start(): void {
     return;
   }
   port.on('message', (group: WriterRequest) => {
-    if (group) port.postMessage(run(connection, unpackGroup(group)));
+    if (group) reply(run(connection, unpackGroup(group)));
     else close(connection);
   });
-  port.postMessage({ outcomes: [] } satisfies WriterReply); // ready
+  port.postMessage({ outcomes: packOutcomes([]) } satisfies WriterReply); // ready
+}
+
+function reply(message: WriterReply): void {
+  port.postMessage(message, 'outcomes' in message ? [message.outcomes.numbers.buffer] : []);
 }
 
 function connect(): Connection {
