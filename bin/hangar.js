@@ -2,6 +2,7 @@
 // The way in. Plain JavaScript on purpose: an old Node must get as far as the one line that says so.
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 
 const needed = 26;
 const entry = new URL('../apps/platform/src/main.ts', import.meta.url);
@@ -16,7 +17,7 @@ if (Number(process.versions.node.split('.')[0]) >= needed) {
     );
     process.exit(1);
   }
-  const run = spawnSync(bundled, [entry.pathname, ...process.argv.slice(2)], { stdio: 'inherit' });
+  const run = spawnSync(bundled, [fileURLToPath(entry), ...process.argv.slice(2)], { stdio: 'inherit' });
   process.exit(run.status ?? 1);
 }
 
