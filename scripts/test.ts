@@ -51,6 +51,8 @@ stream.on('test:summary', (summary) => {
   counts.failed = summary.counts.tests - summary.counts.passed;
   if (!summary.success && counts.failed === 0) counts.failed = 1;
 });
+// What real tests print is their progress and their figures.
+if (name === 'real') stream.on('test:stdout', ({ message }) => process.stdout.write(`  ${message}`));
 // Details only of what failed: `spec` prints every test, which nobody reads in a log of thousands.
 const report = stream.compose(spec);
 let details = '';

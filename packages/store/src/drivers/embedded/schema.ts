@@ -61,7 +61,7 @@ export function configureWriter(
 ): void {
   configure(database, cacheBytes);
   database.exec(
-    `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000${checkpointPages};`,
+    `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${checkpointPages};`,
   );
 }
 

@@ -11,7 +11,7 @@ import type { TableRangeOptions, TableReader } from '../../engine/tables.ts';
 import { checksumSeed } from './checksum.ts';
 import type { ChecksumSeed } from './checksum.ts';
 import { damaged, fromSqlite } from './sqlite-errors.ts';
-import { checkRow } from './verify.ts';
+import { checkLease, checkRow } from './verify.ts';
 
 /**
  * A row by way of the table that was searched: `live`, `past`, or the log itself. Id and key are taken from there and
@@ -119,8 +119,11 @@ export class SqliteReader implements TableReader {
   }
 
   leases(): Lease[] {
-    const rows = this.#all(this.#prepare('SELECT id, ttl_ms FROM lease')) as unknown as [LeaseId, number][];
-    return rows.map(([id, ttlMs]) => ({ id, ttlMs }));
+    const rows = this.#all(this.#prepare('SELECT id, ttl_ms, checksum FROM lease'));
+    return (rows as unknown as [LeaseId, number, number][]).map(([id, ttlMs, checksum]) => {
+      checkLease({ id, ttlMs }, { seed: this.#seed, checksum, path: this.#path });
+      return { id, ttlMs };
+    });
   }
 
   compactedRevision(): Revision {

@@ -4,6 +4,7 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite';
+import type { Lease } from '../../contract.ts';
 import type { Row } from '../../engine/rows.ts';
 import { fieldsChecksum, rowChecksum } from './checksum.ts';
 import type { ChecksumSeed } from './checksum.ts';
@@ -32,18 +33,29 @@ function checkLog(database: DatabaseSync, path: string, seed: ChecksumSeed): voi
   }
 }
 
+/** What a checksum is compared with, and where to point when it is wrong. */
+export interface Checked {
+  seed: ChecksumSeed;
+  checksum: number | null;
+  path: string;
+}
+
 /** One row of the log: nothing about it is other than when it was written. */
-export function checkRow(row: Row, options: { seed: ChecksumSeed; checksum: number | null; path: string }): void {
+export function checkRow(row: Row, { seed, checksum, path }: Checked): void {
   // The same bytes as text have the same checksum.
   const isBytes = row.value === null || row.value === undefined || row.value instanceof Uint8Array;
-  if (isBytes && rowChecksum(options.seed, row) === options.checksum) return;
-  throw damaged(options.path, `the checksum of ${JSON.stringify(row.key)} at revision ${row.revision} is wrong`);
+  if (isBytes && rowChecksum(seed, row) === checksum) return;
+  throw damaged(path, `the checksum of ${JSON.stringify(row.key)} at revision ${row.revision} is wrong`);
+}
+
+export function checkLease({ id, ttlMs }: Lease, { seed, checksum, path }: Checked): void {
+  if (fieldsChecksum(seed, id, ttlMs) !== checksum) throw damaged(path, `the checksum of the lease ${id} is wrong`);
 }
 
 function checkLeases(database: DatabaseSync, path: string, seed: ChecksumSeed): void {
-  const leases = database.prepare('SELECT id, ttl_ms, checksum FROM lease').all();
-  for (const { id, ttl_ms: ttlMs, checksum } of leases as { id: string; ttl_ms: number; checksum: number }[]) {
-    if (fieldsChecksum(seed, id, ttlMs) !== checksum) throw damaged(path, `the checksum of the lease ${id} is wrong`);
+  const leases = database.prepare('SELECT id, ttl_ms AS ttlMs, checksum FROM lease').all();
+  for (const { checksum, ...lease } of leases as unknown as (Lease & { checksum: number })[]) {
+    checkLease(lease, { seed, checksum, path });
   }
 }
 

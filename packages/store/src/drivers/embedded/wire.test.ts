@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { Entry, LeaseId, Revision, Write } from '../../contract.ts';
 import type { Change, Command, Outcome } from '../../engine/command.ts';
 import { packGroup, packOutcomes, unpackGroup, unpackOutcomes } from './wire.ts';

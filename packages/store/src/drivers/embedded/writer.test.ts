@@ -2,11 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { statSync } from 'node:fs';
 import { after, test } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import type { CommitResult, Store } from '../../contract.ts';
 import type { StoreError } from '../../errors.ts';
 import { openEmbeddedStore } from './embedded-store.ts';
+import { dataFiles } from './inspect.ts';
 import { put, TestFolder, withStore } from './testing.ts';
 
 const folder = new TestFolder();
@@ -73,6 +75,20 @@ test('a closed store waits for commits under way', async () => {
     for (const [at, { revision }] of results.entries()) {
       assert.equal((await reopened.get(`/k${at}`)).entry?.modRevision, revision);
     }
+  });
+});
+
+test('the journal file stays small however much is written', async () => {
+  const directory = folder.path();
+  await withStore({ directory, checkpointPages: 50 }, async (store) => {
+    for (let round = 0; round < 40; round++) {
+      await Promise.all(
+        Array.from({ length: 10 }, (_, at) => store.commit([put(`/k${round}-${at}`, 'x'.repeat(8_000))])),
+      );
+      await store.get('/k0-0');
+    }
+    const { size } = statSync(dataFiles(directory).journal);
+    assert.ok(size < 1_000_000, `${size} bytes after 3,200,000 were written`);
   });
 });
 
