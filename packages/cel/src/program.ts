@@ -13,6 +13,7 @@ import type { Code } from './evaluate/frame.ts';
 import { Planner } from './evaluate/planner.ts';
 import { perCallCostLimit } from './limits.ts';
 import type { Expr } from './syntax/ast.ts';
+import { walk } from './syntax/walk.ts';
 import { parse } from './syntax/parser.ts';
 import { formatIssues, issuesOf } from './syntax/source.ts';
 import type { Problem } from './syntax/source.ts';
@@ -123,35 +124,10 @@ export function compile(source: string, environment: Environment, options: Compi
 
 function variablesOf(root: Expr): string[] {
   const names = new Set<string>();
-  const visit = (node: Expr): void => {
-    switch (node.kind) {
-      case 'ident':
-        if (node.resolved !== undefined) names.add(node.resolved);
-        break;
-      case 'select':
-        if (node.resolved === undefined) visit(node.operand);
-        else names.add(node.resolved);
-        break;
-      case 'call':
-        if (node.target !== undefined) visit(node.target);
-        for (const argument of node.args) visit(argument);
-        break;
-      case 'list':
-        for (const { value } of node.elements) visit(value);
-        break;
-      case 'map':
-        for (const { key, value } of node.entries) {
-          visit(key);
-          visit(value);
-        }
-        break;
-      case 'struct':
-        for (const { value } of node.fields) visit(value);
-        break;
-      case 'comprehension':
-        for (const part of [node.range, node.accuInit, node.condition, node.step, node.result]) visit(part);
-    }
-  };
-  visit(root);
+  walk(root, (node) => {
+    const name = node.kind === 'ident' || node.kind === 'select' ? node.resolved : undefined;
+    if (name !== undefined) names.add(name);
+    return name === undefined;
+  });
   return [...names];
 }

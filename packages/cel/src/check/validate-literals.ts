@@ -7,42 +7,16 @@ import { Fault } from '../errors.ts';
 import { regexProblem } from '../regex/cache.ts';
 import type { Call, Expr } from '../syntax/ast.ts';
 import type { Problem } from '../syntax/source.ts';
+import { walk } from '../syntax/walk.ts';
 import { parseDuration, parseTimestamp } from '../values/time.ts';
 
 export function validateLiterals(root: Expr): Problem[] {
   const problems: Problem[] = [];
-  const seen = new Set<Expr>();
-  const visit = (node: Expr | undefined): void => {
-    if (node === undefined || seen.has(node)) return;
-    seen.add(node);
-    switch (node.kind) {
-      case 'select':
-        visit(node.operand);
-        break;
-      case 'call': {
-        const problem = callProblem(node);
-        if (problem !== undefined) problems.push(problem);
-        visit(node.target);
-        for (const argument of node.args) visit(argument);
-        break;
-      }
-      case 'list':
-        for (const { value } of node.elements) visit(value);
-        break;
-      case 'map':
-        for (const { key, value } of node.entries) {
-          visit(key);
-          visit(value);
-        }
-        break;
-      case 'struct':
-        for (const { value } of node.fields) visit(value);
-        break;
-      case 'comprehension':
-        for (const part of [node.range, node.accuInit, node.condition, node.step, node.result]) visit(part);
-    }
-  };
-  visit(root);
+  walk(root, (node) => {
+    const problem = node.kind === 'call' ? callProblem(node) : undefined;
+    if (problem !== undefined) problems.push(problem);
+    return true;
+  });
   return problems;
 }
 
