@@ -52,6 +52,8 @@ function exists(path: string): boolean {
 export function createStore(files: DataFiles, storeId: string): void {
   const unfinished = `${files.database}.new`;
   for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(unfinished + suffix, { force: true });
+  // It will hold secrets, and the directory may be open to others; SQLite gives its journal the same mode.
+  closeSync(openSync(unfinished, 'wx', 0o600));
   const database = new DatabaseSync(unfinished);
   try {
     database.exec(`PRAGMA synchronous = FULL; BEGIN; ${schema}`);
