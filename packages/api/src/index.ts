@@ -49,3 +49,8 @@ export { canonicalQuantity, formatQuantity, parseQuantity } from './values/quant
 export type { Quantity } from './values/quantity.ts';
 export { formatTime, parseTime } from './values/time.ts';
 export type { Instant } from './values/time.ts';
+export type { JsonObject, KubeObject, ManagedFieldsEntry, ObjectMeta, OwnerReference } from './object.ts';
+export { isObject } from './object.ts';
+export * from './status/field-error.ts';
+export * from './status/status.ts';
+export type { ResetFields, Strategy, SubresourceName } from './strategy/contract.ts';

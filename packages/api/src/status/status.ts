@@ -1,0 +1,217 @@
+/**
+ * Errors as clients see them: Kubernetes' `Status`. A `StatusError` is thrown wherever a request must be refused; the
+ * server's one place for errors writes its `status`. Its `code` is the reason, so that tests and callers read one thing.
+ */
+
+import { CodedError } from '@hangar/core';
+import { fieldErrorBody, fieldErrorText, quote } from './field-error.ts';
+import type { FieldError } from './field-error.ts';
+
+export interface StatusCause {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly field?: string;
+}
+
+export interface StatusDetails {
+  name?: string;
+  group?: string;
+  kind?: string;
+  uid?: string;
+  causes?: readonly StatusCause[];
+  retryAfterSeconds?: number;
+}
+
+export interface Status {
+  readonly kind: 'Status';
+  readonly apiVersion: 'v1';
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly status: 'Success' | 'Failure';
+  readonly message?: string;
+  readonly reason?: StatusReason;
+  readonly details?: StatusDetails;
+  readonly code?: number;
+}
+
+export type StatusReason =
+  | 'Unauthorized'
+  | 'Forbidden'
+  | 'NotFound'
+  | 'AlreadyExists'
+  | 'Conflict'
+  | 'Gone'
+  | 'Invalid'
+  | 'ServerTimeout'
+  | 'Timeout'
+  | 'TooManyRequests'
+  | 'BadRequest'
+  | 'MethodNotAllowed'
+  | 'NotAcceptable'
+  | 'RequestEntityTooLarge'
+  | 'UnsupportedMediaType'
+  | 'InternalError'
+  | 'Expired'
+  | 'ServiceUnavailable';
+
+const codes: Readonly<Record<StatusReason, number>> = {
+  BadRequest: 400,
+  Unauthorized: 401,
+  Forbidden: 403,
+  NotFound: 404,
+  MethodNotAllowed: 405,
+  NotAcceptable: 406,
+  AlreadyExists: 409,
+  Conflict: 409,
+  Gone: 410,
+  Expired: 410,
+  RequestEntityTooLarge: 413,
+  UnsupportedMediaType: 415,
+  Invalid: 422,
+  TooManyRequests: 429,
+  InternalError: 500,
+  ServerTimeout: 500,
+  ServiceUnavailable: 503,
+  Timeout: 504,
+};
+
+export class StatusError extends CodedError<StatusReason> {
+  readonly status: Status;
+
+  constructor(reason: StatusReason, message: string, options: { details?: StatusDetails; cause?: unknown } = {}) {
+    super(reason, message, options.cause === undefined ? undefined : { cause: options.cause });
+    const { details } = options;
+    this.status = {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message,
+      reason,
+      ...(details && Object.keys(details).length > 0 ? { details } : {}),
+      code: codes[reason],
+    };
+  }
+}
+
+export interface GroupResource {
+  readonly group: string;
+  readonly resource: string;
+}
+
+export interface GroupKind {
+  readonly group: string;
+  readonly kind: string;
+}
+
+/** `deployments.apps`; the core group has no suffix. */
+export const groupResourceText = ({ group, resource }: GroupResource): string =>
+  group === '' ? resource : `${resource}.${group}`;
+const groupKindText = ({ group, kind }: GroupKind): string => (group === '' ? kind : `${kind}.${group}`);
+
+function detailsOf({ group, resource }: GroupResource, name: string): StatusDetails {
+  return { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind: resource };
+}
+
+export const notFound = (resource: GroupResource, name: string): StatusError =>
+  new StatusError('NotFound', `${groupResourceText(resource)} ${quote(name)} not found`, {
+    details: detailsOf(resource, name),
+  });
+
+/** For paths that lead nowhere. */
+export const pathNotFound = (): StatusError =>
+  new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });
+
+export const alreadyExists = (resource: GroupResource, name: string): StatusError =>
+  new StatusError('AlreadyExists', `${groupResourceText(resource)} ${quote(name)} already exists`, {
+    details: detailsOf(resource, name),
+  });
+
+export const nameNotGenerated = (resource: GroupResource, name: string): StatusError =>
+  new StatusError(
+    'AlreadyExists',
+    `${groupResourceText(resource)} ${quote(name)} already exists, the server was not able to generate a unique name for the object`,
+    { details: { ...detailsOf(resource, name), retryAfterSeconds: 1 } },
+  );
+
+export const conflict = (resource: GroupResource, name: string, message: string): StatusError =>
+  new StatusError(
+    'Conflict',
+    `Operation cannot be fulfilled on ${groupResourceText(resource)} ${quote(name)}: ${message}`,
+    { details: detailsOf(resource, name) },
+  );
+
+export const staleObject =
+  'the object has been modified; please apply your changes to the latest version and try again';
+
+/** `message` and causes come from server-side apply. */
+export const applyConflict = (causes: readonly StatusCause[], message: string): StatusError =>
+  new StatusError('Conflict', message, { details: { causes } });
+
+export const forbiddenRequest = (resource: GroupResource, name: string, message: string): StatusError => {
+  const text = groupResourceText(resource);
+  const what = text === '' ? 'forbidden' : name === '' ? `${text} is forbidden` : `${text} ${quote(name)} is forbidden`;
+  return new StatusError('Forbidden', `${what}: ${message}`, { details: detailsOf(resource, name) });
+};
+
+export function invalidObject(kind: GroupKind, name: string, errors: readonly FieldError[]): StatusError {
+  const texts = [...new Set(errors.map(fieldErrorText))];
+  const all = texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`;
+  const what = `${groupKindText(kind)} ${quote(name)} is invalid`;
+  return new StatusError('Invalid', texts.length === 0 ? what : `${what}: ${all}`, {
+    details: {
+      ...(name === '' ? {} : { name }),
+      ...(kind.group === '' ? {} : { group: kind.group }),
+      kind: kind.kind,
+      ...(errors.length > 0 ? { causes: errors.map(causeOf) } : {}),
+    },
+  });
+}
+
+const causeOf = (error: FieldError): StatusCause => ({
+  reason: error.type,
+  message: fieldErrorBody(error),
+  ...(error.path === '' ? {} : { field: error.path }),
+});
+
+export const badRequest = (message: string, cause?: unknown): StatusError =>
+  new StatusError('BadRequest', message, { cause });
+
+export const unauthorized = (message = 'Unauthorized'): StatusError => new StatusError('Unauthorized', message);
+
+export const methodNotSupported = (resource: GroupResource, verb: string): StatusError =>
+  new StatusError(
+    'MethodNotAllowed',
+    `${verb} is not supported on resources of kind ${quote(groupResourceText(resource))}`,
+    {
+      details: detailsOf(resource, ''),
+    },
+  );
+
+/** 410: the resourceVersion or continue token is too old. */
+export const expired = (message: string): StatusError => new StatusError('Expired', message);
+
+export const tooManyRequests = (message: string, retryAfterSeconds: number): StatusError =>
+  new StatusError('TooManyRequests', message, { details: { retryAfterSeconds } });
+
+export const internalError = (cause: Error): StatusError =>
+  new StatusError('InternalError', `Internal error occurred: ${cause.message}`, {
+    details: { causes: [{ message: cause.message }] },
+    cause,
+  });
+
+export const serviceUnavailable = (message: string): StatusError => new StatusError('ServiceUnavailable', message);
+
+export const timedOut = (
+  message: string,
+  retryAfterSeconds: number,
+  causes: readonly StatusCause[] = [],
+): StatusError =>
+  new StatusError('Timeout', `Timeout: ${message}`, {
+    details: { ...(causes.length > 0 ? { causes } : {}), ...(retryAfterSeconds > 0 ? { retryAfterSeconds } : {}) },
+  });
+
+export const tooLarge = (message: string): StatusError =>
+  new StatusError('RequestEntityTooLarge', `Request entity too large: ${message}`);
+
+export const notAcceptable = (message: string): StatusError => new StatusError('NotAcceptable', message);
+export const unsupportedMediaType = (message: string): StatusError => new StatusError('UnsupportedMediaType', message);
