@@ -54,3 +54,4 @@ export { isObject } from './object.ts';
 export * from './status/field-error.ts';
 export * from './status/status.ts';
 export type { ResetFields, Strategy, SubresourceName } from './strategy/contract.ts';
+export * from './validation/formats.ts';
