@@ -11,6 +11,7 @@ export type { Disk, DiskFile } from './disk.ts';
 export { abortError, asError, CodedError, hasCode } from './errors.ts';
 export { Failpoints } from './failpoints.ts';
 export type { FailpointAction } from './failpoints.ts';
+export { lazy } from './lazy.ts';
 export { BoundedQueue } from './queue.ts';
 export { chance, pick, seededRandom, systemRandom } from './random.ts';
 export type { Random } from './random.ts';

@@ -9,6 +9,7 @@ export { absent } from './contract.ts';
 export { CompactedError, StoreError } from './errors.ts';
 export type { StoreErrorCode } from './errors.ts';
 export { compareKeys, everything, prefixRange, successor } from './keys.ts';
+export { SortedMap } from './engine/sorted-map.ts';
 export { transactionWritesMax, valueBytesMax } from './limits.ts';
 export { openMemoryStore } from './drivers/memory/memory-store.ts';
 export type { MemoryStoreOptions } from './drivers/memory/memory-store.ts';

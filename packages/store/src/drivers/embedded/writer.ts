@@ -1,5 +1,7 @@
 /** The main thread's handle on the writer's thread: requests go and replies come in order. */
 
+import { getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { asError } from '@hangar/core';
 import type { Command, Outcome } from '../../engine/command.ts';
@@ -20,8 +22,9 @@ export class Writer {
   #failure: StoreError | undefined;
 
   private constructor(options: WriterOptions) {
-    this.#thread = new Worker(new URL('./writer-thread.ts', import.meta.url), {
-      workerData: options,
+    const cache = getCompileCacheDir();
+    this.#thread = new Worker(new URL('./writer-entry.js', import.meta.url), {
+      workerData: { ...options, ...(cache === undefined ? {} : { compileCache: dirname(cache) }) },
       name: 'store-writer',
     });
     this.#thread.on('message', (reply: WriterReply) => this.#settle(reply));
