@@ -27,6 +27,7 @@ export type { ApiErrorCode } from './errors.ts';
 export { checkFields } from './fields/check.ts';
 export type { CheckOptions, FieldReport } from './fields/check.ts';
 export { normalise } from './fields/normalise.ts';
+export { restoreProblem } from './fields/restore.ts';
 export { parseJson } from './json/parse.ts';
 export type { ParsedJson, ParseOptions } from './json/parse.ts';
 export type { RepeatedKeys } from './json/slow-parser.ts';
@@ -55,3 +56,23 @@ export * from './status/field-error.ts';
 export * from './status/status.ts';
 export type { ResetFields, Strategy, SubresourceName } from './strategy/contract.ts';
 export * from './validation/formats.ts';
+export {
+  applyScale,
+  builtinStrategy,
+  convert,
+  dependentsPolicy,
+  podGracePeriodSeconds,
+  recordRequester,
+  scaleOf,
+} from './strategy/index.ts';
+export type { DependentsPolicy } from './strategy/index.ts';
+export * from './apply/index.ts';
+export * from './selectors/index.ts';
+export * from './metadata/index.ts';
+export * from './patch/index.ts';
+export * from './tables/index.ts';
+export * from './discovery/index.ts';
+export { dumpYaml } from './yaml/dump.ts';
+export { clusterIpErrors } from './validation/others/service-cluster-ips.ts';
+export { formatIp, isIpv4, parseIp } from './validation/shared/ip.ts';
+export type { Address as IpAddress } from './validation/shared/ip.ts';

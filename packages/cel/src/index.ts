@@ -18,4 +18,8 @@ export { CelList, ValueList } from './values/list.ts';
 export { CelMap, ValueMap } from './values/map.ts';
 export { toJson } from './values/to-json.ts';
 export type { Interval } from './cost/interval.ts';
+export { Regex } from './regex/cache.ts';
+export { RegexError } from './regex/syntax.ts';
+export { adapter } from './values/json.ts';
+export { parseUrl } from './kubernetes/url-value.ts';
 export * from './kubernetes/index.ts';

@@ -17,12 +17,16 @@ type JsonObject = Record<string, unknown>;
 /** Throws InvalidValue where a value is not of its type (`checkFields` says it better), TooDeep. */
 export function normalise(struct: StructType, object: Readonly<JsonObject>): JsonObject {
   const into: JsonObject = {};
-  if (struct.isKind) {
-    if (object['kind'] !== undefined) into['kind'] = object['kind'];
-    if (object['apiVersion'] !== undefined) into['apiVersion'] = object['apiVersion'];
-  }
+  copyKind(struct, object, into);
   fill(struct, object, into, 1);
   return into;
+}
+
+/** Kinds within kinds, such as a stateful set's claims, have theirs too. */
+function copyKind(struct: StructType, object: Readonly<JsonObject>, into: JsonObject): void {
+  if (!struct.isKind) return;
+  if (object['kind'] !== undefined) into['kind'] = object['kind'];
+  if (object['apiVersion'] !== undefined) into['apiVersion'] = object['apiVersion'];
 }
 
 function fill(struct: StructType, object: Readonly<JsonObject>, into: JsonObject, depth: number): void {
@@ -119,6 +123,7 @@ function structValue(type: ValueType, value: unknown, depth: number): unknown {
   if (struct.shape !== undefined) return shapeOf(struct, value, depth);
   expect(isObject(value), value, type);
   const into: JsonObject = {};
+  copyKind(struct, value as JsonObject, into);
   fill(struct, value as JsonObject, into, depth + 1);
   return into;
 }

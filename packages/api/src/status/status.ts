@@ -74,20 +74,27 @@ const codes: Readonly<Record<StatusReason, number>> = {
   Timeout: 504,
 };
 
+export interface StatusOptions {
+  details?: StatusDetails;
+  /** Of the list that could not be continued. */
+  metadata?: { continue: string };
+  cause?: unknown;
+}
+
 export class StatusError extends CodedError<StatusReason> {
   readonly status: Status;
 
-  constructor(reason: StatusReason, message: string, options: { details?: StatusDetails; cause?: unknown } = {}) {
+  constructor(reason: StatusReason, message: string, options: StatusOptions = {}) {
     super(reason, message, options.cause === undefined ? undefined : { cause: options.cause });
     const { details } = options;
     this.status = {
       kind: 'Status',
       apiVersion: 'v1',
-      metadata: {},
+      metadata: options.metadata ?? {},
       status: 'Failure',
       message,
       reason,
-      ...(details && Object.keys(details).length > 0 ? { details } : {}),
+      ...(details ? { details } : {}),
       code: codes[reason],
     };
   }
@@ -116,10 +123,6 @@ export const notFound = (resource: GroupResource, name: string): StatusError =>
   new StatusError('NotFound', `${groupResourceText(resource)} ${quote(name)} not found`, {
     details: detailsOf(resource, name),
   });
-
-/** For paths that lead nowhere. */
-export const pathNotFound = (): StatusError =>
-  new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });
 
 export const alreadyExists = (resource: GroupResource, name: string): StatusError =>
   new StatusError('AlreadyExists', `${groupResourceText(resource)} ${quote(name)} already exists`, {
@@ -161,7 +164,7 @@ export function invalidObject(kind: GroupKind, name: string, errors: readonly Fi
     details: {
       ...(name === '' ? {} : { name }),
       ...(kind.group === '' ? {} : { group: kind.group }),
-      kind: kind.kind,
+      ...(kind.kind === '' ? {} : { kind: kind.kind }),
       ...(errors.length > 0 ? { causes: errors.map(causeOf) } : {}),
     },
   });
@@ -188,7 +191,8 @@ export const methodNotSupported = (resource: GroupResource, verb: string): Statu
   );
 
 /** 410: the resourceVersion or continue token is too old. */
-export const expired = (message: string): StatusError => new StatusError('Expired', message);
+export const expired = (message: string, metadata?: { continue: string }): StatusError =>
+  new StatusError('Expired', message, metadata ? { metadata } : {});
 
 export const tooManyRequests = (message: string, retryAfterSeconds: number): StatusError =>
   new StatusError('TooManyRequests', message, { details: { retryAfterSeconds } });

@@ -20,7 +20,7 @@ export function parseDuration(text: string): bigint {
   const [, sign, body] = /^([+-]?)(.+)$/s.exec(text) ?? [];
   if (body === undefined) throw invalidValue(`time: invalid duration ${quoted}`);
   if (body === '0') return 0n;
-  if (!/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(body)) {
+  if (!/^(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(body)) {
     throw invalidValue(`time: invalid duration ${quoted}`);
   }
   let total = 0n;

@@ -61,12 +61,12 @@ for (const given of [
 }
 
 test('quantities with absurd exponents cost no time', () => {
-  const startedMs = performance.now();
+  const before = process.cpuUsage();
   for (let i = 0; i < 1000; i++) {
     canonicalQuantity(`1.${i}e99`);
     canonicalQuantity(`1.${i}e-99`);
   }
-  assert.ok(performance.now() - startedMs < 1000);
+  assert.ok(cpuMsSince(before) < 1000);
 });
 
 const durations: [text: string, nanoseconds: bigint, written: string][] = [
@@ -121,4 +121,10 @@ for (const [text, precision, why] of badTimes) {
   test(`${text} is refused as a ${precision} time with Go's reason`, () => {
     assert.throws(() => parseTime(text, precision), { code: 'InvalidValue', message: why });
   });
+}
+
+/** Processor time: the machine may be busy with something else. */
+function cpuMsSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
 }

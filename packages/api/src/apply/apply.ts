@@ -1,0 +1,185 @@
+/**
+ * Server-side apply: a configuration is merged into the live object by its type, what its manager applied before and
+ * leaves out now is removed, and the manager owns what it applies. Whatever others own and would get another value is a
+ * conflict, unless forced.
+ */
+
+import { parseApiVersion } from '../builtin/schemas.ts';
+import type { JsonObject, KubeObject } from '../object.ts';
+import { isObject } from '../object.ts';
+import { badRequest } from '../status/status.ts';
+import { conflictError } from './conflicts.ts';
+import { ApplyFailure } from './errors.ts';
+import { difference, isEmptySet } from './field-set.ts';
+import { appliedFields } from './fields-of.ts';
+import { filterFields, withoutServerFields } from './ignored-fields.ts';
+import { kubectlManager, lastAppliedFields, updateLastApplied } from './last-applied.ts';
+import type { Manager, ManagerIdentity } from './managers.ts';
+import { decodeManagers, encodeManagers, isSameManager } from './managers.ts';
+import type { MergeType } from './merge-type.ts';
+import { mergeValues } from './merge.ts';
+import type { ConvertObject, Touched } from './ownership.ts';
+import {
+  managersAfterUpdate,
+  othersAfter,
+  reconcileManagers,
+  touchedFields,
+  VersionedDifference,
+} from './ownership.ts';
+import { ElementError } from './path-element.ts';
+import { prune } from './prune.ts';
+import { emptyLike, setManagedFields } from './update.ts';
+import { problemsText, validatePatch } from './validate.ts';
+import { cloneValue, equalValues } from './values.ts';
+
+export interface ApplyOptions {
+  /** Of the kind, in `apiVersion`. */
+  readonly type: MergeType;
+  /** As stored, in `apiVersion`; undefined: it is created. Not changed. */
+  readonly live: KubeObject | undefined;
+  /** As the client wrote it: not defaulted, nothing pruned. Not changed. */
+  readonly patch: JsonObject;
+  readonly manager: string;
+  /** Take what others own. */
+  readonly force: boolean;
+  /** That of the request; the patch must have the same. */
+  readonly apiVersion: string;
+  /** The kind that the patch must have; default: that of the live object. */
+  readonly kind?: string;
+  readonly subresource: string;
+  /** RFC 3339, UTC, whole seconds. */
+  readonly now: string;
+  readonly resetFields: readonly string[];
+  readonly onlyFields?: readonly string[];
+  readonly convert?: ConvertObject;
+}
+
+export interface Applied {
+  /** The merged object with its managedFields; neither defaulted nor checked. It shares nothing but these with others. */
+  readonly object: KubeObject;
+  /** Whether anything but managedFields differs from the live object. */
+  readonly changed: boolean;
+}
+
+/** Throws StatusErrors: conflicts (409), bad requests, and ApplyFailure (500) for what does not fit the type. */
+export function applyObject(options: ApplyOptions): Applied {
+  checkPatch(options);
+  const base = options.live ?? (emptyLike(options.type, options.patch) as KubeObject);
+  const outcome = applyAsManager(options, base, trackedManagers(options, base));
+  const object = cloneValue(withoutManagedFields(outcome.merged));
+  setManagedFields(object, encodeManagers(outcome.managers));
+  if (options.manager === kubectlManager) updateLastApplied(object, options.patch);
+  return { object, changed: outcome.changed };
+}
+
+function checkPatch({ type, patch, apiVersion, kind, live }: ApplyOptions): void {
+  const expected = kind ?? live?.kind ?? patch['kind'];
+  if (patch['apiVersion'] !== apiVersion || patch['kind'] !== expected) {
+    throw badRequest(`invalid object type: ${kindText(patch)}`);
+  }
+  const { metadata } = patch;
+  if (isObject(metadata) && Array.isArray(metadata['managedFields'])) {
+    throw badRequest('metadata.managedFields must be nil');
+  }
+  const problems = validatePatch(type, patch);
+  if (problems.length > 0) {
+    throw new ApplyFailure(`failed to create typed patch object (${objectText(patch)}): ${problemsText(problems)}`);
+  }
+}
+
+/** `apps/v1, Kind=Deployment`; the core group's begins with a slash. */
+function kindText({ apiVersion, kind }: JsonObject): string {
+  const { group, version } = parseApiVersion(typeof apiVersion === 'string' ? apiVersion : '');
+  return `${group}/${version}, Kind=${typeof kind === 'string' ? kind : ''}`;
+}
+
+function objectText(object: JsonObject): string {
+  const { namespace, name } = isObject(object['metadata']) ? object['metadata'] : {};
+  const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+  return `${text(namespace)}/${text(name)}; ${kindText(object)}`;
+}
+
+/** Objects that have no managers get one for all that they had before the first apply. */
+function trackedManagers(options: ApplyOptions, base: KubeObject): Manager[] {
+  const { type, apiVersion, subresource, now, resetFields, onlyFields, convert } = options;
+  let managers: Manager[];
+  try {
+    managers = decodeManagers(base.metadata?.managedFields);
+  } catch (error) {
+    throw new ApplyFailure(`failed to decode managed fields: ${(error as Error).message}`, error);
+  }
+  if (managers.length > 0 || !options.live) return managers;
+  const change = { type, apiVersion, before: emptyLike(type, base), after: base, resetFields, onlyFields, convert };
+  const self = { name: 'before-first-apply', operation: 'Update', apiVersion, subresource, now } as const;
+  return inTypedObject(base, () => managersAfterUpdate(managers, change, self));
+}
+
+interface Outcome {
+  readonly merged: JsonObject;
+  readonly managers: Manager[];
+  readonly changed: boolean;
+}
+
+function applyAsManager(options: ApplyOptions, base: KubeObject, before: readonly Manager[]): Outcome {
+  const { type, patch, apiVersion, subresource, now, resetFields, onlyFields, convert } = options;
+  const self: ManagerIdentity = { name: options.manager, operation: 'Apply', apiVersion, subresource };
+  return inTypedObject(base, () => {
+    const managers = reconcileManagers(before, options);
+    const last = managers.find((one) => isSameManager(one, self));
+    const fields = filterFields(appliedFields(type, patch), options);
+    const applier: Manager = { ...self, time: last?.time, fields, entry: undefined };
+    let merged = mergeValues(type, base, patch) as JsonObject;
+    if (last && !isEmptySet(last.fields)) {
+      const all = [...managers.filter((one) => one !== last), applier];
+      merged = prune({ type, apiVersion, merged, last, managers: all, convert });
+    }
+    const change = { type, apiVersion, before: base, after: merged, resetFields, onlyFields, convert };
+    const compared = new VersionedDifference(change);
+    if (!options.force) refuseConflicts(options, base, touchedFields(managers, compared, self));
+    const changed = !equalValues(base, merged);
+    const left = othersAfter(managers, compared, self);
+    const owned = withoutServerFields(fields);
+    if (!isEmptySet(owned)) left.push(applierAfter({ ...applier, fields: owned }, last, changed ? now : undefined));
+    return { merged, managers: left, changed };
+  });
+}
+
+/** Its time is that of its last apply that changed the object. */
+function applierAfter(applier: Manager, last: Manager | undefined, time: string | undefined): Manager {
+  if (time !== undefined) return { ...applier, time };
+  if (!last || last.apiVersion !== applier.apiVersion) return applier;
+  const isAsBefore =
+    isEmptySet(difference(applier.fields, last.fields)) && isEmptySet(difference(last.fields, applier.fields));
+  return isAsBefore ? last : applier;
+}
+
+function refuseConflicts(
+  { type, manager, apiVersion }: ApplyOptions,
+  base: KubeObject,
+  touched: readonly Touched[],
+): void {
+  if (touched.length === 0) return;
+  if (manager !== kubectlManager) throw conflictError(touched);
+  const allowed = lastAppliedFields(type, base, apiVersion);
+  const refused = touched
+    .map((one) => ({ ...one, fields: difference(one.fields, allowed) }))
+    .filter(({ fields }) => !isEmptySet(fields));
+  if (refused.length > 0) throw conflictError(refused);
+}
+
+/** A live object whose lists have items without identity cannot be merged into. */
+function inTypedObject<T>(object: KubeObject, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof ElementError)) throw error;
+    throw new ApplyFailure(`failed to create typed live object (${objectText(object)}): ${error.message}`, error);
+  }
+}
+
+function withoutManagedFields(object: JsonObject): KubeObject {
+  const { metadata } = object;
+  if (!isObject(metadata)) return { ...object, metadata: {} } as unknown as KubeObject;
+  const { managedFields: _, ...others } = metadata;
+  return { ...object, metadata: others } as unknown as KubeObject;
+}

@@ -1,0 +1,169 @@
+/**
+ * What differs between two values of one type, as sets of fields: those that are new or have another value, and those
+ * that are gone. Parts that are the same object in both are not looked into.
+ */
+
+import { isObject } from '../object.ts';
+import type { JsonObject } from '../object.ts';
+import type { FieldSet } from './field-set.ts';
+import { leaf, nodeOf, noFields, union } from './field-set.ts';
+import { everyField } from './fields-of.ts';
+import type { Alternative, ListMerge, MapMerge, MergeType } from './merge-type.ts';
+import { untypedAtomic } from './merge-type.ts';
+import { itemElement } from './path-element.ts';
+import { equalValues, isEmptyObject } from './values.ts';
+
+export interface Difference {
+  /** New, or of another value. */
+  readonly changed: FieldSet;
+  readonly removed: FieldSet;
+}
+
+const same: Difference = { changed: noFields, removed: noFields };
+
+/** Throws ElementError for items that have no identity. */
+export function compareObjects(type: MergeType, before: JsonObject, after: JsonObject): Difference {
+  const found = compare(type, before, after);
+  if (!found) return same;
+  return { changed: found.changed ?? noFields, removed: found.removed ?? noFields };
+}
+
+/** Nodes; undefined where there is nothing. */
+interface NodeDifference {
+  readonly changed: FieldSet | undefined;
+  readonly removed: FieldSet | undefined;
+}
+
+const valueChanged: NodeDifference = { changed: leaf, removed: undefined };
+
+function compare(type: MergeType, before: unknown, after: unknown): NodeDifference | undefined {
+  if (before === after || type.isUntracked) return undefined;
+  const [from, to] = [type.alternativeOf(before), type.alternativeOf(after)];
+  const found = compareAs(to, type, before, after);
+  return from === to ? found : both(compareAs(from, type, before, after), found);
+}
+
+/** When a value changes its form, what was below vanishes and what is below appears. */
+function both(a: NodeDifference | undefined, b: NodeDifference | undefined): NodeDifference | undefined {
+  if (!a || !b) return a ?? b;
+  return { changed: bothNodes(a.changed, b.changed), removed: bothNodes(a.removed, b.removed) };
+}
+
+function bothNodes(a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined {
+  return a && b ? union({ 'f:': a }, { 'f:': b })['f:'] : (a ?? b);
+}
+
+function compareAs(as: Alternative, type: MergeType, before: unknown, after: unknown): NodeDifference | undefined {
+  switch (as) {
+    case 'scalar':
+      return compareWhole(before, after);
+    case 'map': {
+      const left = isObject(before) ? before : undefined;
+      const right = isObject(after) ? after : undefined;
+      const isBothEmpty = (!left || isEmptyObject(left)) && (!right || isEmptyObject(right));
+      if (type.map!.isAtomic || isBothEmpty) return compareWhole(before, after);
+      return compareMaps(type.map!, left ?? {}, right ?? {});
+    }
+    case 'list': {
+      const left = Array.isArray(before) ? before : [];
+      const right = Array.isArray(after) ? after : [];
+      if (type.list!.isAtomic || (left.length === 0 && right.length === 0)) return compareWhole(before, after);
+      return equalValues(left, right) ? undefined : compareLists(type.list!, left, right);
+    }
+  }
+}
+
+const compareWhole = (before: unknown, after: unknown): NodeDifference | undefined =>
+  equalValues(before, after) ? undefined : valueChanged;
+
+/** Gathers what the parts of a value differ in. */
+class Gathered {
+  readonly #changed: { elements: string[]; nodes: FieldSet[] } = { elements: [], nodes: [] };
+  readonly #removed: { elements: string[]; nodes: FieldSet[] } = { elements: [], nodes: [] };
+
+  add(element: string, { changed, removed }: NodeDifference): void {
+    if (changed) this.change(element, changed);
+    if (removed) this.remove(element, removed);
+  }
+
+  change(element: string, node: FieldSet): void {
+    this.#changed.elements.push(element);
+    this.#changed.nodes.push(node);
+  }
+
+  remove(element: string, node: FieldSet): void {
+    this.#removed.elements.push(element);
+    this.#removed.nodes.push(node);
+  }
+
+  get difference(): NodeDifference {
+    return {
+      changed: nodeOf(false, this.#changed.elements, this.#changed.nodes),
+      removed: nodeOf(false, this.#removed.elements, this.#removed.nodes),
+    };
+  }
+}
+
+function compareMaps(map: MapMerge, before: JsonObject, after: JsonObject): NodeDifference | undefined {
+  let gathered: Gathered | undefined;
+  for (const key of Object.keys(after)) {
+    const right = after[key];
+    const left = Object.hasOwn(before, key) ? before[key] : undefined;
+    if (left === right || right === undefined) continue;
+    const type = map.typeOf(key) ?? untypedAtomic;
+    if (type.isUntracked) continue;
+    if (left === undefined) (gathered ??= new Gathered()).change(`f:${key}`, everyField(type, right));
+    else {
+      const found = compare(type, left, right);
+      if (found) (gathered ??= new Gathered()).add(`f:${key}`, found);
+    }
+  }
+  for (const key of Object.keys(before)) {
+    const left = before[key];
+    if (left === undefined || (Object.hasOwn(after, key) && after[key] !== undefined)) continue;
+    const type = map.typeOf(key) ?? untypedAtomic;
+    if (!type.isUntracked) (gathered ??= new Gathered()).remove(`f:${key}`, everyField(type, left));
+  }
+  return gathered?.difference;
+}
+
+function compareLists(list: ListMerge, before: readonly unknown[], after: readonly unknown[]): NodeDifference {
+  const left = itemsByElement(list, before);
+  const right = itemsByElement(list, after);
+  const gathered = new Gathered();
+  for (const [element, items] of right) {
+    const old = left.get(element) ?? [];
+    const found = compareItems(list, old, items);
+    if (found) gathered.add(element, found);
+  }
+  for (const [element, items] of left) {
+    if (!right.has(element)) gathered.add(element, compareItems(list, items, [])!);
+  }
+  return gathered.difference;
+}
+
+/** Items that are there several times are only known as a whole. */
+function compareItems(list: ListMerge, left: unknown[], right: unknown[]): NodeDifference | undefined {
+  const { element } = list;
+  if (left.length > 1 && right.length > 1) return compareWhole(left, right);
+  if (left.length > 1) {
+    return { changed: right.length === 1 ? everyField(element, right[0]) : undefined, removed: leaf };
+  }
+  if (right.length > 1) {
+    return { changed: leaf, removed: left.length === 1 ? everyField(element, left[0]) : undefined };
+  }
+  if (left.length === 0) return { changed: everyField(element, right[0]), removed: undefined };
+  if (right.length === 0) return { changed: undefined, removed: everyField(element, left[0]) };
+  return compare(element, left[0], right[0]);
+}
+
+function itemsByElement(list: ListMerge, items: readonly unknown[]): Map<string, unknown[]> {
+  const found = new Map<string, unknown[]>();
+  for (const item of items) {
+    const element = itemElement(list, item);
+    const others = found.get(element);
+    if (others) others.push(item);
+    else found.set(element, [item]);
+  }
+  return found;
+}

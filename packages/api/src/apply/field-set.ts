@@ -1,0 +1,258 @@
+/**
+ * Sets of fields. A set is kept as what `fieldsV1` is on the wire: an object whose keys are path elements in canonical
+ * form and order, so nothing is parsed or written on the hot path, and sets share the parts in which they do not differ.
+ *
+ *   { "f:metadata": { "f:labels": { ".": {}, "f:app": {} } }, "f:data": {} }
+ *
+ * holds `.data`, `.metadata.labels` and `.metadata.labels.app`: an empty object is a member, `.` makes a member of what
+ * also has members below it. Sets are never changed once made. What `parseFieldSet` has not seen is not a set.
+ */
+
+import { isObject } from '../object.ts';
+import {
+  canonicalElement,
+  compareElements,
+  ElementError,
+  isCanonicalElement,
+  orderOf,
+  showElement,
+} from './path-element.ts';
+import { isEmptyObject } from './values.ts';
+
+export interface FieldSet {
+  readonly [element: string]: FieldSet;
+}
+
+type Building = Record<string, FieldSet>;
+
+/** As a set: no fields. As a node: the field itself and nothing below it. */
+export const leaf: FieldSet = Object.freeze({});
+export const noFields: FieldSet = leaf;
+
+export const isEmptySet = (set: FieldSet): boolean => set === leaf || isEmptyObject(set);
+
+/** Is the field at this node in the set? */
+export const isMember = (node: FieldSet): boolean => node['.'] !== undefined || isEmptySet(node);
+
+/** `children` in any order; undefined when there is neither the field itself nor anything below. */
+export function nodeOf(isSelf: boolean, elements: string[], children: readonly FieldSet[]): FieldSet | undefined {
+  if (elements.length === 0) return isSelf ? leaf : undefined;
+  const node: Building = {};
+  if (isSelf) node['.'] = leaf;
+  if (isOrdered(elements)) {
+    for (let i = 0; i < elements.length; i++) node[elements[i]!] = children[i]!;
+  } else {
+    for (const i of orderOf(elements)) node[elements[i]!] = children[i]!;
+  }
+  return node;
+}
+
+function isOrdered(elements: readonly string[]): boolean {
+  for (let i = 1; i < elements.length; i++) if (compareElements(elements[i - 1]!, elements[i]!) >= 0) return false;
+  return true;
+}
+
+/** The set of dotted paths of fields, such as `metadata.name`. */
+export function fieldSetOf(paths: readonly string[]): FieldSet {
+  return paths.reduce<FieldSet>((set, path) => {
+    const one = path.split('.').reduceRight<FieldSet>((below, name) => ({ [`f:${name}`]: below }), leaf);
+    return union(set, one);
+  }, noFields);
+}
+
+/** The same object if nothing of `b` is new. */
+export function union(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === b || isEmptySet(b)) return a;
+  return isEmptySet(a) ? b : (unionBelow(a, b, false) ?? noFields);
+}
+
+function unionBelow(a: FieldSet, b: FieldSet, isSelf: boolean): FieldSet | undefined {
+  let isChanged = isSelf && a['.'] === undefined;
+  const elements: string[] = [];
+  const children: FieldSet[] = [];
+  for (const element in a) {
+    if (element === '.') continue;
+    const left = a[element]!;
+    const right = b[element];
+    const both = right === undefined || right === left ? left : unionNodes(left, right);
+    if (both !== left) isChanged = true;
+    elements.push(element);
+    children.push(both);
+  }
+  for (const element in b) {
+    if (element === '.' || a[element] !== undefined) continue;
+    isChanged = true;
+    elements.push(element);
+    children.push(b[element]!);
+  }
+  return isChanged ? nodeOf(isSelf, elements, children) : a;
+}
+
+function unionNodes(a: FieldSet, b: FieldSet): FieldSet {
+  if (isEmptySet(b)) return isMember(a) ? a : { '.': leaf, ...a };
+  if (isEmptySet(a)) return isMember(b) ? b : { '.': leaf, ...b };
+  return unionBelow(a, b, isMember(a) || isMember(b))!;
+}
+
+/** Of many sets, in the time that their sizes add up to, times the logarithm of their number. */
+export function unionOfAll(sets: readonly FieldSet[]): FieldSet {
+  if (sets.length < 2) return sets[0] ?? noFields;
+  const half = sets.length >> 1;
+  return union(unionOfAll(sets.slice(0, half)), unionOfAll(sets.slice(half)));
+}
+
+/** Which of two sets is walked: the smaller one, if it is known which that is. */
+export type Walked = 'first' | 'second';
+
+/** Members of `a` that are not members of `b`; the same object if there are none in `b`. */
+export const difference = (a: FieldSet, b: FieldSet, walked: Walked = 'second'): FieldSet =>
+  subtract(a, b, { wasSelf: false, isSelf: false, isBelow: false, walked }) ?? noFields;
+
+/** The same, but what lies below a member of `b` goes too. */
+export const differenceBelow = (a: FieldSet, b: FieldSet): FieldSet =>
+  subtract(a, b, { wasSelf: false, isSelf: false, isBelow: true, walked: 'second' }) ?? noFields;
+
+interface Subtraction {
+  /** Whether the node's own field was in the set, and whether it stays. */
+  readonly wasSelf: boolean;
+  readonly isSelf: boolean;
+  readonly isBelow: boolean;
+  readonly walked: Walked;
+}
+
+function subtract(a: FieldSet, b: FieldSet, how: Subtraction): FieldSet | undefined {
+  const { wasSelf, isSelf } = how;
+  let replaced: Map<string, FieldSet | undefined> | undefined;
+  for (const element in how.walked === 'first' ? a : b) {
+    if (element === '.') continue;
+    const left = a[element];
+    const right = b[element];
+    if (left === undefined || right === undefined) continue;
+    const rest = subtractNode(left, right, how);
+    if (rest !== left) (replaced ??= new Map()).set(element, rest);
+  }
+  if (!replaced && wasSelf === isSelf) return a;
+  const node: Building = {};
+  if (isSelf) node['.'] = leaf;
+  let hasChildren = false;
+  for (const element in a) {
+    if (element === '.') continue;
+    const child = replaced?.has(element) ? replaced.get(element) : a[element];
+    if (child === undefined) continue;
+    node[element] = child;
+    hasChildren = true;
+  }
+  if (hasChildren) return node;
+  return isSelf ? leaf : undefined;
+}
+
+function subtractNode(a: FieldSet, b: FieldSet, { isBelow, walked }: Subtraction): FieldSet | undefined {
+  const isTaken = isMember(b);
+  if (isTaken && isBelow) return undefined;
+  const wasSelf = isMember(a);
+  return subtract(a, b, { wasSelf, isSelf: wasSelf && !isTaken, isBelow, walked });
+}
+
+export const intersection = (a: FieldSet, b: FieldSet, walked: Walked = 'second'): FieldSet =>
+  intersect(a, b, false, walked) ?? noFields;
+
+function intersect(a: FieldSet, b: FieldSet, isSelf: boolean, walked: Walked): FieldSet | undefined {
+  if (a === b) return a;
+  const elements: string[] = [];
+  const children: FieldSet[] = [];
+  for (const element in walked === 'first' ? a : b) {
+    if (element === '.') continue;
+    const left = a[element];
+    const right = b[element];
+    if (left === undefined || right === undefined) continue;
+    const both = intersect(left, right, isMember(left) && isMember(right), walked);
+    if (both === undefined) continue;
+    elements.push(element);
+    children.push(both);
+  }
+  return nodeOf(isSelf, elements, children);
+}
+
+export const isSubset = (a: FieldSet, b: FieldSet): boolean => {
+  if (a === b) return true;
+  for (const element in a) {
+    if (element === '.') continue;
+    const right = b[element];
+    if (right === undefined) return false;
+    const left = a[element]!;
+    if (left !== right && ((isMember(left) && !isMember(right)) || !isSubset(left, right))) return false;
+  }
+  return true;
+};
+
+export const equalSets = (a: FieldSet, b: FieldSet): boolean => a === b || (isSubset(a, b) && isSubset(b, a));
+
+export function hasPath(set: FieldSet, path: readonly string[]): boolean {
+  let node: FieldSet | undefined = set;
+  for (const element of path) {
+    node = node[element];
+    if (node === undefined) return false;
+  }
+  return path.length > 0 && isMember(node);
+}
+
+/** Every member's path, as conflicts show it: members of one level first, then what is below them. */
+export function* shownPaths(set: FieldSet, prefix = ''): Generator<string> {
+  for (const element in set) {
+    if (element !== '.' && isMember(set[element]!)) yield prefix + showElement(element);
+  }
+  for (const element in set) {
+    const node = set[element]!;
+    if (element !== '.' && !isEmptySet(node)) yield* shownPaths(node, prefix + showElement(element));
+  }
+}
+
+const parsedSets = new WeakSet<object>();
+
+/**
+ * `fieldsV1` as stored or sent: the same object if it is canonical already, which it is unless a client made it. What is
+ * of an unknown kind is dropped. Throws ElementError (or SyntaxError) when it is malformed.
+ */
+export function parseFieldSet(fields: unknown): FieldSet {
+  if (!isObject(fields)) {
+    if (fields === undefined || fields === null) return noFields;
+    throw new ElementError('not an object');
+  }
+  if (parsedSets.has(fields)) return fields as unknown as FieldSet;
+  const node = isCanonical(fields, false) ? (fields as unknown as FieldSet) : (parseNode(fields, false) ?? noFields);
+  if (node !== noFields) parsedSets.add(node);
+  return node;
+}
+
+/** Throws where it comes upon something malformed. */
+function isCanonical(node: Readonly<Record<string, unknown>>, canBeSelf: boolean): boolean {
+  let previous: string | undefined;
+  let isSelf = false;
+  for (const element in node) {
+    if (element === '.') {
+      if (previous !== undefined || !canBeSelf) return false;
+      isSelf = true;
+      continue;
+    }
+    const child = node[element];
+    if (!isObject(child) || !isCanonicalElement(element) || !isCanonical(child, true)) return false;
+    if (previous !== undefined && compareElements(previous, element) >= 0) return false;
+    previous = element;
+  }
+  return !isSelf || previous !== undefined;
+}
+
+function parseNode(fields: Readonly<Record<string, unknown>>, canBeSelf: boolean): FieldSet | undefined {
+  let isSelf = false;
+  const parts = new Map<string, FieldSet>();
+  for (const [text, given] of Object.entries(fields)) {
+    if (text === '.') isSelf = canBeSelf;
+    else {
+      const element = canonicalElement(text);
+      if (element === undefined) continue;
+      if (!isObject(given) && given !== null) throw new ElementError('not an object');
+      parts.set(element, given === null ? leaf : (parseNode(given, true) ?? leaf));
+    }
+  }
+  return nodeOf(isSelf, [...parts.keys()], [...parts.values()]);
+}

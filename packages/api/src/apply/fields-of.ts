@@ -1,0 +1,86 @@
+/**
+ * The fields that a value has: what a manager that applies it comes to own (`appliedFields`), and all of a part that
+ * appears or vanishes as a whole (`everyField`). Named fields of structs are owned through what is in them; keys of maps
+ * and items of lists are owned themselves too.
+ */
+
+import { isObject } from '../object.ts';
+import type { JsonObject } from '../object.ts';
+import type { FieldSet } from './field-set.ts';
+import { leaf, noFields, nodeOf } from './field-set.ts';
+import type { ListMerge, MapMerge, MergeType } from './merge-type.ts';
+import { untypedAtomic } from './merge-type.ts';
+import { itemElement } from './path-element.ts';
+import { isEmptyObject } from './values.ts';
+
+/** Throws ElementError for items that have no identity. */
+export const appliedFields = (type: MergeType, value: unknown): FieldSet => applied(type, value, false) ?? noFields;
+
+function applied(type: MergeType, value: unknown, isSelf: boolean): FieldSet | undefined {
+  switch (type.alternativeOf(value)) {
+    case 'scalar':
+      return leaf;
+    case 'list':
+      if (type.list!.isAtomic) return leaf;
+      return Array.isArray(value) ? appliedItems(type.list!, value, isSelf) : isSelf ? leaf : undefined;
+    case 'map':
+      if (type.map!.isAtomic) return leaf;
+      return isObject(value) ? appliedKeys(type.map!, value, isSelf) : isSelf ? leaf : undefined;
+  }
+}
+
+function appliedKeys(map: MapMerge, object: JsonObject, isSelf: boolean): FieldSet | undefined {
+  const elements: string[] = [];
+  const children: FieldSet[] = [];
+  for (const key of Object.keys(object)) {
+    const value = object[key];
+    if (value === undefined) continue;
+    const field = map.field(key);
+    const isOwnedItself = !field || value === null || (isObject(value) && isEmptyObject(value));
+    const child = applied(field?.type ?? map.element ?? untypedAtomic, value, isOwnedItself);
+    if (child === undefined) continue;
+    elements.push(`f:${key}`);
+    children.push(child);
+  }
+  return nodeOf(isSelf, elements, children);
+}
+
+function appliedItems(list: ListMerge, items: readonly unknown[], isSelf: boolean): FieldSet | undefined {
+  const nodes = new Map<string, FieldSet>();
+  for (const item of items) {
+    const element = itemElement(list, item);
+    // Of items that are there twice, nobody owns parts.
+    nodes.set(element, nodes.has(element) ? leaf : applied(list.element, item, true)!);
+  }
+  return nodeOf(isSelf, [...nodes.keys()], [...nodes.values()]);
+}
+
+/** The value's own field and everything below it. */
+export function everyField(type: MergeType, value: unknown): FieldSet {
+  if (typeof value !== 'object' || value === null) return leaf;
+  if (Array.isArray(value)) {
+    return type.list && !type.list.isAtomic && value.length > 0 ? everyItem(type.list, value) : leaf;
+  }
+  return type.map && !type.map.isAtomic ? everyKey(type.map, value as JsonObject) : leaf;
+}
+
+function everyKey(map: MapMerge, object: JsonObject): FieldSet {
+  const elements: string[] = [];
+  const children: FieldSet[] = [];
+  for (const key of Object.keys(object)) {
+    const value = object[key];
+    if (value === undefined) continue;
+    elements.push(`f:${key}`);
+    children.push(typeof value === 'object' ? everyField(map.typeOf(key) ?? untypedAtomic, value) : leaf);
+  }
+  return nodeOf(true, elements, children)!;
+}
+
+function everyItem(list: ListMerge, items: readonly unknown[]): FieldSet {
+  const nodes = new Map<string, FieldSet>();
+  for (const item of items) {
+    const element = itemElement(list, item);
+    nodes.set(element, nodes.has(element) ? leaf : everyField(list.element, item));
+  }
+  return nodeOf(true, [...nodes.keys()], [...nodes.values()])!;
+}

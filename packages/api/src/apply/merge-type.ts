@@ -1,0 +1,155 @@
+/**
+ * How values of a type merge: the schema that server-side apply and field ownership work on. A type has up to three
+ * alternatives, since a value without schema may be a scalar, a list or a map. Types are immutable; what they consist of
+ * is made when it is first needed, so recursive types are no problem and large schemas cost nothing until used.
+ *
+ *   scalar   replaced as a whole
+ *   list     atomic (replaced as a whole), a set of scalars, or a map: items are found by the values of their keys
+ *   map      atomic, or granular: known fields, a type for all other keys, or both
+ */
+
+import type { JsonObject } from '../object.ts';
+
+export type ScalarKind = 'numeric' | 'string' | 'boolean' | 'untyped';
+
+export interface MergeField {
+  readonly type: MergeType;
+  /** As OpenAPI says it; undefined when there is none. Identifies items of lists that leave a key out. */
+  readonly default: unknown;
+}
+
+export class ListMerge {
+  readonly isAtomic: boolean;
+  /** Empty: the items are scalars, and each is its own key. */
+  readonly keys: readonly string[];
+  readonly #make: () => MergeType;
+  #element: MergeType | undefined;
+
+  constructor(kind: 'atomic' | 'set' | 'map', keys: readonly string[], element: () => MergeType) {
+    this.isAtomic = kind === 'atomic';
+    this.keys = kind === 'map' ? keys : [];
+    this.#make = element;
+  }
+
+  get element(): MergeType {
+    this.#element ??= this.#make();
+    return this.#element;
+  }
+}
+
+export interface MapMergeOptions {
+  readonly isAtomic?: boolean;
+  /** The type of keys that are no known field. */
+  readonly element?: (() => MergeType) | undefined;
+  readonly find?: ((name: string) => MergeField | undefined) | undefined;
+}
+
+export class MapMerge {
+  readonly isAtomic: boolean;
+  readonly hasFields: boolean;
+  readonly #options: MapMergeOptions;
+  readonly #fields = new Map<string, MergeField>();
+  #element: MergeType | undefined;
+
+  constructor(options: MapMergeOptions) {
+    this.#options = options;
+    this.isAtomic = options.isAtomic ?? false;
+    this.hasFields = options.find !== undefined;
+  }
+
+  /** Undefined: there are no keys but the known fields. */
+  get element(): MergeType | undefined {
+    this.#element ??= this.#options.element?.();
+    return this.#element;
+  }
+
+  field(name: string): MergeField | undefined {
+    if (!this.hasFields) return undefined;
+    let field = this.#fields.get(name);
+    if (!field) {
+      field = this.#options.find!(name);
+      // Only fields that exist are kept: strangers' names must not fill the memory.
+      if (field) this.#fields.set(name, field);
+    }
+    return field;
+  }
+
+  /** Undefined: the schema does not know this key. */
+  typeOf(name: string): MergeType | undefined {
+    return this.field(name)?.type ?? this.element;
+  }
+
+  withAtomic(isAtomic: boolean): MapMerge {
+    return new MapMerge({ ...this.#options, isAtomic });
+  }
+}
+
+export type Alternative = 'map' | 'scalar' | 'list';
+
+export interface MergeTypeOptions {
+  readonly scalar?: ScalarKind;
+  readonly list?: ListMerge;
+  readonly map?: MapMerge;
+  readonly isUntracked?: boolean;
+  readonly makeEmpty?: () => JsonObject;
+}
+
+export class MergeType {
+  readonly scalar: ScalarKind | undefined;
+  readonly list: ListMerge | undefined;
+  readonly map: MapMerge | undefined;
+  /** Changes of it do not count: managedFields itself. */
+  readonly isUntracked: boolean;
+  readonly #makeEmpty: (() => JsonObject) | undefined;
+  #empty: JsonObject | undefined;
+
+  constructor(options: MergeTypeOptions) {
+    this.scalar = options.scalar;
+    this.list = options.list;
+    this.map = options.map;
+    this.isUntracked = options.isUntracked ?? false;
+    this.#makeEmpty = options.makeEmpty;
+  }
+
+  /**
+   * What an object of this type is before it is created: built-in kinds have fields that are always written, and nobody
+   * comes to own them by creating the object. Not to be changed.
+   */
+  get emptyObject(): JsonObject {
+    this.#empty ??= this.#makeEmpty?.() ?? {};
+    return this.#empty;
+  }
+
+  /** Which alternative a value is handled as: its own if the type has it, else the first there is. */
+  alternativeOf(value: unknown): Alternative {
+    if (typeof value === 'object') {
+      if (value !== null) {
+        if (Array.isArray(value)) {
+          if (this.list) return 'list';
+        } else if (this.map) return 'map';
+      }
+    } else if (this.scalar !== undefined && value !== undefined) return 'scalar';
+    return this.map ? 'map' : this.scalar === undefined ? 'list' : 'scalar';
+  }
+}
+
+/** Any value, replaced as a whole. */
+export const untypedAtomic: MergeType = new MergeType({
+  scalar: 'untyped',
+  list: new ListMerge('atomic', [], () => untypedAtomic),
+  map: new MapMerge({ isAtomic: true, element: () => untypedAtomic }),
+});
+
+/** Any value: maps merge key by key, lists are replaced. For whatever has no schema. */
+export const deducedMergeType: MergeType = new MergeType({
+  scalar: 'untyped',
+  list: new ListMerge('atomic', [], () => untypedAtomic),
+  map: new MapMerge({ element: () => deducedMergeType }),
+});
+
+export const scalarTypes: Readonly<Record<ScalarKind, MergeType>> = {
+  numeric: new MergeType({ scalar: 'numeric' }),
+  string: new MergeType({ scalar: 'string' }),
+  boolean: new MergeType({ scalar: 'boolean' }),
+  untyped: new MergeType({ scalar: 'untyped' }),
+};

@@ -1,0 +1,83 @@
+/**
+ * Applying a configuration removes what its manager applied before and leaves out now, unless someone else owns it.
+ * Removal is in three steps, as kube-apiserver does it: take away all that was applied last time, put back all that
+ * someone owns now, put back all that was not the manager's to begin with.
+ */
+
+import type { JsonObject } from '../object.ts';
+import { appliedFields } from './fields-of.ts';
+import type { FieldSet } from './field-set.ts';
+import { difference, intersection, isSubset, noFields, union, unionOfAll } from './field-set.ts';
+import type { Manager } from './managers.ts';
+import type { MergeType } from './merge-type.ts';
+import type { ConvertObject } from './ownership.ts';
+import { removeFields, withNamedFields } from './remove.ts';
+
+export interface PruneOptions {
+  readonly type: MergeType;
+  readonly apiVersion: string;
+  readonly merged: JsonObject;
+  /** The applier as it was. */
+  readonly last: Manager;
+  /** All managers, the applier with what it applies now among them. */
+  readonly managers: readonly Manager[];
+  readonly convert: ConvertObject | undefined;
+}
+
+export function prune({ type, apiVersion, merged, last, managers, convert }: PruneOptions): JsonObject {
+  const applier = managers.find(
+    (one) => one.name === last.name && one.operation === 'Apply' && one.subresource === last.subresource,
+  );
+  // Everything that was applied is applied again: there is nothing to take away.
+  if (last.apiVersion === apiVersion && applier && isSubset(last.fields, applier.fields)) return merged;
+  if (!convert || last.apiVersion === apiVersion) {
+    const at = { type, object: merged };
+    return pruneAt(at, last.fields, ownedByVersion(managers, convert ? undefined : apiVersion), apiVersion, convert);
+  }
+  const at = convert(merged, last.apiVersion);
+  if (!at) return merged;
+  const pruned = pruneAt(at, last.fields, ownedByVersion(managers), last.apiVersion, convert);
+  return convert(pruned, apiVersion)?.object ?? merged;
+}
+
+interface Typed {
+  readonly type: MergeType;
+  readonly object: JsonObject;
+}
+
+/** Without conversion all versions count as `only`: paths seldom differ, and keeping too much is the smaller evil. */
+function ownedByVersion(managers: readonly Manager[], only?: string): Map<string, FieldSet> {
+  const byVersion = Map.groupBy(managers, ({ apiVersion }) => only ?? apiVersion);
+  return new Map([...byVersion].map(([version, all]) => [version, unionOfAll(all.map(({ fields }) => fields))]));
+}
+
+function pruneAt(
+  merged: Typed,
+  last: FieldSet,
+  owned: Map<string, FieldSet>,
+  version: string,
+  convert: ConvertObject | undefined,
+): JsonObject {
+  const { type, object } = merged;
+  const lastFields = withNamedFields(type, last);
+  const mergedFields = withNamedFields(type, appliedFields(type, object));
+  let pruned = remove(type, object, lastFields);
+  pruned = restoreOwned(merged, pruned, owned.get(version) ?? noFields);
+  owned.delete(version);
+  for (const [other, fields] of owned) {
+    const [mergedThere, prunedThere] = [convert?.(object, other), convert?.(pruned, other)];
+    if (!mergedThere || !prunedThere) continue;
+    pruned = convert!(restoreOwned(mergedThere, prunedThere.object, fields), version)?.object ?? pruned;
+  }
+  const prunedFields = withNamedFields(type, appliedFields(type, pruned));
+  return remove(type, object, intersection(difference(mergedFields, prunedFields), lastFields));
+}
+
+function restoreOwned({ type, object }: Typed, pruned: JsonObject, owned: FieldSet): JsonObject {
+  const everything = withNamedFields(type, appliedFields(type, object));
+  const kept = union(withNamedFields(type, appliedFields(type, pruned)), withNamedFields(type, owned));
+  return remove(type, object, difference(everything, kept));
+}
+
+const remove = (type: MergeType, object: JsonObject, fields: FieldSet): JsonObject =>
+  (removeFields(type, object, fields) ?? {}) as JsonObject;

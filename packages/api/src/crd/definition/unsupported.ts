@@ -1,0 +1,63 @@
+/** What structural schemas have no place for. */
+
+import { entriesOf, isSet } from '../json-schema.ts';
+import type { JsonSchema } from '../json-schema.ts';
+
+/** The first thing that keeps the schema, or one below it, from being read as a structural one. */
+export function unsupportedPart(schema: JsonSchema): string | undefined {
+  if (!checked.has(schema)) checked.set(schema, findUnsupported(schema));
+  return checked.get(schema);
+}
+
+/** Asked for again by every rule that names a field. */
+const checked = new WeakMap<JsonSchema, string | undefined>();
+
+function findUnsupported(schema: JsonSchema): string | undefined {
+  const own = unsupportedField(schema);
+  if (own !== undefined) return own;
+  for (const part of partsOf(schema)) {
+    const found = unsupportedPart(part);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const isFilled = (record: object | null | undefined): boolean => isSet(record) && Object.keys(record).length > 0;
+
+/** In Kubernetes' order: the first is reported. */
+const unsupportedFields: readonly (readonly [name: string, isUsed: (schema: JsonSchema) => boolean])[] = [
+  ['id', ({ id }) => Boolean(id)],
+  ['schema', ({ $schema }) => Boolean($schema)],
+  ['$ref', ({ $ref }) => Boolean($ref)],
+  ['patternProperties', ({ patternProperties }) => isFilled(patternProperties)],
+  ['dependencies', ({ dependencies }) => isFilled(dependencies)],
+  ['additionalItems', ({ additionalItems }) => isSet(additionalItems)],
+  ['definitions', ({ definitions }) => isFilled(definitions)],
+];
+
+function unsupportedField(schema: JsonSchema): string | undefined {
+  const field = unsupportedFields.find(([, isUsed]) => isUsed(schema));
+  if (field !== undefined) return `OpenAPIV3Schema '${field[0]}' is not supported`;
+  if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
+    return "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined";
+  }
+  return Array.isArray(schema.items) ? "OpenAPIV3Schema 'items' must be a schema, but is an array" : undefined;
+}
+
+/** The schemas directly below one, those of alternatives included. */
+export function* partsOf(schema: JsonSchema): Generator<JsonSchema> {
+  if (isSet(schema.not)) yield schema.not;
+  for (const parts of [schema.allOf, schema.anyOf, schema.oneOf]) yield* parts ?? [];
+  if (Array.isArray(schema.items)) yield* schema.items as readonly JsonSchema[];
+  else if (isSet(schema.items)) yield schema.items as JsonSchema;
+  for (const [, part] of entriesOf(schema.properties)) yield part;
+  const { additionalProperties: additional } = schema;
+  if (isSet(additional) && typeof additional === 'object') yield additional;
+}
+
+/** Whether this schema or one below it is such. */
+export function someSchema(schema: JsonSchema, isSuch: (schema: JsonSchema) => boolean): boolean {
+  if (isSuch(schema)) return true;
+  for (const part of partsOf(schema)) if (someSchema(part, isSuch)) return true;
+  return false;
+}

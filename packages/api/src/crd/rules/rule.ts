@@ -1,0 +1,83 @@
+/** One rule of `x-kubernetes-validations`, compiled against the type of the value that it stands at. */
+
+import { CelError, compile, kubernetesEnvironment, optionalOf, withVariables } from '@hangar/cel';
+import type { Environment, Program, Type } from '@hangar/cel';
+import type { JsonSchema, ValidationRule } from '../json-schema.ts';
+import { resolveFieldPath } from './field-path.ts';
+
+export interface CompiledRule {
+  readonly rule: ValidationRule;
+  readonly program: Program | undefined;
+  /** Why there is no program. */
+  readonly error: string | undefined;
+  readonly message: Program | undefined;
+  readonly messageError: string | undefined;
+  /** A transition rule: there must be something to compare with. */
+  readonly usesOldSelf: boolean;
+  /** The rule or its message refers to `oldSelf`. */
+  readonly needsOldSelf: boolean;
+  /** Where its errors are reported, below the value; empty for the value itself. */
+  readonly fieldPath: string;
+}
+
+/** Libraries never change: what a rule adds is its variables. */
+let base: Environment | undefined;
+
+export function compileRules(schema: JsonSchema, type: Type): readonly CompiledRule[] {
+  base ??= kubernetesEnvironment({});
+  const plain = withVariables(base, { self: type, oldSelf: type });
+  const optional = withVariables(base, { self: type, oldSelf: optionalOf(type) });
+  const rules = schema['x-kubernetes-validations'] ?? [];
+  return rules.map((rule) => compileRule(schema, rule, rule.optionalOldSelf ? optional : plain));
+}
+
+const blank: Omit<CompiledRule, 'rule'> = {
+  program: undefined,
+  error: undefined,
+  message: undefined,
+  messageError: undefined,
+  usesOldSelf: false,
+  needsOldSelf: false,
+  fieldPath: '',
+};
+
+function compileRule(schema: JsonSchema, rule: ValidationRule, environment: Environment): CompiledRule {
+  if (rule.rule.trim() === '') return { ...blank, rule };
+  const condition = compileText(rule.rule, environment, 'bool');
+  if (condition.program === undefined) {
+    const problem = condition.issues === undefined ? 'cel expression must evaluate to a bool' : condition.issues;
+    return { ...blank, rule, error: problem };
+  }
+  const { program } = condition;
+  const message = rule.messageExpression ? compileText(rule.messageExpression, environment, 'string') : undefined;
+  const path = rule.fieldPath ? resolveFieldPath(rule.fieldPath, schema, true) : '';
+  return {
+    rule,
+    program,
+    error: undefined,
+    message: message?.program,
+    messageError:
+      message === undefined || message.program !== undefined
+        ? undefined
+        : `messageExpression ${message.issues ?? 'must evaluate to a string'}`,
+    usesOldSelf: program.variables.includes('oldSelf'),
+    needsOldSelf: [program, message?.program].some((one) => one?.variables.includes('oldSelf')),
+    fieldPath: typeof path === 'string' ? '' : path.text,
+  };
+}
+
+interface Compiled {
+  readonly program?: Program;
+  /** Absent when it compiles, but to a value of another type. */
+  readonly issues?: string;
+}
+
+function compileText(text: string, environment: Environment, type: Type['kind']): Compiled {
+  try {
+    const program = compile(text, environment);
+    return program.outputType.kind === type ? { program } : {};
+  } catch (error) {
+    if (error instanceof CelError) return { issues: `compilation failed: ${error.message}` };
+    throw error;
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * Reading and filling decoded objects the way Go's zero values behave: absent, null and (for what is no pointer) empty
+ * are the same. Keys that clients choose may be `__proto__`, so maps are written with `put` and asked with `has`.
+ */
+
+import { isObject } from '../object.ts';
+import type { JsonObject } from '../object.ts';
+
+export const isAbsent = (value: unknown): value is undefined | null => value === undefined || value === null;
+
+/** What Go calls zero, or a list or map of length 0. */
+export function isEmpty(value: unknown): boolean {
+  if (isAbsent(value) || value === '' || value === 0 || value === false) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isObject(value) && Object.keys(value).length === 0;
+}
+
+/** Undefined when it is absent. */
+export const objectAt = (parent: JsonObject | undefined, name: string): JsonObject | undefined => {
+  const value = parent?.[name];
+  return isObject(value) ? value : undefined;
+};
+
+/** The objects in a list; none when it is absent. */
+export function objectsAt(parent: JsonObject | undefined, name: string): JsonObject[] {
+  const value = parent?.[name];
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** The same, of a list that is to be changed: a null in it is a zero struct to Go, and becomes one. */
+export function elementsAt(parent: JsonObject | undefined, name: string): JsonObject[] {
+  const list = parent?.[name];
+  if (!Array.isArray(list)) return [];
+  for (let i = 0; i < list.length; i++) if (isAbsent(list[i])) list[i] = {};
+  return list.filter(isObject);
+}
+
+export function stringsAt(parent: JsonObject | undefined, name: string): string[] {
+  const value = parent?.[name];
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+}
+
+/** Empty when it is absent. */
+export const stringAt = (parent: JsonObject | undefined, name: string): string => {
+  const value = parent?.[name];
+  return typeof value === 'string' ? value : '';
+};
+
+/** Zero when it is absent. */
+export const numberAt = (parent: JsonObject | undefined, name: string): number => {
+  const value = parent?.[name];
+  return typeof value === 'number' ? value : 0;
+};
+
+/** A struct that Go always has: made when it is absent. */
+export function structAt(parent: JsonObject, name: string): JsonObject {
+  const value = parent[name];
+  if (isObject(value)) return value;
+  const made: JsonObject = {};
+  parent[name] = made;
+  return made;
+}
+
+/** For pointers, lists and maps: sets what is absent. Values are shared, so they must be scalars. */
+export function fill(object: JsonObject, values: Readonly<JsonObject>): void {
+  for (const name of Object.keys(values)) if (isAbsent(object[name])) object[name] = values[name];
+}
+
+/** For what is no pointer: sets what is absent, empty or zero. */
+export function fillEmpty(object: JsonObject, values: Readonly<JsonObject>): void {
+  for (const name of Object.keys(values)) if (isEmpty(object[name])) object[name] = values[name];
+}
+
+export const has = (map: JsonObject | undefined, key: string): boolean => map !== undefined && Object.hasOwn(map, key);
+
+export function put(map: JsonObject, key: string, value: unknown): void {
+  if (key !== '__proto__') map[key] = value;
+  else Object.defineProperty(map, key, { value, writable: true, enumerable: true, configurable: true });
+}
+
+/** Adds the entries of `from` whose keys `into` lacks. */
+export function putMissing(into: JsonObject, from: Readonly<JsonObject> | undefined): void {
+  if (from === undefined) return;
+  for (const key of Object.keys(from)) if (!Object.hasOwn(into, key)) put(into, key, from[key]);
+}

@@ -1,0 +1,28 @@
+/**
+ * Defaults of the built-in kinds, as kube-apiserver 1.36 sets them with its standard feature gates when it has decoded an
+ * object: also what its internal types change on the way, such as a secret's `stringData`. Idempotent. A clock is not
+ * read: the time that a device's taint was added stays as the client set it.
+ */
+
+import { schemaOf } from '../builtin/schemas.ts';
+import type { KubeObject } from '../object.ts';
+import { coreDefaulters } from './core.ts';
+import { otherDefaulters } from './others.ts';
+import { applyPlan, Planner } from './plan.ts';
+import { podDefaulters } from './pods.ts';
+import { roundResources } from './resource-list.ts';
+import { volumeDefaulters } from './volumes.ts';
+import { workloadDefaulters } from './workloads.ts';
+
+const planner = new Planner(
+  { ...coreDefaulters, ...podDefaulters, ...volumeDefaulters, ...workloadDefaulters, ...otherDefaulters },
+  [{ goName: 'v1.ResourceList', apply: roundResources }],
+);
+
+/** In place. What is no built-in kind stays as it is. */
+export function applyDefaults(object: KubeObject): void {
+  // node.k8s.io has the types of core in it, but none of their defaults.
+  if (object.apiVersion === 'node.k8s.io/v1') return;
+  const schema = schemaOf(object.apiVersion, object.kind);
+  if (schema !== undefined) applyPlan(planner.planOf(schema), object);
+}

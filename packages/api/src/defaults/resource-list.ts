@@ -1,0 +1,86 @@
+/** Lists of resources, `{cpu: 100m, memory: 1Gi}`: rounding, and what the containers of a pod need together. */
+
+import type { JsonObject } from '../object.ts';
+import { formatQuantity, parseQuantity } from '../values/quantity.ts';
+import { isAbsent, objectAt, objectsAt, put } from './access.ts';
+
+const milli = 1_000_000n;
+
+/** Texts that cannot be finer than a thousandth. */
+const coarse = /^\d+(?:m|[kMGTPE]i?)?$/;
+
+/** Rounds each quantity up to thousandths, in place: no resource is finer. */
+export function roundResources(list: JsonObject): void {
+  for (const name of Object.keys(list)) {
+    const text = quantityText(list[name]);
+    if (coarse.test(text)) continue;
+    const { nanos, format } = parseQuantity(text);
+    if (nanos % milli === 0n) continue;
+    const size = nanos < 0n ? -nanos : nanos;
+    const rounded = ((size + milli - 1n) / milli) * milli;
+    put(list, name, formatQuantity({ nanos: nanos < 0n ? -rounded : rounded, format }));
+  }
+}
+
+/** Clients write numbers too, and null for zero. */
+export const quantityText = (value: unknown): string => (isAbsent(value) ? '0' : String(value).trim());
+
+export type Resources = Map<string, string>;
+
+/**
+ * What a pod's containers need at most at one time: all of them together with the sidecars, or one init container with
+ * the sidecars that started before it.
+ */
+export function aggregateContainers(podSpec: JsonObject, which: 'requests' | 'limits'): Resources {
+  const total: Resources = new Map();
+  for (const container of objectsAt(podSpec, 'containers')) add(total, resourcesOf(container, which));
+  const sidecars: Resources = new Map();
+  const initial: Resources = new Map();
+  for (const container of objectsAt(podSpec, 'initContainers')) {
+    const own = resourcesOf(container, which);
+    if (container['restartPolicy'] === 'Always') {
+      add(total, own);
+      add(sidecars, own);
+      raise(initial, sidecars);
+    } else {
+      const together = new Map(own);
+      add(together, sidecars);
+      raise(initial, together);
+    }
+  }
+  raise(total, initial);
+  return total;
+}
+
+const resourcesOf = (container: JsonObject, which: string): Resources => {
+  const list = objectAt(objectAt(container, 'resources'), which) ?? {};
+  return new Map(Object.keys(list).map((name) => [name, quantityText(list[name])]));
+};
+
+export function add(into: Resources, more: Resources): void {
+  for (const [name, text] of more) {
+    const old = into.get(name);
+    into.set(name, old === undefined ? text : sum(old, text));
+  }
+}
+
+function sum(a: string, b: string): string {
+  const first = parseQuantity(a);
+  const second = parseQuantity(b);
+  return formatQuantity({
+    nanos: first.nanos + second.nanos,
+    format: first.nanos === 0n ? second.format : first.format,
+  });
+}
+
+function raise(into: Resources, more: Resources): void {
+  for (const [name, text] of more) {
+    const old = into.get(name);
+    if (old === undefined || compareQuantities(text, old) > 0) into.set(name, text);
+  }
+}
+
+export function compareQuantities(a: string, b: string): number {
+  const difference = parseQuantity(a).nanos - parseQuantity(b).nanos;
+  return difference === 0n ? 0 : difference > 0n ? 1 : -1;
+}

@@ -1,0 +1,12 @@
+/** The metadata of every object: its form, what may not change, and generated names. */
+
+export { generateName } from './generate-name.ts';
+export { fieldManagerErrors, managedFieldsErrors } from './managed-fields.ts';
+export {
+  annotationErrors,
+  carryOverMetadata,
+  labelErrors,
+  validateMetadata,
+  validateMetadataUpdate,
+} from './validate.ts';
+export type { CreationRules, MetadataRules, UpdateRules } from './validate.ts';

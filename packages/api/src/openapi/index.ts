@@ -1,0 +1,9 @@
+/**
+ * OpenAPI documents of what is served. Everything is built on demand from the served groups; the caller keeps the bytes,
+ * and drops those of a group-version when that changes.
+ */
+
+export { openApiV2 } from './v2.ts';
+export { openApiV2Protobuf, openApiV2ProtobufMediaType } from './protobuf-v2.ts';
+export { openApiV3, openApiV3Root, openApiV3Sources } from './v3.ts';
+export type { OpenApiV3Source } from './v3.ts';

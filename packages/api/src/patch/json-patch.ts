@@ -1,0 +1,125 @@
+/**
+ * JSON patch, RFC 6902, with the liberties that kube-apiserver's library takes: `replace` and `copy` do not ask whether a
+ * key of an object is there, a missing `value` is null, and absence tests equal to null.
+ */
+
+import { isObject } from '../object.ts';
+import type { JsonObject } from '../object.ts';
+import { depthMax } from '../limits.ts';
+import { badRequest, tooLarge } from '../status/status.ts';
+import { cannotUnmarshal, unprocessable } from './errors.ts';
+import { checkDepth, clone, isSame, JsonDocument } from './json-document.ts';
+import { get } from './record.ts';
+
+export interface JsonPatchOptions {
+  /** `fieldValidation=Ignore`: operations are not checked before they are applied. */
+  readonly ignoreUnknownFields?: boolean;
+}
+
+const operationsMax = 10_000;
+/** Bytes that all `copy` operations of a patch may add. */
+const copiedBytesMax = 3 * 1024 * 1024;
+
+type Operation = JsonObject | null;
+
+/** Never changes the document; the result shares with document and patch what did not have to be copied. */
+export function applyJsonPatch(document: JsonObject, patch: unknown, options: JsonPatchOptions = {}): unknown {
+  const operations = options.ignoreUnknownFields ? readLoosely(patch) : readOperations(patch);
+  if (operations.length > operationsMax) {
+    throw tooLarge(`The allowed maximum operations in a JSON patch is ${operationsMax}, got ${operations.length}`);
+  }
+  const result = new JsonDocument(document);
+  const copied = { bytes: 0 };
+  for (const operation of operations) apply(result, operation ?? {}, copied);
+  checkDepth(result.root, depthMax);
+  return result.root;
+}
+
+const members: ReadonlySet<string> = new Set(['op', 'path', 'from', 'value']);
+
+/** What `fieldValidation` warns about or refuses: members of operations that mean nothing. */
+export function jsonPatchProblems(patch: unknown): string[] {
+  if (!Array.isArray(patch)) return [];
+  return patch.flatMap((operation: unknown, index) =>
+    (isObject(operation) ? Object.keys(operation) : [])
+      .filter((key) => !members.has(key))
+      .map((key) => `json patch unknown field "[${index}].${key}"`),
+  );
+}
+
+function readOperations(patch: unknown): readonly Operation[] {
+  const refuse = (value: unknown, into: string): Error =>
+    badRequest(`error decoding patch: ${cannotUnmarshal(value, into)}`);
+  if (patch === null) return [];
+  if (!Array.isArray(patch)) throw refuse(patch, 'value of type []handlers.jsonPatchOp');
+  for (const operation of patch as unknown[]) {
+    if (operation === null) continue;
+    if (!isObject(operation)) throw refuse(operation, 'value of type handlers.jsonPatchOp');
+    for (const key of Object.keys(operation)) {
+      const value = operation[key];
+      if (key === 'value' || !members.has(key) || typeof value === 'string' || value === null) continue;
+      throw refuse(value, `struct field jsonPatchOp.${key} of type string`);
+    }
+  }
+  return patch as Operation[];
+}
+
+function readLoosely(patch: unknown): readonly Operation[] {
+  if (patch === null) return [];
+  if (!Array.isArray(patch)) throw badRequest(cannotUnmarshal(patch, 'value of type jsonpatch.Patch'));
+  for (const operation of patch as unknown[]) {
+    if (operation === null || isObject(operation)) continue;
+    throw badRequest(cannotUnmarshal(operation, 'value of type jsonpatch.Operation'));
+  }
+  return patch as Operation[];
+}
+
+function apply(document: JsonDocument, operation: JsonObject, copied: { bytes: number }): void {
+  const value = get(operation, 'value') ?? null;
+  switch (get(operation, 'op')) {
+    case 'add':
+      return document.add(pointer(operation, 'path'), value);
+    case 'remove':
+      return document.remove(pointer(operation, 'path'));
+    case 'replace':
+      return replace(document, pointer(operation, 'path'), value);
+    case 'move':
+      return move(document, pointer(operation, 'from'), pointer(operation, 'path'));
+    case 'copy':
+      return copy(document, pointer(operation, 'from'), pointer(operation, 'path'), copied);
+    case 'test':
+      return test(document, pointer(operation, 'path'), value);
+    default:
+      throw unprocessable('an operation is unknown');
+  }
+}
+
+function pointer(operation: JsonObject, member: 'path' | 'from'): string {
+  const value = get(operation, member);
+  if (typeof value !== 'string') throw unprocessable(`an operation has no ${member}`);
+  return value;
+}
+
+function replace(document: JsonDocument, path: string, value: unknown): void {
+  if (path === '') document.replaceRoot(value);
+  else document.replace(path, value);
+}
+
+function move(document: JsonDocument, from: string, path: string): void {
+  const value = document.read(from);
+  document.remove(from);
+  document.add(path, value);
+}
+
+function copy(document: JsonDocument, from: string, path: string, copied: { bytes: number }): void {
+  // Nothing may be shared between the two places: either may be changed in place later.
+  const value = clone(document.read(from) ?? null, depthMax);
+  copied.bytes += Buffer.byteLength(JSON.stringify(value));
+  if (copied.bytes > copiedBytesMax) throw unprocessable('the patch copies too much');
+  document.add(path, value);
+}
+
+function test(document: JsonDocument, path: string, expected: unknown): void {
+  const found = path === '' ? document.root : (document.read(path) ?? null);
+  if (!isSame(found, expected, depthMax)) throw unprocessable(`the test of ${path} failed`);
+}

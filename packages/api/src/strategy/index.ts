@@ -1,0 +1,11 @@
+/** What the server does with objects of built-in kinds between decoding and storing them. */
+
+export { builtinStrategy } from './builtin.ts';
+export { convert } from './conversion/index.ts';
+export { dependentsPolicy, podGracePeriodSeconds } from './deletion.ts';
+export type { DependentsPolicy } from './deletion.ts';
+export { recordRequester } from './kinds/certificates.ts';
+export type { Requester } from './kinds/certificates.ts';
+export type { ResetFields, Strategy, SubresourceName } from './contract.ts';
+export type { Now } from './rules.ts';
+export { applyScale, scaleOf } from './scale.ts';

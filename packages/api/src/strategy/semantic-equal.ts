@@ -1,0 +1,101 @@
+/**
+ * Are two values the same to Kubernetes? Absent equals empty for lists and maps and equals zero for what is no pointer,
+ * but a pointer to something empty is not nil; quantities and times count by what they mean.
+ */
+
+import type { StructType, ValueType } from '../builtin/types.ts';
+import { isAbsent, isEmpty } from '../defaults/access.ts';
+import { quantityText } from '../defaults/resource-list.ts';
+import { isObject } from '../object.ts';
+import type { JsonObject } from '../object.ts';
+import { parseQuantity } from '../values/quantity.ts';
+import { parseTime } from '../values/time.ts';
+
+/** At a dotted path below a struct, such as `spec.template`. */
+export function equalAt(struct: StructType, path: string, a: JsonObject, b: JsonObject): boolean {
+  let [type, left, right]: [StructType, JsonObject, JsonObject] = [struct, a, b];
+  const names = path.split('.');
+  for (const [depth, name] of names.entries()) {
+    const field = type.properties.get(name);
+    if (!field) return equalJson(left[name], right[name]);
+    if (depth === names.length - 1) return equalField(field.type, field.isPointer, left[name], right[name]);
+    type = field.type.struct;
+    left = isObject(left[name]) ? left[name] : {};
+    right = isObject(right[name]) ? right[name] : {};
+  }
+  return true;
+}
+
+function equalField(type: ValueType, isPointer: boolean, a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (isPointer && isAbsent(a) !== isAbsent(b)) return false;
+  return equalValues(type, a, b);
+}
+
+function equalStructs(struct: StructType, a: JsonObject, b: JsonObject): boolean {
+  const { properties } = struct;
+  // Of many fields few are there: only those are looked at.
+  const equalNamed = (name: string): boolean => {
+    const field = properties.get(name);
+    return field === undefined || equalField(field.type, field.isPointer, a[name], b[name]);
+  };
+  for (const name of Object.keys(a)) if (!equalNamed(name)) return false;
+  for (const name of Object.keys(b)) if (!Object.hasOwn(a, name) && !equalNamed(name)) return false;
+  return true;
+}
+
+function equalValues(type: ValueType, a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  switch (type.kind) {
+    case 'struct':
+      if (type.struct.shape !== undefined) return equalJson(a, b);
+      return equalStructs(type.struct, isObject(a) ? a : {}, isObject(b) ? b : {});
+    case 'list':
+      return equalLists(type.element!, Array.isArray(a) ? a : [], Array.isArray(b) ? b : []);
+    case 'map':
+      return equalMaps(type.element!, isObject(a) ? a : {}, isObject(b) ? b : {});
+    case 'quantity':
+      return quantity(a) === quantity(b);
+    case 'time':
+    case 'microtime':
+      return instant(a, type.kind) === instant(b, type.kind);
+    case 'json':
+    case 'raw':
+    case 'any':
+    case 'fieldsv1':
+      return equalJson(a, b);
+    default:
+      return isEmpty(a) && isEmpty(b);
+  }
+}
+
+function equalLists(element: ValueType, a: readonly unknown[], b: readonly unknown[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (!equalValues(element, a[i], b[i])) return false;
+  return true;
+}
+
+function equalMaps(element: ValueType, a: JsonObject, b: JsonObject): boolean {
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  return keys.every((key) => Object.hasOwn(b, key) && equalValues(element, a[key], b[key]));
+}
+
+const quantity = (value: unknown): bigint => parseQuantity(quantityText(value)).nanos;
+
+function instant(value: unknown, kind: 'time' | 'microtime'): string {
+  if (typeof value !== 'string') return '';
+  const { seconds, nanos } = parseTime(value, kind === 'time' ? 'second' : 'micro');
+  return `${seconds}.${nanos}`;
+}
+
+/** Free-form JSON. */
+export function equalJson(a: unknown, b: unknown): boolean {
+  if (a === b || (isAbsent(a) && isAbsent(b))) return true;
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((one, i) => equalJson(one, b[i]));
+  if (!isObject(a) || !isObject(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equalJson(a[key], b[key]))
+  );
+}

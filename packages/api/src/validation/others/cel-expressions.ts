@@ -1,0 +1,85 @@
+/** Expressions of admission, compiled with CEL. Only `expressions.ts` imports this, when it must. */
+
+import {
+  CelError,
+  applyConfigurations,
+  authorizerType,
+  boolType,
+  compile,
+  dynType,
+  formatType,
+  isDyn,
+  jsonPatchType,
+  jsonPatches,
+  kubernetesEnvironment,
+  listOf,
+  nullType,
+  resourceCheckType,
+  stringType,
+  withVariables,
+} from '@hangar/cel';
+import type { Environment, Type } from '@hangar/cel';
+import { deviceType, namespaceType, requestType, variablesType } from './admission-types.ts';
+import type { ExpressionCompiler, ExpressionResult, ExpressionScope, ExpressionUse } from './expressions.ts';
+
+/** What an expression may evaluate to; nothing given is anything. */
+const results: Readonly<Partial<Record<ExpressionUse, readonly Type[]>>> = {
+  condition: [boolType],
+  message: [stringType],
+  auditAnnotation: [stringType, nullType],
+  applyConfiguration: [{ kind: 'object', name: 'Object', fields: new Map() }],
+  jsonPatch: [listOf(jsonPatchType)],
+};
+
+const common = {
+  object: dynType,
+  oldObject: dynType,
+  namespaceObject: namespaceType,
+  request: requestType,
+};
+
+/** Libraries never change: one environment for patches, one for all else. */
+const bases = new Map<boolean, Environment>();
+
+let deviceEnvironment: Environment | undefined;
+
+function environmentFor(use: ExpressionUse, scope: ExpressionScope): Environment {
+  if (use === 'deviceSelector') return (deviceEnvironment ??= kubernetesEnvironment({ device: deviceType }));
+  const isPatch = use === 'applyConfiguration' || use === 'jsonPatch';
+  let base = bases.get(isPatch);
+  if (!base) {
+    base = kubernetesEnvironment(common, isPatch ? [applyConfigurations, jsonPatches] : []);
+    bases.set(isPatch, base);
+  }
+  return withVariables(base, {
+    ...(scope.hasParams ? { params: dynType } : {}),
+    ...(scope.hasAuthorizer ? { authorizer: authorizerType, 'authorizer.requestResource': resourceCheckType } : {}),
+    ...(scope.variables ? { variables: variablesType(scope.variables) } : {}),
+  });
+}
+
+/** Nothing at all is told without a place. */
+const emptyProblem =
+  "compilation failed: ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+
+export const compileExpression: ExpressionCompiler = (text, use, scope) => {
+  if (text === '') return { problem: { kind: 'invalid', detail: emptyProblem } };
+  try {
+    const type = compile(text, environmentFor(use, scope)).outputType;
+    if (use === 'deviceSelector') return selectorResult(type);
+    const wanted = results[use];
+    if (!wanted || wanted.some((one) => formatType(one) === formatType(type))) return { type };
+    const names = wanted.map(formatType);
+    const what = names.length === 1 ? names[0]! : `one of [${names.join(' ')}]`;
+    return { problem: { kind: 'invalid', detail: `must evaluate to ${what} but got ${formatType(type)}` } };
+  } catch (error) {
+    if (!(error instanceof CelError)) throw error;
+    return { problem: { kind: 'invalid', detail: `compilation failed: ${error.message}` } };
+  }
+};
+
+/** Attributes have types that nobody knows before. */
+const selectorResult = (type: Type): ExpressionResult =>
+  type.kind === 'bool' || isDyn(type)
+    ? { type }
+    : { problem: { kind: 'invalid', detail: `must evaluate to bool or the unknown type, not ${formatType(type)}` } };

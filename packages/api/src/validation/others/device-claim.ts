@@ -1,0 +1,212 @@
+/** DeviceClass, ResourceClaim and ResourceClaimTemplate: which devices are wanted. */
+
+import type { JsonObject, KubeObject } from '../../object.ts';
+import { child, invalid, required, tooLong } from '../../status/field-error.ts';
+import type { FieldError } from '../../status/field-error.ts';
+import type { KindValidation } from '../contract.ts';
+import { byteLength, labelValueReasons } from '../formats.ts';
+import {
+  dnsLabelErrors,
+  dnsSubdomainErrors,
+  immutableReason,
+  invalidFor,
+  oneOfErrors,
+  qualifiedNameErrors,
+  requiredOneOfErrors,
+} from '../shared/checks.ts';
+import { equalValues } from '../shared/equal.ts';
+import { isSet, numberOf, optionalStruct, optionalText, structOf, structsOf, textOf, textsOf } from '../shared/read.ts';
+import { isExtended } from '../shared/resource-names.ts';
+import { checkClaimTemplate } from '../workloads/pod/claim-spec.ts';
+import { csiDriverNameErrors } from './csi.ts';
+import { allocationErrors } from './device-allocation.ts';
+import { listErrors, qualifiedKeyErrors, rawObjectErrors, setErrors } from './device-lists.ts';
+import { compileExpression, problemErrors } from './expressions.ts';
+
+const listMax = 32;
+const alternativesMax = 8;
+const expressionBytesMax = 10 * 1024;
+const parameterBytesMax = 10 * 1024;
+const taintEffects = ['NoExecute', 'NoSchedule', 'None'];
+
+/** Names of requests, with those of their alternatives. */
+export type RequestNames = ReadonlyMap<string, ReadonlySet<string>>;
+
+export const requestNames = (devices: JsonObject): RequestNames =>
+  new Map(
+    structsOf(devices, 'requests').map((request) => [
+      textOf(request, 'name'),
+      new Set(structsOf(request, 'firstAvailable').map((one) => textOf(one, 'name'))),
+    ]),
+  );
+
+export function requestReferenceErrors(path: string, name: string, names: RequestNames): FieldError[] {
+  const [request = '', alternative, ...more] = name.split('/');
+  const rule = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
+  if (more.length > 0) return [invalid(path, name, rule)];
+  const isKnown = names.has(request) && (alternative === undefined || names.get(request)!.has(alternative));
+  return [
+    ...name.split('/').flatMap((part) => dnsLabelErrors(path, part)),
+    ...(isKnown ? [] : [invalid(path, name, rule)]),
+  ];
+}
+
+export const requestReferencesErrors = (path: string, holder: JsonObject, names: RequestNames): FieldError[] =>
+  setErrors(
+    child(path, 'requests'),
+    textsOf(holder, 'requests'),
+    listMax,
+    (at, name) => requestReferenceErrors(at, name, names),
+    (name) => name,
+  );
+
+function claimErrors(path: string, spec: JsonObject): FieldError[] {
+  const devices = structOf(spec, 'devices');
+  const at = child(path, 'devices');
+  const names = requestNames(devices);
+  return [
+    ...setErrors(child(at, 'requests'), structsOf(devices, 'requests'), listMax, requestErrors, (one) =>
+      textOf(one, 'name'),
+    ),
+    ...listErrors(child(at, 'constraints'), structsOf(devices, 'constraints'), listMax, (where, one) =>
+      constraintErrors(where, one, names),
+    ),
+    ...listErrors(child(at, 'config'), structsOf(devices, 'config'), listMax, (where, one) => [
+      ...requestReferencesErrors(where, one, names),
+      ...configurationErrors(where, one),
+    ]),
+  ];
+}
+
+function requestErrors(path: string, request: JsonObject): FieldError[] {
+  const errors = dnsLabelErrors(child(path, 'name'), textOf(request, 'name'));
+  const alternatives = structsOf(request, 'firstAvailable');
+  const exactly = optionalStruct(request, 'exactly');
+  const rule = 'exactly one of `exactly` or `firstAvailable` is required';
+  if (!exactly && alternatives.length === 0) return [...errors, required(path, rule)];
+  if (exactly && alternatives.length > 0)
+    return [...errors, invalid(path, null, `${rule}, but multiple fields are set`)];
+  if (exactly) return [...errors, ...deviceErrors(child(path, 'exactly'), exactly)];
+  const check = (at: string, one: JsonObject): FieldError[] => [
+    ...dnsLabelErrors(child(at, 'name'), textOf(one, 'name')),
+    ...deviceErrors(at, one),
+  ];
+  const listPath = child(path, 'firstAvailable');
+  return [...errors, ...setErrors(listPath, alternatives, alternativesMax, check, (one) => textOf(one, 'name'))];
+}
+
+function deviceErrors(path: string, request: JsonObject): FieldError[] {
+  const className = textOf(request, 'deviceClassName');
+  const classPath = child(path, 'deviceClassName');
+  return [
+    ...(className === '' ? [required(classPath, '')] : dnsSubdomainErrors(classPath, className)),
+    ...selectorsErrors(child(path, 'selectors'), request),
+    ...allocationModeErrors(path, request),
+    ...structsOf(request, 'tolerations').flatMap((toleration, at) =>
+      tolerationErrors(`${child(path, 'tolerations')}[${at}]`, toleration),
+    ),
+  ];
+}
+
+function allocationModeErrors(path: string, request: JsonObject): readonly FieldError[] {
+  const [mode, count] = [textOf(request, 'allocationMode'), numberOf(request, 'count')];
+  const countPath = child(path, 'count');
+  if (mode === 'All') {
+    return count === 0 ? [] : [invalid(countPath, count, "must not be specified when allocationMode is 'All'")];
+  }
+  if (mode === 'ExactCount') return count > 0 ? [] : [invalid(countPath, count, 'must be greater than zero')];
+  return oneOfErrors(child(path, 'allocationMode'), mode, ['All', 'ExactCount']);
+}
+
+const selectorsErrors = (path: string, holder: JsonObject): FieldError[] =>
+  listErrors(path, structsOf(holder, 'selectors'), listMax, (at, selector) => {
+    const cel = optionalStruct(selector, 'cel');
+    if (!cel) return [required(child(at, 'cel'), '')];
+    const expressionPath = child(child(at, 'cel'), 'expression');
+    const text = textOf(cel, 'expression');
+    if (byteLength(text) > expressionBytesMax) return [tooLong(expressionPath, expressionBytesMax)];
+    const result = compileExpression(text, 'deviceSelector', { hasParams: false, hasAuthorizer: false });
+    return problemErrors(expressionPath, text, result);
+  });
+
+function tolerationErrors(path: string, toleration: JsonObject): FieldError[] {
+  const [key, operator] = [textOf(toleration, 'key'), textOf(toleration, 'operator')];
+  const [value, effect] = [textOf(toleration, 'value'), textOf(toleration, 'effect')];
+  const errors = key === '' ? [] : qualifiedNameErrors(child(path, 'key'), key);
+  if (operator === 'Exists') {
+    if (value !== '') errors.push(invalid(child(path, 'value'), value, 'must be empty for operator `Exists`'));
+  } else if (operator === 'Equal') {
+    errors.push(...invalidFor(child(path, 'value'), value, labelValueReasons(value)));
+  } else {
+    errors.push(...requiredOneOfErrors(child(path, 'operator'), operator, ['Equal', 'Exists']));
+  }
+  if (effect !== '') errors.push(...oneOfErrors(child(path, 'effect'), effect, taintEffects));
+  return errors;
+}
+
+export function taintErrors(path: string, taint: JsonObject): FieldError[] {
+  const value = textOf(taint, 'value');
+  return [
+    ...qualifiedNameErrors(child(path, 'key'), textOf(taint, 'key')),
+    ...(value === '' ? [] : invalidFor(child(path, 'value'), value, labelValueReasons(value))),
+    ...requiredOneOfErrors(child(path, 'effect'), textOf(taint, 'effect'), taintEffects),
+  ];
+}
+
+function constraintErrors(path: string, constraint: JsonObject, names: RequestNames): FieldError[] {
+  const errors = requestReferencesErrors(path, constraint, names);
+  const attribute = ['matchAttribute', 'distinctAttribute'].find((field) => isSet(constraint, field));
+  if (attribute !== undefined) {
+    return [...errors, ...qualifiedKeyErrors(child(path, attribute), textOf(constraint, attribute))];
+  }
+  const rule = 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set';
+  return [...errors, required(path, rule)];
+}
+
+export function configurationErrors(path: string, configuration: JsonObject): FieldError[] {
+  const opaque = optionalStruct(configuration, 'opaque');
+  const at = child(path, 'opaque');
+  if (!opaque) return [required(at, '')];
+  return [
+    ...csiDriverNameErrors(child(at, 'driver'), textOf(opaque, 'driver')),
+    ...rawObjectErrors(child(at, 'parameters'), opaque['parameters'], parameterBytesMax),
+  ];
+}
+
+const specOf = (object: KubeObject): JsonObject => structOf(object, 'spec');
+
+/** A claim is what it was; how the server shows it is not worked out. */
+const specChangeErrors = (object: KubeObject, old: KubeObject): FieldError[] =>
+  equalValues(specOf(object), specOf(old)) ? [] : [invalid('spec', specOf(object), immutableReason)];
+
+export const resourceClaim: KindValidation = {
+  create: (object) => claimErrors('spec', specOf(object)),
+  update: (object, old, subresource) =>
+    subresource === 'status' ? allocationErrors(object, old) : specChangeErrors(object, old),
+};
+
+export const resourceClaimTemplate: KindValidation = {
+  create(object) {
+    const spec = specOf(object);
+    const errors: FieldError[] = [];
+    // Of a template's metadata the same is asked as of the claims of volumes; what follows it is another claim.
+    checkClaimTemplate(errors, 'spec', { metadata: structOf(spec, 'metadata'), spec: anyClaim });
+    return [...errors, ...claimErrors('spec.spec', structOf(spec, 'spec'))];
+  },
+  update: specChangeErrors,
+};
+
+const anyClaim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1' } } };
+
+function classErrors(object: KubeObject): FieldError[] {
+  const spec = specOf(object);
+  const extended = optionalText(spec, 'extendedResourceName');
+  const isWrong = extended !== undefined && !isExtended(extended);
+  return [
+    ...selectorsErrors('spec.selectors', spec),
+    ...listErrors('spec.config', structsOf(spec, 'config'), listMax, configurationErrors),
+    ...(isWrong ? [invalid('spec.extendedResourceName', extended, 'must be a valid extended resource name')] : []),
+  ];
+}
+
+export const deviceClass: KindValidation = { create: classErrors, update: classErrors };

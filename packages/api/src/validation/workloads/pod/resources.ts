@@ -1,0 +1,143 @@
+/** What containers and pods ask for and may use. */
+
+import {
+  child,
+  duplicate,
+  forbidden,
+  index,
+  invalid,
+  key,
+  notFoundValue,
+  notSupported,
+  required,
+} from '../../../status/field-error.ts';
+import type { FieldError } from '../../../status/field-error.ts';
+import { parseQuantity } from '../../../values/quantity.ts';
+import { sortKeys } from '../../../values/key-order.ts';
+import { checkDnsLabel, has } from '../base/checks.ts';
+import { checkResourceQuantity, compareQuantities, isWhole, signOf, wholeValue } from '../base/quantities.ts';
+import {
+  checkContainerResourceName,
+  checkResourceName,
+  hugePagesPrefix,
+  isHugePages,
+  isOvercommitAllowed,
+} from '../base/resource-names.ts';
+import type { ResourceRequirements } from '../types/pod.ts';
+import type { PodRules } from './rules.ts';
+
+export interface ResourceScope {
+  readonly rules: PodRules;
+  /** Names of the claims that the pod declares. */
+  readonly claims: ReadonlySet<string>;
+  readonly isPodLevel?: boolean;
+}
+
+export function checkResources(
+  errors: FieldError[],
+  path: string,
+  requirements: ResourceRequirements | undefined,
+  scope: ResourceScope,
+): void {
+  const { limits, requests, claims } = requirements ?? {};
+  const [limitsPath, requestsPath] = [child(path, 'limits'), child(path, 'requests')];
+  for (const name of sortKeys(Object.keys(limits ?? {}))) {
+    checkAmount(errors, key(limitsPath, name), name, limits![name]!, scope);
+    checkHugePages(errors, key(limitsPath, name), name, limits![name]!, scope.rules);
+  }
+  for (const name of sortKeys(Object.keys(requests ?? {}))) {
+    const quantity = requests![name]!;
+    checkAmount(errors, key(requestsPath, name), name, quantity, scope);
+    if (!has(limits, name)) {
+      if (!isOvercommitAllowed(name)) {
+        errors.push(required(limitsPath, 'Limit must be set for non overcommitable resources'));
+      }
+    } else {
+      const limit = limits![name]!;
+      const order = compareQuantities(quantity, limit);
+      const relation = !isOvercommitAllowed(name) && order !== 0 ? 'equal' : order > 0 ? 'less than or equal' : '';
+      if (relation) errors.push(invalid(requestsPath, quantity, `must be ${relation} to ${name} limit of ${limit}`));
+    }
+    checkHugePages(errors, key(requestsPath, name), name, quantity, scope.rules);
+  }
+  const names = [...Object.keys(limits ?? {}), ...Object.keys(requests ?? {})];
+  if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory')) {
+    errors.push(forbidden(path, 'HugePages require cpu or memory'));
+  }
+  checkClaims(errors, child(path, 'claims'), claims ?? [], scope.claims);
+}
+
+function checkAmount(
+  errors: FieldError[],
+  path: string,
+  name: string,
+  quantity: string,
+  { isPodLevel = false }: ResourceScope,
+): void {
+  if (isPodLevel) checkPodResourceName(errors, path, name);
+  else checkContainerResourceName(errors, path, name);
+  checkResourceQuantity(errors, path, name, quantity);
+}
+
+function checkPodResourceName(errors: FieldError[], path: string, name: string): void {
+  if (!checkResourceName(errors, path, name)) return;
+  if (name === 'cpu' || name === 'memory' || isHugePages(name)) return;
+  errors.push(notSupported(path, name, ['cpu', hugePagesPrefix, 'memory']));
+}
+
+/** True for what is not about huge pages too. */
+export function isHugePagesMultiple(name: string, quantity: string): boolean {
+  if (!isHugePages(name)) return true;
+  const size = name.slice(hugePagesPrefix.length);
+  try {
+    parseQuantity(size);
+  } catch {
+    return false;
+  }
+  return signOf(size) > 0 && isWhole(size) && wholeValue(quantity) % wholeValue(size) === 0n;
+}
+
+function checkHugePages(
+  errors: FieldError[],
+  path: string,
+  name: string,
+  quantity: string,
+  { allowsIndivisibleHugePages }: PodRules,
+): void {
+  if (allowsIndivisibleHugePages || isHugePagesMultiple(name, quantity)) return;
+  errors.push(invalid(path, quantity, `${quantity} is not positive integer multiple of ${name}`));
+}
+
+/** A claim is used as a whole, or by some of its requests. */
+function checkClaims(
+  errors: FieldError[],
+  path: string,
+  claims: readonly { readonly name?: string; readonly request?: string }[],
+  known: ReadonlySet<string>,
+): void {
+  const used = new Set<string>();
+  for (const [i, { name = '', request = '' }] of claims.entries()) {
+    const at = index(path, i);
+    if (name === '') {
+      errors.push(required(at, ''));
+      continue;
+    }
+    if (used.has(name)) errors.push(duplicate(at, name));
+    else {
+      if (request !== '') checkDnsLabel(errors, child(at, 'request'), request);
+      const use = request === '' ? name : `${name}/${request}`;
+      if (used.has(use)) errors.push(duplicate(at, use));
+      else if (request === '') {
+        for (const other of used) if (other.startsWith(`${name}/`)) errors.push(duplicate(at, name));
+      }
+      used.add(use);
+    }
+    if (!known.has(name)) {
+      const names = known.size === 0 ? ' which is empty' : `: ${sortKeys([...known]).join(', ')}`;
+      errors.push({
+        ...notFoundValue(at, name),
+        detail: `must be one of the names in pod.spec.resourceClaims${names}`,
+      });
+    }
+  }
+}
