@@ -1,0 +1,185 @@
+/**
+ * Issuing X.509 certificates (RFC 5280) with Node's own cryptography. A general library takes longer to load than the
+ * whole server takes to start, and more memory than a hundred tenants; what is issued here is always of the same form.
+ */
+
+import { createHash, createPrivateKey, generateKeyPairSync, sign, X509Certificate } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { isIP } from 'node:net';
+import type { Clock, Random } from '@hangar/core';
+import {
+  bits,
+  boolean,
+  explicit,
+  implicit,
+  integer,
+  objectIdentifier,
+  octets,
+  partsOf,
+  sequence,
+  set,
+  time,
+  utf8,
+} from './der.ts';
+import type { Der } from './der.ts';
+
+/** A certificate with its private key, both PEM. */
+export interface KeyPair {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+export interface CertificateRequest {
+  readonly commonName: string;
+  /** Groups, for Kubernetes. */
+  readonly organizations?: readonly string[];
+  readonly usage: 'server' | 'client';
+  /** Names and addresses under which a server is reached. */
+  readonly hosts?: readonly string[];
+  readonly days: number;
+}
+
+/** Where time and serial numbers come from. */
+export interface World {
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+const dayMs = 86_400_000;
+/** Clocks differ: what is issued now counts for those who are behind, too. */
+const backdatedMs = 300_000;
+
+const identifiers = {
+  commonName: '2.5.4.3',
+  organization: '2.5.4.10',
+  ecdsaWithSha256: '1.2.840.10045.4.3.2',
+  subjectKeyIdentifier: '2.5.29.14',
+  keyUsage: '2.5.29.15',
+  subjectAlternativeName: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
+  authorityKeyIdentifier: '2.5.29.35',
+  extendedKeyUsage: '2.5.29.37',
+  serverAuthentication: '1.3.6.1.5.5.7.3.1',
+  clientAuthentication: '1.3.6.1.5.5.7.3.2',
+} as const;
+
+const algorithm = sequence(objectIdentifier(identifiers.ecdsaWithSha256));
+
+export function createAuthority(commonName: string, days: number, world: World): KeyPair {
+  const keys = newKeys();
+  const name = nameOf([], commonName);
+  return signed({
+    issuer: { name, key: keys.privateKey },
+    subject: name,
+    keys,
+    days,
+    world,
+    extensions: [
+      critical(identifiers.basicConstraints, sequence(boolean(true))),
+      // Digital signature, signing of certificates and of revocation lists.
+      critical(identifiers.keyUsage, bits(Buffer.from([0b1000_0110]), 1)),
+      extension(identifiers.subjectKeyIdentifier, octets(keyIdentifier(keys.publicKey))),
+    ],
+  });
+}
+
+export function issueCertificate(authority: KeyPair, request: CertificateRequest, world: World): KeyPair {
+  const keys = newKeys();
+  const issuer = new X509Certificate(authority.certificate);
+  const usage = request.usage === 'server' ? identifiers.serverAuthentication : identifiers.clientAuthentication;
+  const hosts = request.hosts ?? [];
+  return signed({
+    // As it is encoded there: Go compares bytes.
+    issuer: { name: subjectOf(issuer), key: createPrivateKey(authority.key) },
+    subject: nameOf(request.organizations ?? [], request.commonName),
+    keys,
+    days: request.days,
+    world,
+    extensions: [
+      critical(identifiers.basicConstraints, sequence()),
+      critical(identifiers.keyUsage, bits(Buffer.from([0b1000_0000]), 7)),
+      extension(identifiers.extendedKeyUsage, sequence(objectIdentifier(usage))),
+      extension(identifiers.authorityKeyIdentifier, sequence(implicit(0, keyIdentifier(issuer.publicKey)))),
+      ...(hosts.length > 0 ? [extension(identifiers.subjectAlternativeName, sequence(...hosts.map(hostName)))] : []),
+    ],
+  });
+}
+
+interface Unsigned {
+  readonly issuer: { readonly name: Der; readonly key: KeyObject };
+  readonly subject: Der;
+  readonly keys: { readonly publicKey: KeyObject; readonly privateKey: KeyObject };
+  readonly days: number;
+  readonly extensions: readonly Der[];
+  readonly world: World;
+}
+
+function signed({ issuer, subject, keys, days, extensions, world }: Unsigned): KeyPair {
+  const now = world.clock.now();
+  const body = sequence(
+    explicit(0, integer(Buffer.from([2]))), // version 3
+    integer(serialNumber(world.random)),
+    algorithm,
+    issuer.name,
+    sequence(time(now - backdatedMs), time(now + days * dayMs)),
+    subject,
+    keys.publicKey.export({ type: 'spki', format: 'der' }),
+    explicit(3, sequence(...extensions)),
+  );
+  const certificate = sequence(body, algorithm, bits(sign('sha256', body, issuer.key)));
+  return {
+    certificate: pem('CERTIFICATE', certificate),
+    key: keys.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+  };
+}
+
+const newKeys = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+/** 127 random bits: positive, and never zero. */
+function serialNumber(random: Random): Uint8Array {
+  const bytes = Buffer.from(random.bytes(16));
+  bytes[0] = (bytes[0]! & 0x7f) | 0x40;
+  return bytes;
+}
+
+const nameOf = (organizations: readonly string[], commonName: string): Der =>
+  sequence(
+    ...organizations.map((one) => attribute(identifiers.organization, one)),
+    attribute(identifiers.commonName, commonName),
+  );
+
+const attribute = (type: string, value: string): Der => set(sequence(objectIdentifier(type), utf8(value)));
+
+/** Version, serial number, algorithm, issuer, validity: then comes the subject. */
+const subjectOf = ({ raw }: X509Certificate): Der => partsOf(partsOf(raw)[0]!)[5]!;
+
+const extension = (type: string, value: Der): Der => sequence(objectIdentifier(type), octets(value));
+const critical = (type: string, value: Der): Der => sequence(objectIdentifier(type), boolean(true), octets(value));
+
+/** SHA-1 over the key itself, as everybody does it: a name for the key, not a protection. */
+function keyIdentifier(key: KeyObject): Buffer {
+  const [, bitString] = partsOf(key.export({ type: 'spki', format: 'der' }));
+  return createHash('sha1').update(bitString!.subarray(3)).digest();
+}
+
+function hostName(host: string): Der {
+  const family = isIP(host);
+  if (family === 0) return implicit(2, Buffer.from(host, 'latin1'));
+  return implicit(7, family === 4 ? Buffer.from(host.split('.').map(Number)) : ipv6Bytes(host));
+}
+
+function ipv6Bytes(address: string): Buffer {
+  // A URL has the canonical form, in which only `::` is left to expand.
+  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
+  const groups = (text: string | undefined): string[] => (text ? text.split(':') : []);
+  const [before, after] = [groups(head), groups(tail)];
+  const zeros = tail === undefined ? 0 : 8 - before.length - after.length;
+  const all = [...before, ...Array.from({ length: zeros }, () => '0'), ...after];
+  return Buffer.from(all.map((group) => group.padStart(4, '0')).join(''), 'hex');
+}
+
+const pem = (label: string, der: Der): string =>
+  `-----BEGIN ${label}-----\n${der.toString('base64').replace(/.{64}(?=.)/g, '$&\n')}\n-----END ${label}-----\n`;
+
+/** Milliseconds since 1970. */
+export const expiresAt = (certificate: string): number => Date.parse(new X509Certificate(certificate).validTo);
