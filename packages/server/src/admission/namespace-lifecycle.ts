@@ -1,0 +1,69 @@
+/**
+ * Objects live in namespaces that exist and stay: nothing is created in one that is absent or going away, and the
+ * namespaces that every cluster needs cannot be deleted.
+ */
+
+import { forbiddenRequest, notFound, StatusError } from '@hangar/api';
+import type { KubeObject } from '@hangar/api';
+import { objectKey } from '../control-plane.ts';
+import type { ControlPlane } from '../control-plane.ts';
+import type { AdmissionPlugin, AdmissionRequest } from './admission.ts';
+
+const immortal = new Set(['default', 'kube-system', 'kube-public']);
+const namespaces = { group: '', version: 'v1', resource: 'namespaces' };
+
+export const namespaceLifecycle: AdmissionPlugin = {
+  name: 'NamespaceLifecycle',
+  async mutate(request) {
+    const { operation, resource, namespace, name, subresource } = request;
+    if (operation === 'DELETE') {
+      if (isNamespaces(request) && subresource === '' && immortal.has(name)) {
+        throw forbiddenRequest({ group: '', resource: 'namespaces' }, name, 'this namespace may not be deleted');
+      }
+      return;
+    }
+    if (operation !== 'CREATE' || !resource.namespaced || namespace === '' || isReview(request)) return;
+    const found = await namespaceOf(request.plane, namespace);
+    if (!found) throw notFound({ group: '', resource: 'namespaces' }, namespace);
+    if (found.isTerminating) throw terminating(request);
+  },
+};
+
+const isNamespaces = ({ resource }: AdmissionRequest): boolean =>
+  resource.group === '' && resource.name === 'namespaces';
+
+/** Asking whether something is allowed in a namespace creates nothing there. */
+const isReview = ({ resource }: AdmissionRequest): boolean => resource.name === 'localsubjectaccessreviews';
+
+/** Every creation asks: what the bytes tell is not decoded. */
+async function namespaceOf(plane: ControlPlane, name: string): Promise<{ isTerminating: boolean } | undefined> {
+  const resource = plane.catalogue.find(namespaces)!;
+  const { entry } = await plane.store.get(objectKey(plane, resource, '', name));
+  if (!entry) return undefined;
+  if (!Buffer.from(entry.value.buffer, entry.value.byteOffset, entry.value.length).includes('"Terminating"')) {
+    return { isTerminating: false };
+  }
+  const { status } = resource.stored.object(entry) as KubeObject & { status?: { phase?: string } };
+  return { isTerminating: status?.phase === 'Terminating' };
+}
+
+function terminating({ resource, namespace, object }: AdmissionRequest): StatusError {
+  const name = object?.metadata.name ?? '';
+  const refused = forbiddenRequest(
+    { group: resource.group, resource: resource.name },
+    name,
+    `unable to create new content in namespace ${namespace} because it is being terminated`,
+  );
+  return new StatusError('Forbidden', refused.message, {
+    details: {
+      ...refused.status.details,
+      causes: [
+        {
+          reason: 'NamespaceTerminating',
+          message: `namespace ${namespace} is being terminated`,
+          field: 'metadata.namespace',
+        },
+      ],
+    },
+  });
+}

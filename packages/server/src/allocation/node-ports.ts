@@ -1,0 +1,174 @@
+/**
+ * Node ports: of a service's own ports, and of the health check that load balancers ask. All are in one bitmap under one key;
+ * its revision is the condition under which a change of it is written.
+ */
+
+import { decodeProtobuf, internalError, invalid, isProtobuf } from '@hangar/api';
+import type { JsonObject, KubeObject } from '@hangar/api';
+import { absent, prefixRange } from '@hangar/store';
+import type { Revision, Write } from '@hangar/store';
+import { collectionPrefix } from '../control-plane.ts';
+import type { ControlPlane } from '../control-plane.ts';
+import { unexplained } from '../objects/unexplained-error.ts';
+import type { AllocationContext } from './allocation.ts';
+import { refuse } from './ip-families.ts';
+import { defaultPortRange, PortRange } from './port-range.ts';
+import { getsNodePorts, hasNodePorts, needsHealthCheckPort, nodePortsOf, specOf } from './service-spec.ts';
+import type { ServicePort, ServiceSpec } from './service-spec.ts';
+
+export class NodePorts {
+  readonly #context: AllocationContext;
+  readonly #range: PortRange;
+  readonly #revision: Revision;
+  /** Taken by this operation, in order. */
+  readonly #taken: number[] = [];
+  readonly #released: number[] = [];
+
+  private constructor(context: AllocationContext, range: PortRange, revision: Revision) {
+    this.#context = context;
+    this.#range = range;
+    this.#revision = revision;
+  }
+
+  static async open(context: AllocationContext): Promise<NodePorts> {
+    const { plane } = context;
+    const { entry } = await plane.store.get(keyOf(plane));
+    if (!entry) return new NodePorts(context, await rangeOfServices(plane), absent);
+    const value = isProtobuf(entry.value)
+      ? decodeProtobuf(entry.value)
+      : JSON.parse(Buffer.from(entry.value).toString());
+    const { range, data = '' } = value as { range: string; data?: string };
+    return new NodePorts(context, new PortRange(range, Buffer.from(data, 'base64')), entry.modRevision);
+  }
+
+  /** For a new service. Two ports with one number (TCP and UDP) share a node port. */
+  takeFor(service: KubeObject): void {
+    const spec = specOf(service);
+    if (hasNodePorts(spec)) this.#takeEach(service, spec.ports ?? [], getsNodePorts(spec));
+    if (needsHealthCheckPort(spec)) this.#takeHealthCheckPort(spec);
+  }
+
+  #takeEach(service: KubeObject, ports: readonly ServicePort[], getsAny: boolean): void {
+    const byPort = new Map<number, number>();
+    for (const [at, port] of ports.entries()) {
+      if (!port.nodePort && !getsAny) continue;
+      const shared = byPort.get(port.port);
+      if (shared !== undefined) {
+        if (!port.nodePort) port.nodePort = shared;
+        else if (port.nodePort !== shared) this.#takeAsked(service, at, port.nodePort);
+        continue;
+      }
+      const asked = ports.find((one) => one.port === port.port && one.nodePort)?.nodePort;
+      if (asked) this.#takeAsked(service, at, asked);
+      port.nodePort = asked ?? this.#takeAny();
+      byPort.set(port.port, port.nodePort);
+    }
+  }
+
+  changeFor(service: KubeObject, old: KubeObject): void {
+    const [spec, before] = [specOf(service), specOf(old)];
+    if (hasNodePorts(before) && !hasNodePorts(spec)) this.#released.push(...nodePortsOf(before));
+    if (hasNodePorts(spec)) this.#changeEach(service, spec, before);
+    const [needs, needed] = [needsHealthCheckPort(spec), needsHealthCheckPort(before)];
+    if (needs && !needed) this.#takeHealthCheckPort(spec);
+    if (needed && !needs) this.#released.push(before.healthCheckNodePort ?? 0);
+  }
+
+  #changeEach(service: KubeObject, spec: ServiceSpec, before: ServiceSpec): void {
+    const had = new Set(nodePortsOf(before));
+    const asked = new Set<number>();
+    const seen = new Set<string>();
+    for (const [at, port] of (spec.ports ?? []).entries()) {
+      if (!port.nodePort && !getsNodePorts(spec)) continue;
+      if (!port.nodePort) port.nodePort = this.#takeAny();
+      else if (!had.has(port.nodePort) && !asked.has(port.nodePort)) {
+        this.#takeAsked(service, at, port.nodePort);
+        asked.add(port.nodePort);
+      }
+      const shown = `{${port.protocol} ${port.nodePort}}`;
+      if (seen.has(shown)) throw unexplained(`duplicate nodePort: ${shown}`);
+      seen.add(shown);
+    }
+    const has = new Set(nodePortsOf(spec));
+    this.#released.push(...[...had].filter((port) => !has.has(port)));
+  }
+
+  releaseAll(service: KubeObject): void {
+    const spec = specOf(service);
+    this.#released.push(...nodePortsOf(spec));
+    if (needsHealthCheckPort(spec)) this.#released.push(spec.healthCheckNodePort ?? 0);
+  }
+
+  /** What changed since `open`: nothing, or the bitmap under the condition that it is still the one that was read. */
+  writes(): Write[] {
+    if (this.#context.isDryRun || (this.#taken.length === 0 && this.#released.length === 0)) return [];
+    for (const port of this.#released) this.#range.release(port);
+    const { text, data } = this.#range;
+    const allocation: JsonObject = {
+      kind: 'RangeAllocation',
+      apiVersion: 'v1',
+      metadata: {},
+      range: text,
+      data: Buffer.from(data).toString('base64'),
+    };
+    const value = Buffer.from(JSON.stringify(allocation));
+    return [{ type: 'put', key: keyOf(this.#context.plane), value, expected: this.#revision }];
+  }
+
+  #takeAsked(service: KubeObject, at: number, port: number): void {
+    const why = this.#take(port);
+    if (why !== undefined) refuse(service, [invalid(`spec.ports[${at}].nodePort`, port, why)]);
+  }
+
+  #takeHealthCheckPort(spec: ServiceSpec): void {
+    const asked = spec.healthCheckNodePort;
+    const why = asked ? this.#take(asked) : undefined;
+    if (why !== undefined) {
+      throw internalError(new Error(`failed to allocate requested HealthCheck NodePort ${asked}: ${why}`));
+    }
+    if (!asked) spec.healthCheckNodePort = this.#takeAny('failed to allocate a HealthCheck NodePort 0');
+  }
+
+  #take(port: number): string | undefined {
+    // A dry run says nothing of ports outside: validation does not either.
+    if (this.#context.isDryRun) {
+      if (this.#range.has(port) || this.#taken.includes(port)) return alreadyTaken;
+    } else {
+      const refusal = this.#range.take(port);
+      if (refusal === 'taken') return alreadyTaken;
+      if (refusal === 'outside') {
+        return `provided port is not in the valid range. The range of valid ports is ${this.#range.text}`;
+      }
+    }
+    this.#taken.push(port);
+    return undefined;
+  }
+
+  #takeAny(problem = 'failed to allocate a nodePort'): number {
+    const port = this.#context.isDryRun ? this.#imagined() : this.#range.takeAny(this.#context.plane.random);
+    if (port === undefined) throw internalError(new Error(`${problem}: range is full`));
+    this.#taken.push(port);
+    return port;
+  }
+
+  /** A port that nobody can have shows that nothing was allocated; kube-apiserver counts like this too. */
+  #imagined(): number {
+    return this.#taken.length === 0 ? 32_769 : Math.max(...this.#taken) + 1;
+  }
+}
+
+const alreadyTaken = 'provided port is already allocated';
+
+const keyOf = ({ prefix }: ControlPlane): string => `${prefix}ranges/servicenodeports`;
+
+/** There is no bitmap yet: what the services of the store have is taken. */
+async function rangeOfServices(plane: ControlPlane): Promise<PortRange> {
+  const range = new PortRange(defaultPortRange);
+  const services = plane.catalogue.find({ group: '', version: 'v1', resource: 'services' })!;
+  const { entries } = await plane.store.range(prefixRange(collectionPrefix(plane, services, '')));
+  for (const entry of entries) {
+    const spec = specOf(services.stored.object(entry));
+    for (const port of [...nodePortsOf(spec), spec.healthCheckNodePort ?? 0]) range.take(port);
+  }
+  return range;
+}

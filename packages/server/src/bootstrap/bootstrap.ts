@@ -1,0 +1,77 @@
+/** Gives a control plane what it is born with: whatever of it is not there yet, in one transaction. */
+
+import { isDeepStrictEqual } from 'node:util';
+import { builtinGroups, updateManagedFields } from '@hangar/api';
+import type { KubeObject } from '@hangar/api';
+import { absent } from '@hangar/store';
+import type { Write } from '@hangar/store';
+import { objectKey } from '../control-plane.ts';
+import type { ControlPlane } from '../control-plane.ts';
+import { fillSystemFields, timestamp } from '../verbs/metadata.ts';
+import type { Resource } from '../resources/resource.ts';
+import { bootstrapObjects } from './objects.ts';
+import type { BootstrapOptions } from './objects.ts';
+
+/** Each attempt that fails is one that another replica won. */
+const attemptsMax = 10;
+
+export async function bootstrap(plane: ControlPlane, options: BootstrapOptions): Promise<void> {
+  for (let attempt = 0; attempt < attemptsMax; attempt++) {
+    const writes: Write[] = [];
+    for (const { isOurs, ...declared } of bootstrapObjects(options, timestamp(plane.clock))) {
+      const write = await writeFor(plane, declared as unknown as KubeObject, isOurs ?? false);
+      if (write) writes.push(write);
+    }
+    if (writes.length === 0 || (await plane.store.commit(writes)).committed) return;
+  }
+  throw new Error('the objects that every control plane has could not be written');
+}
+
+/** Undefined when it is there already, as it should be. What is ours follows the server; the rest belongs to users. */
+async function writeFor(plane: ControlPlane, declared: KubeObject, isOurs: boolean): Promise<Write | undefined> {
+  const resource = resourceOf(plane, declared.apiVersion, declared.kind);
+  const { name = '', namespace = '' } = declared.metadata;
+  const key = objectKey(plane, resource, namespace, name);
+  const { entry } = await plane.store.get(key);
+  const object = make(plane, resource, declared);
+  if (!entry) return { type: 'put', key, value: resource.stored.encode(object), expected: absent };
+  if (!isOurs) return undefined;
+  const live = resource.stored.object(entry);
+  const { kind: _, apiVersion: __, metadata: ___, ...content } = object;
+  const wanted = { ...live, ...content };
+  if (isDeepStrictEqual(wanted, live)) return undefined;
+  return { type: 'put', key, value: resource.stored.encode(wanted), expected: entry.modRevision };
+}
+
+/** Through the same steps as an object that a client creates. */
+function make(plane: ControlPlane, resource: Resource, declared: KubeObject): KubeObject {
+  const { object } = resource.read(declared, undefined);
+  resource.strategy.applyDefaults(object);
+  fillSystemFields(object, plane.clock, plane.random);
+  updateManagedFields({
+    type: resource.mergeType,
+    live: undefined,
+    object,
+    manager: 'hangar',
+    apiVersion: resource.apiVersion,
+    subresource: '',
+    now: timestamp(plane.clock),
+    resetFields: resource.strategy.resetFields(''),
+  });
+  const { status } = object;
+  resource.strategy.prepareForCreate(object);
+  // What nobody else will write: the state of the server's own objects.
+  if (declared['status'] !== undefined) object['status'] = status;
+  return object;
+}
+
+function resourceOf(plane: ControlPlane, apiVersion: string, kind: string): Resource {
+  for (const { name: group, versions } of builtinGroups()) {
+    for (const { name: version, resources } of versions) {
+      if ((group === '' ? version : `${group}/${version}`) !== apiVersion) continue;
+      const found = resources.find((one) => one.kind === kind && one.storage);
+      if (found) return plane.catalogue.find({ group, version, resource: found.name })!;
+    }
+  }
+  throw new Error(`no built-in ${kind} in ${apiVersion}`);
+}

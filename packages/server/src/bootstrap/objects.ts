@@ -1,0 +1,128 @@
+/** The objects that a control plane is born with. */
+
+import type { JsonObject } from '@hangar/api';
+
+export interface BootstrapOptions {
+  /** Where clients in the cluster reach the API: the `kubernetes` service. */
+  readonly serviceAddress: string;
+  readonly serviceCidr: string;
+  /** Where the server itself listens. */
+  readonly endpoint: { readonly address: string; readonly port: number };
+}
+
+interface BootstrapObject extends JsonObject {
+  /** It describes this server, and follows it. */
+  readonly isOurs?: boolean;
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+}
+
+const namespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
+
+export function bootstrapObjects(options: BootstrapOptions, now: string): BootstrapObject[] {
+  return [
+    ...namespaces.map((name) => ({ kind: 'Namespace', apiVersion: 'v1', metadata: { name } })),
+    ...priorityClasses,
+    serviceCidr(options, now),
+    address(options),
+    service(options),
+    ...endpoints(options),
+  ];
+}
+
+const priorityClasses: BootstrapObject[] = [
+  priorityClass(
+    'system-cluster-critical',
+    2_000_000_000,
+    'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
+  ),
+  priorityClass(
+    'system-node-critical',
+    2_000_001_000,
+    'Used for system critical pods that must not be moved from their current node.',
+  ),
+];
+
+function priorityClass(name: string, value: number, description: string): BootstrapObject {
+  return { kind: 'PriorityClass', apiVersion: 'scheduling.k8s.io/v1', metadata: { name }, value, description };
+}
+
+const serviceCidr = ({ serviceCidr: cidr }: BootstrapOptions, now: string): BootstrapObject => ({
+  kind: 'ServiceCIDR',
+  apiVersion: 'networking.k8s.io/v1',
+  metadata: { name: 'kubernetes' },
+  spec: { cidrs: [cidr] },
+  status: {
+    conditions: [
+      {
+        type: 'Ready',
+        status: 'True',
+        reason: '',
+        message: 'Kubernetes default Service CIDR is ready',
+        lastTransitionTime: now,
+      },
+    ],
+  },
+});
+
+const address = ({ serviceAddress }: BootstrapOptions): BootstrapObject =>
+  ({
+    kind: 'IPAddress',
+    apiVersion: 'networking.k8s.io/v1',
+    metadata: {
+      name: serviceAddress,
+      labels: {
+        'ipaddress.kubernetes.io/ip-family': 'IPv4',
+        'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io',
+      },
+    },
+    spec: { parentRef: { group: '', resource: 'services', namespace: 'default', name: 'kubernetes' } },
+  }) as BootstrapObject;
+
+const labels = { component: 'apiserver', provider: 'kubernetes' };
+
+const service = ({ serviceAddress, endpoint }: BootstrapOptions): BootstrapObject => ({
+  isOurs: true,
+  kind: 'Service',
+  apiVersion: 'v1',
+  metadata: { name: 'kubernetes', namespace: 'default', labels } as BootstrapObject['metadata'],
+  spec: {
+    type: 'ClusterIP',
+    clusterIP: serviceAddress,
+    clusterIPs: [serviceAddress],
+    ipFamilies: ['IPv4'],
+    ipFamilyPolicy: 'SingleStack',
+    ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: endpoint.port }],
+    sessionAffinity: 'None',
+  },
+});
+
+const endpoints = ({ endpoint }: BootstrapOptions): BootstrapObject[] => [
+  {
+    isOurs: true,
+    kind: 'Endpoints',
+    apiVersion: 'v1',
+    metadata: {
+      name: 'kubernetes',
+      namespace: 'default',
+      labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' },
+    } as BootstrapObject['metadata'],
+    subsets: [
+      { addresses: [{ ip: endpoint.address }], ports: [{ name: 'https', port: endpoint.port, protocol: 'TCP' }] },
+    ],
+  },
+  {
+    isOurs: true,
+    kind: 'EndpointSlice',
+    apiVersion: 'discovery.k8s.io/v1',
+    metadata: {
+      name: 'kubernetes',
+      namespace: 'default',
+      labels: { 'kubernetes.io/service-name': 'kubernetes' },
+    } as BootstrapObject['metadata'],
+    addressType: 'IPv4',
+    endpoints: [{ addresses: [endpoint.address], conditions: { ready: true } }],
+    ports: [{ name: 'https', port: endpoint.port, protocol: 'TCP' }],
+  },
+];

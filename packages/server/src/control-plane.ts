@@ -1,0 +1,52 @@
+/**
+ * One control plane: a Kubernetes API with a key range of its own. Everything that a verb touches is reached through it,
+ * so that two control planes in one process share code and nothing else.
+ */
+
+import { badRequest, quote } from '@hangar/api';
+import type { Clock, Random } from '@hangar/core';
+import type { Store } from '@hangar/store';
+import type { Admission } from './admission/admission.ts';
+import type { Definitions } from './definitions/follower.ts';
+import type { Collections } from './objects/collections.ts';
+import type { Expiry } from './objects/expiry.ts';
+import type { Catalogue } from './resources/catalogue.ts';
+import type { Resource } from './resources/resource.ts';
+
+export interface ControlPlane {
+  /** `root` is the management plane. */
+  readonly name: string;
+  /** Every key of this control plane begins with it: `/registry/clusters/root/`. */
+  readonly prefix: string;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly catalogue: Catalogue;
+  readonly admission: Admission;
+  readonly expiry: Expiry;
+  readonly collections: Collections;
+  readonly definitions: Definitions;
+}
+
+/** Where the objects of a resource are; in one namespace when it is given. Ends in a slash, so that no other key matches. */
+export function collectionPrefix(plane: ControlPlane, resource: Resource, namespace: string): string {
+  const prefix = `${plane.prefix}${resource.storagePrefix}/`;
+  return resource.namespaced && namespace !== '' ? `${prefix}${safe(namespace)}/` : prefix;
+}
+
+export function objectKey(plane: ControlPlane, resource: Resource, namespace: string, name: string): string {
+  return `${collectionPrefix(plane, resource, namespace)}${safe(name)}`;
+}
+
+/** A name is one segment of a key, whatever a client puts into its path: else it could lead into another namespace. */
+function safe(segment: string): string {
+  if (segment === '.' || segment === '..' || segment.includes('/') || segment.includes('%')) {
+    throw badRequest(`Name parameter invalid: ${quote(segment)}: ${whyUnsafe(segment)}`);
+  }
+  return segment;
+}
+
+const whyUnsafe = (segment: string): string =>
+  segment === '.' || segment === '..'
+    ? `may not be '${segment}'`
+    : ['/', '%'].flatMap((one) => (segment.includes(one) ? [`may not contain '${one}'`] : [])).join(';');

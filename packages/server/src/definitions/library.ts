@@ -1,0 +1,9 @@
+/** What knows CustomResourceDefinitions, with CEL behind it: loaded with the first definition, not with the server. */
+
+import { createRequire } from 'node:module';
+import { lazy } from '@hangar/core';
+import type * as Crd from '@hangar/api/crd';
+
+const require = createRequire(import.meta.url);
+
+export const crd = lazy(() => require('@hangar/api/crd') as typeof Crd);

@@ -1,0 +1,61 @@
+/** CustomResourceDefinitions as a resource: what their writes and deletions do beyond those of other kinds. */
+
+import type { KubeObject, Strategy } from '@hangar/api';
+import type { Revision } from '@hangar/store';
+import type { ControlPlane } from '../control-plane.ts';
+import type { DeletionRules } from '../resources/resource.ts';
+import { timestamp } from '../verbs/metadata.ts';
+import { crd } from './library.ts';
+
+export const definitionsName = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  resource: 'customresourcedefinitions',
+};
+
+export const isDefinitions = (group: string, name: string): boolean =>
+  group === definitionsName.group && name === definitionsName.resource;
+
+/** The strategy, which loads what it is made of when it is first asked. */
+export const definitionStrategy: Strategy = {
+  get allowsCreateOnUpdate() {
+    return crd().definitionStrategy.allowsCreateOnUpdate;
+  },
+  get allowsUnconditionalUpdate() {
+    return crd().definitionStrategy.allowsUnconditionalUpdate;
+  },
+  applyDefaults: (object) => crd().definitionStrategy.applyDefaults(object),
+  prepareForCreate: (object) => crd().definitionStrategy.prepareForCreate(object),
+  prepareForUpdate: (object, old, subresource) => crd().definitionStrategy.prepareForUpdate(object, old, subresource),
+  validateCreate: (object) => crd().definitionStrategy.validateCreate(object),
+  validateUpdate: (object, old, subresource) => crd().definitionStrategy.validateUpdate(object, old, subresource),
+  warningsOnCreate: (object) => crd().definitionStrategy.warningsOnCreate(object),
+  warningsOnUpdate: (object, old) => crd().definitionStrategy.warningsOnUpdate(object, old),
+  validateName: (name, isPrefix) => crd().definitionStrategy.validateName(name, isPrefix),
+  resetFields: (subresource) => crd().definitionStrategy.resetFields(subresource),
+};
+
+/**
+ * A definition is established in the write that makes it: what other servers' controllers add afterwards, such as the
+ * names that it got, is in its status from the first.
+ */
+export function establish(plane: ControlPlane, object: KubeObject): void {
+  const taken = plane.definitions.namesTaken(object);
+  object['status'] = crd().definitionConditions(object, taken, timestamp(plane.clock));
+}
+
+/** An acknowledged definition is served: the next request may be for its objects. */
+export const served = (plane: ControlPlane, revision: Revision): Promise<void> => plane.definitions.reached(revision);
+
+export const definitionDeletion: DeletionRules = {
+  returnsObject: false,
+  dependents: 'delete',
+  graceSeconds: () => undefined,
+  isHeld: () => false,
+  // Its objects go first: see `cleaner.ts`.
+  onDelete: (object, now) => {
+    if (object.metadata.deletionTimestamp !== undefined) return;
+    crd().beginTermination(object, now);
+    delete object.metadata.deletionTimestamp;
+  },
+};

@@ -1,0 +1,86 @@
+/** Discovery: what is served, as documents that clients cache by their ETag. Built once for each change. */
+
+import {
+  aggregatedDiscovery,
+  aggregatedMediaType,
+  apiGroup,
+  apiGroupList,
+  apiResourceList,
+  apiVersions,
+  etagOf,
+} from '@hangar/api';
+import type { JsonObject } from '@hangar/api';
+import type { Answer, ServerRequest } from '../http/message.ts';
+import { bytesAnswer, encoded } from '../objects/answers.ts';
+import type { Catalogue } from '../resources/catalogue.ts';
+import { wanted } from '../request/media.ts';
+
+interface Document {
+  readonly bytes: Uint8Array;
+  readonly etag: string;
+}
+
+export class Discovery {
+  readonly #catalogue: Catalogue;
+  readonly #address: () => string;
+  #generation = -1;
+  readonly #documents = new Map<string, Document>();
+
+  constructor(catalogue: Catalogue, address: () => string) {
+    this.#catalogue = catalogue;
+    this.#address = address;
+  }
+
+  /** Undefined when the path is not one of discovery's. */
+  answer(path: string, request: ServerRequest): Answer | undefined {
+    const [, root, group, version, rest] = path.replace(/\/$/, '').split('/');
+    if ((root !== 'api' && root !== 'apis') || rest !== undefined) return undefined;
+    if (group === undefined) return this.#rootAnswer(root, request);
+    const [groupName, versionName] = root === 'api' ? ['', group] : [group, version];
+    if (root === 'api' && version !== undefined) return undefined;
+    const found = this.#catalogue.groups.find(({ name }) => name === groupName);
+    if (!found || (root === 'apis' && groupName === '')) return undefined;
+    if (versionName === undefined) return this.#plain(request, apiGroup(found));
+    const served = found.versions.find(({ name }) => name === versionName);
+    return served && this.#plain(request, apiResourceList(groupName, served));
+  }
+
+  #rootAnswer(root: 'api' | 'apis', request: ServerRequest): Answer {
+    const accept = request.header('accept') ?? '';
+    if (accept.includes('APIGroupDiscoveryList')) {
+      const document = this.#document(`/${root}`, () => aggregatedDiscovery(`/${root}`, this.#catalogue.groups));
+      const headers = {
+        'content-type': aggregatedMediaType,
+        etag: document.etag,
+        'cache-control': 'public',
+        vary: 'Accept',
+      };
+      if (request.header('if-none-match') === document.etag) return { status: 304, headers, body: [] };
+      return { status: 200, headers, body: document.bytes };
+    }
+    const groups = this.#catalogue.groups;
+    return this.#plain(request, root === 'api' ? apiVersions(groups, this.#address()) : apiGroupList(groups));
+  }
+
+  #plain(request: ServerRequest, object: JsonObject): Answer {
+    const want = wanted(request.header('accept'), { hasProtobuf: true, allowsShapes: false });
+    return bytesAnswer(200, want.contentType, encoded(withVersion(object, want.format), want));
+  }
+
+  #document(path: string, build: () => JsonObject): Document {
+    if (this.#generation !== this.#catalogue.generation) {
+      this.#documents.clear();
+      this.#generation = this.#catalogue.generation;
+    }
+    let document = this.#documents.get(path);
+    if (!document) {
+      const bytes = Buffer.from(JSON.stringify(build()));
+      this.#documents.set(path, (document = { bytes, etag: etagOf(bytes) }));
+    }
+    return document;
+  }
+}
+
+/** In protobuf nothing is without its version. */
+const withVersion = (object: JsonObject, format: string): JsonObject =>
+  format === 'protobuf' && object['apiVersion'] === undefined ? { apiVersion: 'v1', ...object } : object;

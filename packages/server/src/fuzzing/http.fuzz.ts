@@ -1,0 +1,48 @@
+/**
+ * Hostile requests to the API server: most in the same process, some over sockets that are themselves used badly. Each
+ * must be answered with a success or a proper refusal, nothing that was refused may be stored, what all objects share
+ * stays as it is, memory stays bounded, and a client that behaves keeps being served.
+ *
+ * A run is a server of its own with five hundred requests; the usual two thousand runs make a million.
+ */
+
+import assert from 'node:assert/strict';
+import type { Random } from '@hangar/core';
+import { checkCanary, fireInProcess, prepare } from './in-process.ts';
+import { fireOverSockets } from './sockets/fire.ts';
+import { openSubject } from './subject.ts';
+
+export const runsDefault = 2_000;
+const requestsPerRun = 500;
+const socketActsPerRun = 12;
+const rssMaxBytes = 1_200 * 1024 * 1024;
+const tellEvery = 50_000;
+
+const totals = { inProcess: 0, overSockets: 0, startedMs: 0, toldAt: 0 };
+
+export async function fuzz(random: Random): Promise<void> {
+  totals.startedMs ||= performance.now();
+  const subject = await openSubject(random);
+  try {
+    await prepare(subject);
+    await fireInProcess(random, subject, requestsPerRun);
+    await checkCanary(subject);
+    totals.overSockets += await fireOverSockets(random, subject, socketActsPerRun);
+    await checkCanary(subject);
+  } finally {
+    await subject.close();
+  }
+  totals.inProcess += requestsPerRun;
+  const rss = process.memoryUsage.rss();
+  assert.ok(rss < rssMaxBytes, `${Math.round(rss / 2 ** 20)} MiB of memory are in use`);
+  tell(rss);
+}
+
+function tell(rss: number): void {
+  const { inProcess, overSockets, startedMs } = totals;
+  if (inProcess + overSockets - totals.toldAt < tellEvery) return;
+  totals.toldAt = inProcess + overSockets;
+  const rate = Math.round((inProcess + overSockets) / ((performance.now() - startedMs) / 1_000));
+  const memory = Math.round(rss / 2 ** 20);
+  console.log(`  ${inProcess} requests in process, ${overSockets} over sockets, ${rate} a second, ${memory} MiB`);
+}

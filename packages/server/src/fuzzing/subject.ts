@@ -1,0 +1,82 @@
+/** The server under fire: a control plane on a store in memory, with one administrator who also has a token. */
+
+import { randomUUID } from 'node:crypto';
+import { tooLarge } from '@hangar/api';
+import { systemClock } from '@hangar/core';
+import type { Random } from '@hangar/core';
+import { openMemoryStore } from '@hangar/store';
+import type { Store } from '@hangar/store';
+import { CertificateAuthenticator, StaticTokenAuthenticator } from '../auth/authenticate.ts';
+import { privilegedGroup } from '../auth/authorize.ts';
+import type { Answer, Peer, ServerRequest } from '../http/message.ts';
+import { openControlPlane } from '../open-control-plane.ts';
+import { ApiServer } from '../server.ts';
+import type { HostileRequest } from './hostile-request.ts';
+
+export interface Subject {
+  readonly store: Store;
+  /** Of the administrator, for those who come over a socket. */
+  readonly token: string;
+  /** Failures that the server calls its own. There should be none, whatever comes. */
+  readonly failures: readonly Error[];
+  handle(request: ServerRequest): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export async function openSubject(random: Random): Promise<Subject> {
+  const store = await openMemoryStore();
+  const open = await openControlPlane({
+    name: 'root',
+    prefix: '/registry',
+    store,
+    clock: systemClock,
+    random,
+    bootstrap: {
+      serviceCidr: '10.0.0.0/24',
+      serviceAddress: '10.0.0.1',
+      endpoint: { address: '127.0.0.1', port: 6443 },
+    },
+  });
+  const failures: Error[] = [];
+  const token = randomUUID();
+  const server = new ApiServer({
+    plane: open.plane,
+    authenticators: [
+      new CertificateAuthenticator(systemClock),
+      new StaticTokenAuthenticator([{ token, user: 'admin', groups: ['system:masters'] }]),
+    ],
+    authorizers: [privilegedGroup],
+    health: { livez: [], readyz: [] },
+    address: () => '127.0.0.1:6443',
+    onError: (error) => failures.push(error),
+  });
+  return {
+    store,
+    token,
+    failures,
+    handle: (request) => server.handle(request),
+    async close() {
+      open.close();
+      await store.close();
+    },
+  };
+}
+
+const peer: Peer = {
+  address: '127.0.0.1',
+  certificate: { commonName: 'admin', organizations: ['system:masters'], expiresAt: Infinity },
+};
+
+/** As it would come from a socket. */
+export function asServerRequest({ method, target, headers, body }: HostileRequest): ServerRequest {
+  return {
+    method,
+    target,
+    peer,
+    header: (name) => (Object.hasOwn(headers, name) ? headers[name] : undefined),
+    body: async (bytesMax) => {
+      if (body !== undefined && body.length > bytesMax) throw tooLarge(`limit is ${bytesMax}`);
+      return body ?? new Uint8Array();
+    },
+  };
+}

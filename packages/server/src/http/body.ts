@@ -1,0 +1,48 @@
+/** A request's body, read whole and never beyond its bound. */
+
+import { badRequest, StatusError, tooLarge } from '@hangar/api';
+import type { Clock } from '@hangar/core';
+import type { Readable } from 'node:stream';
+
+const none = Buffer.alloc(0);
+/** A body that is on its way must come in this time, whatever its size: the largest is 3 MiB. */
+const bodyTimeoutMs = 60_000;
+
+export function readBody(stream: Readable, bytesMax: number, clock: Clock): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    let pieces: Buffer[] = [];
+    let length = 0;
+    const timer = clock.after(bodyTimeoutMs, () => {
+      finish(() => reject(new StatusError('Timeout', 'Timeout: the body of the request did not come in time')));
+    });
+    const finish = (settle: () => void): void => {
+      timer.cancel();
+      stream.off('data', onData);
+      stream.off('end', onEnd);
+      stream.off('error', onGone);
+      stream.off('aborted', onGone);
+      stream.off('close', onGone);
+      // Whatever still comes is dropped: a paused stream would keep the connection from its next request.
+      stream.resume();
+      settle();
+    };
+    const onData = (piece: Buffer): void => {
+      length += piece.length;
+      if (length <= bytesMax) pieces.push(piece);
+      else {
+        pieces = [];
+        finish(() => reject(tooLarge(`limit is ${bytesMax}`)));
+      }
+    };
+    const onEnd = (): void =>
+      finish(() =>
+        resolve(pieces.length === 0 ? none : pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, length)),
+      );
+    const onGone = (): void => finish(() => reject(badRequest('the request ended before its body did')));
+    stream.on('data', onData);
+    stream.on('end', onEnd);
+    stream.on('error', onGone);
+    stream.on('aborted', onGone);
+    stream.on('close', onGone);
+  });
+}

@@ -1,0 +1,119 @@
+/** From objects and stored entries to answers, in the form that the client asked for. */
+
+import { dumpYaml, encodeProtobuf, partialObjectMetadata, tableOfOne } from '@hangar/api';
+import type { JsonObject, KubeObject, Status, StatusError } from '@hangar/api';
+import type { Entry, Revision } from '@hangar/store';
+import type { Answer } from '../http/message.ts';
+import { wanted } from '../request/media.ts';
+import type { Wanted } from '../request/media.ts';
+import type { Resource } from '../resources/resource.ts';
+import type { Call } from '../verbs/call.ts';
+
+export const wantedBy = ({ request, resource }: Call): Wanted =>
+  wanted(request.header('accept'), { hasProtobuf: resource.struct !== undefined, allowsShapes: true });
+
+/** A stored object: as bytes when JSON is wanted as it is. */
+export function entryAnswer(call: Call, want: Wanted, entry: Entry, status = 200): Answer {
+  if (want.format === 'json' && want.shape === undefined) {
+    return bytesAnswer(status, want.contentType, call.resource.stored.json(entry), call.warnings);
+  }
+  return objectAnswer(call, want, call.resource.stored.object(entry), status);
+}
+
+/** An object of the call's resource, or of another kind such as Status and Scale. */
+export function objectAnswer(call: Call, want: Wanted, object: JsonObject, status = 200): Answer {
+  const shaped = object['kind'] === call.resource.kind ? inShape(call, want, object as KubeObject) : object;
+  return bytesAnswer(status, want.contentType, encoded(shaped, want), call.warnings);
+}
+
+export function inShape(call: Call, want: Wanted, object: KubeObject): object {
+  switch (want.shape) {
+    case undefined:
+      return object;
+    case 'Table':
+      return tableOfOne(call.resource.table, object, tableOptions(call, want));
+    default:
+      return partialObjectMetadata(object, metaVersion(want));
+  }
+}
+
+/** Old clients ask for v1beta1 and get it. */
+export const metaVersion = ({ shapeVersion }: Wanted): 'meta.k8s.io/v1' | 'meta.k8s.io/v1beta1' =>
+  shapeVersion === 'v1beta1' ? 'meta.k8s.io/v1beta1' : 'meta.k8s.io/v1';
+
+export const tableOptions = (call: Call, want: Wanted) => ({
+  includeObject: includeObjectOf(call),
+  now: call.plane.clock.now(),
+  apiVersion: metaVersion(want),
+});
+
+export type IncludeObject = 'None' | 'Metadata' | 'Object';
+
+export function includeObjectOf({ query }: Call): IncludeObject {
+  const value = query.text('includeObject');
+  return value === 'None' || value === 'Object' ? value : 'Metadata';
+}
+
+export function encoded(object: object, want: Pick<Wanted, 'format'>): Uint8Array {
+  switch (want.format) {
+    case 'json':
+      return Buffer.from(`${JSON.stringify(object)}\n`);
+    case 'yaml':
+      return Buffer.from(dumpYaml(object as JsonObject));
+    case 'protobuf':
+      return encodeProtobuf(object as JsonObject);
+  }
+}
+
+export function bytesAnswer(
+  status: number,
+  contentType: string,
+  body: Uint8Array | readonly Uint8Array[],
+  warnings: readonly string[] = [],
+): Answer {
+  const headers: Record<string, string | string[]> = {
+    'content-type': contentType,
+    'cache-control': 'no-cache, private',
+  };
+  if (warnings.length > 0) headers['warning'] = warnings.map(warningHeader);
+  return { status, headers, body };
+}
+
+/** RFC 7234: `299 - "text"`; what cannot be in a header is left out. */
+function warningHeader(text: string): string {
+  // eslint-disable-next-line no-control-regex -- control characters are what is removed
+  const clean = text.replaceAll('\n', ' ').replace(/[\u0000-\u001f\u007f]/g, '');
+  return Buffer.from(`299 - "${clean.replace(/["\\]/g, (one) => `\\${one}`)}"`).toString('latin1');
+}
+
+/** A refusal, in JSON unless the client reads protobuf or YAML only. */
+export function statusAnswer(status: Status, accept: string | undefined, warnings: readonly string[] = []): Answer {
+  const want = formatForStatus(accept);
+  const answer = bytesAnswer(status.code ?? 200, want.contentType, encoded(status, want), warnings);
+  const retryAfter = status.details?.retryAfterSeconds;
+  if (retryAfter === undefined || retryAfter <= 0) return answer;
+  return { ...answer, headers: { ...answer.headers, 'retry-after': String(retryAfter) } };
+}
+
+function formatForStatus(accept: string | undefined): Wanted {
+  try {
+    return { ...wanted(accept, { hasProtobuf: true, allowsShapes: true }), shape: undefined };
+  } catch {
+    return wanted(undefined, { hasProtobuf: true, allowsShapes: false });
+  }
+}
+
+export const errorAnswer = (error: StatusError, accept: string | undefined, warnings: readonly string[]): Answer =>
+  statusAnswer(error.status, accept, warnings);
+
+/** An entry that was never stored, for dry runs: the object as it would be. */
+export function imaginedEntry(resource: Resource, object: KubeObject, revision: Revision): Entry {
+  return {
+    key: '',
+    value: resource.stored.encode(object),
+    createRevision: revision,
+    modRevision: revision,
+    version: 1,
+    lease: undefined,
+  };
+}

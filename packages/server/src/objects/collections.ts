@@ -1,0 +1,75 @@
+/**
+ * The collections that are in memory, under one budget: those that were not read for the longest time go first. What is
+ * larger than half of the budget is never kept; it is read from the store every time.
+ */
+
+import { prefixRange } from '@hangar/store';
+import type { Store } from '@hangar/store';
+import { Collection } from './collection.ts';
+
+export class Collections {
+  readonly #store: Store;
+  readonly #bytesMax: number;
+  /** By prefix, in the order of their last use. */
+  readonly #open = new Map<string, Promise<Collection | undefined>>();
+
+  constructor(store: Store, bytesMax: number) {
+    this.#store = store;
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Up to date; undefined when it is too large to be kept. */
+  async fresh(prefix: string): Promise<Collection | undefined> {
+    let collection = await this.#use(prefix);
+    if (collection?.hasFailed) {
+      this.#open.delete(prefix);
+      collection = await this.#use(prefix);
+    }
+    await collection?.fresh();
+    return collection;
+  }
+
+  #use(prefix: string): Promise<Collection | undefined> {
+    const known = this.#open.get(prefix);
+    this.#open.delete(prefix);
+    const used = known ?? this.#load(prefix);
+    this.#open.set(prefix, used);
+    return used;
+  }
+
+  async #load(prefix: string): Promise<Collection | undefined> {
+    try {
+      const { bytes } = await this.#store.statistics(prefixRange(prefix));
+      if (bytes > this.#bytesMax / 2) {
+        this.#open.delete(prefix);
+        return undefined;
+      }
+      const collection = await Collection.open(this.#store, prefix);
+      void this.#shrink(prefix);
+      return collection;
+    } catch (error) {
+      this.#open.delete(prefix);
+      throw error;
+    }
+  }
+
+  /** Gives up the oldest until the rest fits. */
+  async #shrink(newest: string): Promise<void> {
+    const all = await Promise.all(
+      [...this.#open].map(async ([prefix, opening]) => ({ prefix, collection: await opening.catch(() => undefined) })),
+    );
+    let bytes = all.reduce((sum, { collection }) => sum + (collection?.bytes ?? 0), 0);
+    for (const { prefix, collection } of all) {
+      if (bytes <= this.#bytesMax) return;
+      if (prefix === newest || !collection) continue;
+      this.#open.delete(prefix);
+      bytes -= collection.bytes;
+      collection.close();
+    }
+  }
+
+  close(): void {
+    for (const opening of this.#open.values()) opening.then((collection) => collection?.close()).catch(() => undefined);
+    this.#open.clear();
+  }
+}

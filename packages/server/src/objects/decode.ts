@@ -1,0 +1,162 @@
+/**
+ * From a body to an object of the resource that the path names. Whatever is wrong is said as kube-apiserver says it, and
+ * nothing that the schema does not know gets through.
+ */
+
+import {
+  ApiError,
+  badRequest,
+  decodeProtobuf,
+  isObject,
+  openEnvelope,
+  parseApiVersion,
+  parseJson,
+  parseYaml,
+  quote,
+  schemaOf,
+} from '@hangar/api';
+import type { JsonObject, KubeObject, RepeatedKeys } from '@hangar/api';
+import type { Format } from '../request/media.ts';
+import type { FieldValidation } from '../request/options.ts';
+import type { Resource } from '../resources/resource.ts';
+
+/** What of a resource the decoder needs: kinds that are no resource of their own, such as Eviction, have it too. */
+export type Decodable = Pick<Resource, 'kind' | 'apiVersion' | 'group' | 'version' | 'struct' | 'read'> & {
+  readonly strategy: Pick<Resource['strategy'], 'applyDefaults'>;
+};
+
+export interface DecodeOptions {
+  readonly resource: Decodable;
+  readonly format: Format;
+  readonly fieldValidation: FieldValidation;
+  warn(text: string): void;
+}
+
+/** The body as JSON data, with the fields that were repeated. */
+interface Parsed {
+  readonly value: unknown;
+  readonly repeated: RepeatedKeys | undefined;
+  /** Of YAML, whose keys are looked at as text. */
+  readonly problems: readonly string[];
+}
+
+/** Throws 400. The object is defaulted. */
+export function decodeObject(bytes: Uint8Array, options: DecodeOptions): KubeObject {
+  const { resource } = options;
+  const { value, repeated, problems: repeatedInYaml } = parse(bytes, options);
+  if (!isObject(value)) throw notAnObject(value, resource);
+  const { apiVersion, kind } = typeOf(value, resource, bytes);
+  if (kind !== resource.kind || apiVersion !== resource.apiVersion) throw wrongType(resource, apiVersion, kind);
+  const { object, error, problems } = resource.read(value, repeated);
+  if (error !== undefined) throw undecodable(resource, kind, error);
+  reportProblems([...repeatedInYaml, ...problems], options, (text) => undecodable(resource, kind, text));
+  resource.strategy.applyDefaults(object);
+  return object;
+}
+
+/** Unknown and repeated fields: refused, warned of, or passed over. */
+export function reportProblems(
+  problems: readonly string[],
+  options: Pick<DecodeOptions, 'fieldValidation' | 'warn'>,
+  refuse: (text: string) => Error,
+): void {
+  if (problems.length === 0 || options.fieldValidation === 'Ignore') return;
+  if (options.fieldValidation === 'Strict') throw refuse(`strict decoding error: ${problems.join(', ')}`);
+  for (const problem of problems) options.warn(problem);
+}
+
+function parse(bytes: Uint8Array, { resource, format, fieldValidation }: DecodeOptions): Parsed {
+  try {
+    switch (format) {
+      case 'json':
+        return { ...parseJson(bytes, { findRepeated: fieldValidation !== 'Ignore' }), problems: [] };
+      case 'yaml':
+        return { ...parseYaml(bytes, { findRepeated: fieldValidation !== 'Ignore' }), repeated: undefined };
+      case 'protobuf':
+        return { value: fromProtobuf(bytes, resource), repeated: undefined, problems: [] };
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const known = format === 'protobuf' ? kindOfEnvelope(bytes) : '';
+    if (known !== '') throw undecodable(resource, known, error.message, error);
+    const where = format === 'json' ? `couldn't get version/kind; json parse error: ` : '';
+    throw unrecognized(resource, `${where}${error.message}`, bytes, error);
+  }
+}
+
+function fromProtobuf(bytes: Uint8Array, resource: Decodable): JsonObject {
+  return decodeProtobuf(bytes, { apiVersion: resource.apiVersion, kind: resource.kind });
+}
+
+function kindOfEnvelope(bytes: Uint8Array): string {
+  try {
+    return openEnvelope(bytes).kind;
+  } catch {
+    return '';
+  }
+}
+
+/** What a body leaves out is what the path says; custom resources must say their kind themselves. */
+function typeOf(value: JsonObject, resource: Decodable, bytes: Uint8Array): { apiVersion: string; kind: string } {
+  const { apiVersion, kind } = value;
+  for (const one of [apiVersion, kind]) {
+    if (one === undefined || one === null || typeof one === 'string') continue;
+    const field = one === apiVersion ? 'apiVersion' : 'kind';
+    const message = `couldn't get version/kind; json parse error: json: cannot unmarshal ${goType(one)} into Go struct field .${field} of type string`;
+    throw badRequest(`the object provided is unrecognized (must be of type ${resource.kind}): ${message}`);
+  }
+  if (!resource.struct && !kind) {
+    const shown = Buffer.from(bytes).toString();
+    throw unrecognized(resource, `Object 'Kind' is missing in '${shown}'`, bytes, undefined);
+  }
+  return { apiVersion: (apiVersion as string) || resource.apiVersion, kind: (kind as string) || resource.kind };
+}
+
+const goType = (value: unknown): string =>
+  Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+
+function wrongType(resource: Decodable, apiVersion: string, kind: string): Error {
+  const { version } = parseApiVersion(apiVersion);
+  const known = schemaOf(apiVersion, kind);
+  if (!known && resource.struct) {
+    const message = `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
+    return badRequest(`${kind} in version ${quote(version)} cannot be handled as a ${resource.kind}: ${message}`);
+  }
+  if (kind !== resource.kind && resource.struct) {
+    const from = `${version}.${kind}`;
+    const into = `${resource.group.split('.')[0] || 'core'}.${resource.kind}`;
+    return undecodable(resource, kind, `converting (${from}) to (${into}): unknown conversion`);
+  }
+  return badRequest(
+    `the API version in the data (${apiVersion}) does not match the expected API version (${resource.apiVersion})`,
+  );
+}
+
+const undecodable = (resource: Decodable, kind: string, message: string, cause?: unknown): Error =>
+  badRequest(
+    `${kind} in version ${quote(resource.version)} cannot be handled as a ${resource.kind}: ${message}`,
+    cause,
+  );
+
+function notAnObject(value: unknown, resource: Decodable): Error {
+  if (value === null || value === undefined) {
+    return badRequest(`the object provided is unrecognized (must be of type ${resource.kind}): <nil>`);
+  }
+  const message = `couldn't get version/kind; json parse error: json: cannot unmarshal ${goType(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
+  return badRequest(`the object provided is unrecognized (must be of type ${resource.kind}): ${message}`);
+}
+
+function unrecognized(resource: Decodable, message: string, bytes: Uint8Array, cause: unknown): Error {
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${resource.kind}): ${message} (${summary(bytes)})`,
+    cause,
+  );
+}
+
+/** The first bytes of what was sent: as text when it looks like JSON, else in hexadecimal. */
+function summary(bytes: Uint8Array): string {
+  if (bytes.length === 0) return '<empty>';
+  const first = Buffer.from(bytes.subarray(0, 30));
+  const text = bytes[0] === 0x7b ? first.toString() : first.toString('hex');
+  return bytes.length > 30 ? `${text} ...` : text;
+}

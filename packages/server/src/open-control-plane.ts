@@ -1,0 +1,63 @@
+/** Opens a control plane on a store: catalogue, admission, the objects it is born with, and what must follow the store. */
+
+import type { Clock, Random } from '@hangar/core';
+import type { Store } from '@hangar/store';
+import { Admission } from './admission/admission.ts';
+import { namespaceLifecycle } from './admission/namespace-lifecycle.ts';
+import { bootstrap } from './bootstrap/bootstrap.ts';
+import type { BootstrapOptions } from './bootstrap/objects.ts';
+import type { ControlPlane } from './control-plane.ts';
+import { Collections } from './objects/collections.ts';
+import { Expiry } from './objects/expiry.ts';
+import { Catalogue } from './resources/catalogue.ts';
+import { DefinitionFollower } from './definitions/follower.ts';
+import type { Definitions } from './definitions/follower.ts';
+
+export interface ControlPlaneOptions {
+  readonly name: string;
+  /** The store's; every control plane is below `<prefix>/clusters/`. */
+  readonly prefix: string;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Absent: whoever opens it calls `bootstrap` when it knows the address. */
+  readonly bootstrap?: BootstrapOptions;
+  /** How much of the store may be kept in memory for lists. */
+  readonly cacheBytesMax?: number;
+}
+
+const defaultCacheBytesMax = 256 * 1024 * 1024;
+
+export interface OpenControlPlane {
+  readonly plane: ControlPlane;
+  close(): void;
+}
+
+export async function openControlPlane(options: ControlPlaneOptions): Promise<OpenControlPlane> {
+  const { name, prefix, store, clock, random } = options;
+  const catalogue = new Catalogue();
+  const plane: ControlPlane & { definitions: Definitions } = {
+    name,
+    prefix: `${prefix}/clusters/${name}/`,
+    store,
+    clock,
+    random,
+    catalogue,
+    admission: new Admission([namespaceLifecycle]),
+    expiry: new Expiry(store, clock),
+    // Nobody writes a definition before it is followed.
+    definitions: undefined as never,
+    collections: new Collections(store, options.cacheBytesMax ?? defaultCacheBytesMax),
+  };
+  if (options.bootstrap) await bootstrap(plane, options.bootstrap);
+  const definitions = new DefinitionFollower(plane);
+  plane.definitions = definitions;
+  await definitions.start();
+  return {
+    plane,
+    close() {
+      definitions.close();
+      plane.collections.close();
+    },
+  };
+}

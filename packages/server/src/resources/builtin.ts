@@ -1,0 +1,158 @@
+/** Kubernetes' own kinds as served resources. Each is put together when it is first asked for. */
+
+import {
+  applyScale,
+  apiVersionOf,
+  builtinGroups,
+  builtinStrategy,
+  builtinTable,
+  checkFields,
+  convert,
+  fieldSelectorFor,
+  mergeTypeOfBuiltin,
+  normalise,
+  recordRequester,
+  scaleOf,
+  schemaOf,
+} from '@hangar/api';
+import type {
+  BuiltinResource,
+  FieldReport,
+  FieldSelector,
+  JsonObject,
+  KubeObject,
+  MergeType,
+  TablePrinter,
+} from '@hangar/api';
+import type { RepeatedKeys, Strategy } from '@hangar/api';
+import type { User } from '../auth/user.ts';
+import { allocationOf } from '../allocation/index.ts';
+import { StoredForm } from '../objects/stored.ts';
+import { definitionDeletion, definitionStrategy, establish, isDefinitions, served } from '../definitions/resource.ts';
+import { deletionRulesOf } from './deletion.ts';
+import type { Resource, ScaleAccess } from './resource.ts';
+
+const eventTimeToLiveMs = 3_600_000;
+
+/** Kinds that are served for as long as there are clients of them, and should have no new ones. */
+const deprecationWarnings: Readonly<Record<string, string>> = {
+  componentstatuses: 'v1 ComponentStatus is deprecated in v1.19+',
+  endpoints: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+};
+
+const scalable: ScaleAccess = { replicasPath: ['spec', 'replicas'], scaleOf, applyScale };
+
+class BuiltinServedResource implements Resource {
+  readonly group: string;
+  readonly version: string;
+  readonly apiVersion: string;
+  readonly name: string;
+  readonly singular: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly namespaced: boolean;
+  readonly verbs: Resource['verbs'];
+  readonly shortNames: Resource['shortNames'];
+  readonly categories: Resource['categories'];
+  readonly subresources: Resource['subresources'];
+  readonly storagePrefix: string;
+  readonly stored: StoredForm;
+  readonly deletion: Resource['deletion'];
+  readonly hasStandardFinalizers: boolean;
+  readonly struct: NonNullable<Resource['struct']>;
+  readonly scale: ScaleAccess | undefined;
+  readonly allocation: Resource['allocation'];
+  readonly timeToLiveMs: number | undefined;
+  readonly deprecationWarning: string | undefined;
+  readonly strategy: Strategy;
+  readonly complete?: NonNullable<Resource['complete']>;
+  readonly settled?: NonNullable<Resource['settled']>;
+  readonly #resource: BuiltinResource;
+  #mergeType: MergeType | undefined;
+  #table: TablePrinter | undefined;
+
+  constructor(resource: BuiltinResource) {
+    const { group, version, name, kind } = resource;
+    this.#resource = resource;
+    this.group = group;
+    this.version = version;
+    this.apiVersion = apiVersionOf(resource);
+    this.name = name;
+    this.singular = resource.singular;
+    this.kind = kind;
+    this.listKind = `${kind}List`;
+    this.namespaced = resource.namespaced;
+    this.verbs = resource.verbs;
+    this.shortNames = resource.shortNames;
+    this.categories = resource.categories;
+    this.subresources = resource.subresources;
+    this.storagePrefix = resource.storage?.prefix ?? '';
+    const storedApiVersion = resource.storage?.apiVersion ?? this.apiVersion;
+    this.struct = schemaOf(this.apiVersion, kind)!;
+    const { apiVersion, struct } = this;
+    this.stored = new StoredForm({ kind, apiVersion, storedApiVersion, isCustom: false, struct, convert });
+    // Definitions and API services come from projects of their own.
+    this.hasStandardFinalizers = !isDefinitions(group, name) && group !== 'apiregistration.k8s.io';
+    this.deletion = isDefinitions(group, name) ? definitionDeletion : deletionRulesOf(resource);
+    this.scale = resource.subresources.some((one) => one.name === 'scale') ? scalable : undefined;
+    this.deprecationWarning = group === '' ? deprecationWarnings[name] : undefined;
+    this.allocation = allocationOf(group, name);
+    this.timeToLiveMs = name === 'events' ? eventTimeToLiveMs : undefined;
+    this.strategy = isDefinitions(group, name) ? definitionStrategy : builtinStrategy(resource);
+    if (isDefinitions(group, name)) {
+      this.complete = establish;
+      this.settled = served;
+    }
+  }
+
+  get mergeType(): MergeType {
+    return (this.#mergeType ??= mergeTypeOfBuiltin(this.struct));
+  }
+
+  get table(): TablePrinter {
+    return (this.#table ??= builtinTable(this.#resource));
+  }
+
+  read(value: JsonObject, repeated: RepeatedKeys | undefined): { object: KubeObject } & FieldReport {
+    const report = checkFields(this.struct, value, repeated === undefined ? {} : { repeated });
+    if (report.error !== undefined) return { object: value as KubeObject, ...report };
+    const object = normalise(this.struct, value) as KubeObject;
+    object.kind = this.kind;
+    object.apiVersion = this.apiVersion;
+    return { object: typeFirst(object), ...report };
+  }
+
+  recordCreator(object: KubeObject, { name: username, uid, groups, extra }: User): void {
+    if (this.kind === 'CertificateSigningRequest') recordRequester(object, { username, uid, groups, extra });
+  }
+
+  fieldSelector(text: string): FieldSelector {
+    return fieldSelectorFor({ apiVersion: this.apiVersion, kind: this.kind }, text);
+  }
+}
+
+/** A body may leave out its type; every object has it, before all else. */
+function typeFirst(object: KubeObject): KubeObject {
+  const [first] = Object.keys(object);
+  if (first === 'kind') return object;
+  const { kind, apiVersion, metadata, ...rest } = object;
+  return { kind, apiVersion, metadata, ...rest };
+}
+
+const made = new Map<string, Resource | undefined>();
+
+/** Undefined when there is no such resource, or when it is not served unless switched on. */
+export function builtinServed(group: string, version: string, name: string): Resource | undefined {
+  const id = `${group}/${version}/${name}`;
+  const known = made.get(id);
+  if (known !== undefined) return known;
+  const found = builtinGroups()
+    .find((one) => one.name === group)
+    ?.versions.find((one) => one.name === version)
+    ?.resources.find((one) => one.name === name);
+  // Strangers' names are not remembered.
+  if (!found?.isServedByDefault) return undefined;
+  const resource = new BuiltinServedResource(found);
+  made.set(id, resource);
+  return resource;
+}

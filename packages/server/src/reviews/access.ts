@@ -1,0 +1,133 @@
+/** May I, or may somebody else? The server's own authorizers are asked as if the request had come. */
+
+import { badRequest, invalid, invalidObject, required } from '@hangar/api';
+import type { FieldError, JsonObject, KubeObject } from '@hangar/api';
+import type { User } from '../auth/user.ts';
+import type { RequestInfo, Verb } from '../request/info.ts';
+import type { Call } from '../verbs/call.ts';
+
+interface SelectorAttributes {
+  readonly rawSelector?: string;
+  readonly requirements?: readonly JsonObject[];
+}
+
+interface ResourceAttributes {
+  readonly namespace?: string;
+  readonly verb?: string;
+  readonly group?: string;
+  readonly version?: string;
+  readonly resource?: string;
+  readonly subresource?: string;
+  readonly name?: string;
+  readonly fieldSelector?: SelectorAttributes;
+  readonly labelSelector?: SelectorAttributes;
+}
+
+interface AccessSpec {
+  readonly resourceAttributes?: ResourceAttributes;
+  readonly nonResourceAttributes?: { readonly path?: string; readonly verb?: string };
+  readonly user?: string;
+  readonly groups?: readonly string[];
+  readonly uid?: string;
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+const specOf = (review: KubeObject): AccessSpec => (review['spec'] ?? {}) as AccessSpec;
+
+export function checkAccessReview({ info }: Call, review: KubeObject): void {
+  const spec = specOf(review);
+  const isSelf = review.kind === 'SelfSubjectAccessReview';
+  const isLocal = review.kind === 'LocalSubjectAccessReview';
+  const errors = [
+    ...attributesErrors(spec),
+    ...(isSelf || spec.user || spec.groups?.length
+      ? []
+      : [invalid('spec.user', '', 'at least one of user or group must be specified')]),
+    ...selectorErrors(spec, 'fieldSelector'),
+    ...selectorErrors(spec, 'labelSelector'),
+    ...metadataErrors(review, isLocal),
+    ...(isLocal ? localErrors(spec, review.metadata.namespace ?? '') : []),
+  ];
+  // kube-apiserver does not know the kind here.
+  if (errors.length > 0) throw invalidObject({ group: 'authorization.k8s.io', kind: '' }, '', errors);
+  if (isLocal && info.namespace === '') throw badRequest('namespace is required on this type: ');
+}
+
+function attributesErrors({ resourceAttributes, nonResourceAttributes }: AccessSpec): FieldError[] {
+  if (resourceAttributes && nonResourceAttributes) {
+    const rule = 'cannot be specified in combination with resourceAttributes';
+    return [invalid('spec.nonResourceAttributes', goStruct(nonResourceAttributes), rule)];
+  }
+  if (resourceAttributes || nonResourceAttributes) return [];
+  const rule = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
+  return [invalid('spec.resourceAttributes', null, rule)];
+}
+
+/** As Go's encoder shows a type without names for JSON. */
+const goStruct = ({ path = '', verb = '' }: { path?: string; verb?: string }): JsonObject => ({
+  Path: path,
+  Verb: verb,
+});
+
+function selectorErrors({ resourceAttributes }: AccessSpec, name: 'fieldSelector' | 'labelSelector'): FieldError[] {
+  const selector = resourceAttributes?.[name];
+  if (!selector) return [];
+  const path = `spec.resourceAttributes.${name}`;
+  const { rawSelector = '', requirements = [] } = selector;
+  if (rawSelector !== '' && requirements.length > 0) {
+    return [invalid(`${path}.rawSelector`, rawSelector, 'may not specified at the same time as requirements')];
+  }
+  if (rawSelector !== '' || requirements.length > 0) return [];
+  return [required(`${path}.requirements`, `when ${path} is specified, requirements or rawSelector is required`)];
+}
+
+/** A question has no name, labels or the like. */
+function metadataErrors({ metadata }: KubeObject, isLocal: boolean): FieldError[] {
+  const { managedFields: _, namespace, ...rest } = metadata;
+  if (Object.keys(rest).length === 0 && (isLocal || namespace === undefined)) return [];
+  return [invalid('metadata', metadata, isLocal ? 'must be empty except for namespace' : 'must be empty')];
+}
+
+function localErrors({ resourceAttributes, nonResourceAttributes }: AccessSpec, namespace: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const asked = resourceAttributes?.namespace ?? '';
+  if (resourceAttributes && asked !== namespace) {
+    errors.push(invalid('spec.resourceAttributes.namespace', asked, 'must match metadata.namespace'));
+  }
+  if (nonResourceAttributes) {
+    const rule = 'disallowed on this kind of request';
+    errors.push(invalid('spec.nonResourceAttributes', goStruct(nonResourceAttributes), rule));
+  }
+  return errors;
+}
+
+export async function reviewAccess({ guard, user }: Call, review: KubeObject): Promise<JsonObject> {
+  const spec = specOf(review);
+  const subject = review.kind === 'SelfSubjectAccessReview' ? user : subjectOf(spec);
+  const decision = await guard.decide(subject, requestOf(spec));
+  const isDenied = decision === 'deny' ? { denied: true } : {};
+  return { ...review, status: { allowed: decision === 'allow', ...isDenied } };
+}
+
+const subjectOf = ({ user = '', uid = '', groups = [], extra = {} }: AccessSpec): User => ({
+  name: user,
+  uid,
+  groups,
+  extra,
+});
+
+function requestOf({ resourceAttributes: asked, nonResourceAttributes }: AccessSpec): RequestInfo {
+  if (!asked)
+    return { isResource: false, verb: nonResourceAttributes?.verb ?? '', path: nonResourceAttributes?.path ?? '' };
+  return {
+    isResource: true,
+    verb: (asked.verb ?? '') as Verb,
+    group: asked.group ?? '',
+    version: asked.version || '*',
+    resource: asked.resource ?? '',
+    namespace: asked.namespace ?? '',
+    name: asked.name ?? '',
+    subresource: asked.subresource ?? '',
+    rest: '',
+  };
+}

@@ -1,0 +1,192 @@
+/**
+ * The API server: a function from a request to an answer. Outside in: error answers, request info, authentication,
+ * authorization, then the document, the subresource or the verb that the path names.
+ */
+
+import {
+  badRequest,
+  forbiddenRequest,
+  internalError,
+  notFound,
+  methodNotSupported,
+  StatusError,
+  unauthorized,
+} from '@hangar/api';
+import { asError, hasCode } from '@hangar/core';
+import type { Authenticator } from './auth/authenticate.ts';
+import type { Authorizer } from './auth/authorize.ts';
+import { Guard } from './auth/guard.ts';
+import { anonymous } from './auth/user.ts';
+import type { User } from './auth/user.ts';
+import type { ControlPlane } from './control-plane.ts';
+import { Discovery } from './documents/discovery.ts';
+import { healthAnswer, healthPaths } from './documents/health.ts';
+import type { HealthChecks } from './documents/health.ts';
+import { OpenApi } from './documents/open-api.ts';
+import { versionInfo } from './documents/version.ts';
+import { PageNotFound, pageNotFoundAnswer } from './objects/page-not-found.ts';
+import type { Answer, ServerRequest } from './http/message.ts';
+import { bytesAnswer, errorAnswer } from './objects/answers.ts';
+import { forPeople } from './objects/pretty.ts';
+import { requestInfo } from './request/info.ts';
+import type { RequestInfo, ResourceRequest } from './request/info.ts';
+import { Query, splitTarget } from './request/query.ts';
+import type { Resource } from './resources/resource.ts';
+import { subresourceOf } from './resources/resource.ts';
+import { subresourceHandler } from './subresources/index.ts';
+import type { Call } from './verbs/call.ts';
+import { verbHandler } from './verbs/index.ts';
+
+export interface ApiServerOptions {
+  readonly plane: ControlPlane;
+  readonly authenticators: readonly Authenticator[];
+  readonly authorizers: readonly Authorizer[];
+  /** Of tokens; absent: that of a cluster's own API. */
+  readonly audiences?: readonly string[];
+  readonly health: HealthChecks;
+  /** Host and port that clients are told. */
+  readonly address: () => string;
+  /** Told of every failure that is the server's own. */
+  readonly onError: (error: Error) => void;
+}
+
+const resourceName = ({ group, name }: Resource) => ({ group, resource: name });
+
+/** Whoever may reach the port may ask whether the server is well. */
+const isPublic = (path: string): boolean => healthPaths.test(path) || path === '/version';
+
+export class ApiServer {
+  readonly #options: ApiServerOptions;
+  readonly #discovery: Discovery;
+  readonly #openApi: OpenApi;
+  readonly #guard: Guard;
+
+  constructor(options: ApiServerOptions) {
+    this.#options = options;
+    this.#guard = new Guard(options);
+    this.#discovery = new Discovery(options.plane.catalogue, options.address);
+    this.#openApi = new OpenApi(options.plane.catalogue);
+  }
+
+  /** Never rejects. */
+  async handle(request: ServerRequest): Promise<Answer> {
+    const warnings: string[] = [];
+    try {
+      return forPeople(await this.#handle(request, warnings), request);
+    } catch (error) {
+      if (error instanceof PageNotFound) return pageNotFoundAnswer;
+      const answer = errorAnswer(this.#statusOf(error), request.header('accept'), warnings);
+      return forPeople(answer, request);
+    }
+  }
+
+  #statusOf(error: unknown): StatusError {
+    if (error instanceof StatusError) return error;
+    if (hasCode(error, 'TooLarge') || hasCode(error, 'ValueTooLarge')) {
+      return new StatusError('RequestEntityTooLarge', `Request entity too large: ${(error as Error).message}`);
+    }
+    // A name, or a token that names one, that no key can hold: too long, or with control characters.
+    if (hasCode(error, 'InvalidKey')) return badRequest((error as Error).message, error);
+    if (hasCode(error, 'Unavailable') || hasCode(error, 'Closed')) {
+      return new StatusError('ServiceUnavailable', 'the store cannot be reached', {
+        details: { retryAfterSeconds: 1 },
+      });
+    }
+    this.#options.onError(asError(error));
+    return internalError(asError(error));
+  }
+
+  async #handle(request: ServerRequest, warnings: string[]): Promise<Answer> {
+    const { path, query } = splitTarget(request.target);
+    const parameters = new Query(query);
+    const info = requestInfo(request.method, path, query !== '' && (parameters.flag('watch') ?? false));
+    const user = await this.#authenticate(request, path);
+    await this.#authorize(user, info);
+    if (!info.isResource) return this.#document(request, path, query);
+    const { plane } = this.#options;
+    const resource = plane.catalogue.find(info);
+    if (!resource) throw new PageNotFound();
+    const call: Call = { plane, request, info, query: parameters, resource, user, guard: this.#guard, warnings };
+    if (resource.deprecationWarning !== undefined) warnings.push(resource.deprecationWarning);
+    return this.#dispatch(call, info, resource);
+  }
+
+  #dispatch(call: Call, info: ResourceRequest, resource: Resource): Promise<Answer> {
+    // A resource of a namespace has no objects outside of one.
+    if (resource.namespaced && info.namespace === '' && (info.name !== '' || info.verb === 'create'))
+      throw new PageNotFound();
+    if (!resource.namespaced && info.namespace !== '' && resource.name !== 'namespaces') throw new PageNotFound();
+    if (info.subresource !== '') {
+      const subresource = subresourceOf(resource, info.subresource);
+      const handler = subresource && subresourceHandler(resource, subresource.name, info.verb);
+      if (!subresource) throw resource.struct ? new PageNotFound() : notFound(resourceName(resource), info.name);
+      if (!handler) throw notAllowed(resource, info.verb);
+      return handler(call);
+    }
+    if (resource.isTerminating && info.verb === 'create') {
+      throw new StatusError('MethodNotAllowed', 'create not allowed while custom resource definition is terminating', {
+        details: { group: resource.group, kind: resource.name },
+      });
+    }
+    const handler = verbHandler(resource, info.verb, info.name !== '');
+    if (!handler) throw notAllowed(resource, info.verb);
+    return handler(call);
+  }
+
+  async #authenticate(request: ServerRequest, path: string): Promise<User> {
+    const user = await this.#guard.identify(request);
+    if (user) return user;
+    // Credentials that are not valid are refused even where none are needed.
+    if (isPublic(path) && request.header('authorization') === undefined) return anonymous;
+    throw unauthorized();
+  }
+
+  async #authorize(user: User, info: RequestInfo): Promise<void> {
+    if (!info.isResource && isPublic(info.path)) return;
+    if ((await this.#guard.decide(user, info)) !== 'allow') throw forbidden(user, info);
+  }
+
+  async #document(request: ServerRequest, path: string, query: string): Promise<Answer> {
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw new PageNotFound();
+    if (path === '/version') return json(versionInfo);
+    if (healthPaths.test(path)) return healthAnswer(path, query, this.#options.health);
+    const found = this.#discovery.answer(path, request) ?? (await this.#openApi.answer(path, query, request));
+    if (found) return found;
+    if (path === '/') return json({ paths: this.#paths() });
+    throw new PageNotFound();
+  }
+
+  #paths(): string[] {
+    const groups = this.#options.plane.catalogue.groups;
+    const named = groups.filter(({ name }) => name !== '');
+    const versions = named.flatMap(({ name, versions: all }) => [
+      `/apis/${name}`,
+      ...all.map((one) => `/apis/${name}/${one.name}`),
+    ]);
+    const others = ['/healthz', '/livez', '/openapi/v2', '/openapi/v3', '/readyz', '/version'];
+    return ['/api', '/api/v1', '/apis', ...versions.sort(), ...others];
+  }
+}
+
+/** Kubernetes' own kinds have no route for such a method, custom resources have a handler that says so. */
+const notAllowed = ({ group, name: resource, struct }: Resource, verb: string): StatusError =>
+  struct
+    ? new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource', {
+        details: {},
+      })
+    : methodNotSupported({ group, resource }, verb);
+
+const json = (value: object): Answer =>
+  bytesAnswer(200, 'application/json', Buffer.from(JSON.stringify(value, undefined, 2)));
+
+function forbidden(user: User, info: RequestInfo): StatusError {
+  if (!info.isResource) {
+    const message = `forbidden: User "${user.name}" cannot ${info.verb} path "${info.path}"`;
+    return new StatusError('Forbidden', message, { details: {} });
+  }
+  const { group, resource, subresource, namespace, name, verb } = info;
+  const what = subresource === '' ? resource : `${resource}/${subresource}`;
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace "${namespace}"`;
+  const message = `User "${user.name}" cannot ${verb} resource "${what}" in API group "${group}" ${where}`;
+  return forbiddenRequest({ group, resource }, name, message);
+}

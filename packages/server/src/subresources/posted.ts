@@ -1,0 +1,49 @@
+/** Operations that are asked for by creating an object that is never stored: bindings, evictions, reviews. */
+
+import { updateManagedFields, mergeTypeOfBuiltin } from '@hangar/api';
+import type { JsonObject, KubeObject } from '@hangar/api';
+import { bodyBytesMax } from '../limits.ts';
+import { decodeObject } from '../objects/decode.ts';
+import type { KindReader } from '../objects/kind-reader.ts';
+import { sentFormat } from '../request/media.ts';
+import { managerOf, writeOptions } from '../request/options.ts';
+import type { WriteOptions } from '../request/options.ts';
+import { warn } from '../verbs/call.ts';
+import type { Call } from '../verbs/call.ts';
+import { settleNamespace, timestamp, wipeSystemFields } from '../verbs/metadata.ts';
+
+export interface Posted {
+  readonly object: KubeObject;
+  readonly options: WriteOptions;
+}
+
+export interface PostedOptions {
+  /** What the client says of uid and version is what it expects of the object that the operation is about. */
+  readonly keepsSystemFields?: boolean;
+}
+
+/** Throws 400. */
+export async function readPosted(call: Call, reader: KindReader, rules: PostedOptions = {}): Promise<Posted> {
+  const { request, query, plane } = call;
+  const format = sentFormat(request.header('content-type'), true);
+  const bytes = await request.body(bodyBytesMax);
+  const options = writeOptions(query, 'CreateOptions');
+  const { fieldValidation } = options;
+  const object = decodeObject(bytes, { resource: reader, format, fieldValidation, warn: (text) => warn(call, text) });
+  if (!rules.keepsSystemFields) wipeSystemFields(object);
+  settleNamespace(call, object);
+  updateManagedFields({
+    type: mergeTypeOfBuiltin(reader.struct),
+    live: undefined,
+    object,
+    manager: managerOf(options, request.header('user-agent')),
+    apiVersion: reader.apiVersion,
+    subresource: call.info.subresource,
+    now: timestamp(plane.clock),
+    resetFields: [],
+  });
+  return { object, options };
+}
+
+/** What such an operation answers when it is done. */
+export const succeeded: JsonObject = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };

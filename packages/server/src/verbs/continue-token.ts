@@ -1,0 +1,50 @@
+/** Where a list goes on: the form that kube-apiserver uses, so that tokens survive a change of server. */
+
+import { ApiError, badRequest, isObject, parseJson } from '@hangar/api';
+import type { StatusError } from '@hangar/api';
+import type { Revision } from '@hangar/store';
+
+export interface Continuation {
+  /** The first key of the rest, below the list's prefix. */
+  readonly start: string;
+  /** Undefined: the snapshot is given up, go on with what is there now. */
+  readonly revision: Revision | undefined;
+}
+
+const version = 'meta.k8s.io/v1';
+
+export function encodeContinue({ start, revision }: Continuation): string {
+  return Buffer.from(JSON.stringify({ v: version, rv: revision ?? -1, start })).toString('base64url');
+}
+
+/** Throws 400. */
+export function decodeContinue(token: string): Continuation {
+  const value = parse(token);
+  if (value.v !== version) {
+    throw invalidToken(`server does not recognize this encoded version ${JSON.stringify(value.v ?? '')}`);
+  }
+  if (typeof value.rv !== 'number' || !Number.isSafeInteger(value.rv) || value.rv === 0) {
+    throw invalidToken('incorrect encoded start resourceVersion (version meta.k8s.io/v1)');
+  }
+  if (typeof value.start !== 'string' || value.start === '') {
+    throw invalidToken('encoded start key empty (version meta.k8s.io/v1)');
+  }
+  if (value.start.startsWith('/') || value.start.split('/').some((part) => part === '..' || part === '.')) {
+    throw invalidToken(value.start);
+  }
+  return { start: value.start, revision: value.rv < 0 ? undefined : (value.rv as Revision) };
+}
+
+function parse(token: string): { v?: unknown; rv?: unknown; start?: unknown } {
+  try {
+    const { value } = parseJson(Buffer.from(token, 'base64url'));
+    if (isObject(value)) return value;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw invalidToken(error.message, error);
+  }
+  throw invalidToken('it is not the token of a list');
+}
+
+const invalidToken = (why: string, cause?: unknown): StatusError =>
+  badRequest(`invalid continue token: continue key is not valid: ${why}`, cause);

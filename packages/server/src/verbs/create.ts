@@ -1,0 +1,180 @@
+/** CREATE: decode → default → managedFields → admit → prepare → validate → one compare-and-set on an absent key. */
+
+import {
+  alreadyExists,
+  conflict,
+  generateName,
+  invalidObject,
+  nameNotGenerated,
+  staleObject,
+  StatusError,
+  updateManagedFields,
+  validateMetadata,
+} from '@hangar/api';
+import type { KubeObject } from '@hangar/api';
+import { absent } from '@hangar/store';
+import type { Entry, Revision, Write } from '@hangar/store';
+import { inTurn } from '../allocation/turns.ts';
+import { objectKey } from '../control-plane.ts';
+import type { Answer } from '../http/message.ts';
+import { entryAnswer, imaginedEntry, wantedBy } from '../objects/answers.ts';
+import { decodeObject } from '../objects/decode.ts';
+import { bodyBytesMax, unconditionalAttemptsMax } from '../limits.ts';
+import { sentFormat } from '../request/media.ts';
+import { managerOf, writeOptions } from '../request/options.ts';
+import type { WriteOptions } from '../request/options.ts';
+import { groupResource, namespaceOf, warn } from './call.ts';
+import type { Call } from './call.ts';
+import { dropRepeatedOwners, fillSystemFields, settleNamespace, timestamp, wipeSystemFields } from './metadata.ts';
+
+export async function create(call: Call): Promise<Answer> {
+  const { request, resource, query } = call;
+  const want = wantedBy(call);
+  const format = sentFormat(request.header('content-type'), resource.struct !== undefined);
+  const bytes = await request.body(bodyBytesMax);
+  const options = writeOptions(query, 'CreateOptions');
+  const object = decodeObject(bytes, {
+    resource,
+    format,
+    fieldValidation: options.fieldValidation,
+    warn: (text) => warn(call, text),
+  });
+  wipeSystemFields(object);
+  settleNamespace(call, object);
+  dropRepeatedOwners(call, object, false);
+  ownFields(call, undefined, object, options);
+  const entry = await createObject(call, object, options);
+  return entryAnswer(call, want, entry, 201);
+}
+
+/** Records in managedFields who set what. */
+export function ownFields(call: Call, live: KubeObject | undefined, object: KubeObject, options: WriteOptions): void {
+  const { resource, request, info, plane } = call;
+  updateManagedFields({
+    type: resource.mergeType,
+    live,
+    object,
+    manager: managerOf(options, request.header('user-agent')),
+    apiVersion: resource.apiVersion,
+    subresource: info.subresource,
+    now: timestamp(plane.clock),
+    resetFields: resource.strategy.resetFields(info.subresource),
+  });
+}
+
+/** As often as a generated name may be taken. */
+const generatedNamesMax = 8;
+
+/**
+ * Stores an object that was decoded and has its managedFields. Rejects with 409 when the name is taken, 422 when it is not
+ * valid. `isOnUpdate`: an update created it, so the name is the path's.
+ */
+export async function createObject(call: Call, object: KubeObject, options: WriteOptions): Promise<Entry> {
+  const { plane } = call;
+  await plane.admission.mutate(admissionRequest(call, object, options));
+  dropRepeatedOwners(call, object, true);
+  const { metadata } = object;
+  if (metadata.name || !metadata.generateName) return storeNew(call, object, options);
+  for (let attempt = 1; ; attempt++) {
+    const copy: KubeObject = structuredClone(object);
+    copy.metadata.name = generateName(metadata.generateName, plane.random);
+    try {
+      return await storeNew(call, copy, options);
+    } catch (error) {
+      const isTaken = error instanceof StatusError && error.code === 'AlreadyExists';
+      if (!isTaken) throw error;
+      if (attempt === generatedNamesMax) throw nameNotGenerated(groupResource(call), copy.metadata.name);
+    }
+  }
+}
+
+async function storeNew(call: Call, object: KubeObject, options: WriteOptions): Promise<Entry> {
+  if (!call.resource.allocation) return (await tryStoreNew(call, object, options))!;
+  for (let attempt = 0; attempt < unconditionalAttemptsMax; attempt++) {
+    const store = (): Promise<Entry | undefined> => tryStoreNew(call, structuredClone(object), options);
+    const entry = await (attempt === 0 ? store() : inTurn(call.plane.store, store));
+    if (entry) return entry;
+  }
+  throw conflict(groupResource(call), object.metadata.name ?? '', staleObject);
+}
+
+/** Undefined: what was allocated for it went to another one in the meantime. */
+async function tryStoreNew(call: Call, object: KubeObject, options: WriteOptions): Promise<Entry | undefined> {
+  const { plane, resource } = call;
+  fillSystemFields(object, plane.clock, plane.random);
+  resource.strategy.prepareForCreate(object);
+  resource.recordCreator?.(object, call.user);
+  const allocated = (await resource.allocation?.create({ plane, isDryRun: options.isDryRun }, object)) ?? [];
+  checkNew(call, object);
+  resource.complete?.(plane, object);
+  await plane.admission.validate(admissionRequest(call, object, options));
+  const { name = '', namespace = '' } = object.metadata;
+  const key = objectKey(plane, resource, namespace, name);
+  if (options.isDryRun) {
+    const { entry } = await plane.store.get(key);
+    if (entry) throw taken(call, name, entry);
+    return imaginedEntry(resource, object, 0 as Revision);
+  }
+  const value = resource.stored.encode(object);
+  const put: Write = { type: 'put', key, value, expected: absent, ...(await leaseOf(call)) };
+  const result = await plane.store.commit([put, ...allocated]);
+  if (!result.committed) {
+    const conflicting = result.conflicts.find((one) => one.key === key);
+    if (!conflicting) return undefined;
+    throw taken(call, name, conflicting.entry);
+  }
+  const { revision } = result;
+  await resource.settled?.(plane, revision);
+  return { key, value, createRevision: revision, modRevision: revision, version: 1, lease: undefined };
+}
+
+export async function leaseOf({ plane, resource }: Call): Promise<Pick<Write & { type: 'put' }, 'lease'>> {
+  return resource.timeToLiveMs === undefined ? {} : { lease: await plane.expiry.lease(resource.timeToLiveMs) };
+}
+
+function taken(call: Call, name: string, existing: Entry | undefined): StatusError {
+  const error = alreadyExists(groupResource(call), name);
+  const isGoing = existing && call.resource.stored.object(existing).metadata.deletionTimestamp !== undefined;
+  if (!isGoing) return error;
+  return new StatusError('AlreadyExists', `object is being deleted: ${error.message}`, {
+    details: error.status.details!,
+  });
+}
+
+function checkNew(call: Call, object: KubeObject): void {
+  const { resource } = call;
+  const { strategy } = resource;
+  const errors = [
+    ...validateMetadata(object.metadata, {
+      namespaced: resource.namespaced,
+      standardFinalizers: resource.hasStandardFinalizers ?? false,
+      validateName: (name, isPrefix) => strategy.validateName(name, isPrefix),
+    }),
+    ...strategy.validateCreate(object),
+  ];
+  if (errors.length > 0) throw invalidObject(resource, object.metadata.name ?? '', errors);
+  for (const text of strategy.warningsOnCreate(object)) warn(call, text);
+}
+
+export function admissionRequest(
+  call: Call,
+  object: KubeObject | undefined,
+  options: Pick<WriteOptions, 'isDryRun'>,
+  old?: KubeObject,
+) {
+  const { plane, resource, info, user } = call;
+  return {
+    plane,
+    operation:
+      old === undefined ? ('CREATE' as const) : object === undefined ? ('DELETE' as const) : ('UPDATE' as const),
+    resource,
+    subresource: info.subresource,
+    namespace: namespaceOf(call),
+    name: info.name || (object?.metadata.name ?? ''),
+    object,
+    old,
+    user,
+    isDryRun: options.isDryRun,
+    warn: (text: string) => warn(call, text),
+  };
+}

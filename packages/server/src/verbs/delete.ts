@@ -1,0 +1,325 @@
+/**
+ * DELETE of one object or of a collection. An object goes at once, unless something keeps it: a grace period (pods),
+ * finalizers, or dependents that are to go first; then it is marked, and the last one who lets go of it ends it.
+ */
+
+import {
+  ApiError,
+  badRequest,
+  checkFields,
+  conflict,
+  invalid,
+  invalidObject,
+  isObject,
+  notFound,
+  notSupported,
+  parseJson,
+  parseYaml,
+  schemaOf,
+  decodeProtobuf,
+  staleObject,
+} from '@hangar/api';
+import type { DependentsPolicy, FieldError, JsonObject, KubeObject } from '@hangar/api';
+import type { Entry } from '@hangar/store';
+import { objectKey } from '../control-plane.ts';
+import type { Answer } from '../http/message.ts';
+import { bodyBytesMax, unconditionalAttemptsMax } from '../limits.ts';
+import { objectAnswer, wantedBy } from '../objects/answers.ts';
+import { sentFormat } from '../request/media.ts';
+import { dryRunErrors } from '../request/options.ts';
+import { groupResource, namespaceOf, warn } from './call.ts';
+import type { Call } from './call.ts';
+import { admissionRequest } from './create.ts';
+import { withoutType } from './list.ts';
+import { readPage } from './list-page.ts';
+import { listOptions } from './list-options.ts';
+import { timestamp } from './metadata.ts';
+
+export interface DeleteOptions {
+  readonly isDryRun: boolean;
+  readonly gracePeriodSeconds: number | undefined;
+  readonly uid: string | undefined;
+  readonly resourceVersion: string | undefined;
+  readonly propagation: 'Orphan' | 'Background' | 'Foreground' | undefined;
+  /** The old way to say Orphan or Background. */
+  readonly orphanDependents: boolean | undefined;
+}
+
+export async function deleteOne(call: Call): Promise<Answer> {
+  const want = wantedBy(call);
+  const options = await deleteOptions(call);
+  const { object, wasDeleted } = await deleteObject(call, call.info.name, options);
+  const isAccepted = !wasDeleted && options.orphanDependents === false;
+  return objectAnswer(call, want, object, isAccepted ? 202 : 200);
+}
+
+/** Objects at a time; the next page is read when these are gone. */
+const pageSize = 1_000;
+
+export async function deleteCollection(call: Call): Promise<Answer> {
+  const want = wantedBy(call);
+  const { resource } = call;
+  const listed = listOptions(call.query, resource, false);
+  const options = await deleteOptions(call);
+  const items: KubeObject[] = [];
+  let { continueToken } = listed;
+  let metadata: JsonObject;
+  do {
+    const page = await readPage(call, { ...listed, continueToken, limit: listed.limit || pageSize });
+    metadata = { ...page.metadata };
+    for (const entry of page.entries) {
+      const object = resource.stored.object(entry);
+      items.push(object);
+      await deleteObject(namespacedCall(call, object), object.metadata.name!, options).catch(unlessGone);
+    }
+    continueToken = page.metadata.continue ?? '';
+  } while (continueToken !== '' && listed.limit === 0);
+  const list: JsonObject = {
+    kind: resource.listKind,
+    apiVersion: resource.apiVersion,
+    metadata,
+    items: resource.struct ? items.map(withoutType) : items,
+  };
+  return objectAnswer(call, { ...want, shape: undefined }, list);
+}
+
+/** A collection of all namespaces: each object is deleted in its own. */
+function namespacedCall(call: Call, object: KubeObject): Call {
+  const { namespace } = object.metadata;
+  if (!call.resource.namespaced || call.info.namespace === namespace) return call;
+  return { ...call, info: { ...call.info, namespace: namespace! } };
+}
+
+function unlessGone(error: Error & { code?: string }): void {
+  if (error.code !== 'NotFound') throw error;
+}
+
+interface Deleted {
+  /** The object, or a Status. */
+  readonly object: JsonObject;
+  readonly wasDeleted: boolean;
+}
+
+export async function deleteObject(call: Call, name: string, options: DeleteOptions): Promise<Deleted> {
+  const { plane, resource } = call;
+  const key = objectKey(plane, resource, namespaceOf(call), name);
+  for (let attempt = 0; attempt < unconditionalAttemptsMax; attempt++) {
+    const { entry } = await plane.store.get(key);
+    if (!entry) throw notFound(groupResource(call), name);
+    const object = resource.stored.object(entry);
+    checkPreconditions(call, object, options);
+    await plane.admission.mutate({ ...admissionRequest(call, undefined, options, object), name });
+    await plane.admission.validate({ ...admissionRequest(call, undefined, options, object), name });
+    const step = nextStep(call, object, options);
+    if (step === 'wait') return { object: finished(call, object), wasDeleted: false };
+    const deleted = await (step === 'end' ? end(call, entry, object, options) : mark(call, entry, object, options));
+    if (deleted && step !== 'announce') return deleted;
+  }
+  throw conflict(groupResource(call), name, staleObject);
+}
+
+export function checkPreconditions(call: Call, object: KubeObject, options: DeleteOptions): void {
+  const { uid, resourceVersion } = object.metadata;
+  const kind = { group: call.resource.group, resource: call.resource.kind };
+  if (options.uid !== undefined && options.uid !== uid) {
+    throw conflict(
+      kind,
+      object.metadata.name!,
+      `the UID in the precondition (${options.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
+    );
+  }
+  if (options.resourceVersion !== undefined && options.resourceVersion !== resourceVersion) {
+    throw conflict(
+      kind,
+      object.metadata.name!,
+      `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`,
+    );
+  }
+}
+
+/** `announce`: watchers see that it is going, then it goes. */
+type Step = 'end' | 'mark' | 'announce' | 'wait';
+
+/** Decides, and changes the object when it is to be marked. */
+function nextStep({ plane, resource }: Call, object: KubeObject, options: DeleteOptions): Step {
+  const { metadata } = object;
+  const hadFinalizers = JSON.stringify(metadata.finalizers ?? []);
+  resource.deletion.onDelete?.(object, timestamp(plane.clock));
+  const finalizers = finalizersFor(resource.deletion.dependents, metadata.finalizers ?? [], options);
+  if (finalizers.length > 0) metadata.finalizers = finalizers;
+  else delete metadata.finalizers;
+  const isHeld = finalizers.length > 0 || resource.deletion.isHeld(object);
+  const grace = graceOf(object, resource, options);
+  if (grace === 'pending') return 'wait';
+  if (grace !== undefined) {
+    if (metadata.generation !== undefined && metadata.deletionTimestamp === undefined) metadata.generation++;
+    metadata.deletionTimestamp = timestamp(plane.clock, grace);
+    metadata.deletionGracePeriodSeconds = grace;
+    if (grace > 0 || isHeld) return 'mark';
+    return options.isDryRun ? 'end' : 'announce';
+  }
+  if (!isHeld) return 'end';
+  if (metadata.deletionTimestamp !== undefined && hadFinalizers === JSON.stringify(finalizers)) {
+    return (metadata.deletionGracePeriodSeconds ?? 0) === 0 ? 'mark' : 'wait';
+  }
+  return 'mark';
+}
+
+/** Seconds until it may go; undefined when there is no grace, `pending` when it is going already and this changes nothing. */
+function graceOf(
+  object: KubeObject,
+  resource: Call['resource'],
+  options: DeleteOptions,
+): number | undefined | 'pending' {
+  const { deletionTimestamp, deletionGracePeriodSeconds: running } = object.metadata;
+  const requested =
+    options.gracePeriodSeconds !== undefined && options.gracePeriodSeconds < 0 ? 1 : options.gracePeriodSeconds;
+  if (deletionTimestamp === undefined) return resource.deletion.graceSeconds(object, requested);
+  if (running === undefined || running === 0) return undefined;
+  if (requested === undefined || requested >= running) return 'pending';
+  return requested;
+}
+
+const orphan = 'orphan';
+const foreground = 'foregroundDeletion';
+
+function finalizersFor(dependents: DependentsPolicy, current: readonly string[], options: DeleteOptions): string[] {
+  if (dependents === 'unsupported') return [...current];
+  const others = current.filter((one) => one !== orphan && one !== foreground);
+  const asked =
+    options.orphanDependents !== undefined
+      ? options.orphanDependents
+        ? 'Orphan'
+        : 'Background'
+      : (options.propagation ?? undefined);
+  const policy =
+    asked ??
+    (current.includes(orphan)
+      ? 'Orphan'
+      : current.includes(foreground)
+        ? 'Foreground'
+        : dependents === 'orphan'
+          ? 'Orphan'
+          : 'Background');
+  if (policy === 'Orphan') return [...others, orphan];
+  return policy === 'Foreground' ? [...others, foreground] : others;
+}
+
+async function end(call: Call, entry: Entry, object: KubeObject, options: DeleteOptions): Promise<Deleted | undefined> {
+  if (options.isDryRun) return { object: finished(call, object), wasDeleted: true };
+  const { plane, resource } = call;
+  const released = (await resource.allocation?.remove({ plane, isDryRun: false }, object)) ?? [];
+  const result = await plane.store.commit([
+    { type: 'delete', key: entry.key, expected: entry.modRevision },
+    ...released,
+  ]);
+  if (!result.committed) return undefined;
+  object.metadata.resourceVersion = String(result.revision);
+  return { object: finished(call, object), wasDeleted: true };
+}
+
+async function mark(
+  call: Call,
+  entry: Entry,
+  object: KubeObject,
+  options: DeleteOptions,
+): Promise<Deleted | undefined> {
+  const { plane, resource } = call;
+  const { metadata } = object;
+  if (metadata.deletionTimestamp === undefined) {
+    if (metadata.generation !== undefined) metadata.generation++;
+    metadata.deletionTimestamp = timestamp(plane.clock);
+    metadata.deletionGracePeriodSeconds = 0;
+  }
+  resource.deletion.onMark?.(object);
+  const value = resource.stored.encode(object);
+  if (options.isDryRun || Buffer.compare(value, entry.value) === 0) return { object, wasDeleted: false };
+  const result = await plane.store.commit([{ type: 'put', key: entry.key, value, expected: entry.modRevision }]);
+  if (!result.committed) return undefined;
+  metadata.resourceVersion = String(result.revision);
+  return { object, wasDeleted: false };
+}
+
+function finished(call: Call, object: KubeObject): JsonObject {
+  const { resource } = call;
+  if (resource.deletion.returnsObject) return object;
+  const { name, uid } = object.metadata;
+  const group = resource.group === '' ? {} : { group: resource.group };
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: { name, ...group, kind: resource.name, uid },
+  };
+}
+
+async function deleteOptions(call: Call): Promise<DeleteOptions> {
+  const { request, query } = call;
+  const bytes = await request.body(bodyBytesMax);
+  const value = bytes.length > 0 ? parseOptions(call, bytes) : optionsFromQuery(call);
+  const options = readDeleteOptions(value, query.all('dryRun'));
+  const { warning } = call.resource.deletion;
+  const isSilent = options.propagation === undefined && options.orphanDependents === undefined;
+  if (warning !== undefined && isSilent) warn(call, warning);
+  return options;
+}
+
+/** Throws 422. `dryRun` counts when the options say nothing of it. */
+export function readDeleteOptions(value: JsonObject, otherDryRun: readonly string[]): DeleteOptions {
+  const dryRun = Array.isArray(value['dryRun']) ? (value['dryRun'] as string[]) : otherDryRun;
+  const propagation = textOf(value['propagationPolicy']);
+  const orphanDependents = value['orphanDependents'];
+  const errors: FieldError[] = [];
+  if (propagation !== undefined && typeof orphanDependents === 'boolean') {
+    errors.push(
+      invalid('propagationPolicy', propagation, 'orphanDependents and deletionPropagation cannot be both set'),
+    );
+  }
+  if (propagation !== undefined && !['Foreground', 'Background', 'Orphan'].includes(propagation)) {
+    errors.push(notSupported('propagationPolicy', propagation, ['Foreground', 'Background', 'Orphan', 'nil']));
+  }
+  errors.push(...dryRunErrors(dryRun));
+  if (errors.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors);
+  const preconditions = isObject(value['preconditions']) ? value['preconditions'] : {};
+  const grace = value['gracePeriodSeconds'];
+  return {
+    isDryRun: dryRun.includes('All'),
+    gracePeriodSeconds: typeof grace === 'number' ? grace : undefined,
+    uid: textOf(preconditions['uid']),
+    resourceVersion: textOf(preconditions['resourceVersion']),
+    propagation: propagation as DeleteOptions['propagation'],
+    orphanDependents: typeof orphanDependents === 'boolean' ? orphanDependents : undefined,
+  };
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+function optionsFromQuery({ query }: Call): JsonObject {
+  return {
+    gracePeriodSeconds: query.integer('gracePeriodSeconds'),
+    propagationPolicy: query.text('propagationPolicy'),
+    orphanDependents: query.flag('orphanDependents'),
+    preconditions: { uid: query.text('uid'), resourceVersion: query.text('resourceVersion') },
+  };
+}
+
+function parseOptions({ request }: Call, bytes: Uint8Array): JsonObject {
+  const format = sentFormat(request.header('content-type'), true);
+  let value: unknown;
+  try {
+    if (format === 'protobuf') value = decodeProtobuf(bytes, { apiVersion: 'v1', kind: 'DeleteOptions' });
+    else value = (format === 'yaml' ? parseYaml(bytes) : parseJson(bytes)).value;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw badRequest(error.message, error);
+  }
+  if (!isObject(value)) throw badRequest('decoded object cannot be converted to DeleteOptions');
+  const { error } = checkFields(schemaOf('v1', 'DeleteOptions')!, value);
+  if (error !== undefined) throw badRequest(error);
+  const { kind } = value;
+  if (kind !== undefined && kind !== '' && kind !== 'DeleteOptions') {
+    throw badRequest('decoded object cannot be converted to DeleteOptions');
+  }
+  return value;
+}

@@ -1,0 +1,201 @@
+/**
+ * What a list finds: a consistent snapshot, cut into pages that stay on its revision. The current state is read from the
+ * collection in memory where there is one; past states, and what is too large to keep, from the store.
+ */
+
+import { badRequest, expired } from '@hangar/api';
+import { breathe, hasCode } from '@hangar/core';
+import { prefixRange, successor } from '@hangar/store';
+import type { Entry, KeyRange, Revision } from '@hangar/store';
+import { collectionPrefix, objectKey } from '../control-plane.ts';
+import type { Collection } from '../objects/collection.ts';
+import { parseResourceVersion, tooLargeResourceVersion } from '../objects/resource-version.ts';
+import type { Resource } from '../resources/resource.ts';
+import { namespaceOf } from './call.ts';
+import type { Call } from './call.ts';
+import { decodeContinue, encodeContinue } from './continue-token.ts';
+import { selects, selectsAll } from './list-options.ts';
+import type { ListOptions } from './list-options.ts';
+
+export interface Page {
+  readonly entries: readonly Entry[];
+  /** Of the snapshot. */
+  readonly revision: Revision;
+  /** Keeps the bytes of this page for the next one who asks for the same, as long as nothing changes. */
+  derived?(make: () => readonly Uint8Array[]): readonly Uint8Array[];
+  readonly metadata: { readonly resourceVersion: string; continue?: string; remainingItemCount?: number };
+}
+
+/** So many entries are read at a time: a long list must not hold up everybody else. */
+export const entriesAtOnce = 1_000;
+
+export async function readPage(call: Call, options: ListOptions): Promise<Page> {
+  const { plane, resource } = call;
+  const { fields } = options;
+  const namespace = namespaceOf(call) || safeNamespace(fields?.requiresNamespace);
+  if (fields?.requiresName !== undefined && (namespace !== '' || !resource.namespaced)) {
+    return readSingle(call, options, namespace, fields.requiresName);
+  }
+  const prefix = collectionPrefix(plane, resource, namespace);
+  const start = startOf(options, prefix);
+  if (start.revision === undefined) {
+    const collection = await plane.collections.fresh(collectionPrefix(plane, resource, ''));
+    if (collection) return pageOfCollection(call, options, prefix, start, collection);
+  }
+  return pageOfStore(call, options, prefix, start);
+}
+
+function pageOfCollection(
+  { resource }: Call,
+  options: ListOptions,
+  prefix: string,
+  start: Start,
+  collection: Collection,
+): Page {
+  const plain = selectsAll(options);
+  const { entries, revision, more } = collection.read(start.range, plain ? options.limit : 0);
+  if (start.notOlderThan > revision) throw tooLargeResourceVersion(start.notOlderThan, revision);
+  const metadata: Page['metadata'] = { resourceVersion: String(revision) };
+  if (plain) {
+    if (more) {
+      const rest = { ...start.range, start: successor(entries.at(-1)!.key) };
+      metadata.continue = encodeContinue({ start: rest.start.slice(prefix.length), revision });
+      metadata.remainingItemCount = collection.count(rest);
+    }
+    const name = `${resource.apiVersion} ${start.range.start} ${options.limit}`;
+    return { entries, revision, metadata, derived: (make) => collection.derived(name, make) };
+  }
+  const selected: Entry[] = [];
+  for (const entry of entries) {
+    if (selected.length > 0 && selected.length === options.limit) {
+      metadata.continue = encodeContinue({ start: entry.key.slice(prefix.length), revision });
+      break;
+    }
+    if (isSelected(options, resource, entry)) selected.push(entry);
+  }
+  return { entries: selected, revision, metadata };
+}
+
+async function pageOfStore(call: Call, options: ListOptions, prefix: string, from: Start): Promise<Page> {
+  const { plane, resource } = call;
+  const found: Entry[] = [];
+  let { revision } = from;
+  let { start } = from.range;
+  const { end } = from.range;
+  const rest = (): KeyRange => ({ start, ...(end === undefined ? {} : { end }) });
+  let more = true;
+  try {
+    while (more && (options.limit === 0 || found.length < options.limit)) {
+      const at = revision === undefined ? {} : { atRevision: revision };
+      const result = await plane.store.range(rest(), { limit: atOnce(options, found.length), ...at });
+      if (from.notOlderThan > result.revision) throw tooLargeResourceVersion(from.notOlderThan, result.revision);
+      ({ revision, more } = result);
+      const last = result.entries.at(-1);
+      if (last) start = successor(last.key);
+      for (const entry of result.entries) {
+        if (isSelected(options, resource, entry)) found.push(entry);
+        if (found.length > 0 && found.length === options.limit) {
+          if (entry !== last) [more, start] = [true, successor(entry.key)];
+          break;
+        }
+      }
+      if (more && options.limit === 0) await breathe(plane.clock);
+    }
+  } catch (error) {
+    throw listError(error, options, prefix, rest());
+  }
+  const metadata: Page['metadata'] = { resourceVersion: String(revision) };
+  if (more) {
+    metadata.continue = encodeContinue({ start: start.slice(prefix.length), revision: revision! });
+    if (selectsAll(options)) {
+      metadata.remainingItemCount = (await plane.store.statistics(rest(), { atRevision: revision! })).keys;
+    }
+  }
+  return { entries: found, revision: revision!, metadata };
+}
+
+const labelsOf = new WeakMap<Entry, Readonly<Record<string, string>>>();
+
+/** Labels are found once for each version of an object; fields of any kind need the whole of it. */
+function isSelected(options: ListOptions, resource: Resource, entry: Entry): boolean {
+  if (selectsAll(options)) return true;
+  if (options.fields) return selects(options, resource.stored.object(entry));
+  let labels = labelsOf.get(entry);
+  if (!labels) labelsOf.set(entry, (labels = resource.stored.object(entry).metadata.labels ?? {}));
+  return options.labels!.matches(labels);
+}
+
+/** With selectors many entries may be passed over: read more than are wanted. */
+function atOnce(options: ListOptions, found: number): number {
+  if (options.limit === 0) return entriesAtOnce;
+  const wantedYet = options.limit - found;
+  return selectsAll(options) ? Math.min(entriesAtOnce, wantedYet) : entriesAtOnce;
+}
+
+const safeNamespace = (name: string | undefined): string =>
+  name !== undefined && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name) ? name : '';
+
+async function readSingle(call: Call, options: ListOptions, namespace: string, name: string): Promise<Page> {
+  const { plane, resource } = call;
+  const key = objectKey(plane, resource, namespace, name);
+  const { range: _, revision, notOlderThan } = startOf(options, key);
+  try {
+    const result = await plane.store.get(key, revision === undefined ? {} : { atRevision: revision });
+    if (notOlderThan > result.revision) throw tooLargeResourceVersion(notOlderThan, result.revision);
+    const isSelected = result.entry && selects(options, resource.stored.object(result.entry));
+    return {
+      entries: isSelected ? [result.entry!] : [],
+      revision: result.revision,
+      metadata: { resourceVersion: String(result.revision) },
+    };
+  } catch (error) {
+    throw listError(error, options, key, prefixRange(key));
+  }
+}
+
+interface Start {
+  readonly range: KeyRange;
+  /** Undefined: the current one. */
+  readonly revision: Revision | undefined;
+  readonly notOlderThan: Revision;
+}
+
+function startOf(options: ListOptions, prefix: string): Start {
+  const none = 0 as Revision;
+  const all = prefixRange(prefix);
+  const asked = parseResourceVersion(options.resourceVersion, 'invalid resource version: ');
+  if (options.continueToken !== '') {
+    if (options.resourceVersion !== '' && options.resourceVersion !== '0') {
+      throw badRequest('specifying resource version is not allowed when using continue');
+    }
+    const { start, revision } = decodeContinue(options.continueToken);
+    return { range: { ...all, start: prefix + start }, revision, notOlderThan: none };
+  }
+  const how = options.resourceVersionMatch;
+  const isExact = how === 'Exact' || (how === '' && options.limit > 0 && asked > 0);
+  return isExact
+    ? { range: all, revision: asked, notOlderThan: none }
+    : { range: all, revision: undefined, notOlderThan: asked };
+}
+
+const tooOld = 'The resourceVersion for the provided list is too old.';
+const continueTooOld =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without ' +
+  'the continue parameter, or use the continue token in this response to retrieve the remainder of the results. ' +
+  'Continuing with the provided token results in an inconsistent list - objects that were created, modified, or ' +
+  'deleted between the time the first chunk was returned and now may show up in the list.';
+
+function listError(error: unknown, options: ListOptions, prefix: string, { start }: KeyRange): unknown {
+  if (hasCode(error, 'Compacted')) {
+    if (options.continueToken === '') return expired(tooOld);
+    return expired(continueTooOld, {
+      continue: encodeContinue({ start: start.slice(prefix.length), revision: undefined }),
+    });
+  }
+  if (hasCode(error, 'FutureRevision')) {
+    const asked = parseResourceVersion(options.resourceVersion);
+    const current = /(\d+)\D*$/.exec((error as Error).message)?.[1];
+    return tooLargeResourceVersion(asked, Number(current ?? 0) as Revision);
+  }
+  return error;
+}

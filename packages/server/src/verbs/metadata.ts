@@ -1,0 +1,82 @@
+/** The part of metadata that the server sets, for every kind alike. */
+
+import { badRequest, formatTime } from '@hangar/api';
+import type { KubeObject, OwnerReference } from '@hangar/api';
+import type { Clock, Random } from '@hangar/core';
+import { namespaceOf, warn } from './call.ts';
+import type { Call } from './call.ts';
+
+/** What a client may not bring along. */
+export function wipeSystemFields(object: KubeObject): void {
+  const { metadata } = object;
+  for (const name of [
+    'creationTimestamp',
+    'uid',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+    'selfLink',
+  ] as const) {
+    if (metadata[name] !== undefined) delete metadata[name];
+  }
+}
+
+export function fillSystemFields(object: KubeObject, clock: Clock, random: Random): void {
+  object.metadata.uid = newUid(random);
+  object.metadata.creationTimestamp = timestamp(clock);
+}
+
+/** To the second, as all timestamps of metadata are. */
+export const timestamp = (clock: Clock, plusSeconds = 0): string =>
+  formatTime(Math.floor(clock.now() / 1_000) + plusSeconds, 'second')!;
+
+/** A random UUID (version 4). */
+function newUid(random: Random): string {
+  const bytes = Buffer.from(random.bytes(16));
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/** The path's namespace counts; an object that says another one is refused. */
+export function settleNamespace(call: Call, object: KubeObject): void {
+  const expected = namespaceOf(call);
+  const { metadata } = object;
+  const given = metadata.namespace ?? '';
+  if (given === expected) return;
+  if (expected === '') delete metadata.namespace;
+  else if (given === '') metadata.namespace = expected;
+  else throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+}
+
+export function checkName(object: KubeObject, name: string): void {
+  const given = object.metadata.name ?? '';
+  if (given === name) return;
+  if (given === '') {
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  }
+  throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
+}
+
+const afterAdmission = ' after mutating admission happens';
+
+/** Owners that are named twice are named once, with a warning. */
+export function dropRepeatedOwners(call: Call, object: KubeObject, isAfterAdmission: boolean): void {
+  const owners = object.metadata.ownerReferences;
+  if (!owners || owners.length < 2) return;
+  const kept: OwnerReference[] = [];
+  const repeated: string[] = [];
+  const seen = new Set<string>();
+  for (const owner of owners) {
+    const text = JSON.stringify(owner, Object.keys(owner).sort());
+    if (seen.has(text)) repeated.push(owner.uid);
+    else kept.push(owner);
+    seen.add(text);
+  }
+  if (repeated.length === 0) return;
+  object.metadata.ownerReferences = kept;
+  warn(
+    call,
+    `.metadata.ownerReferences contains duplicate entries${isAfterAdmission ? afterAdmission : ''}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(', ')}`,
+  );
+}

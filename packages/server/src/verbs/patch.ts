@@ -1,0 +1,191 @@
+/**
+ * PATCH in its four forms. JSON, merge and strategic merge patches change the live object; server-side apply states what its
+ * manager wants, and creates what is not there. A patch that says nothing of a version is tried again when overtaken.
+ */
+
+import {
+  ApiError,
+  ApplyFailure,
+  applyJsonPatch,
+  applyMergePatch,
+  applyObject,
+  applyStrategicMergePatch,
+  badRequest,
+  conflict,
+  invalid,
+  invalidObject,
+  isObject,
+  goText,
+  jsonPatchProblems,
+  parseJson,
+  parseYaml,
+  restoreProblem,
+} from '@hangar/api';
+import type { JsonObject, KubeObject, ParsedYaml } from '@hangar/api';
+import type { Answer } from '../http/message.ts';
+import { attemptsMax, bodyBytesMax } from '../limits.ts';
+import { entryAnswer, wantedBy } from '../objects/answers.ts';
+import { reportProblems } from '../objects/decode.ts';
+import { repeatedProblems } from '../objects/repeated.ts';
+import { patchTypeOf } from '../request/media.ts';
+import type { PatchType } from '../request/media.ts';
+import { writeOptions } from '../request/options.ts';
+import type { WriteOptions } from '../request/options.ts';
+import { groupResource, warn } from './call.ts';
+import type { Call } from './call.ts';
+import { ownFields } from './create.ts';
+import { checkName, settleNamespace, timestamp } from './metadata.ts';
+import { persist } from './persist.ts';
+
+export async function patch(call: Call): Promise<Answer> {
+  const { request, resource, query, info } = call;
+  const type = patchTypeOf(request.header('content-type'), resource.struct !== undefined);
+  const want = wantedBy(call);
+  const bytes = await request.body(bodyBytesMax);
+  const options = writeOptions(query, 'PatchOptions', type);
+  const patcher = type === 'apply' ? applyPatcher(call, bytes, options) : bodyPatcher(call, type, bytes, options);
+  const { entry, wasCreated } = await persist(call, {
+    options,
+    allowsCreate: type === 'apply' && info.subresource === '',
+    insistsOnUid: false,
+    attemptsMax,
+    apply: patcher,
+  });
+  return entryAnswer(call, want, entry, wasCreated ? 201 : 200);
+}
+
+export type Patcher = (live: KubeObject | undefined) => KubeObject;
+
+export function bodyPatcher(
+  call: Call,
+  type: Exclude<PatchType, 'apply'>,
+  bytes: Uint8Array,
+  options: WriteOptions,
+): Patcher {
+  const { info } = call;
+  const patchOf = parsePatch(type, bytes, options);
+  return (live) => {
+    const changed = patched(type, live!, patchOf.value, call, options);
+    const object = readPatched(call, type, changed, patchOf, options);
+    settleNamespace(call, object);
+    checkName(object, info.name);
+    ownFields(call, live, object, options);
+    return object;
+  };
+}
+
+interface ParsedPatch {
+  readonly value: unknown;
+  /** Repeated fields and members of operations that mean nothing: told like unknown fields of the result. */
+  readonly problems: readonly string[];
+}
+
+function parsePatch(type: Exclude<PatchType, 'apply'>, bytes: Uint8Array, options: WriteOptions): ParsedPatch {
+  const isLoose = options.fieldValidation === 'Ignore';
+  try {
+    const { value, repeated } = parseJson(bytes, { findRepeated: !isLoose });
+    if (isLoose) return { value, problems: [] };
+    const duplicates = repeatedProblems(value, repeated);
+    if (type !== 'json') return { value, problems: duplicates };
+    return { value, problems: [...duplicates.map((problem) => `json patch ${problem}`), ...jsonPatchProblems(value)] };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (isLoose && type === 'merge') throw badRequest('Invalid JSON Patch', error);
+    const where = isLoose || type === 'strategic' ? '' : 'error decoding patch: ';
+    throw badRequest(`${where}${error.message}`, error);
+  }
+}
+
+/** The live object is as clients see it: with its resourceVersion, so that a patch may insist on one. */
+function patched(type: PatchType, live: KubeObject, value: unknown, call: Call, options: WriteOptions): unknown {
+  const loosely = { ignoreUnknownFields: options.fieldValidation === 'Ignore' };
+  switch (type) {
+    case 'json':
+      return applyJsonPatch(live, value, loosely);
+    case 'merge':
+      return applyMergePatch(live, value, loosely);
+    default:
+      return applyStrategicMergePatch(live, value, call.resource.struct!);
+  }
+}
+
+function readPatched(
+  call: Call,
+  type: PatchType,
+  value: unknown,
+  patchOf: ParsedPatch,
+  options: WriteOptions,
+): KubeObject {
+  const { resource } = call;
+  const refuse = (message: string): Error => {
+    const shown = type === 'strategic' ? goText(patchOf.value) : JSON.stringify(value);
+    return invalidObject({ group: '', kind: '' }, '', [invalid('patch', shown, message)]);
+  };
+  if (!isObject(value)) {
+    const found = Array.isArray(value) ? 'array' : typeof value;
+    throw refuse(`json: cannot unmarshal ${found} into Go value of type ${resource.version}.${resource.kind}`);
+  }
+  const mismatch = type === 'strategic' ? restoreProblem(resource.struct!, value) : undefined;
+  if (mismatch !== undefined) throw refuse(mismatch);
+  const { object, error, problems } = resource.read(value, undefined);
+  if (error !== undefined) throw refuse(error);
+  reportProblems([...patchOf.problems, ...problems], { ...options, warn: (text) => warn(call, text) }, refuse);
+  resource.strategy.applyDefaults(object);
+  return object;
+}
+
+export function applyPatcher(call: Call, bytes: Uint8Array, options: WriteOptions): Patcher {
+  const { resource, info, plane } = call;
+  const value = parseApplied(call, bytes, options);
+  return (live) => {
+    const { object: merged } = applyObject({
+      type: resource.mergeType,
+      live,
+      patch: value,
+      manager: options.fieldManager,
+      force: options.force,
+      apiVersion: resource.apiVersion,
+      kind: resource.kind,
+      subresource: info.subresource,
+      now: timestamp(plane.clock),
+      resetFields: resource.strategy.resetFields(info.subresource),
+    });
+    const { object, error } = resource.read(merged, undefined);
+    if (error !== undefined) {
+      const { name = '', namespace = '' } = merged.metadata;
+      const type = `${resource.group}/${resource.version}, Kind=${resource.kind}`;
+      throw new ApplyFailure(
+        `failed to convert new object (${namespace}/${name}; ${type}) to proper version: unable to convert unstructured object to ${type}: ${error}`,
+      );
+    }
+    resource.strategy.applyDefaults(object);
+    if (!live && object.metadata.uid) {
+      throw conflict(
+        groupResource(call),
+        info.name,
+        `uid mismatch: the provided object specified uid ${object.metadata.uid}, and no existing object was found`,
+      );
+    }
+    settleNamespace(call, object);
+    checkName(object, info.name);
+    return object;
+  };
+}
+
+function parseApplied(call: Call, bytes: Uint8Array, options: WriteOptions): JsonObject {
+  let parsed: ParsedYaml;
+  try {
+    parsed = parseYaml(bytes, { findRepeated: options.fieldValidation !== 'Ignore' });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw badRequest(`error decoding YAML: ${error.message}`, error);
+  }
+  const { value, problems } = parsed;
+  if (!isObject(value)) throw badRequest('error decoding YAML: the patch is not an object');
+  // Fields that the schema does not know are the merge's business: it names them.
+  if (options.fieldValidation === 'Strict' && problems.length > 0) {
+    throw badRequest(`error strict decoding YAML: ${problems.join(', ')}`);
+  }
+  if (options.fieldValidation === 'Warn') for (const problem of problems) warn(call, problem);
+  return value;
+}

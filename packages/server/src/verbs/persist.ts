@@ -1,0 +1,189 @@
+/**
+ * Read, change, compare-and-set: the core of update, patch and apply. The change is made anew from what is stored now
+ * whenever somebody else was faster, until it fits or it no longer makes sense.
+ */
+
+import {
+  badRequest,
+  carryOverMetadata,
+  conflict,
+  invalid,
+  invalidObject,
+  keepManagedFieldsTimes,
+  notFound,
+  quote,
+  staleObject,
+  validateMetadataUpdate,
+} from '@hangar/api';
+import type { KubeObject, ObjectMeta } from '@hangar/api';
+import type { Entry, Write } from '@hangar/store';
+import { inTurn } from '../allocation/turns.ts';
+import { objectKey } from '../control-plane.ts';
+import { unconditionalAttemptsMax } from '../limits.ts';
+import type { WriteOptions } from '../request/options.ts';
+import { groupResource, namespaceOf, warn } from './call.ts';
+import type { Call } from './call.ts';
+import { admissionRequest, createObject, leaseOf } from './create.ts';
+import { dropRepeatedOwners } from './metadata.ts';
+
+export interface Change {
+  /**
+   * The object that should be, from the one that is; `undefined`: there is none, and it may be created. With its
+   * managedFields. Called once an attempt.
+   */
+  apply(live: KubeObject | undefined): KubeObject | Promise<KubeObject>;
+  /** What is not there is created. */
+  readonly allowsCreate: boolean;
+  readonly options: WriteOptions;
+  /** The object's uid must be the live one's; without, a changed uid is a fault of the object. */
+  readonly insistsOnUid?: boolean;
+  /** Beginning anew this often is enough. */
+  readonly attemptsMax: number;
+}
+
+export interface Persisted {
+  readonly entry: Entry;
+  readonly wasCreated: boolean;
+}
+
+export async function persist(call: Call, change: Change): Promise<Persisted> {
+  const { plane, resource, info } = call;
+  const key = objectKey(plane, resource, namespaceOf(call), info.name);
+  for (let attempt = 1; attempt <= unconditionalAttemptsMax; attempt++) {
+    const { entry } = await plane.store.get(key);
+    if (!entry && !change.allowsCreate) throw notFound(groupResource(call), info.name);
+    const live = entry && resource.stored.object(entry);
+    const object = await change.apply(live);
+    if (!entry || !live) {
+      return { entry: await createObject(call, object, change.options), wasCreated: true };
+    }
+    if (change.insistsOnUid) checkUid(call, object, live);
+    const isUnconditional = checkVersion(call, object, live);
+    const persisted = await replace(call, { entry, live, object, options: change.options });
+    if (persisted) return { entry: persisted, wasCreated: false };
+    if (!isUnconditional && attempt >= change.attemptsMax) break;
+  }
+  throw conflict(groupResource(call), info.name, staleObject);
+}
+
+/** An object that names another uid is meant for one that is gone. */
+function checkUid(call: Call, object: KubeObject, live: KubeObject): void {
+  const { resource, info, plane } = call;
+  const { uid } = object.metadata;
+  if (!uid || uid === live.metadata.uid) return;
+  const key = objectKey(plane, resource, namespaceOf(call), info.name).replace(plane.prefix, '/registry/');
+  throw conflict(
+    groupResource(call),
+    info.name,
+    `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`,
+  );
+}
+
+/** Throws when the object was made from another version than the live one; true when it does not say. */
+function checkVersion(call: Call, object: KubeObject, live: KubeObject): boolean {
+  const { resource, info } = call;
+  const given = object.metadata.resourceVersion ?? '';
+  const liveVersion = live.metadata.resourceVersion!;
+  if (given !== '' && !/^\d+$/.test(given)) {
+    throw badRequest(`strconv.ParseUint: parsing ${quote(given)}: invalid syntax`);
+  }
+  if (given === '' || given === '0') {
+    if (resource.strategy.allowsUnconditionalUpdate) {
+      object.metadata.resourceVersion = liveVersion;
+      return true;
+    }
+    throw invalidObject({ group: resource.group, kind: resource.name }, info.name, [
+      invalid('metadata.resourceVersion', 0, 'must be specified for an update'),
+    ]);
+  }
+  if (given !== liveVersion) throw conflict(groupResource(call), info.name, staleObject);
+  return false;
+}
+
+interface Replacement {
+  readonly entry: Entry;
+  readonly live: KubeObject;
+  readonly object: KubeObject;
+  readonly options: WriteOptions;
+}
+
+/** Undefined: somebody else was faster. */
+async function replace(call: Call, { entry, live, object, options }: Replacement): Promise<Entry | undefined> {
+  const { plane, resource } = call;
+  await plane.admission.mutate(admissionRequest(call, object, options, live));
+  dropRepeatedOwners(call, object, true);
+  for (let attempt = 0; attempt < unconditionalAttemptsMax; attempt++) {
+    const copy = resource.allocation ? structuredClone(object) : object;
+    const store = (): Promise<Entry | false | 'contended'> => tryReplace(call, { entry, live, object: copy, options });
+    const replaced = await (attempt === 0 ? store() : inTurn(plane.store, store));
+    if (replaced !== 'contended') return replaced || undefined;
+  }
+  return undefined;
+}
+
+/** False: the object itself was changed; `contended`: what was allocated for it went to another one in the meantime. */
+async function tryReplace(
+  call: Call,
+  { entry, live, object, options }: Replacement,
+): Promise<Entry | false | 'contended'> {
+  const { plane, resource, info } = call;
+  prepare(call, object, live);
+  const goes = isGone(call, object, live);
+  const allocation = info.subresource === '' || goes ? resource.allocation : undefined;
+  const context = { plane, isDryRun: options.isDryRun };
+  const allocated =
+    (await (goes ? allocation?.remove(context, live) : allocation?.update(context, object, live))) ?? [];
+  check(call, object, live);
+  if (info.subresource === '') resource.complete?.(plane, object);
+  await plane.admission.validate(admissionRequest(call, object, options, live));
+  if (!goes && keepManagedFieldsTimes(object, live)) return entry;
+  const value = resource.stored.encode(object);
+  if (options.isDryRun) return { ...entry, value };
+  const write: Write = goes
+    ? { type: 'delete', key: entry.key, expected: entry.modRevision }
+    : { type: 'put', key: entry.key, value, expected: entry.modRevision, ...(await leaseOf(call)) };
+  const result = await plane.store.commit([write, ...allocated]);
+  if (!result.committed) return result.conflicts.some(({ key }) => key === entry.key) ? false : 'contended';
+  await resource.settled?.(plane, result.revision);
+  if (goes) return { ...entry, value };
+  return { ...entry, value, modRevision: result.revision, version: entry.version + 1 };
+}
+
+/** The server's own fields come from the live object. */
+function prepare({ resource, info }: Call, object: KubeObject, live: KubeObject): void {
+  carryOverMetadata(object.metadata, live.metadata);
+  resource.strategy.prepareForUpdate(object, live, info.subresource);
+  // A strategy may give the new object the old one's status or spec, which lack what only an update carries over.
+  carryOverDeletion(object.metadata, live.metadata);
+}
+
+/** An update never takes back a deletion, whatever it leaves out. */
+function carryOverDeletion(meta: ObjectMeta, old: ObjectMeta): void {
+  if (old.deletionTimestamp === undefined) return;
+  meta.deletionTimestamp = old.deletionTimestamp;
+  if (old.deletionGracePeriodSeconds !== undefined) meta.deletionGracePeriodSeconds ??= old.deletionGracePeriodSeconds;
+}
+
+/** Throws 422. */
+function check(call: Call, object: KubeObject, live: KubeObject): void {
+  const { resource, info } = call;
+  const { strategy } = resource;
+  const { metadata } = object;
+  const errors = [
+    ...validateMetadataUpdate(metadata, live.metadata, {
+      namespaced: resource.namespaced,
+      standardFinalizers: resource.hasStandardFinalizers ?? false,
+    }),
+    ...strategy.validateUpdate(object, live, info.subresource),
+  ];
+  if (errors.length > 0) throw invalidObject(resource, metadata.name ?? '', errors);
+  if (info.subresource !== '') return;
+  for (const text of strategy.warningsOnUpdate(object, live)) warn(call, text);
+}
+
+/** An update that takes the last finalizer from an object that is being deleted ends it. */
+function isGone({ resource }: Call, object: KubeObject, live: KubeObject): boolean {
+  if ((object.metadata.finalizers?.length ?? 0) > 0 || live.metadata.deletionTimestamp === undefined) return false;
+  if ((live.metadata.deletionGracePeriodSeconds ?? 0) !== 0) return false;
+  return !resource.deletion.isHeld(object);
+}

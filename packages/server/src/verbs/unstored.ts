@@ -1,0 +1,20 @@
+/** Resources that have no stored objects: what is created is a question or an order, what is read is made up on the spot. */
+
+import type { Verb } from '../request/info.ts';
+import type { Resource } from '../resources/resource.ts';
+import { reviewHandlers } from '../reviews/index.ts';
+import { bindPod } from '../subresources/binding.ts';
+import { getComponentStatus, listComponentStatuses } from '../subresources/component-status.ts';
+import type { CallHandler } from './index.ts';
+
+type Handlers = Readonly<Partial<Record<Verb, CallHandler>>>;
+
+const byKind: Readonly<Record<string, Handlers>> = {
+  Binding: { create: bindPod },
+  ComponentStatus: { get: getComponentStatus, list: listComponentStatuses },
+  ...reviewHandlers,
+};
+
+const none: Handlers = {};
+
+export const unstored = ({ kind }: Resource): Handlers => byKind[kind] ?? none;

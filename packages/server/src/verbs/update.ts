@@ -1,0 +1,50 @@
+/** UPDATE: the body replaces what is stored. */
+
+import type { KubeObject } from '@hangar/api';
+import type { Answer } from '../http/message.ts';
+import { bodyBytesMax, unconditionalAttemptsMax } from '../limits.ts';
+import { entryAnswer, wantedBy } from '../objects/answers.ts';
+import { decodeObject } from '../objects/decode.ts';
+import { sentFormat } from '../request/media.ts';
+import { writeOptions } from '../request/options.ts';
+import { warn } from './call.ts';
+import type { Call } from './call.ts';
+import { ownFields } from './create.ts';
+import { checkName, dropRepeatedOwners, settleNamespace, wipeSystemFields } from './metadata.ts';
+import { persist } from './persist.ts';
+
+export async function update(call: Call): Promise<Answer> {
+  const { request, resource, query, info } = call;
+  const want = wantedBy(call);
+  const bytes = await request.body(bodyBytesMax);
+  const options = writeOptions(query, 'UpdateOptions');
+  const format = sentFormat(request.header('content-type'), resource.struct !== undefined);
+  const decode = (): KubeObject => {
+    const object = decodeObject(bytes, {
+      resource,
+      format,
+      fieldValidation: options.fieldValidation,
+      warn: (text) => warn(call, text),
+    });
+    settleNamespace(call, object);
+    checkName(object, info.name);
+    dropRepeatedOwners(call, object, false);
+    return object;
+  };
+  // What is wrong with the body is said before anything is read; another attempt decodes it anew.
+  let decoded: KubeObject | undefined = decode();
+  const { entry, wasCreated } = await persist(call, {
+    options,
+    allowsCreate: resource.strategy.allowsCreateOnUpdate && info.subresource === '',
+    insistsOnUid: true,
+    attemptsMax: unconditionalAttemptsMax,
+    apply(live) {
+      const object = decoded ?? decode();
+      decoded = undefined;
+      if (!live) wipeSystemFields(object);
+      ownFields(call, live, object, options);
+      return object;
+    },
+  });
+  return entryAnswer(call, want, entry, wasCreated ? 201 : 200);
+}

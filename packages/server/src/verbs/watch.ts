@@ -1,0 +1,288 @@
+/**
+ * WATCH: the store's events of one prefix, as frames. An event is encoded once for all watchers that want the same form;
+ * a watcher that does not keep up stops reading, and the store serves it from history, or ends it with 410 when that is
+ * gone.
+ */
+
+import { encodeProtobuf, encodeWatchFrame, expired, partialObjectMetadata, StatusError, tableOfOne } from '@hangar/api';
+import { notAcceptable, internalError } from '@hangar/api';
+import type { JsonObject, KubeObject, Status } from '@hangar/api';
+import { asError, hasCode } from '@hangar/core';
+import type { Entry, Revision, StoreEvent, Watch } from '@hangar/store';
+import { collectionPrefix, objectKey } from '../control-plane.ts';
+import type { Answer, Sink } from '../http/message.ts';
+import { includeObjectOf, metaVersion, tableOptions, wantedBy } from '../objects/answers.ts';
+import { parseResourceVersion, tooLargeResourceVersion } from '../objects/resource-version.ts';
+import type { Wanted } from '../request/media.ts';
+import { namespaceOf } from './call.ts';
+import type { Call } from './call.ts';
+import { readPage } from './list-page.ts';
+import { listOptions, selects, selectsAll } from './list-options.ts';
+import type { ListOptions } from './list-options.ts';
+
+type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+
+/** Without a client's own limit, watches end after half an hour to an hour, so that they spread over replicas. */
+const timeoutMinSeconds = 1_800;
+const bookmarkEveryMs = 60_000;
+
+export async function watch(call: Call): Promise<Answer> {
+  const want = wantedBy(call);
+  if (want.format === 'yaml') throw notAcceptable('watches are answered as JSON or protobuf');
+  const options = listOptions(call.query, call.resource, true, call.info.name);
+  const stream = new WatchStream(call, options, want);
+  await stream.prepare();
+  const contentType = want.format === 'protobuf' ? `${want.contentType};stream=watch` : want.contentType;
+  return {
+    status: 200,
+    headers: { 'content-type': contentType, 'cache-control': 'no-cache, private' },
+    body: { start: (sink) => void stream.run(sink) },
+  };
+}
+
+/** Frames of one store event, by the form that watchers asked for. Shared, because the store shares its events. */
+const framesOf = new WeakMap<StoreEvent, Map<string, Uint8Array>>();
+/** The same for what selectors look at, by apiVersion: versions name fields differently. */
+const objectsOf = new WeakMap<StoreEvent, Map<string, ParsedEvent>>();
+
+interface ParsedEvent {
+  readonly object?: KubeObject;
+  readonly previous?: KubeObject;
+}
+
+class WatchStream {
+  readonly #call: Call;
+  readonly #options: ListOptions;
+  readonly #want: Wanted;
+  /** What tells this stream's frames from others of the same event. */
+  readonly #form: string;
+  #initial: readonly Entry[] = [];
+  #initialRevision: Revision | undefined;
+  #watch!: Watch;
+  #isFirstTable: boolean;
+
+  constructor(call: Call, options: ListOptions, want: Wanted) {
+    this.#call = call;
+    this.#options = options;
+    this.#want = want;
+    this.#isFirstTable = want.shape === 'Table';
+    const include = want.shape === 'Table' ? includeObjectOf(call) : '';
+    this.#form = `${call.resource.apiVersion} ${want.format} ${want.shape ?? ''} ${include}`;
+  }
+
+  /** Everything that can be refused is refused before the answer begins. */
+  async prepare(): Promise<void> {
+    const { plane } = this.#call;
+    const asked = parseResourceVersion(this.#options.resourceVersion);
+    const current = await plane.store.revision();
+    if (asked > current) throw tooLargeResourceVersion(asked, current);
+    let from = asked;
+    const wantsInitial = this.#options.sendInitialEvents ?? asked === 0;
+    if (wantsInitial) {
+      const all = { ...this.#options, limit: 0, continueToken: '', resourceVersion: '', resourceVersionMatch: '' };
+      const page = await readPage(this.#call, all);
+      this.#initial = page.entries;
+      from = page.revision;
+      this.#initialRevision = page.revision;
+    } else if (asked === 0) from = current;
+    this.#watch = plane.store.watch({
+      prefix: this.#prefix(),
+      fromRevision: (from + 1) as Revision,
+      previous: true,
+    });
+  }
+
+  #prefix(): string {
+    const { plane, resource } = this.#call;
+    const { fields } = this.#options;
+    const namespace = namespaceOf(this.#call) || (fields?.requiresNamespace ?? '');
+    const isOne = fields?.requiresName !== undefined && (namespace !== '' || !resource.namespaced);
+    // The store matches prefixes: keys that only begin like this one are told apart by the selector.
+    return isOne
+      ? objectKey(plane, resource, namespace, fields.requiresName!)
+      : collectionPrefix(plane, resource, namespace);
+  }
+
+  async run(sink: Sink): Promise<void> {
+    const { plane } = this.#call;
+    const output = new Output(sink);
+    const watch = this.#watch;
+    const timeout = plane.clock.after(this.#timeoutMs(), () => watch.close());
+    sink.onClose(() => watch.close());
+    const bookmarks = this.#options.allowsBookmarks ? this.#askForBookmarks(watch) : undefined;
+    try {
+      await this.#sendInitial(output);
+      for (let batch = await watch.next(); batch; batch = await watch.next()) {
+        if (batch.events.length === 0) output.write(this.#bookmark(batch.revision));
+        for (const event of batch.events) {
+          const frame = this.#frame(event, batch.revision);
+          if (frame) output.write(frame);
+        }
+        if (output.isFull) await output.drained();
+      }
+    } catch (error) {
+      output.write(this.#encode('ERROR', statusOf(error)));
+    } finally {
+      timeout.cancel();
+      bookmarks?.();
+      watch.close();
+      sink.end();
+    }
+  }
+
+  #timeoutMs(): number {
+    const asked = this.#options.timeoutSeconds;
+    if (asked !== undefined && asked > 0) return Math.min(asked, 86_400) * 1_000;
+    return timeoutMinSeconds * (1 + this.#call.plane.random.fraction()) * 1_000;
+  }
+
+  #askForBookmarks(watch: Watch): () => void {
+    const { clock } = this.#call.plane;
+    let timer = clock.after(bookmarkEveryMs, function ask() {
+      watch.requestProgress();
+      timer = clock.after(bookmarkEveryMs, ask);
+    });
+    return () => timer.cancel();
+  }
+
+  async #sendInitial(output: Output): Promise<void> {
+    const { resource } = this.#call;
+    for (const entry of this.#initial) {
+      output.write(this.#encodeEntry('ADDED', entry, entry.modRevision, resource.stored.object.bind(resource.stored)));
+      if (output.isFull) await output.drained();
+    }
+    this.#initial = [];
+    if (this.#options.sendInitialEvents && this.#options.allowsBookmarks) {
+      output.write(this.#bookmark(this.#initialRevision!, { 'k8s.io/initial-events-end': 'true' }));
+    }
+  }
+
+  /** Undefined when the event is none for this watcher. */
+  #frame(event: StoreEvent, revision: Revision): Uint8Array | undefined {
+    const type = this.#typeFor(event);
+    if (type === undefined) return undefined;
+    const form = this.#isFirstTable ? `${this.#form} first` : this.#form;
+    let frames = framesOf.get(event);
+    if (!frames) framesOf.set(event, (frames = new Map()));
+    const key = `${type} ${form}`;
+    let frame = frames.get(key);
+    if (!frame) {
+      const entry = event.type === 'put' && type !== 'DELETED' ? event.entry : event.previous!;
+      frame = this.#encodeEntry(type, entry, revision, () => this.#object(event, type, revision));
+      frames.set(key, frame);
+    }
+    this.#isFirstTable = false;
+    return frame;
+  }
+
+  /** An object that comes to match is added, one that no longer does is deleted, whatever happened to it. */
+  #typeFor(event: StoreEvent): EventType | undefined {
+    if (selectsAll(this.#options)) {
+      if (event.type === 'delete') return event.previous ? 'DELETED' : undefined;
+      return event.previous ? 'MODIFIED' : 'ADDED';
+    }
+    const { object, previous } = this.#parsed(event);
+    const isSelected = object !== undefined && selects(this.#options, object);
+    const wasSelected = previous !== undefined && selects(this.#options, previous);
+    if (isSelected) return wasSelected ? 'MODIFIED' : 'ADDED';
+    return wasSelected ? 'DELETED' : undefined;
+  }
+
+  #parsed(event: StoreEvent): ParsedEvent {
+    const { stored, apiVersion } = this.#call.resource;
+    let versions = objectsOf.get(event);
+    if (!versions) objectsOf.set(event, (versions = new Map()));
+    let parsed = versions.get(apiVersion);
+    if (!parsed) {
+      parsed = {
+        ...(event.type === 'put' ? { object: stored.object(event.entry) } : {}),
+        ...(event.previous ? { previous: stored.object(event.previous) } : {}),
+      };
+      versions.set(apiVersion, parsed);
+    }
+    return parsed;
+  }
+
+  /** A deleted object is shown as it last was, with the revision of its end. */
+  #object(event: StoreEvent, type: EventType, revision: Revision): KubeObject {
+    const { stored } = this.#call.resource;
+    return event.type === 'put' && type !== 'DELETED'
+      ? stored.object(event.entry)
+      : stored.object(event.previous!, revision);
+  }
+
+  #encodeEntry(type: EventType, entry: Entry, revision: Revision, object: (entry: Entry) => KubeObject): Uint8Array {
+    if (this.#want.format === 'json' && this.#want.shape === undefined) {
+      return jsonFrame(type, this.#call.resource.stored.json(entry, type === 'DELETED' ? revision : entry.modRevision));
+    }
+    return this.#encode(type, this.#inShape(object(entry)));
+  }
+
+  #inShape(object: KubeObject): object {
+    switch (this.#want.shape) {
+      case undefined:
+        return object;
+      case 'Table': {
+        const withColumns = this.#isFirstTable;
+        this.#isFirstTable = false;
+        const options = { ...tableOptions(this.#call, this.#want), withColumns };
+        return tableOfOne(this.#call.resource.table, object, options);
+      }
+      default:
+        return partialObjectMetadata(object, metaVersion(this.#want));
+    }
+  }
+
+  #bookmark(revision: Revision, annotations?: Record<string, string>): Uint8Array {
+    const { kind, apiVersion } = this.#call.resource;
+    const metadata = { resourceVersion: String(revision), ...(annotations ? { annotations } : {}) };
+    const object: KubeObject = { kind, apiVersion, metadata };
+    return this.#encode('BOOKMARK', this.#inShape(object));
+  }
+
+  #encode(type: EventType, object: object): Uint8Array {
+    if (this.#want.format === 'protobuf') return encodeWatchFrame(type, encodeProtobuf(object as JsonObject));
+    return jsonFrame(type, Buffer.from(`${JSON.stringify(object)}\n`));
+  }
+}
+
+/** The object comes with a line's end, in whose place the event's own end goes. */
+function jsonFrame(type: EventType, object: Uint8Array): Buffer {
+  const head = `{"type":"${type}","object":`;
+  const frame = Buffer.allocUnsafe(head.length + object.length + 1);
+  frame.write(head, 0, 'latin1');
+  frame.set(object, head.length);
+  frame.write('}\n', head.length + object.length - 1, 'latin1');
+  return frame;
+}
+
+function statusOf(error: unknown): Status {
+  if (error instanceof StatusError) return error.status;
+  if (hasCode(error, 'Compacted')) return expired('The resourceVersion for the provided watch is too old.').status;
+  return internalError(asError(error)).status;
+}
+
+/** Writing that waits: at most one chunk more than the other end takes is in memory. */
+class Output {
+  readonly #sink: Sink;
+  #resume: (() => void) | undefined;
+  isFull = false;
+
+  constructor(sink: Sink) {
+    this.#sink = sink;
+    const resume = (): void => {
+      this.isFull = false;
+      this.#resume?.();
+    };
+    sink.onDrain(resume);
+    sink.onClose(resume);
+  }
+
+  write(chunk: Uint8Array): void {
+    if (!this.#sink.write(chunk)) this.isFull = true;
+  }
+
+  drained(): Promise<void> {
+    return new Promise((resolve) => (this.#resume = resolve));
+  }
+}
