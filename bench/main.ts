@@ -5,6 +5,10 @@ const benches: Record<string, { what: string; run: () => Promise<{ run(options: 
     what: 'the embedded driver against raw SQLite and against a real etcd; watch latency; growth',
     run: () => import('./store/main.ts'),
   },
+  server: {
+    what: 'the API server against the real kube-apiserver and etcd: requests, watches, start, memory',
+    run: () => import('./server/main.ts'),
+  },
 };
 
 const [name = '', ...options] = process.argv.slice(2);

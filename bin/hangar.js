@@ -1,14 +1,17 @@
 #!/usr/bin/env node
 // The way in. Plain JavaScript on purpose: an old Node must get as far as the one line that says so.
-import { spawnSync } from 'node:child_process';
-import { createRequire } from 'node:module';
+import { spawn } from 'node:child_process';
+import module, { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const needed = 26;
-const entry = new URL('../apps/platform/src/main.ts', import.meta.url);
 
 if (Number(process.versions.node.split('.')[0]) >= needed) {
-  await import(entry.href);
+  // Compiled code is kept beside what was installed, so that the next start is several times faster.
+  module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/hangar', import.meta.url)));
+  const { main } = await import('../apps/platform/src/main.ts');
+  await main(process.argv.slice(2));
+  module.flushCompileCache();
 } else {
   const bundled = findBundledNode();
   if (!bundled) {
@@ -17,8 +20,10 @@ if (Number(process.versions.node.split('.')[0]) >= needed) {
     );
     process.exit(1);
   }
-  const run = spawnSync(bundled, [fileURLToPath(entry), ...process.argv.slice(2)], { stdio: 'inherit' });
-  process.exit(run.status ?? 1);
+  const self = fileURLToPath(import.meta.url);
+  const child = spawn(bundled, [self, ...process.argv.slice(2)], { stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('exit', (code, signal) => (signal ? process.kill(process.pid, signal) : process.exit(code ?? 1)));
 }
 
 // `npm ci` installs Node for this platform as an optional dependency.

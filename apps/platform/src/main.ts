@@ -1,8 +1,50 @@
-/** The composition root: the one place that knows every part. Today it can say what is built. */
+/** What `hangar` does when a person starts it. */
 
-import { parts } from './parts.ts';
+import { relative } from 'node:path';
+import { release } from '@hangar/api';
+import { help, readOptions, UsageError } from './options.ts';
+import type { PlatformOptions } from './options.ts';
+import { start } from './start.ts';
 
-const width = Math.max(...parts.map((part) => part.name.length));
-console.log('Hangar, a home for Kubernetes control planes.\n\nBuilt so far:');
-for (const part of parts) console.log(`  ${part.name.padEnd(width)}  ${part.what}`);
-console.log('\nThe API server is next: there is nothing to connect to yet. See README.md for what you can try.');
+const version = '0.1.0';
+
+export async function main(args: readonly string[]): Promise<void> {
+  try {
+    const options = readOptions(args);
+    if (options === 'help') return console.log(help.trimEnd());
+    if (options === 'version') return console.log(`hangar ${version}, Kubernetes ${release}`);
+    await serve(options);
+  } catch (error) {
+    if (!(error instanceof UsageError) && !isExplained(error)) throw error;
+    console.error(`hangar: ${(error as Error).message}`);
+    process.exitCode = error instanceof UsageError ? 2 : 1;
+  }
+}
+
+async function serve(options: PlatformOptions): Promise<void> {
+  const running = await start(options);
+  console.log(greeting(running.url, options));
+  // Whatever keeps the process alive ends with the server.
+  const stop = (): void => void running.close().then(() => process.exit(0));
+  process.once('SIGINT', stop);
+  process.once('SIGTERM', stop);
+}
+
+function greeting(url: string, { kubeconfig, store }: PlatformOptions): string {
+  const file = relative(process.cwd(), kubeconfig) || kubeconfig;
+  const shown = file.startsWith('..') ? kubeconfig : file;
+  return [
+    `Hangar serves the API of Kubernetes ${release} at ${url}`,
+    `The administrator's kubeconfig is ${shown}; try`,
+    '',
+    `  kubectl --kubeconfig ${shown} create configmap hello --from-literal=from=hangar`,
+    `  kubectl --kubeconfig ${shown} get all,configmaps --all-namespaces`,
+    '',
+    ...(store.type === 'memory' ? ['Nothing is kept: the store is in memory.', ''] : []),
+    'Ctrl-C ends it.',
+  ].join('\n');
+}
+
+/** Failures of the machine, which say all that there is to say: a port in use, a directory that is not ours. */
+const isExplained = (error: unknown): boolean =>
+  error instanceof Error && typeof (error as { code?: unknown }).code === 'string';

@@ -1,0 +1,139 @@
+/** The two that are compared, each as it would be run: durable, over TLS, with a static token. */
+
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePorts } from '../../tests/conformance/servers/processes.ts';
+import { tool } from '../../tools/tool.ts';
+import { Connection } from './connection.ts';
+
+export interface Server {
+  readonly name: string;
+  readonly port: number;
+  readonly token: string;
+  /** Of the server itself, then of its store. */
+  readonly pids: readonly number[];
+  /** From the first process to the first `ok` of /readyz. */
+  readonly startMs: number;
+  stop(): Promise<void>;
+}
+
+class Started {
+  readonly children: ChildProcess[] = [];
+  readonly folder: string;
+  readonly begunAt = performance.now();
+
+  constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  run(path: string, args: readonly string[]): void {
+    this.children.push(spawn(path, args, { stdio: 'ignore' }));
+  }
+
+  async ready(name: string, port: number, token: string): Promise<Server> {
+    while (!(await isReady(port, token))) {
+      if (this.children.some(({ exitCode }) => exitCode !== null)) throw new Error(`${name} did not start`);
+      await sleep(5);
+    }
+    const startMs = performance.now() - this.begunAt;
+    const pids = this.children.toReversed().map(({ pid }) => pid!);
+    return { name, port, token, pids, startMs, stop: () => this.stop() };
+  }
+
+  async stop(): Promise<void> {
+    for (const child of this.children.toReversed()) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    }
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+async function started(name: string, start: (started: Started) => Promise<Server>): Promise<Server> {
+  const all = new Started(await mkdtemp(join(tmpdir(), `hangar-bench-${name}-`)));
+  try {
+    return await start(all);
+  } catch (error) {
+    await all.stop();
+    throw error;
+  }
+}
+
+async function isReady(port: number, token: string): Promise<boolean> {
+  try {
+    const connection = await Connection.open({ port, token, protocol: 'http/1.1' });
+    const { status } = await connection.request('GET', '/readyz');
+    connection.close();
+    return status === 200;
+  } catch {
+    return false;
+  }
+}
+
+async function runEtcd(all: Started): Promise<string> {
+  const [client, peer] = await freePorts(2);
+  const url = `http://127.0.0.1:${client}`;
+  all.run(await tool('etcd'), [
+    `--data-dir=${all.folder}/etcd`,
+    `--listen-client-urls=${url}`,
+    `--advertise-client-urls=${url}`,
+    `--listen-peer-urls=http://127.0.0.1:${peer}`,
+  ]);
+  return url;
+}
+
+export async function startKubernetes(): Promise<Server> {
+  await tool('kube-apiserver');
+  await tool('etcd');
+  return started('kubernetes', async (all) => {
+    const [port] = await freePorts(1);
+    const token = randomUUID();
+    const { folder } = all;
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    await writeFile(join(folder, 'sa.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    await writeFile(join(folder, 'sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }));
+    await writeFile(join(folder, 'tokens.csv'), `${token},admin,,system:masters\n`);
+    const etcd = await runEtcd(all);
+    all.run(await tool('kube-apiserver'), [
+      `--etcd-servers=${etcd}`,
+      '--bind-address=127.0.0.1',
+      `--secure-port=${port}`,
+      `--cert-dir=${folder}/certificates`,
+      '--service-account-issuer=https://kubernetes.default.svc',
+      `--service-account-key-file=${folder}/sa.pub`,
+      `--service-account-signing-key-file=${folder}/sa.key`,
+      `--token-auth-file=${folder}/tokens.csv`,
+      '--authorization-mode=RBAC',
+    ]);
+    return all.ready('kube-apiserver + etcd', port!, token);
+  });
+}
+
+const hangar = fileURLToPath(new URL('../../bin/hangar.js', import.meta.url));
+
+export async function startHangar(store: 'embedded' | 'etcd'): Promise<Server> {
+  return started(`hangar-${store}`, async (all) => {
+    const [port] = await freePorts(1);
+    const token = randomUUID();
+    await writeFile(join(all.folder, 'tokens.csv'), `${token},admin,,system:masters\n`);
+    const etcd = store === 'etcd' ? [`--etcd-endpoints=${await runEtcd(all)}`] : [];
+    all.run(process.execPath, [
+      hangar,
+      `--data-dir=${all.folder}/data`,
+      `--listen=127.0.0.1:${port}`,
+      `--token-file=${all.folder}/tokens.csv`,
+      `--store=${store}`,
+      ...etcd,
+    ]);
+    return all.ready(`hangar (${store})`, port!, token);
+  });
+}
