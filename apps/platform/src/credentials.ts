@@ -3,7 +3,7 @@
  * first start; what is about to expire, or does not name an address of the server, is made anew.
  */
 
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -71,6 +71,8 @@ async function keepOrIssue(
 function isGood(kept: KeyPair, authority: KeyPair, request: CertificateRequest, clock: Clock): boolean {
   if (expiresAt(kept.certificate) - renewBeforeMs < clock.now()) return false;
   const certificate = new X509Certificate(kept.certificate);
+  // A crash between the two files of a renewal leaves a pair that is none.
+  if (!certificate.checkPrivateKey(createPrivateKey(kept.key))) return false;
   if (!certificate.verify(new X509Certificate(authority.certificate).publicKey)) return false;
   return (request.hosts ?? []).every(
     (host) => certificate.checkHost(host) !== undefined || certificate.checkIP(host) !== undefined,

@@ -13,7 +13,7 @@ import {
   privilegedGroup,
   StaticTokenAuthenticator,
 } from '@hangar/server';
-import type { Authenticator } from '@hangar/server';
+import type { Authenticator, ControlPlane } from '@hangar/server';
 import { openEmbeddedStore, openEtcdStore, openMemoryStore } from '@hangar/store';
 import type { Store } from '@hangar/store';
 import { loadCredentials, writeSecret } from './credentials.ts';
@@ -30,80 +30,79 @@ export interface Running {
 const serviceCidr = '10.0.0.0/24';
 const serviceAddress = '10.0.0.1';
 
+/** Whatever was opened is closed again when something on the way fails. */
 export async function start(options: PlatformOptions): Promise<Running> {
+  await using opened = new AsyncDisposableStack();
   await mkdir(options.dataDirectory, { recursive: true, mode: 0o700 });
-  const addresses = isAny(options.host) ? [] : [options.host];
-  const [store, credentials] = await Promise.all([
-    openStore(options),
-    loadCredentials(options.dataDirectory, [...addresses, ...options.hosts, serviceAddress], {
-      clock: systemClock,
-      random: systemRandom,
-    }),
-  ]);
-  try {
-    return await serve(options, store, credentials);
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
-}
-
-async function serve(options: PlatformOptions, store: Store, credentials: Credentials): Promise<Running> {
-  const clock = systemClock;
-  let isReady = false;
-  const shown = isAny(options.host) ? '127.0.0.1' : options.host;
+  const opening = openStore(options);
+  opened.defer(async () => (await opening).close());
+  const credentials = await credentialsOf(options);
+  const store = await opening;
   const open = await openControlPlane({
     name: 'root',
     prefix: '/registry',
     store,
-    clock,
+    clock: systemClock,
     random: systemRandom,
   });
-  let url = '';
-  const server = new ApiServer({
-    plane: open.plane,
-    authenticators: await authenticators(options),
-    authorizers: [privilegedGroup],
-    health: {
-      livez: [ping],
-      readyz: [ping, { name: 'store', check: () => storeProblem(store) }, readiness(() => isReady)],
-    },
-    address: () => url.replace('https://', ''),
-    onError: (error) => console.error(error),
-  });
+  opened.defer(() => open.close());
+  const state = { isReady: false, url: '' };
+  const server = await apiServer(options, open.plane, state);
   const listener = await listen({
     host: options.host,
     port: options.port,
     key: credentials.server.key,
     certificate: credentials.server.certificate,
     clientCas: credentials.authority.certificate,
-    clock,
+    clock: systemClock,
     handler: (request) => server.handle(request),
     onError: (error) => console.error(error),
   });
-  await bootstrap(open.plane, { serviceCidr, serviceAddress, endpoint: { address: shown, port: listener.port } });
-  url = `https://${shown.includes(':') ? `[${shown}]` : shown}:${listener.port}`;
-  await mkdir(dirname(options.kubeconfig), { recursive: true });
-  await writeSecret(
-    options.kubeconfig,
-    kubeconfig({
-      name: 'hangar',
-      user: 'admin',
-      server: url,
-      authority: credentials.authority.certificate,
-      credentials: credentials.admin,
-    }),
-  );
-  isReady = true;
-  return {
-    url,
-    async close() {
-      isReady = false;
-      await listener.close();
-      open.close();
-      await store.close();
+  opened.defer(() => listener.close());
+  const address = isAny(options.host) ? '127.0.0.1' : options.host;
+  state.url = `https://${address.includes(':') ? `[${address}]` : address}:${listener.port}`;
+  await bootstrap(open.plane, { serviceCidr, serviceAddress, endpoint: { address, port: listener.port } });
+  await writeKubeconfig(options.kubeconfig, state.url, credentials);
+  state.isReady = true;
+  opened.defer(() => void (state.isReady = false));
+  const running = opened.move();
+  return { url: state.url, close: () => running.disposeAsync() };
+}
+
+function credentialsOf({ host, hosts, dataDirectory }: PlatformOptions): Promise<Credentials> {
+  const addresses = isAny(host) ? [] : [host];
+  const world = { clock: systemClock, random: systemRandom };
+  return loadCredentials(dataDirectory, [...addresses, ...hosts, serviceAddress], world);
+}
+
+async function apiServer(
+  options: PlatformOptions,
+  plane: ControlPlane,
+  state: { readonly isReady: boolean; readonly url: string },
+): Promise<ApiServer> {
+  return new ApiServer({
+    plane,
+    authenticators: await authenticators(options),
+    authorizers: [privilegedGroup],
+    health: {
+      livez: [ping],
+      readyz: [ping, { name: 'store', check: () => storeProblem(plane.store) }, readiness(() => state.isReady)],
     },
-  };
+    address: () => state.url.replace('https://', ''),
+    onError: (error) => console.error(error),
+  });
+}
+
+async function writeKubeconfig(path: string, url: string, { authority, admin }: Credentials): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const text = kubeconfig({
+    name: 'hangar',
+    user: 'admin',
+    server: url,
+    authority: authority.certificate,
+    credentials: admin,
+  });
+  await writeSecret(path, text);
 }
 
 const isAny = (host: string): boolean => host === '0.0.0.0' || host === '::';

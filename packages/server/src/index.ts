@@ -8,7 +8,9 @@
  *   resources/    what is served: built-in kinds, custom resources
  *   objects/      from bodies to objects, from stored bytes to answers
  *   verbs/        create, get, list, watch, update, patch, delete
- *   subresources/ scale, and those that are operations of their own
+ *   subresources/ scale, and those that are operations of their own: bindings, evictions
+ *   allocation/   what objects have besides themselves: a service's addresses and ports
+ *   reviews/      questions about users and what they may do
  *   documents/    discovery, OpenAPI, version, health
  */
 

@@ -4,15 +4,15 @@
  */
 
 import {
-  badRequest,
+  StatusError,
+  builtinServedGroups,
   forbiddenRequest,
   internalError,
-  notFound,
   methodNotSupported,
-  StatusError,
+  notFound,
   unauthorized,
 } from '@hangar/api';
-import { asError, hasCode } from '@hangar/core';
+import { asError } from '@hangar/core';
 import type { Authenticator } from './auth/authenticate.ts';
 import type { Authorizer } from './auth/authorize.ts';
 import { Guard } from './auth/guard.ts';
@@ -25,8 +25,11 @@ import type { HealthChecks } from './documents/health.ts';
 import { OpenApi } from './documents/open-api.ts';
 import { versionInfo } from './documents/version.ts';
 import { PageNotFound, pageNotFoundAnswer } from './objects/page-not-found.ts';
-import type { Answer, ServerRequest } from './http/message.ts';
+import { isStreaming } from './http/message.ts';
+import type { Answer, ServerRequest, Streaming } from './http/message.ts';
+import { RequestMetrics } from './metrics/request-metrics.ts';
 import { bytesAnswer, errorAnswer } from './objects/answers.ts';
+import { statusOfStoreError } from './objects/store-errors.ts';
 import { forPeople } from './objects/pretty.ts';
 import { requestInfo } from './request/info.ts';
 import type { RequestInfo, ResourceRequest } from './request/info.ts';
@@ -50,15 +53,38 @@ export interface ApiServerOptions {
   readonly onError: (error: Error) => void;
 }
 
+/** Inside a built-in group-version kube-apiserver's API answers, elsewhere its router. */
+const unknownResource = ({ group, version }: ResourceRequest): Error =>
+  builtinServedGroups().some(({ name, versions }) => name === group && versions.some((one) => one.name === version))
+    ? noSuchResource()
+    : new PageNotFound();
+
+const noSuchResource = (): StatusError =>
+  new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });
+
+/** A namespace's own path has it as its namespace, too. */
+const isNamespaceItself = ({ group, resource, namespace, name }: ResourceRequest): boolean =>
+  group === '' && resource === 'namespaces' && namespace === name;
+
 const resourceName = ({ group, name }: Resource) => ({ group, resource: name });
 
 /** Whoever may reach the port may ask whether the server is well. */
 const isPublic = (path: string): boolean => healthPaths.test(path) || path === '/version';
 
+/** What was found out about a request, for those who account for it. */
+interface About {
+  info: RequestInfo | undefined;
+  resource: Resource | undefined;
+  readonly warnings: string[];
+}
+
+const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
+
 export class ApiServer {
   readonly #options: ApiServerOptions;
   readonly #discovery: Discovery;
   readonly #openApi: OpenApi;
+  readonly #metrics: RequestMetrics;
   readonly #guard: Guard;
 
   constructor(options: ApiServerOptions) {
@@ -66,60 +92,79 @@ export class ApiServer {
     this.#guard = new Guard(options);
     this.#discovery = new Discovery(options.plane.catalogue, options.address);
     this.#openApi = new OpenApi(options.plane.catalogue);
+    this.#metrics = new RequestMetrics(options.plane.clock);
   }
 
   /** Never rejects. */
   async handle(request: ServerRequest): Promise<Answer> {
-    const warnings: string[] = [];
+    const about: About = { info: undefined, resource: undefined, warnings: [] };
+    const ended = this.#metrics.begin(request.method);
+    const answer = await this.#answer(request, about);
+    ended(about.info, about.resource, answer.status);
+    return isStreaming(answer.body) && about.resource ? this.#countWatch(answer, answer.body, about.resource) : answer;
+  }
+
+  async #answer(request: ServerRequest, about: About): Promise<Answer> {
     try {
-      return forPeople(await this.#handle(request, warnings), request);
+      return forPeople(await this.#handle(request, about), request);
     } catch (error) {
       if (error instanceof PageNotFound) return pageNotFoundAnswer;
-      const answer = errorAnswer(this.#statusOf(error), request.header('accept'), warnings);
-      return forPeople(answer, request);
+      return forPeople(errorAnswer(this.#statusOf(error), request.header('accept'), about.warnings), request);
     }
+  }
+
+  #countWatch(answer: Answer, body: Streaming, resource: Resource): Answer {
+    return {
+      ...answer,
+      body: {
+        start: (sink) => {
+          sink.onClose(this.#metrics.watchBegan(resource));
+          body.start(sink);
+        },
+      },
+    };
   }
 
   #statusOf(error: unknown): StatusError {
     if (error instanceof StatusError) return error;
-    if (hasCode(error, 'TooLarge') || hasCode(error, 'ValueTooLarge')) {
-      return new StatusError('RequestEntityTooLarge', `Request entity too large: ${(error as Error).message}`);
-    }
-    // A name, or a token that names one, that no key can hold: too long, or with control characters.
-    if (hasCode(error, 'InvalidKey')) return badRequest((error as Error).message, error);
-    if (hasCode(error, 'Unavailable') || hasCode(error, 'Closed')) {
-      return new StatusError('ServiceUnavailable', 'the store cannot be reached', {
-        details: { retryAfterSeconds: 1 },
-      });
-    }
+    const ofStore = statusOfStoreError(error);
+    if (ofStore) return ofStore;
     this.#options.onError(asError(error));
     return internalError(asError(error));
   }
 
-  async #handle(request: ServerRequest, warnings: string[]): Promise<Answer> {
+  async #handle(request: ServerRequest, about: About): Promise<Answer> {
     const { path, query } = splitTarget(request.target);
     const parameters = new Query(query);
     const info = requestInfo(request.method, path, query !== '' && (parameters.flag('watch') ?? false));
+    about.info = info;
     const user = await this.#authenticate(request, path);
     await this.#authorize(user, info);
     if (!info.isResource) return this.#document(request, path, query);
     const { plane } = this.#options;
     const resource = plane.catalogue.find(info);
-    if (!resource) throw new PageNotFound();
+    if (!resource) throw unknownResource(info);
+    about.resource = resource;
+    const { warnings } = about;
     const call: Call = { plane, request, info, query: parameters, resource, user, guard: this.#guard, warnings };
     if (resource.deprecationWarning !== undefined) warnings.push(resource.deprecationWarning);
     return this.#dispatch(call, info, resource);
   }
 
   #dispatch(call: Call, info: ResourceRequest, resource: Resource): Promise<Answer> {
-    // A resource of a namespace has no objects outside of one.
-    if (resource.namespaced && info.namespace === '' && (info.name !== '' || info.verb === 'create'))
-      throw new PageNotFound();
-    if (!resource.namespaced && info.namespace !== '' && resource.name !== 'namespaces') throw new PageNotFound();
+    // A resource of a namespace has no objects outside of one: it may only be looked at across all of them.
+    if (resource.namespaced && info.namespace === '' && info.verb !== 'list' && info.verb !== 'watch') {
+      if (!resource.struct) throw new PageNotFound();
+      throw info.name === '' ? notAllowed(resource, info.verb) : noSuchResource();
+    }
+    if (!resource.namespaced && info.namespace !== '' && !isNamespaceItself(info)) {
+      throw resource.struct ? noSuchResource() : new PageNotFound();
+    }
+    if (/[^/]/.test(info.rest) && info.subresource !== 'proxy') throw noSuchResource();
     if (info.subresource !== '') {
       const subresource = subresourceOf(resource, info.subresource);
       const handler = subresource && subresourceHandler(resource, subresource.name, info.verb);
-      if (!subresource) throw resource.struct ? new PageNotFound() : notFound(resourceName(resource), info.name);
+      if (!subresource) throw resource.struct ? noSuchResource() : notFound(resourceName(resource), info.name);
       if (!handler) throw notAllowed(resource, info.verb);
       return handler(call);
     }
@@ -149,6 +194,7 @@ export class ApiServer {
   async #document(request: ServerRequest, path: string, query: string): Promise<Answer> {
     if (request.method !== 'GET' && request.method !== 'HEAD') throw new PageNotFound();
     if (path === '/version') return json(versionInfo);
+    if (path === '/metrics') return bytesAnswer(200, metricsType, Buffer.from(this.#metrics.text()));
     if (healthPaths.test(path)) return healthAnswer(path, query, this.#options.health);
     const found = this.#discovery.answer(path, request) ?? (await this.#openApi.answer(path, query, request));
     if (found) return found;
@@ -163,7 +209,7 @@ export class ApiServer {
       `/apis/${name}`,
       ...all.map((one) => `/apis/${name}/${one.name}`),
     ]);
-    const others = ['/healthz', '/livez', '/openapi/v2', '/openapi/v3', '/readyz', '/version'];
+    const others = ['/healthz', '/livez', '/metrics', '/openapi/v2', '/openapi/v3', '/readyz', '/version'];
     return ['/api', '/api/v1', '/apis', ...versions.sort(), ...others];
   }
 }

@@ -3,6 +3,7 @@
  * which keys an object had more than once. Everything else takes the fast path.
  */
 
+import { quote } from '../status/field-error.ts';
 import { ApiError } from '../errors.ts';
 import { depthMax } from '../limits.ts';
 
@@ -154,13 +155,14 @@ class SlowParser {
   #unexpected(where: string): ApiError {
     if (this.#at >= this.#text.length) return new ApiError('MalformedJson', 'unexpected end of JSON input');
     const code = this.#text.codePointAt(this.#at)!;
-    const character = String.fromCodePoint(code);
-    return new ApiError('MalformedJson', `invalid character ${quoted(character)} ${where}`);
+    // Go's scanner sees bytes, and shows each as the character of that number.
+    const byte = code < 0x80 ? code : Buffer.from(String.fromCodePoint(code))[0]!;
+    return new ApiError('MalformedJson', `invalid character ${quoted(String.fromCharCode(byte))} ${where}`);
   }
 }
 
 function quoted(character: string): string {
   if (character === "'") return `'\\''`;
   if (character === '"') return `'"'`;
-  return `'${JSON.stringify(character).slice(1, -1)}'`;
+  return `'${quote(character).slice(1, -1)}'`;
 }

@@ -152,17 +152,17 @@ const steps: readonly Step[] = [
   { method: 'GET', path: '/apis/networking.k8s.io/v1/ipaddresses/10.0.0.5' },
   create('asked-next', { clusterIP: '10.0.0.5' }),
   remove('node-released', anyValue),
-  create('node-next', { type: 'NodePort', clusterIP: '10.0.0.77', ports: [{ port: 80, nodePort: 30080 }] }),
+  create('node-next', { type: 'NodePort', clusterIP: '10.0.0.10', ports: [{ port: 80, nodePort: 30080 }] }),
   // What finalizers keep goes with the last of them.
   {
     method: 'POST',
     path: services,
-    body: { ...service('kept', { clusterIP: '10.0.0.88' }), metadata: { name: 'kept', finalizers: ['a.b/c'] } },
+    body: { ...service('kept', { clusterIP: '10.0.0.11' }), metadata: { name: 'kept', finalizers: ['a.b/c'] } },
   },
   remove('kept'),
-  create('kept-early', { clusterIP: '10.0.0.88' }),
+  create('kept-early', { clusterIP: '10.0.0.11' }),
   { method: 'PATCH', path: `${services}/kept`, contentType: merge, body: { metadata: { finalizers: null } } },
-  create('kept-next', { clusterIP: '10.0.0.88' }),
+  create('kept-next', { clusterIP: '10.0.0.11' }),
   // Endpoints go with their service.
   {
     method: 'POST',
@@ -172,7 +172,7 @@ const steps: readonly Step[] = [
   remove('kept-next'),
   { method: 'GET', path: '/api/v1/namespaces/default/endpoints/kept-next' },
   // An update creates what is not there.
-  { method: 'PUT', path: `${services}/put`, body: service('put', { clusterIP: '10.0.0.99' }) },
+  { method: 'PUT', path: `${services}/put`, body: service('put', { clusterIP: '10.0.0.12' }) },
   { method: 'PUT', path: `${services}/put`, body: service('put', {}) },
   { method: 'PUT', path: `${services}/put-any`, body: service('put-any', {}), ...anyValue },
 ];
@@ -205,20 +205,23 @@ const dualStack: readonly Step[] = [
   }),
   create('headless', { clusterIP: 'None', ipFamilyPolicy: 'PreferDualStack', selector: { a: 'b' } }),
   create('dry', { ipFamilyPolicy: 'RequireDualStack' }, { path: `${services}?dryRun=All` }),
-  create('upgraded', { clusterIP: '10.0.0.20' }),
-  change('upgraded', { ipFamilyPolicy: 'RequireDualStack', clusterIPs: ['10.0.0.20', 'fd00::20'] }),
-  { method: 'GET', path: '/apis/networking.k8s.io/v1/ipaddresses/fd00::20', ignore: ['metadata.managedFields'] },
-  change('upgraded', { clusterIPs: ['10.0.0.20'] }),
+  create('upgraded', { clusterIP: '10.0.0.14' }),
+  change('upgraded', { ipFamilyPolicy: 'RequireDualStack', clusterIPs: ['10.0.0.14', 'fd00::20'] }),
+  change('upgraded', { clusterIPs: ['10.0.0.14'] }),
   change('upgraded', { ipFamilies: ['IPv4'] }),
   change('upgraded', { ipFamilyPolicy: 'SingleStack' }),
   { method: 'GET', path: '/apis/networking.k8s.io/v1/ipaddresses/fd00::20', ignore: ['metadata.managedFields'] },
-  change('upgraded', { ipFamilyPolicy: 'PreferDualStack' }, { ignore: ['spec.clusterIPs.1'] }),
-  change('upgraded', { ipFamilies: ['IPv6', 'IPv4'] }),
-  change('upgraded', { type: 'ExternalName', externalName: 'example.com' }),
-  { method: 'GET', path: '/apis/networking.k8s.io/v1/ipaddresses/10.0.0.20' },
   change(
     'upgraded',
-    { type: 'ClusterIP', externalName: null, ipFamilyPolicy: 'RequireDualStack', clusterIP: '10.0.0.21' },
+    { ipFamilyPolicy: 'PreferDualStack' },
+    { ignore: ['spec.clusterIPs.1'], keep: { second: 'spec.clusterIPs.1' } },
+  ),
+  change('upgraded', { ipFamilies: ['IPv6', 'IPv4'] }),
+  change('upgraded', { type: 'ExternalName', externalName: 'example.com' }),
+  { method: 'GET', path: '/apis/networking.k8s.io/v1/ipaddresses/10.0.0.14' },
+  change(
+    'upgraded',
+    { type: 'ClusterIP', externalName: null, ipFamilyPolicy: 'RequireDualStack', clusterIP: '10.0.0.15' },
     {
       ignore: ['spec.clusterIPs.1'],
     },

@@ -1,13 +1,14 @@
 /** Gives a control plane what it is born with: whatever of it is not there yet, in one transaction. */
 
 import { isDeepStrictEqual } from 'node:util';
-import { builtinGroups, updateManagedFields } from '@hangar/api';
+import { builtinGroups } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
 import { absent } from '@hangar/store';
 import type { Write } from '@hangar/store';
 import { objectKey } from '../control-plane.ts';
 import type { ControlPlane } from '../control-plane.ts';
-import { fillSystemFields, timestamp } from '../verbs/metadata.ts';
+import { timestamp } from '../verbs/metadata.ts';
+import { make } from './make.ts';
 import type { Resource } from '../resources/resource.ts';
 import { bootstrapObjects } from './objects.ts';
 import type { BootstrapOptions } from './objects.ts';
@@ -41,28 +42,6 @@ async function writeFor(plane: ControlPlane, declared: KubeObject, isOurs: boole
   const wanted = { ...live, ...content };
   if (isDeepStrictEqual(wanted, live)) return undefined;
   return { type: 'put', key, value: resource.stored.encode(wanted), expected: entry.modRevision };
-}
-
-/** Through the same steps as an object that a client creates. */
-function make(plane: ControlPlane, resource: Resource, declared: KubeObject): KubeObject {
-  const { object } = resource.read(declared, undefined);
-  resource.strategy.applyDefaults(object);
-  fillSystemFields(object, plane.clock, plane.random);
-  updateManagedFields({
-    type: resource.mergeType,
-    live: undefined,
-    object,
-    manager: 'hangar',
-    apiVersion: resource.apiVersion,
-    subresource: '',
-    now: timestamp(plane.clock),
-    resetFields: resource.strategy.resetFields(''),
-  });
-  const { status } = object;
-  resource.strategy.prepareForCreate(object);
-  // What nobody else will write: the state of the server's own objects.
-  if (declared['status'] !== undefined) object['status'] = status;
-  return object;
 }
 
 function resourceOf(plane: ControlPlane, apiVersion: string, kind: string): Resource {

@@ -1,6 +1,7 @@
 /** The objects that a control plane is born with. */
 
 import type { JsonObject } from '@hangar/api';
+import { builtinApiServices } from '../resources/api-services.ts';
 
 export interface BootstrapOptions {
   /** Where clients in the cluster reach the API: the `kubernetes` service. */
@@ -24,6 +25,7 @@ export function bootstrapObjects(options: BootstrapOptions, now: string): Bootst
   return [
     ...namespaces.map((name) => ({ kind: 'Namespace', apiVersion: 'v1', metadata: { name } })),
     ...priorityClasses,
+    ...builtinApiServices(now),
     serviceCidr(options, now),
     address(options),
     service(options),

@@ -17,6 +17,8 @@ import { crd } from './library.ts';
 
 const retryMinMs = 100;
 const retryMaxMs = 5_000;
+/** No request is under way for longer between its check and its commit. */
+const stragglersMs = 2_000;
 /** Objects that are ended in one transaction. */
 const batchSize = 100;
 
@@ -50,10 +52,18 @@ export class DefinitionCleaner {
     let delayMs = retryMinMs;
     while (!this.#stop.signal.aborted) {
       const isDone = await this.#attempt(definition).catch(() => false);
-      if (isDone) return;
+      if (isDone) return this.#sweep(definition);
       await sleep(this.#plane.clock, delayMs, this.#stop.signal);
       delayMs = Math.min(delayMs * 2, retryMaxMs);
     }
+  }
+
+  /** A creation that was under way when the definition was marked may have come after the last look. */
+  async #sweep(definition: CustomResourceDefinition): Promise<void> {
+    await sleep(this.#plane.clock, stragglersMs, this.#stop.signal);
+    const key = objectKey(this.#plane, this.#definitions, '', definition.metadata.name!);
+    const { entry } = await this.#plane.store.get(key);
+    if (!entry) await this.#endObjects(definition);
   }
 
   /** True when the definition is gone, or no longer ours to end. */
@@ -70,7 +80,10 @@ export class DefinitionCleaner {
     const stored = storedForm(spec);
     for (let at = 0; at < entries.length; at += batchSize) {
       const writes = entries.slice(at, at + batchSize).flatMap((entry) => this.#endObject(stored, entry));
-      if (writes.length > 0) await store.commit(writes);
+      const deletions = writes.filter(({ type }) => type === 'delete');
+      if (deletions.length > 0) await store.commit(deletions);
+      // One at a time: together they may be more than a transaction holds.
+      for (const write of writes) if (write.type !== 'delete') await store.commit([write]);
     }
     return (await store.statistics(range)).keys;
   }

@@ -12,6 +12,7 @@ import { collectionPrefix } from '../control-plane.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import type { Resource } from '../resources/resource.ts';
 import { timestamp } from '../verbs/metadata.ts';
+import { registerVersions, removeVersions } from './api-services.ts';
 import { DefinitionCleaner } from './cleaner.ts';
 import { crd } from './library.ts';
 import { definitionsName } from './resource.ts';
@@ -75,7 +76,7 @@ export class DefinitionFollower implements Definitions {
     const { store } = this.#plane;
     const { entries, revision } = await store.range(prefixRange(this.#prefix));
     const names = new Set(entries.map(({ key }) => key.slice(this.#prefix.length)));
-    for (const name of [...this.#all.keys()]) if (!names.has(name)) this.#remove(name);
+    for (const name of this.#all.keys()) if (!names.has(name)) this.#remove(name);
     for (const entry of entries) this.#apply(entry);
     this.#watch = store.watch({ prefix: this.#prefix, fromRevision: (revision + 1) as Revision });
     this.#advance(revision);
@@ -95,7 +96,17 @@ export class DefinitionFollower implements Definitions {
       } catch (error) {
         if (this.#isClosed || hasCode(error, 'Closed')) return;
         // History was compacted away under us, or the store was cut off: begin anew from what is there.
-        await this.#read().catch(() => sleep(this.#plane.clock, retryMs));
+        await this.#readAgain();
+      }
+    }
+  }
+
+  async #readAgain(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        return await this.#read();
+      } catch {
+        await sleep(this.#plane.clock, retryMs);
       }
     }
   }
@@ -110,23 +121,41 @@ export class DefinitionFollower implements Definitions {
   #apply(entry: Entry): void {
     const definition = crd().asDefinition(this.#resource.stored.object(entry));
     const name = definition.metadata.name!;
+    const before = this.#all.get(name);
     this.#all.set(name, definition);
     if (crd().isTrue(definition, 'Established')) this.#plane.catalogue.put(servedDefinition(definition));
     else this.#plane.catalogue.remove(name);
     if (definition.metadata.deletionTimestamp !== undefined) this.#cleaner.clean(definition);
+    void this.#registerVersions(definition, before);
+  }
+
+  /** The store's failures are told by every request; this is done again with the next change, or at the next start. */
+  async #registerVersions(now: CustomResourceDefinition | undefined, before?: CustomResourceDefinition): Promise<void> {
+    const { group } = (now ?? before)!.spec;
+    const left = new Set([...this.#all.values()].filter((one) => one.spec.group === group).flatMap(servedVersions));
+    const gone = before ? servedVersions(before).filter((version) => !left.has(version)) : [];
+    try {
+      if (now) await registerVersions(this.#plane, group, servedVersions(now));
+      await removeVersions(this.#plane, group, gone);
+    } catch {
+      // See above.
+    }
   }
 
   #remove(name: string): void {
-    const { group } = this.#all.get(name)?.spec ?? {};
+    const known = this.#all.get(name);
     this.#all.delete(name);
     this.#plane.catalogue.remove(name);
-    if (group !== undefined) void this.#reconsider(group);
+    if (!known) return;
+    void this.#registerVersions(undefined, known);
+    // What the store cannot do now is done with the next definition that goes.
+    this.#reconsider(known.spec.group).catch(() => undefined);
   }
 
   /** Names became free: others may have waited for them. */
   async #reconsider(group: string): Promise<void> {
     const { store, clock } = this.#plane;
-    for (const waiting of [...this.#all.values()]) {
+    for (const waiting of this.#all.values()) {
       if (waiting.spec.group !== group || crd().isTrue(waiting, 'Established')) continue;
       const key = `${this.#prefix}${waiting.metadata.name}`;
       const { entry } = await store.get(key);
@@ -139,3 +168,8 @@ export class DefinitionFollower implements Definitions {
     }
   }
 }
+
+const servedVersions = (definition: CustomResourceDefinition): string[] =>
+  crd().isTrue(definition, 'Established')
+    ? definition.spec.versions.flatMap(({ name, served }) => (served ? [name] : []))
+    : [];

@@ -1,5 +1,6 @@
 /** CustomResourceDefinitions as a resource: what their writes and deletions do beyond those of other kinds. */
 
+import { builtinGroups, invalid, invalidObject } from '@hangar/api';
 import type { KubeObject, Strategy } from '@hangar/api';
 import type { Revision } from '@hangar/store';
 import type { ControlPlane } from '../control-plane.ts';
@@ -40,8 +41,22 @@ export const definitionStrategy: Strategy = {
  * names that it got, is in its status from the first.
  */
 export function establish(plane: ControlPlane, object: KubeObject): void {
+  refuseBuiltin(object);
   const taken = plane.definitions.namesTaken(object);
   object['status'] = crd().definitionConditions(object, taken, timestamp(plane.clock));
+}
+
+/** Objects of Kubernetes' own kinds may lie under the very keys that such a definition's would. */
+function refuseBuiltin(object: KubeObject): void {
+  const { group, names } = object['spec'] as { group: string; names: { plural: string } };
+  const isBuiltin = builtinGroups().some(
+    ({ name, versions }) =>
+      name === group && versions.some(({ resources }) => resources.some((one) => one.name === names.plural)),
+  );
+  if (!isBuiltin) return;
+  throw invalidObject({ group: definitionsName.group, kind: object.kind }, object.metadata.name ?? '', [
+    invalid('spec.names.plural', names.plural, `is a built-in resource of ${group}`),
+  ]);
 }
 
 /** An acknowledged definition is served: the next request may be for its objects. */

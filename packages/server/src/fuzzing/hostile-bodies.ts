@@ -145,6 +145,10 @@ const hostileValues = [
   '{"constructor":{"prototype":{"polluted":true}}}',
   '{"\\u005f_proto__":{"polluted":true}}',
   `"${'a'.repeat(60)}!"`,
+];
+
+/** The same, large: each costs as much as a hundred small ones. */
+const largeValues = [
   `"${'a'.repeat(20_000)}"`,
   '['.repeat(20_000),
   `${'['.repeat(10_001)}${']'.repeat(10_001)}`,
@@ -155,13 +159,15 @@ const hostileValues = [
   `{${Array.from({ length: 5_000 }, (_, at) => `"k${at}":${at}`).join(',')}}`,
 ];
 
+const hostileValue = (random: Random): string => pick(random, chance(random, 0.02) ? largeValues : hostileValues);
+
 const mark = '\u0001here\u0001';
 
 /** The sample with something else at one place. */
 export function hostileJson(random: Random, value: unknown): string {
-  if (chance(random, 0.05)) return pick(random, hostileValues);
+  if (chance(random, 0.05)) return hostileValue(random);
   const text = JSON.stringify(marked(random, value));
-  return text.replace(JSON.stringify(mark), () => pick(random, hostileValues));
+  return text.replace(JSON.stringify(mark), () => hostileValue(random));
 }
 
 function marked(random: Random, value: unknown): unknown {

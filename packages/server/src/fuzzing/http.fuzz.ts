@@ -3,7 +3,7 @@
  * must be answered with a success or a proper refusal, nothing that was refused may be stored, what all objects share
  * stays as it is, memory stays bounded, and a client that behaves keeps being served.
  *
- * A run is a server of its own with five hundred requests; the usual two thousand runs make a million.
+ * A run is a server of its own with a thousand requests; the usual thousand runs make a million.
  */
 
 import assert from 'node:assert/strict';
@@ -12,9 +12,9 @@ import { checkCanary, fireInProcess, prepare } from './in-process.ts';
 import { fireOverSockets } from './sockets/fire.ts';
 import { openSubject } from './subject.ts';
 
-export const runsDefault = 2_000;
-const requestsPerRun = 500;
-const socketActsPerRun = 12;
+export const runsDefault = 1_000;
+const requestsPerRun = 1_000;
+const socketActsPerRun = 10;
 const rssMaxBytes = 1_200 * 1024 * 1024;
 const tellEvery = 50_000;
 

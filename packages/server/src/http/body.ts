@@ -9,6 +9,8 @@ const none = Buffer.alloc(0);
 const bodyTimeoutMs = 60_000;
 
 export function readBody(stream: Readable, bytesMax: number, clock: Clock): Promise<Uint8Array> {
+  // Of what is gone already nothing will be heard any more.
+  if (stream.destroyed) return Promise.reject(badRequest('the request ended before its body did'));
   return new Promise((resolve, reject) => {
     let pieces: Buffer[] = [];
     let length = 0;

@@ -16,7 +16,8 @@ import type { Server as TlsServer, TLSSocket } from 'node:tls';
 import type { Clock } from '@hangar/core';
 import { Http1Request, answerHttp1 } from './http1.ts';
 import { Http2Request, answerHttp2 } from './http2.ts';
-import type { Handler, Peer } from './message.ts';
+import { isStreaming } from './message.ts';
+import type { Handler, Peer, Sink, Streaming } from './message.ts';
 import { peerOf } from './peer.ts';
 
 export interface ListenOptions {
@@ -42,12 +43,16 @@ export interface Listener {
 const handshakeTimeoutMs = 10_000;
 const headTimeoutMs = 15_000;
 const idleTimeoutMs = 300_000;
+/** For what is left of a body when its request was answered already, with a refusal. */
+const restTimeoutMs = 30_000;
 const closeGraceMs = 2_000;
 const streamsPerSessionMax = 250;
 const headerBytesMax = 64 * 1024;
 
-export async function listen(options: ListenOptions): Promise<Listener> {
-  const http1 = httpServer(options);
+export async function listen(given: ListenOptions): Promise<Listener> {
+  const streams = new OpenStreams();
+  const options = { ...given, handler: streams.followed(given.handler) };
+  const http1 = httpServer(options, streams);
   const sessions = new Set<ServerHttp2Session>();
   const sockets = new Set<Socket>();
   const server = createTlsServer({
@@ -74,7 +79,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   await listening(server, options);
   return {
     port: (server.address() as AddressInfo).port,
-    close: () => close({ server, http1, sessions, sockets, clock: options.clock }),
+    close: () => close({ server, http1, sessions, sockets, streams, clock: options.clock }),
   };
 }
 
@@ -88,7 +93,35 @@ function listening(server: TlsServer, { host, port }: ListenOptions): Promise<vo
   });
 }
 
-function httpServer({ handler, clock, onError }: ListenOptions): HttpServer {
+/** Answers that go on until somebody ends them: watches. */
+class OpenStreams {
+  readonly #sinks = new Set<Sink>();
+  isClosing = false;
+
+  followed(handler: Handler): Handler {
+    return async (request) => {
+      const answer = await handler(request);
+      const { body } = answer;
+      if (!isStreaming(body)) return answer;
+      return { ...answer, body: { start: (sink) => this.#start(body, sink) } };
+    };
+  }
+
+  #start(body: Streaming, sink: Sink): void {
+    this.#sinks.add(sink);
+    body.start(sink);
+    sink.onClose(() => this.#sinks.delete(sink));
+    if (this.isClosing) sink.end();
+  }
+
+  /** What was written is sent, and the client sees an end instead of a broken connection. */
+  end(): void {
+    this.isClosing = true;
+    for (const sink of this.#sinks) sink.end();
+  }
+}
+
+function httpServer({ handler, clock, onError }: ListenOptions, streams: OpenStreams): HttpServer {
   const server = createHttpServer({
     headersTimeout: headTimeoutMs,
     requestTimeout: 0,
@@ -99,13 +132,16 @@ function httpServer({ handler, clock, onError }: ListenOptions): HttpServer {
   });
   server.on('request', (incoming: IncomingMessage, response: ServerResponse) => {
     const request = new Http1Request(incoming, peerOfSocket(incoming.socket as TLSSocket), clock);
-    handler(request).then(
-      (answer) => answerHttp1(response, answer, request),
-      (error: Error) => {
+    response.once('close', () => {
+      if (streams.isClosing) clock.soon(() => server.closeIdleConnections());
+      if (!incoming.complete) clock.after(restTimeoutMs, () => incoming.complete || incoming.socket.destroy());
+    });
+    handler(request)
+      .then((answer) => answerHttp1(response, answer, request))
+      .catch((error: Error) => {
         onError?.(error);
         response.destroy();
-      },
-    );
+      });
   });
   server.on('clientError', (_error, socket) => {
     if (socket.writable) socket.write('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
@@ -140,14 +176,17 @@ function http2Session(
     openStreams.set(session, openStreams.get(session)! + 1);
     stream.once('close', () => openStreams.set(session, openStreams.get(session)! - 1));
     stream.on('error', () => stream.close());
+    stream.once('finish', () => {
+      if (stream.endAfterHeaders || stream.readableEnded) return;
+      clock.after(restTimeoutMs, () => stream.closed || stream.close());
+    });
     const request = new Http2Request(stream, headers, peer, clock);
-    handler(request).then(
-      (answer) => answerHttp2(stream, answer, request),
-      (error: Error) => {
+    handler(request)
+      .then((answer) => answerHttp2(stream, answer, request))
+      .catch((error: Error) => {
         onError?.(error);
         stream.close();
-      },
-    );
+      });
   });
   return session;
 }
@@ -172,10 +211,11 @@ interface Open {
   readonly http1: HttpServer;
   readonly sessions: ReadonlySet<ServerHttp2Session>;
   readonly sockets: ReadonlySet<Socket>;
+  readonly streams: OpenStreams;
   readonly clock: Clock;
 }
 
-function close({ server, http1, sessions, sockets, clock }: Open): Promise<void> {
+function close({ server, http1, sessions, sockets, streams, clock }: Open): Promise<void> {
   return new Promise((resolve) => {
     const timer = clock.after(closeGraceMs, () => {
       for (const socket of sockets) socket.destroy();
@@ -184,6 +224,7 @@ function close({ server, http1, sessions, sockets, clock }: Open): Promise<void>
       timer.cancel();
       resolve();
     });
+    streams.end();
     http1.close();
     http1.closeIdleConnections();
     for (const session of sessions) session.close();

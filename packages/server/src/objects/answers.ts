@@ -75,8 +75,26 @@ export function bytesAnswer(
     'content-type': contentType,
     'cache-control': 'no-cache, private',
   };
-  if (warnings.length > 0) headers['warning'] = warnings.map(warningHeader);
+  if (warnings.length > 0) headers['warning'] = shortened(warnings).map(warningHeader);
   return { status, headers, body };
+}
+
+/** As kube-apiserver: when all is longer than this, each is cut, and those beyond are left out. */
+const warningsLengthMax = 4_096;
+const cutWarningLength = 256;
+
+function shortened(warnings: readonly string[]): readonly string[] {
+  if (warnings.reduce((length, text) => length + text.length, 0) <= warningsLengthMax) return warnings;
+  const kept: string[] = [];
+  for (let length = 0, at = 0; length < warningsLengthMax && at < warnings.length; at++) {
+    kept.push(
+      Array.from(warnings[at]!.slice(0, 2 * cutWarningLength))
+        .slice(0, cutWarningLength)
+        .join(''),
+    );
+    length += kept.at(-1)!.length;
+  }
+  return kept;
 }
 
 /** RFC 7234: `299 - "text"`; what cannot be in a header is left out. */

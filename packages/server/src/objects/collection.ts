@@ -5,7 +5,7 @@
  */
 
 import { prefixRange, SortedMap } from '@hangar/store';
-import type { Entry, KeyRange, Revision, Store, Watch } from '@hangar/store';
+import type { Entry, KeyRange, RangeResult, Revision, Store, Watch } from '@hangar/store';
 
 export class Collection {
   readonly #store: Store;
@@ -19,17 +19,22 @@ export class Collection {
   #derived = new Map<string, readonly Uint8Array[]>();
   #derivedBytes = 0;
 
-  private constructor(store: Store, prefix: string, entries: readonly Entry[], revision: Revision) {
+  readonly #onGrowth: () => void;
+  #toldBytes = 0;
+
+  private constructor(store: Store, prefix: string, { entries, revision }: RangeResult, onGrowth: () => void) {
     this.#store = store;
+    this.#onGrowth = onGrowth;
     this.#revision = revision;
     for (const entry of entries) this.#put(entry);
+    this.#toldBytes = this.#bytes;
     this.#watch = store.watch({ prefix, fromRevision: (revision + 1) as Revision });
     void this.#follow();
   }
 
-  static async open(store: Store, prefix: string): Promise<Collection> {
-    const { entries, revision } = await store.range(prefixRange(prefix));
-    return new Collection(store, prefix, entries, revision);
+  /** `onGrowth` is told now and then that it has become larger. */
+  static async open(store: Store, prefix: string, onGrowth: () => void = () => {}): Promise<Collection> {
+    return new Collection(store, prefix, await store.range(prefixRange(prefix)), onGrowth);
   }
 
   /** Of keys and values. */
@@ -69,7 +74,14 @@ export class Collection {
     this.#derivedBytes += made.reduce((sum, { length }) => sum + length, 0);
     if (this.#derivedBytes > 2 * this.#bytes) this.#forgetDerived();
     else this.#derived.set(name, made);
+    this.#tellGrowth();
     return made;
+  }
+
+  #tellGrowth(): void {
+    if (this.bytes < this.#toldBytes + Math.max(growthToldBytes, this.#toldBytes / 8)) return;
+    this.#toldBytes = this.bytes;
+    this.#onGrowth();
   }
 
   #forgetDerived(): void {
@@ -97,6 +109,7 @@ export class Collection {
           else this.#delete(event.key);
         }
         this.#revision = revision;
+        this.#tellGrowth();
         if (this.#waiting.length > 0) this.#answer();
       }
       this.#fail(new Error('the watch of the collection ended'));
@@ -129,5 +142,8 @@ export class Collection {
     if (!isReplaced) this.#entries.delete(key);
   }
 }
+
+/** The budget is looked at no more often than this. */
+const growthToldBytes = 64 * 1024;
 
 const bytesOf = ({ key, value }: Entry): number => key.length + value.length;

@@ -18,15 +18,16 @@ export class Collections {
     this.#bytesMax = bytesMax;
   }
 
-  /** Up to date; undefined when it is too large to be kept. */
+  /** Up to date; undefined when it cannot be had from memory: too large to be kept, or given up while it was waited for. */
   async fresh(prefix: string): Promise<Collection | undefined> {
-    let collection = await this.#use(prefix);
-    if (collection?.hasFailed) {
-      this.#open.delete(prefix);
-      collection = await this.#use(prefix);
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const opening = this.#use(prefix);
+      const collection = await opening;
+      if (!collection || (await becomesFresh(collection))) return collection;
+      // Another one may have found it before, and opened the next.
+      if (collection.hasFailed && this.#open.get(prefix) === opening) this.#open.delete(prefix);
     }
-    await collection?.fresh();
-    return collection;
+    return undefined;
   }
 
   #use(prefix: string): Promise<Collection | undefined> {
@@ -44,8 +45,8 @@ export class Collections {
         this.#open.delete(prefix);
         return undefined;
       }
-      const collection = await Collection.open(this.#store, prefix);
-      void this.#shrink(prefix);
+      const collection = await Collection.open(this.#store, prefix, () => void this.#shrink());
+      void this.#shrink();
       return collection;
     } catch (error) {
       this.#open.delete(prefix);
@@ -54,14 +55,14 @@ export class Collections {
   }
 
   /** Gives up the oldest until the rest fits. */
-  async #shrink(newest: string): Promise<void> {
+  async #shrink(): Promise<void> {
     const all = await Promise.all(
       [...this.#open].map(async ([prefix, opening]) => ({ prefix, collection: await opening.catch(() => undefined) })),
     );
     let bytes = all.reduce((sum, { collection }) => sum + (collection?.bytes ?? 0), 0);
     for (const { prefix, collection } of all) {
       if (bytes <= this.#bytesMax) return;
-      if (prefix === newest || !collection) continue;
+      if (!collection) continue;
       this.#open.delete(prefix);
       bytes -= collection.bytes;
       collection.close();
@@ -73,3 +74,10 @@ export class Collections {
     this.#open.clear();
   }
 }
+
+/** False when it stopped following the store, or the store cannot be asked: then the store says why. */
+const becomesFresh = (collection: Collection): Promise<boolean> =>
+  collection.fresh().then(
+    () => true,
+    () => false,
+  );

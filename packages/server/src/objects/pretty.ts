@@ -8,7 +8,9 @@ const yes = /^(?:1|t|T|TRUE|true|True)$/;
 
 export function forPeople(answer: Answer, request: ServerRequest): Answer {
   const { body, headers } = answer;
-  if (headers['content-type'] !== 'application/json' || isStreaming(body) || !isPretty(request)) return answer;
+  if (headers['content-type'] !== 'application/json' || isStreaming(body)) return answer;
+  // Refusals of the format are indented for everybody.
+  if (answer.status !== 406 && !isPretty(request)) return answer;
   const bytes = Array.isArray(body) ? Buffer.concat(body as Uint8Array[]) : Buffer.from(body as Uint8Array);
   if (bytes.length === 0) return answer;
   return { ...answer, body: Buffer.from(JSON.stringify(JSON.parse(bytes.toString()), undefined, 2)) };

@@ -7,7 +7,10 @@ import type { Revision } from '@hangar/store';
 /** 0 for none. Throws 400 when it is not a number. */
 export function parseResourceVersion(text: string, where = ''): Revision {
   if (text === '' || text === '0') return 0 as Revision;
-  if (/^\d{1,16}$/.test(text)) return Number(text) as Revision;
+  // Revisions of 64 bits are numbers too; ours end long before.
+  if (/^\d{1,20}$/.test(text) && BigInt(text) < 2n ** 64n) {
+    return Math.min(Number(text), Number.MAX_SAFE_INTEGER) as Revision;
+  }
   const why = /^\d+$/.test(text) ? 'value out of range' : 'invalid syntax';
   const problem = invalid('resourceVersion', text, `strconv.ParseUint: parsing ${quote(text)}: ${why}`);
   throw badRequest(`${where}${fieldErrorText(problem)}`);

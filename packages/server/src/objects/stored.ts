@@ -160,11 +160,18 @@ const versionText = (revision: Revision): string => (revision === 0 ? '' : `,"re
 
 const uid = Buffer.from('"uid":"');
 
-/** Behind the uid, as in Go's type; 0 when there is none. No text can look like its key, whose quotes would be escaped. */
+/**
+ * Behind the uid, as in Go's type; 0 when the value is not of our making. No text can look like its key, whose quotes would
+ * be escaped, but a label or an owner can: before the object's own there is nothing but texts.
+ */
 function afterUid(value: Uint8Array, from: number): number {
   const bytes = asBuffer(value);
   const at = bytes.indexOf(uid, from);
-  return at < 0 ? 0 : bytes.indexOf(0x22, at + uid.length) + 1;
+  if (at < 0) return 0;
+  for (let i = from; i < at; i++) if (bytes[i] === 0x7b || bytes[i] === 0x5b) return 0;
+  const end = bytes.indexOf(0x22, at + uid.length);
+  // `\"` is not its end; `,"r` begins a version that others stored along.
+  return bytes[end - 1] === 0x5c || bytes[end + 3] === 0x72 ? 0 : end + 1;
 }
 
 /** In the order of Go's type, so that what is the same has the same bytes whoever set it in which order. */

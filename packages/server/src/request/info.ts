@@ -64,17 +64,18 @@ export function requestInfo(method: string, path: string, isWatch: boolean): Req
   }
   const resource = segments[at] ?? '';
   if (resource === '') return { isResource: false, verb: method.toLowerCase(), path };
+  const isNamespaces = group === '' && resource === 'namespaces';
   const name = decoded(segments[at + 1] ?? '');
   const subresource = decoded(segments[at + 2] ?? '');
   const rest = segments.slice(at + 3).join('/');
   return {
     isResource: true,
-    verb: verbOf(method, name, isWatch || isOldWatch),
+    verb: isOldWatch ? oldWatchVerb(method) : verbOf(method, name, isWatch),
     group,
     version,
     resource,
     // A namespace is in itself: policies for it are those of its namespace.
-    namespace: group === '' && resource === 'namespaces' ? name : namespace,
+    namespace: isNamespaces && namespace === '' ? name : namespace,
     name,
     subresource,
     rest,
@@ -85,8 +86,9 @@ function verbOf(method: string, name: string, isWatch: boolean): Verb {
   switch (method) {
     case 'GET':
     case 'HEAD':
-      if (isWatch) return 'watch';
-      return name === '' ? 'list' : 'get';
+      // An object that is named is read, whatever the query says.
+      if (name !== '') return 'get';
+      return isWatch ? 'watch' : 'list';
     case 'POST':
       return 'create';
     case 'PUT':
@@ -96,9 +98,14 @@ function verbOf(method: string, name: string, isWatch: boolean): Verb {
     case 'DELETE':
       return name === '' ? 'deletecollection' : 'delete';
     default:
-      return method.toLowerCase() as Verb;
+      return none;
   }
 }
+
+const oldWatchVerb = (method: string): Verb => (method === 'GET' || method === 'HEAD' ? 'watch' : none);
+
+/** Nobody may do it and nothing serves it: HTTP/2 brings any word as a method, those of verbs too. */
+const none = '' as Verb;
 
 function decoded(segment: string): string {
   if (!segment.includes('%')) return segment;

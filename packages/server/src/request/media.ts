@@ -85,7 +85,8 @@ export function wanted(accept: string | undefined, options: WantedOptions): Want
   );
   // Of formats that nobody serves, kube-apiserver's router says so in its own words.
   const isForeign = readAccept(accept).every(({ type }) => formatOf(type) === undefined);
-  if (!isForeign) throw notAcceptable(`only the following media types are accepted: ${accepted}`);
+  if (!isForeign || !options.hasProtobuf)
+    throw notAcceptable(`only the following media types are accepted: ${accepted}`);
   throw new StatusError('NotAcceptable', `406: Not Acceptable\n\nAvailable representations: ${accepted}`, {
     details: {},
   });

@@ -87,12 +87,13 @@ class BuiltinServedResource implements Resource {
     this.categories = resource.categories;
     this.subresources = resource.subresources;
     this.storagePrefix = resource.storage?.prefix ?? '';
-    const storedApiVersion = resource.storage?.apiVersion ?? this.apiVersion;
+    // Definitions are written in a version that is no longer served; every server reads the present one as well.
+    const given = resource.storage?.apiVersion;
+    const storedApiVersion = given !== undefined && schemaOf(given, kind) ? given : this.apiVersion;
     this.struct = schemaOf(this.apiVersion, kind)!;
     const { apiVersion, struct } = this;
-    this.stored = new StoredForm({ kind, apiVersion, storedApiVersion, isCustom: false, struct, convert });
-    // Definitions and API services come from projects of their own.
-    this.hasStandardFinalizers = !isDefinitions(group, name) && group !== 'apiregistration.k8s.io';
+    this.stored = new StoredForm({ kind, apiVersion, storedApiVersion, isCustom: false, struct, convert: converted });
+    this.hasStandardFinalizers = !laxAboutFinalizers.has(group);
     this.deletion = isDefinitions(group, name) ? definitionDeletion : deletionRulesOf(resource);
     this.scale = resource.subresources.some((one) => one.name === 'scale') ? scalable : undefined;
     this.deprecationWarning = group === '' ? deprecationWarnings[name] : undefined;
@@ -138,6 +139,23 @@ function typeFirst(object: KubeObject): KubeObject {
   const { kind, apiVersion, metadata, ...rest } = object;
   return { kind, apiVersion, metadata, ...rest };
 }
+
+/** Versions differ in what they always write; of those that are only stored nothing is known. */
+function converted(object: KubeObject, apiVersion: string): KubeObject {
+  const struct = schemaOf(apiVersion, object.kind);
+  const result = convert(object, apiVersion);
+  return struct ? (normalise(struct, result) as KubeObject) : result;
+}
+
+/** Groups whose kinds are checked by the rules of all objects only. */
+const laxAboutFinalizers = new Set([
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'apiregistration.k8s.io',
+  'coordination.k8s.io',
+  'events.k8s.io',
+  'policy',
+]);
 
 const made = new Map<string, Resource | undefined>();
 

@@ -6,7 +6,8 @@
 import { StatusError } from '@hangar/api';
 import type { Resource } from '../resources/resource.ts';
 import type { Verb } from '../request/info.ts';
-import { get } from '../verbs/get.ts';
+import type { Call } from '../verbs/call.ts';
+import { existingEntry, get } from '../verbs/get.ts';
 import type { CallHandler } from '../verbs/index.ts';
 import { patch } from '../verbs/patch.ts';
 import { update } from '../verbs/update.ts';
@@ -47,7 +48,9 @@ const byName: Readonly<Record<string, Handlers>> = {
   'services/proxy': everyVerb(serviceProxy),
 };
 
-function notIssued(): never {
+/** The account must be there in any case. */
+async function notIssued(call: Call): Promise<never> {
+  await existingEntry(call);
   throw new StatusError('MethodNotAllowed', 'this server does not issue tokens for service accounts yet', {
     details: { kind: 'serviceaccounts/token' },
   });

@@ -104,13 +104,14 @@ const ignored = new Set(['uid', 'resourceVersion', 'creationTimestamp', 'time', 
 
 function normalised({ status, body, warnings }: Outcome, { ignore = [] }: Step, kept: ReadonlyMap<string, string>) {
   const clean = (value: unknown, path: string): unknown => {
-    if (typeof value === 'string') {
+    if (typeof value === 'string' && !ignore.includes(path)) {
       let text = value;
       for (const [name, known] of kept) if (known.length > 3) text = text.replaceAll(known, `<${name}>`);
       return text
         .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<uid>')
         .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '<time>');
     }
+    if (ignore.includes(path)) return null;
     if (Array.isArray(value)) return value.map((one, i) => clean(one, `${path}.${i}`));
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(

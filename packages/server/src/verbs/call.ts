@@ -21,9 +21,12 @@ export interface Call {
   readonly warnings: string[];
 }
 
+/** More than these would not be sent: an object may have a million fields that nobody knows. */
+const warningsMax = 256;
+
 /** Each text once. */
 export function warn(call: Call, text: string): void {
-  if (!call.warnings.includes(text)) call.warnings.push(text);
+  if (call.warnings.length < warningsMax && !call.warnings.includes(text)) call.warnings.push(text);
 }
 
 /** As kube-apiserver's messages name the resource. */

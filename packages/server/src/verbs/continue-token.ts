@@ -29,15 +29,21 @@ export function decodeContinue(token: string): Continuation {
   if (typeof value.start !== 'string' || value.start === '') {
     throw invalidToken('encoded start key empty (version meta.k8s.io/v1)');
   }
-  if (value.start.startsWith('/') || value.start.split('/').some((part) => part === '..' || part === '.')) {
+  // kube-apiserver begins some with a slash.
+  const start = value.start.replace(/^\//, '');
+  if (start === '' || start.startsWith('/') || start.split('/').some((part) => part === '..' || part === '.')) {
     throw invalidToken(value.start);
   }
-  return { start: value.start, revision: value.rv < 0 ? undefined : (value.rv as Revision) };
+  return {
+    start: Buffer.from(start, 'latin1').toString(),
+    revision: value.rv < 0 ? undefined : (value.rv as Revision),
+  };
 }
 
 function parse(token: string): { v?: unknown; rv?: unknown; start?: unknown } {
   try {
-    const { value } = parseJson(Buffer.from(token, 'base64url'));
+    // As bytes: whatever is in there is told as Go would.
+    const { value } = parseJson(Buffer.from(token, 'base64url').toString('latin1'));
     if (isObject(value)) return value;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

@@ -19,6 +19,7 @@ import { objectKey } from '../control-plane.ts';
 import type { Answer } from '../http/message.ts';
 import { entryAnswer, imaginedEntry, wantedBy } from '../objects/answers.ts';
 import { decodeObject } from '../objects/decode.ts';
+import { unexplained } from '../objects/unexplained-error.ts';
 import { bodyBytesMax, unconditionalAttemptsMax } from '../limits.ts';
 import { sentFormat } from '../request/media.ts';
 import { managerOf, writeOptions } from '../request/options.ts';
@@ -110,6 +111,7 @@ async function tryStoreNew(call: Call, object: KubeObject, options: WriteOptions
   await plane.admission.validate(admissionRequest(call, object, options));
   const { name = '', namespace = '' } = object.metadata;
   const key = objectKey(plane, resource, namespace, name);
+  if (metadataVersion(object) !== '0') throw unexplained('resourceVersion should not be set on objects to be created');
   if (options.isDryRun) {
     const { entry } = await plane.store.get(key);
     if (entry) throw taken(call, name, entry);
@@ -127,6 +129,8 @@ async function tryStoreNew(call: Call, object: KubeObject, options: WriteOptions
   await resource.settled?.(plane, revision);
   return { key, value, createRevision: revision, modRevision: revision, version: 1, lease: undefined };
 }
+
+const metadataVersion = ({ metadata }: KubeObject): string => metadata.resourceVersion || '0';
 
 export async function leaseOf({ plane, resource }: Call): Promise<Pick<Write & { type: 'put' }, 'lease'>> {
   return resource.timeToLiveMs === undefined ? {} : { lease: await plane.expiry.lease(resource.timeToLiveMs) };

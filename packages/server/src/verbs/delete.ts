@@ -100,9 +100,10 @@ interface Deleted {
   readonly wasDeleted: boolean;
 }
 
-export async function deleteObject(call: Call, name: string, options: DeleteOptions): Promise<Deleted> {
+export async function deleteObject(call: Call, name: string, asked: DeleteOptions): Promise<Deleted> {
   const { plane, resource } = call;
   const key = objectKey(plane, resource, namespaceOf(call), name);
+  let options = asked;
   for (let attempt = 0; attempt < unconditionalAttemptsMax; attempt++) {
     const { entry } = await plane.store.get(key);
     if (!entry) throw notFound(groupResource(call), name);
@@ -114,6 +115,10 @@ export async function deleteObject(call: Call, name: string, options: DeleteOpti
     if (step === 'wait') return { object: finished(call, object), wasDeleted: false };
     const deleted = await (step === 'end' ? end(call, entry, object, options) : mark(call, entry, object, options));
     if (deleted && step !== 'announce') return deleted;
+    // The announcement made a version of its own; whoever insists on one means the object as it was before.
+    if (deleted && options.resourceVersion !== undefined) {
+      options = { ...options, resourceVersion: object.metadata.resourceVersion };
+    }
   }
   throw conflict(groupResource(call), name, staleObject);
 }
@@ -255,10 +260,10 @@ function finished(call: Call, object: KubeObject): JsonObject {
 }
 
 async function deleteOptions(call: Call): Promise<DeleteOptions> {
-  const { request, query } = call;
+  const { request } = call;
   const bytes = await request.body(bodyBytesMax);
   const value = bytes.length > 0 ? parseOptions(call, bytes) : optionsFromQuery(call);
-  const options = readDeleteOptions(value, query.all('dryRun'));
+  const options = readDeleteOptions(value, []);
   const { warning } = call.resource.deletion;
   const isSilent = options.propagation === undefined && options.orphanDependents === undefined;
   if (warning !== undefined && isSilent) warn(call, warning);
@@ -295,8 +300,10 @@ export function readDeleteOptions(value: JsonObject, otherDryRun: readonly strin
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
+/** Only without a body: a body is all that counts. */
 function optionsFromQuery({ query }: Call): JsonObject {
   return {
+    dryRun: query.all('dryRun'),
     gracePeriodSeconds: query.integer('gracePeriodSeconds'),
     propagationPolicy: query.text('propagationPolicy'),
     orphanDependents: query.flag('orphanDependents'),

@@ -20,17 +20,19 @@ export interface ListOptions {
 
 /** Throws 400 and 422. `name` is that of a path that names one object of a watch. */
 export function listOptions(query: Query, resource: Resource, isWatch: boolean, name = ''): ListOptions {
+  const limit = Math.max(0, query.integer('limit') ?? 0);
+  const timeoutSeconds = query.integer('timeoutSeconds');
   const labelText = query.text('labelSelector');
   const labels = labelText === '' ? undefined : parseLabelSelector(labelText);
   const options: Omit<ListOptions, 'fields'> = {
     labels: labels?.isEmpty ? undefined : labels,
-    limit: Math.max(0, query.integer('limit') ?? 0),
+    limit,
     continueToken: query.text('continue'),
     resourceVersion: query.text('resourceVersion'),
     resourceVersionMatch: query.text('resourceVersionMatch'),
     sendInitialEvents: query.flag('sendInitialEvents'),
     allowsBookmarks: query.flag('allowWatchBookmarks') ?? false,
-    timeoutSeconds: query.integer('timeoutSeconds'),
+    timeoutSeconds,
   };
   const errors = isWatch ? watchErrors(options) : listErrors(options);
   if (errors.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors);

@@ -33,8 +33,8 @@ export async function readPage(call: Call, options: ListOptions): Promise<Page> 
   const { plane, resource } = call;
   const { fields } = options;
   const namespace = namespaceOf(call) || safeNamespace(fields?.requiresNamespace);
-  if (fields?.requiresName !== undefined && (namespace !== '' || !resource.namespaced)) {
-    return readSingle(call, options, namespace, fields.requiresName);
+  if (isKeyOf(fields?.requiresName) && (namespace !== '' || !resource.namespaced)) {
+    return readSingle(call, options, namespace, fields!.requiresName!);
   }
   const prefix = collectionPrefix(plane, resource, namespace);
   const start = startOf(options, prefix);
@@ -46,7 +46,7 @@ export async function readPage(call: Call, options: ListOptions): Promise<Page> 
 }
 
 function pageOfCollection(
-  { resource }: Call,
+  { plane, resource }: Call,
   options: ListOptions,
   prefix: string,
   start: Start,
@@ -62,7 +62,10 @@ function pageOfCollection(
       metadata.continue = encodeContinue({ start: rest.start.slice(prefix.length), revision });
       metadata.remainingItemCount = collection.count(rest);
     }
-    const name = `${resource.apiVersion} ${start.range.start} ${options.limit}`;
+    // All that the bytes depend on: both ends, since the rest of a longer list may begin where a namespace does, and the
+    // definitions, since objects are shown as their schema is now.
+    const { start: first, end = '' } = start.range;
+    const name = JSON.stringify([plane.catalogue.generation, resource.apiVersion, first, end, options.limit]);
     return { entries, revision, metadata, derived: (make) => collection.derived(name, make) };
   }
   const selected: Entry[] = [];
@@ -132,7 +135,11 @@ function atOnce(options: ListOptions, found: number): number {
   return selectsAll(options) ? Math.min(entriesAtOnce, wantedYet) : entriesAtOnce;
 }
 
-const safeNamespace = (name: string | undefined): string =>
+/** What is no segment of a key is the name of nothing: then the selector finds nothing. */
+export const isKeyOf = (name: string | undefined): boolean =>
+  name !== undefined && /^[^/%]+$/.test(name) && !/^\.\.?$/.test(name);
+
+export const safeNamespace = (name: string | undefined): string =>
   name !== undefined && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name) ? name : '';
 
 async function readSingle(call: Call, options: ListOptions, namespace: string, name: string): Promise<Page> {
@@ -165,10 +172,10 @@ function startOf(options: ListOptions, prefix: string): Start {
   const all = prefixRange(prefix);
   const asked = parseResourceVersion(options.resourceVersion, 'invalid resource version: ');
   if (options.continueToken !== '') {
+    const { start, revision } = decodeContinue(options.continueToken);
     if (options.resourceVersion !== '' && options.resourceVersion !== '0') {
       throw badRequest('specifying resource version is not allowed when using continue');
     }
-    const { start, revision } = decodeContinue(options.continueToken);
     return { range: { ...all, start: prefix + start }, revision, notOlderThan: none };
   }
   const how = options.resourceVersionMatch;
@@ -193,7 +200,10 @@ function listError(error: unknown, options: ListOptions, prefix: string, { start
     });
   }
   if (hasCode(error, 'FutureRevision')) {
-    const asked = parseResourceVersion(options.resourceVersion);
+    const asked =
+      options.continueToken === ''
+        ? parseResourceVersion(options.resourceVersion)
+        : (decodeContinue(options.continueToken).revision ?? (0 as Revision));
     const current = /(\d+)\D*$/.exec((error as Error).message)?.[1];
     return tooLargeResourceVersion(asked, Number(current ?? 0) as Revision);
   }

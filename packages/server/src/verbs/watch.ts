@@ -16,7 +16,7 @@ import { parseResourceVersion, tooLargeResourceVersion } from '../objects/resour
 import type { Wanted } from '../request/media.ts';
 import { namespaceOf } from './call.ts';
 import type { Call } from './call.ts';
-import { readPage } from './list-page.ts';
+import { isKeyOf, readPage, safeNamespace } from './list-page.ts';
 import { listOptions, selects, selectsAll } from './list-options.ts';
 import type { ListOptions } from './list-options.ts';
 
@@ -25,6 +25,8 @@ type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
 /** Without a client's own limit, watches end after half an hour to an hour, so that they spread over replicas. */
 const timeoutMinSeconds = 1_800;
 const bookmarkEveryMs = 60_000;
+/** A watch that ends leaves its client a fresh revision to go on from. */
+const bookmarkBeforeEndMs = 2_000;
 
 export async function watch(call: Call): Promise<Answer> {
   const want = wantedBy(call);
@@ -95,11 +97,11 @@ class WatchStream {
   #prefix(): string {
     const { plane, resource } = this.#call;
     const { fields } = this.#options;
-    const namespace = namespaceOf(this.#call) || (fields?.requiresNamespace ?? '');
-    const isOne = fields?.requiresName !== undefined && (namespace !== '' || !resource.namespaced);
+    const namespace = namespaceOf(this.#call) || safeNamespace(fields?.requiresNamespace);
+    const isOne = isKeyOf(fields?.requiresName) && (namespace !== '' || !resource.namespaced);
     // The store matches prefixes: keys that only begin like this one are told apart by the selector.
     return isOne
-      ? objectKey(plane, resource, namespace, fields.requiresName!)
+      ? objectKey(plane, resource, namespace, fields!.requiresName!)
       : collectionPrefix(plane, resource, namespace);
   }
 
@@ -107,9 +109,10 @@ class WatchStream {
     const { plane } = this.#call;
     const output = new Output(sink);
     const watch = this.#watch;
-    const timeout = plane.clock.after(this.#timeoutMs(), () => watch.close());
+    const timeoutMs = this.#timeoutMs();
+    const timeout = plane.clock.after(timeoutMs, () => watch.close());
     sink.onClose(() => watch.close());
-    const bookmarks = this.#options.allowsBookmarks ? this.#askForBookmarks(watch) : undefined;
+    const bookmarks = this.#options.allowsBookmarks ? this.#askForBookmarks(watch, timeoutMs) : undefined;
     try {
       await this.#sendInitial(output);
       for (let batch = await watch.next(); batch; batch = await watch.next()) {
@@ -136,13 +139,20 @@ class WatchStream {
     return timeoutMinSeconds * (1 + this.#call.plane.random.fraction()) * 1_000;
   }
 
-  #askForBookmarks(watch: Watch): () => void {
+  #askForBookmarks(watch: Watch, timeoutMs: number): () => void {
     const { clock } = this.#call.plane;
     let timer = clock.after(bookmarkEveryMs, function ask() {
       watch.requestProgress();
       timer = clock.after(bookmarkEveryMs, ask);
     });
-    return () => timer.cancel();
+    const last =
+      timeoutMs > bookmarkBeforeEndMs
+        ? clock.after(timeoutMs - bookmarkBeforeEndMs, () => watch.requestProgress())
+        : undefined;
+    return () => {
+      timer.cancel();
+      last?.cancel();
+    };
   }
 
   async #sendInitial(output: Output): Promise<void> {

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemClock } from '@hangar/core';
+import { requestInfo } from '../request/info.ts';
+import { builtinServed } from '../resources/builtin.ts';
+import { Counter, Histogram, labelText } from './registry.ts';
+import { RequestMetrics } from './request-metrics.ts';
+
+test('labels are escaped, and no labels are nothing', () => {
+  assert.equal(labelText({ a: 'x"\\\n', b: '' }), '{a="x\\"\\\\\\n",b=""}');
+  assert.equal(labelText({}), '');
+});
+
+test('a histogram counts each value in every bucket that holds it', () => {
+  const histogram = new Histogram('h', 'help', [1, 2, 4]);
+  for (const value of [0.5, 2, 3, 9]) histogram.observe('{x="y"}', value);
+  assert.deepEqual(histogram.text().split('\n').slice(2), [
+    'h_bucket{x="y",le="1"} 1',
+    'h_bucket{x="y",le="2"} 2',
+    'h_bucket{x="y",le="4"} 3',
+    'h_bucket{x="y",le="+Inf"} 4',
+    'h_sum{x="y"} 14.5',
+    'h_count{x="y"} 4',
+  ]);
+});
+
+test('series beyond the bound are counted together', () => {
+  const counter = new Counter('c', 'help');
+  for (let i = 0; i < 6_000; i++) counter.add(labelText({ i: String(i) }));
+  const lines = counter.text().split('\n');
+  assert.equal(lines.length, 2 + 5_000 + 1);
+  assert.equal(lines.at(-1), 'c{overflow="true"} 1000');
+});
+
+test('a request is counted by what is served, not by what was asked for', () => {
+  const metrics = new RequestMetrics(systemClock);
+  const pods = builtinServed('', 'v1', 'pods');
+  metrics.begin('GET')(requestInfo('GET', '/api/v1/namespaces/a/pods/b', false), pods, 200);
+  metrics.begin('GET')(requestInfo('GET', '/api/v1/evil-17', false), undefined, 404);
+  const text = metrics.text();
+  assert.match(
+    text,
+    /apiserver_request_total\{verb="GET",group="",version="v1",resource="pods",subresource="",scope="resource",code="200"\} 1/,
+  );
+  assert.match(text, /apiserver_request_total\{verb="OTHER",.*code="404"\} 1/);
+  assert.doesNotMatch(text, /evil/);
+  assert.match(text, /apiserver_current_inflight_requests\{request_kind="readOnly"\} 0/);
+});

@@ -1,0 +1,103 @@
+/** What the server counts of its requests, under kube-apiserver's names, so that dashboards and alerts keep working. */
+
+import type { Clock } from '@hangar/core';
+import type { RequestInfo } from '../request/info.ts';
+import type { Resource } from '../resources/resource.ts';
+import { Counter, Histogram, labelText } from './registry.ts';
+
+const durationBounds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
+
+export class RequestMetrics {
+  readonly #clock: Clock;
+  readonly #requests = new Counter(
+    'apiserver_request_total',
+    'Requests by verb, resource, scope and HTTP code of the answer.',
+  );
+  readonly #durations = new Histogram(
+    'apiserver_request_duration_seconds',
+    'Time from a request to its answer, watches left out.',
+    durationBounds,
+  );
+  readonly #running = new Counter(
+    'apiserver_current_inflight_requests',
+    'Requests under way, by whether they change something.',
+    'gauge',
+  );
+  readonly #watches = new Counter('apiserver_longrunning_requests', 'Watches under way.', 'gauge');
+  /** Labels of what was seen before: joining them takes longer than counting. */
+  readonly #labels = new Map<string, { request: string; duration: string }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Counts it as under way; the answer is told to the function that it gets back. */
+  begin(method: string): (info: RequestInfo | undefined, resource: Resource | undefined, status: number) => void {
+    const begunMs = this.#clock.monotonicMs();
+    const kind = method === 'GET' || method === 'HEAD' ? '{request_kind="readOnly"}' : '{request_kind="mutating"}';
+    this.#running.add(kind);
+    return (info, resource, status) => {
+      this.#running.add(kind, -1);
+      const { request, duration } = this.#labelsOf(info, resource, status);
+      this.#requests.add(request);
+      if (info?.verb !== 'watch') this.#durations.observe(duration, (this.#clock.monotonicMs() - begunMs) / 1_000);
+    };
+  }
+
+  watchBegan(resource: Resource): () => void {
+    const labels = labelText({
+      verb: 'WATCH',
+      group: resource.group,
+      version: resource.version,
+      resource: resource.name,
+    });
+    this.#watches.add(labels);
+    return () => this.#watches.add(labels, -1);
+  }
+
+  /** Names come from what is served, never from what a client asks for. */
+  #labelsOf(info: RequestInfo | undefined, resource: Resource | undefined, status: number) {
+    const isKnown = info?.isResource === true && resource !== undefined;
+    const scope = !isKnown ? '' : info.name !== '' ? 'resource' : info.namespace !== '' ? 'namespace' : 'cluster';
+    const verb = isKnown ? info.verb.toUpperCase() : 'OTHER';
+    const subresource =
+      isKnown && resource.subresources.some((one) => one.name === info.subresource) ? info.subresource : '';
+    const key = `${verb} ${resource?.apiVersion} ${resource?.name} ${subresource} ${scope} ${status}`;
+    let labels = this.#labels.get(key);
+    if (!labels) {
+      const common = {
+        verb,
+        group: resource?.group ?? '',
+        version: resource?.version ?? '',
+        resource: resource?.name ?? '',
+        subresource,
+        scope,
+      };
+      labels = { request: labelText({ ...common, code: String(status) }), duration: labelText(common) };
+      if (this.#labels.size < 10_000) this.#labels.set(key, labels);
+    }
+    return labels;
+  }
+
+  text(): string {
+    const families = [this.#requests, this.#durations, this.#running, this.#watches];
+    return `${families.map((family) => family.text()).join('\n')}\n${processText()}`;
+  }
+}
+
+function processText(): string {
+  const { rss, heapUsed } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  return [
+    '# HELP process_resident_memory_bytes Resident memory.',
+    '# TYPE process_resident_memory_bytes gauge',
+    `process_resident_memory_bytes ${rss}`,
+    '# HELP nodejs_heap_size_used_bytes Memory in use on the JavaScript heap.',
+    '# TYPE nodejs_heap_size_used_bytes gauge',
+    `nodejs_heap_size_used_bytes ${heapUsed}`,
+    '# HELP process_cpu_seconds_total Processor time.',
+    '# TYPE process_cpu_seconds_total counter',
+    `process_cpu_seconds_total ${(user + system) / 1e6}`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,88 @@
+/**
+ * APIService objects of what this server serves itself: one for each group-version, of built-in kinds and of definitions.
+ * Their priorities order groups and versions in discovery, as on every Kubernetes.
+ */
+
+import type { JsonObject } from '@hangar/api';
+
+/** Group → its priority, then each version's. */
+const priorities: Readonly<Record<string, readonly [number, Readonly<Record<string, number>>]>> = {
+  '': [18_000, { v1: 1 }],
+  apps: [17_800, { v1: 15 }],
+  'events.k8s.io': [17_750, { v1: 15 }],
+  'authentication.k8s.io': [17_700, { v1: 15 }],
+  'authorization.k8s.io': [17_600, { v1: 15 }],
+  autoscaling: [17_500, { v1: 15, v2: 30 }],
+  batch: [17_400, { v1: 15 }],
+  'certificates.k8s.io': [17_300, { v1: 15 }],
+  'networking.k8s.io': [17_200, { v1: 15 }],
+  policy: [17_100, { v1: 15 }],
+  'rbac.authorization.k8s.io': [17_000, { v1: 15 }],
+  'storage.k8s.io': [16_800, { v1: 15 }],
+  'apiextensions.k8s.io': [16_700, { v1: 15 }],
+  'admissionregistration.k8s.io': [16_700, { v1: 15 }],
+  'scheduling.k8s.io': [16_600, { v1: 15 }],
+  'coordination.k8s.io': [16_500, { v1: 15 }],
+  'node.k8s.io': [16_300, { v1: 15 }],
+  'discovery.k8s.io': [16_200, { v1: 15 }],
+  'resource.k8s.io': [16_200, { v1: 21 }],
+  'flowcontrol.apiserver.k8s.io': [16_100, { v1: 21 }],
+};
+
+export const apiServicesName = { group: 'apiregistration.k8s.io', version: 'v1', resource: 'apiservices' };
+
+const managed = 'kube-aggregator.kubernetes.io/automanaged';
+
+export interface ApiService extends JsonObject {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
+}
+
+/** Of the built-in groups. */
+export const builtinApiServices = (now: string): ApiService[] =>
+  Object.entries(priorities).flatMap(([group, [groupPriority, versions]]) =>
+    Object.entries(versions).map(([version, versionPriority]) =>
+      apiService({ group, version, groupPriority, versionPriority, managedAs: 'onstart', now }),
+    ),
+  );
+
+/** Of a group-version that definitions made; it goes with the last of them. */
+export const customApiService = (group: string, version: string, now: string): ApiService =>
+  apiService({ group, version, groupPriority: 1_000, versionPriority: 100, managedAs: 'true', now });
+
+export const apiServiceName = (group: string, version: string): string => `${version}.${group}`;
+
+interface ApiServiceOptions {
+  readonly group: string;
+  readonly version: string;
+  readonly groupPriority: number;
+  readonly versionPriority: number;
+  readonly managedAs: 'onstart' | 'true';
+  readonly now: string;
+}
+
+function apiService({ group, version, groupPriority, versionPriority, managedAs, now }: ApiServiceOptions): ApiService {
+  return {
+    kind: 'APIService',
+    apiVersion: 'apiregistration.k8s.io/v1',
+    metadata: { name: apiServiceName(group, version), labels: { [managed]: managedAs } },
+    spec: {
+      ...(group === '' ? {} : { group }),
+      version,
+      groupPriorityMinimum: groupPriority,
+      versionPriority,
+    },
+    status: {
+      conditions: [
+        {
+          type: 'Available',
+          status: 'True',
+          lastTransitionTime: now,
+          reason: 'Local',
+          message: 'Local APIServices are always available',
+        },
+      ],
+    },
+  };
+}

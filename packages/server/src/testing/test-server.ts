@@ -1,0 +1,371 @@
+/**
+ * A whole API server for tests of what requests do, in process: with any headers and peer, with watches that are read
+ * frame by frame, and with a clock that the test moves.
+ */
+
+import assert from 'node:assert/strict';
+import { seededRandom, systemClock, systemRandom } from '@hangar/core';
+import type { Clock } from '@hangar/core';
+import { Scheduler } from '@hangar/core/simulation';
+import { openMemoryStore } from '@hangar/store';
+import type { MemoryStoreOptions, Store } from '@hangar/store';
+import { CertificateAuthenticator, StaticTokenAuthenticator } from '../auth/authenticate.ts';
+import type { StaticToken } from '../auth/authenticate.ts';
+import { privilegedGroup } from '../auth/authorize.ts';
+import type { Authorizer } from '../auth/authorize.ts';
+import type { ControlPlane } from '../control-plane.ts';
+import type { HealthChecks } from '../documents/health.ts';
+import { isStreaming } from '../http/message.ts';
+import type { Answer, Headers, Peer, Sink } from '../http/message.ts';
+import { openControlPlane } from '../open-control-plane.ts';
+import { ApiServer } from '../server.ts';
+
+export interface TestServerOptions {
+  /** Absent: the machine's. A `Scheduler` is moved by the requests themselves, and by the test. */
+  readonly clock?: Clock;
+  readonly store?: Omit<MemoryStoreOptions, 'clock'>;
+  /** Between the server and its store. */
+  readonly wrapStore?: (store: Store) => Store;
+  readonly cacheBytesMax?: number;
+  readonly tokens?: readonly StaticToken[];
+  readonly authorizers?: readonly Authorizer[];
+  readonly health?: HealthChecks;
+}
+
+export interface Sent {
+  /** An object becomes JSON. */
+  readonly body?: object | string | Uint8Array;
+  readonly contentType?: string;
+  readonly accept?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Null: no credentials at all. */
+  readonly token?: string | null;
+  readonly peer?: Peer;
+}
+
+// Tests look into answers of every kind.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type Data = any;
+
+export interface Received {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Buffer;
+  readonly text: string;
+  /** Parsed; undefined when it is no JSON. */
+  readonly data: Data;
+}
+
+const administrator: StaticToken = { token: 'admin', user: 'admin', uid: 'admin', groups: ['system:masters'] };
+const nowhere: Peer = { address: '127.0.0.1', certificate: undefined };
+
+/** A clock that stands still until something waits for it. */
+export const virtualClock = (): Scheduler => new Scheduler(seededRandom(1));
+
+export class TestServer implements AsyncDisposable {
+  readonly plane: ControlPlane;
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Failures of the server's own: `request` fails the test when there is one. */
+  readonly problems: Error[] = [];
+  readonly #server: ApiServer;
+  readonly #close: () => void;
+
+  private constructor(plane: ControlPlane, close: () => void, options: TestServerOptions) {
+    this.plane = plane;
+    this.store = plane.store;
+    this.clock = plane.clock;
+    this.#close = close;
+    this.#server = new ApiServer({
+      plane,
+      authenticators: [
+        new CertificateAuthenticator(plane.clock),
+        new StaticTokenAuthenticator([administrator, ...(options.tokens ?? [])]),
+      ],
+      authorizers: options.authorizers ?? [privilegedGroup],
+      health: options.health ?? { livez: [], readyz: [] },
+      address: () => '127.0.0.1:6443',
+      onError: (error) => this.problems.push(error),
+    });
+  }
+
+  static async start(options: TestServerOptions = {}): Promise<TestServer> {
+    const clock = options.clock ?? systemClock;
+    const opening = (async () => {
+      const opened = await openMemoryStore({ ...options.store, clock });
+      const store = options.wrapStore?.(opened) ?? opened;
+      const { plane, close } = await openControlPlane({
+        name: 'root',
+        prefix: '/registry',
+        store,
+        clock,
+        random: systemRandom,
+        bootstrap: {
+          serviceAddress: '10.0.0.1',
+          serviceCidr: '10.0.0.0/24',
+          endpoint: { address: '127.0.0.1', port: 6443 },
+        },
+        ...(options.cacheBytesMax === undefined ? {} : { cacheBytesMax: options.cacheBytesMax }),
+      });
+      return new TestServer(plane, close, options);
+    })();
+    return settled(clock, opening);
+  }
+
+  async answer(method: string, target: string, sent: Sent = {}): Promise<Answer> {
+    const { body, token = administrator.token, accept = 'application/json' } = sent;
+    const headers = new Map<string, string>(Object.entries(sent.headers ?? {}));
+    if (!headers.has('accept')) headers.set('accept', accept);
+    if (token !== null) headers.set('authorization', `Bearer ${token}`);
+    if (body !== undefined) headers.set('content-type', sent.contentType ?? 'application/json');
+    const bytes =
+      body === undefined
+        ? new Uint8Array()
+        : body instanceof Uint8Array
+          ? body
+          : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+    const answer = await settled(
+      this.clock,
+      this.#server.handle({
+        method,
+        target,
+        peer: sent.peer ?? nowhere,
+        header: (name) => headers.get(name),
+        body: () => Promise.resolve(bytes),
+      }),
+    );
+    if (this.problems.length > 0) throw this.problems[0]!;
+    return answer;
+  }
+
+  async request(method: string, target: string, sent: Sent = {}): Promise<Received> {
+    const { status, headers, body } = await this.answer(method, target, sent);
+    assert.ok(!isStreaming(body), `${method} ${target} does not end`);
+    const bytes = Buffer.concat(Array.isArray(body) ? (body as Uint8Array[]) : [body as Uint8Array]);
+    const text = bytes.toString();
+    return { status, headers, bytes, text, data: parsed(text) };
+  }
+
+  /** The body of an answer that must have this status. */
+  async expect(status: number, method: string, target: string, sent: Sent = {}): Promise<Data> {
+    const received = await this.request(method, target, sent);
+    assert.equal(received.status, status, `${method} ${target}: ${received.text}`);
+    return received.data;
+  }
+
+  get = (target: string): Promise<Data> => this.expect(200, 'GET', target);
+  create = (target: string, body: object): Promise<Data> => this.expect(201, 'POST', target, { body });
+  update = (target: string, body: object): Promise<Data> => this.expect(200, 'PUT', target, { body });
+  merge = (target: string, body: object): Promise<Data> =>
+    this.expect(200, 'PATCH', target, { body, contentType: 'application/merge-patch+json' });
+  remove = (target: string, body?: object): Promise<Data> =>
+    this.expect(200, 'DELETE', target, body === undefined ? {} : { body });
+
+  /** A watch that began; every frame is kept until it is taken. */
+  async watch(target: string, sent: Sent & { readonly sink?: TestSink } = {}): Promise<TestWatch> {
+    const { status, headers, body } = await this.answer('GET', target, sent);
+    assert.equal(status, 200, target);
+    assert.ok(isStreaming(body), `${target} is no watch`);
+    const sink = sent.sink ?? new TestSink();
+    body.start(sink);
+    return new TestWatch(sink, headers, this.clock);
+  }
+
+  /** Waits for what happens by itself. */
+  async until(what: string, check: () => Promise<boolean>): Promise<void> {
+    for (let attempt = 0; attempt < 2_000; attempt++) {
+      if (await check()) return;
+      if (this.clock instanceof Scheduler) await this.clock.advance(10);
+      else await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    assert.fail(`in vain: ${what}`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#close();
+    await settled(this.clock, this.store.close());
+  }
+}
+
+/** With a virtual clock nothing happens unless somebody runs it. */
+const settled = <T>(clock: Clock, promise: Promise<T>): Promise<T> =>
+  clock instanceof Scheduler ? clock.run(promise) : promise;
+
+function parsed(text: string): Data {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where a watch writes to; the test decides whether it takes more. */
+export class TestSink implements Sink {
+  readonly chunks: Buffer[] = [];
+  takesMore = true;
+  isEnded = false;
+  #onDrain: (() => void)[] = [];
+  #onClose: (() => void)[] = [];
+  #onChange: (() => void)[] = [];
+
+  write(chunk: Uint8Array): boolean {
+    this.chunks.push(Buffer.from(chunk));
+    this.#changed();
+    return this.takesMore;
+  }
+
+  end(): void {
+    if (this.isEnded) return;
+    this.isEnded = true;
+    for (const callback of this.#onClose.splice(0)) callback();
+    this.#changed();
+  }
+
+  onDrain(callback: () => void): void {
+    this.#onDrain.push(callback);
+  }
+
+  onClose(callback: () => void): void {
+    if (this.isEnded) callback();
+    else this.#onClose.push(callback);
+  }
+
+  drain(): void {
+    this.takesMore = true;
+    for (const callback of this.#onDrain) callback();
+  }
+
+  changed(): Promise<void> {
+    return new Promise((resolve) => this.#onChange.push(resolve));
+  }
+
+  #changed(): void {
+    for (const callback of this.#onChange.splice(0)) callback();
+  }
+}
+
+export class TestWatch {
+  readonly sink: TestSink;
+  readonly headers: Headers;
+  readonly #clock: Clock;
+  #taken = 0;
+
+  constructor(sink: TestSink, headers: Headers, clock: Clock) {
+    this.sink = sink;
+    this.headers = headers;
+    this.#clock = clock;
+  }
+
+  /** The next frames as they were sent. */
+  async frames(count: number): Promise<Buffer[]> {
+    while (this.sink.chunks.length < this.#taken + count) {
+      assert.ok(!this.sink.isEnded, `the watch ended after ${this.sink.chunks.length} frames`);
+      await within(this.#clock, this.sink.changed());
+    }
+    const frames = this.sink.chunks.slice(this.#taken, this.#taken + count);
+    this.#taken += count;
+    return frames;
+  }
+
+  /** The next events of a JSON watch. */
+  async events(count: number): Promise<{ type: string; object: Data }[]> {
+    return (await this.frames(count)).map((frame) => JSON.parse(frame.toString()));
+  }
+
+  /** `ADDED a`, with the object's name, of the next events. */
+  async told(count: number): Promise<string[]> {
+    return (await this.events(count)).map(({ type, object }) => `${type} ${object.metadata?.name ?? ''}`.trim());
+  }
+
+  /** What came and was not taken yet. */
+  get waiting(): number {
+    return this.sink.chunks.length - this.#taken;
+  }
+
+  async ended(): Promise<void> {
+    while (!this.sink.isEnded) await within(this.#clock, this.sink.changed());
+  }
+
+  close(): void {
+    this.sink.end();
+  }
+}
+
+/** Virtual time does not pass while a test waits for a frame: what is due now comes without it. */
+async function within(clock: Clock, change: Promise<void>): Promise<void> {
+  if (!(clock instanceof Scheduler)) {
+    const stop = new AbortController();
+    const late = new Promise<never>((_, reject) => {
+      const timer = setTimeout(() => reject(new Error('no frame came')), 5_000);
+      stop.signal.addEventListener('abort', () => clearTimeout(timer));
+    });
+    await Promise.race([change, late]).finally(() => stop.abort());
+    return;
+  }
+  let hasChanged = false;
+  void change.then(() => (hasChanged = true));
+  for (let turn = 0; !hasChanged; turn++) {
+    assert.ok(turn < 1_000, 'no frame came');
+    await clock.advance(0);
+  }
+}
+
+export const configMap = (
+  name: string,
+  data: Readonly<Record<string, string>> = {},
+  metadata: object = {},
+): object => ({
+  kind: 'ConfigMap',
+  apiVersion: 'v1',
+  metadata: { name, ...metadata },
+  data,
+});
+
+export const configMaps = '/api/v1/namespaces/default/configmaps';
+
+export interface DefinitionOptions {
+  readonly plural?: string;
+  readonly kind?: string;
+  readonly group?: string;
+  readonly scope?: 'Namespaced' | 'Cluster';
+  readonly spec?: object;
+  readonly versions?: readonly object[];
+  readonly names?: object;
+}
+
+/** A definition with a `spec` of `size` (an integer), unless it is told another schema. */
+export function definition(options: DefinitionOptions = {}): Data {
+  const { plural = 'widgets', kind = 'Widget', group = 'example.com', scope = 'Namespaced' } = options;
+  const properties = options.spec ?? { size: { type: 'integer' } };
+  return {
+    kind: 'CustomResourceDefinition',
+    apiVersion: 'apiextensions.k8s.io/v1',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope,
+      names: { plural, kind, ...options.names },
+      versions: options.versions ?? [version('v1', properties)],
+    },
+  };
+}
+
+export const version = (name: string, properties: object, rest: object = {}): object => ({
+  name,
+  served: true,
+  storage: true,
+  schema: {
+    openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties } } },
+  },
+  ...rest,
+});
+
+export const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+export const widgets = '/apis/example.com/v1/namespaces/default/widgets';
+
+export const widget = (name: string, spec: object = {}, metadata: object = {}): Data => ({
+  kind: 'Widget',
+  apiVersion: 'example.com/v1',
+  metadata: { name, ...metadata },
+  spec,
+});
