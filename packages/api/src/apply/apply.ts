@@ -7,9 +7,8 @@
 import { parseApiVersion } from '../builtin/schemas.ts';
 import type { JsonObject, KubeObject } from '../object.ts';
 import { isObject } from '../object.ts';
-import { badRequest } from '../status/status.ts';
+import { badRequest, UnclassifiedError } from '../status/status.ts';
 import { conflictError } from './conflicts.ts';
-import { ApplyFailure } from './errors.ts';
 import { difference, isEmptySet } from './field-set.ts';
 import { appliedFields } from './fields-of.ts';
 import { filterFields, withoutServerFields } from './ignored-fields.ts';
@@ -61,7 +60,7 @@ export interface Applied {
   readonly changed: boolean;
 }
 
-/** Throws StatusErrors: conflicts (409), bad requests, and ApplyFailure (500) for what does not fit the type. */
+/** Throws StatusErrors: conflicts (409), bad requests, and UnclassifiedError (500) for what does not fit the type. */
 export function applyObject(options: ApplyOptions): Applied {
   checkPatch(options);
   const base = options.live ?? (emptyLike(options.type, options.patch) as KubeObject);
@@ -83,7 +82,9 @@ function checkPatch({ type, patch, apiVersion, kind, live }: ApplyOptions): void
   }
   const problems = validatePatch(type, patch);
   if (problems.length > 0) {
-    throw new ApplyFailure(`failed to create typed patch object (${objectText(patch)}): ${problemsText(problems)}`);
+    throw new UnclassifiedError(
+      `failed to create typed patch object (${objectText(patch)}): ${problemsText(problems)}`,
+    );
   }
 }
 
@@ -106,7 +107,7 @@ function trackedManagers(options: ApplyOptions, base: KubeObject): Manager[] {
   try {
     managers = decodeManagers(base.metadata?.managedFields);
   } catch (error) {
-    throw new ApplyFailure(`failed to decode managed fields: ${(error as Error).message}`, error);
+    throw new UnclassifiedError(`failed to decode managed fields: ${(error as Error).message}`, error);
   }
   if (managers.length > 0 || !options.live) return managers;
   const change = { type, apiVersion, before: emptyLike(type, base), after: base, resetFields, onlyFields, convert };
@@ -173,7 +174,7 @@ function inTypedObject<T>(object: KubeObject, run: () => T): T {
     return run();
   } catch (error) {
     if (!(error instanceof ElementError)) throw error;
-    throw new ApplyFailure(`failed to create typed live object (${objectText(object)}): ${error.message}`, error);
+    throw new UnclassifiedError(`failed to create typed live object (${objectText(object)}): ${error.message}`, error);
   }
 }
 

@@ -15,7 +15,6 @@
 export { applyObject } from './apply.ts';
 export type { Applied, ApplyOptions } from './apply.ts';
 export { mergeTypeOfBuiltin } from './builtin-type.ts';
-export { ApplyFailure } from './errors.ts';
 export type { FieldSet } from './field-set.ts';
 export { managedFieldsProblem } from './managers.ts';
 export { deducedMergeType } from './merge-type.ts';

@@ -1,7 +1,6 @@
 /** What kube-apiserver answers to patches that it cannot apply. */
 
 import { StatusError } from '../status/status.ts';
-import type { Status } from '../status/status.ts';
 
 /** 422 in words that tell nothing: the reason stays in the server. `why` is for its log. */
 export const unprocessable = (why: string): StatusError =>
@@ -9,16 +8,6 @@ export const unprocessable = (why: string): StatusError =>
     details: {},
     cause: new Error(why),
   });
-
-/** A refusal that kube-apiserver never classified: 500, and its `Status` has no reason. */
-export class UnclassifiedError extends StatusError {
-  override readonly status: Status;
-
-  constructor(message: string) {
-    super('InternalError', message);
-    this.status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, code: 500 };
-  }
-}
 
 /** Go's words for a document that is not of the expected form. */
 export const cannotUnmarshal = (value: unknown, into: string): string =>

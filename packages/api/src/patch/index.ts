@@ -1,6 +1,5 @@
 /** The three patches that change an object by rules of their own; server-side apply is not one of them. */
 
-export { UnclassifiedError } from './errors.ts';
 export { goText } from './go-values.ts';
 export { applyJsonPatch, jsonPatchProblems } from './json-patch.ts';
 export type { JsonPatchOptions } from './json-patch.ts';

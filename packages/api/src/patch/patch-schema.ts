@@ -5,7 +5,7 @@
 
 import type { Field, StructType, ValueKind, ValueType } from '../builtin/types.ts';
 import { quote } from '../status/field-error.ts';
-import { UnclassifiedError } from './errors.ts';
+import { UnclassifiedError } from '../status/status.ts';
 
 export interface PatchSchema {
   /** Go's word for the sort of type: `struct`, `map`, `slice`, …, `ptr`. */

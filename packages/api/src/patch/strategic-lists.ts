@@ -9,7 +9,8 @@
 
 import { isObject } from '../object.ts';
 import type { JsonObject } from '../object.ts';
-import { unprocessable, UnclassifiedError } from './errors.ts';
+import { unprocessable } from './errors.ts';
+import { UnclassifiedError } from '../status/status.ts';
 import { goString, goText, goType } from './go-values.ts';
 import { get, has } from './record.ts';
 

@@ -100,6 +100,19 @@ export class StatusError extends CodedError<StatusReason> {
   }
 }
 
+/**
+ * A refusal that kube-apiserver never classified: code 500 and a message, no reason. It answers so to some bad input, and
+ * clients show the message as it is. The code of the error itself is `InternalError`.
+ */
+export class UnclassifiedError extends StatusError {
+  override readonly status: Status;
+
+  constructor(message: string, cause?: unknown) {
+    super('InternalError', message, { cause });
+    this.status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, code: 500 };
+  }
+}
+
 export interface GroupResource {
   readonly group: string;
   readonly resource: string;

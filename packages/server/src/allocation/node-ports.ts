@@ -3,13 +3,12 @@
  * its revision is the condition under which a change of it is written.
  */
 
-import { decodeProtobuf, internalError, invalid, isProtobuf } from '@hangar/api';
+import { decodeProtobuf, internalError, invalid, isProtobuf, UnclassifiedError } from '@hangar/api';
 import type { JsonObject, KubeObject } from '@hangar/api';
 import { absent, prefixRange } from '@hangar/store';
 import type { Revision, Write } from '@hangar/store';
 import { collectionPrefix } from '../control-plane.ts';
 import type { ControlPlane } from '../control-plane.ts';
-import { unexplained } from '../objects/unexplained-error.ts';
 import type { AllocationContext } from './allocation.ts';
 import { refuse } from './ip-families.ts';
 import { defaultPortRange, PortRange } from './port-range.ts';
@@ -86,7 +85,7 @@ export class NodePorts {
         asked.add(port.nodePort);
       }
       const shown = `{${port.protocol} ${port.nodePort}}`;
-      if (seen.has(shown)) throw unexplained(`duplicate nodePort: ${shown}`);
+      if (seen.has(shown)) throw new UnclassifiedError(`duplicate nodePort: ${shown}`);
       seen.add(shown);
     }
     const has = new Set(nodePortsOf(spec));

@@ -1,13 +1,12 @@
 /** pods/binding, and the older `bindings`: how a scheduler puts a pod on a node. */
 
-import { badRequest, conflict, fieldErrorText, notFound, notSupported, required } from '@hangar/api';
+import { badRequest, conflict, fieldErrorText, notFound, notSupported, required, UnclassifiedError } from '@hangar/api';
 import type { FieldError, KubeObject } from '@hangar/api';
 import { objectKey } from '../control-plane.ts';
 import type { Answer } from '../http/message.ts';
 import { unconditionalAttemptsMax } from '../limits.ts';
 import { objectAnswer, wantedBy } from '../objects/answers.ts';
 import { kindReader } from '../objects/kind-reader.ts';
-import { unexplained } from '../objects/unexplained-error.ts';
 import { admissionRequest } from '../verbs/create.ts';
 import type { Call } from '../verbs/call.ts';
 import { setPodCondition } from './pod-condition.ts';
@@ -32,7 +31,7 @@ export async function bindPod(call: Call): Promise<Answer> {
   const { name = '' } = binding.metadata;
   if (isSubresource && name !== call.info.name) throw badRequest('name in URL does not match name in Binding object');
   const errors = bindingErrors(binding);
-  if (errors.length > 0) throw unexplained(aggregate(errors));
+  if (errors.length > 0) throw new UnclassifiedError(aggregate(errors));
   await plane.admission.validate(request);
   await assign(call, binding, options.isDryRun);
   return objectAnswer(call, want, succeeded, 201);

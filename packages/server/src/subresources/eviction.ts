@@ -3,7 +3,7 @@
  * deleted; when the deletion then fails, the budget's controller gives it back after a while.
  */
 
-import { badRequest, invalid, invalidObject, isObject, notFound, StatusError } from '@hangar/api';
+import { badRequest, invalid, invalidObject, isObject, notFound, StatusError, UnclassifiedError } from '@hangar/api';
 import type { JsonObject, KubeObject } from '@hangar/api';
 import { Admission } from '../admission/admission.ts';
 import { objectKey } from '../control-plane.ts';
@@ -11,7 +11,6 @@ import type { Answer } from '../http/message.ts';
 import { attemptsMax } from '../limits.ts';
 import { objectAnswer, wantedBy } from '../objects/answers.ts';
 import { kindReader } from '../objects/kind-reader.ts';
-import { unexplained } from '../objects/unexplained-error.ts';
 import type { Call } from '../verbs/call.ts';
 import { admissionRequest } from '../verbs/create.ts';
 import { checkPreconditions, deleteObject, readDeleteOptions } from '../verbs/delete.ts';
@@ -46,7 +45,7 @@ function deletionOf({ query, info }: Call, eviction: KubeObject): DeleteOptions 
   }
   const [asked, inside] = [query.all('dryRun'), (given['dryRun'] as string[] | undefined) ?? []];
   if (asked.length > 0 && inside.length > 0 && JSON.stringify(asked) !== JSON.stringify(inside)) {
-    throw unexplained(
+    throw new UnclassifiedError(
       `Non-matching dry-run options in request and content: [${asked.join(' ')}] and [${inside.join(' ')}]`,
     );
   }
@@ -73,7 +72,7 @@ async function evict(call: Call, options: DeleteOptions): Promise<void> {
 async function evictWithBudget(call: Call, pod: KubeObject, options: DeleteOptions): Promise<void> {
   const budgets = await budgetsOf(call.plane, pod);
   if (budgets.length > 1) {
-    throw unexplained(
+    throw new UnclassifiedError(
       'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
     );
   }

@@ -8,6 +8,7 @@ import {
   nameNotGenerated,
   staleObject,
   StatusError,
+  UnclassifiedError,
   updateManagedFields,
   validateMetadata,
 } from '@hangar/api';
@@ -19,7 +20,6 @@ import { objectKey } from '../control-plane.ts';
 import type { Answer } from '../http/message.ts';
 import { entryAnswer, imaginedEntry, wantedBy } from '../objects/answers.ts';
 import { decodeObject } from '../objects/decode.ts';
-import { unexplained } from '../objects/unexplained-error.ts';
 import { bodyBytesMax, unconditionalAttemptsMax } from '../limits.ts';
 import { sentFormat } from '../request/media.ts';
 import { managerOf, writeOptions } from '../request/options.ts';
@@ -111,7 +111,8 @@ async function tryStoreNew(call: Call, object: KubeObject, options: WriteOptions
   await plane.admission.validate(admissionRequest(call, object, options));
   const { name = '', namespace = '' } = object.metadata;
   const key = objectKey(plane, resource, namespace, name);
-  if (metadataVersion(object) !== '0') throw unexplained('resourceVersion should not be set on objects to be created');
+  if (metadataVersion(object) !== '0')
+    throw new UnclassifiedError('resourceVersion should not be set on objects to be created');
   if (options.isDryRun) {
     const { entry } = await plane.store.get(key);
     if (entry) throw taken(call, name, entry);

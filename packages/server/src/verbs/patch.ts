@@ -5,7 +5,7 @@
 
 import {
   ApiError,
-  ApplyFailure,
+  UnclassifiedError,
   applyJsonPatch,
   applyMergePatch,
   applyObject,
@@ -154,7 +154,7 @@ export function applyPatcher(call: Call, bytes: Uint8Array, options: WriteOption
     if (error !== undefined) {
       const { name = '', namespace = '' } = merged.metadata;
       const type = `${resource.group}/${resource.version}, Kind=${resource.kind}`;
-      throw new ApplyFailure(
+      throw new UnclassifiedError(
         `failed to convert new object (${namespace}/${name}; ${type}) to proper version: unable to convert unstructured object to ${type}: ${error}`,
       );
     }

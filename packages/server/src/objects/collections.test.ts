@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openMemoryStore, prefixRange } from '@hangar/store';
+import type { Revision, Store, Watch, WatchBatch } from '@hangar/store';
+import { Collection } from './collection.ts';
+import { Collections } from './collections.ts';
+
+const mebibyte = 1024 * 1024;
+const put = (key: string, bytes = 10) => ({ type: 'put' as const, key, value: Buffer.alloc(bytes, 0x61) });
+const keysOf = (collection: Collection, prefix: string): string[] =>
+  collection.read(prefixRange(prefix), 0).entries.map(({ key }) => key);
+
+/** Counts the watches that are open, and can break them. */
+function observed(store: Store) {
+  const open = new Set<Watch>();
+  const broken = new Map<Watch, (error: Error) => void>();
+  const watch: Store['watch'] = (options) => {
+    const inner = store.watch(options);
+    const failure = new Promise<never>((_, reject) => broken.set(inner, reject));
+    failure.catch(() => undefined);
+    open.add(inner);
+    const close = (): void => {
+      open.delete(inner);
+      inner.close();
+    };
+    const next = (): Promise<WatchBatch | undefined> => Promise.race([inner.next(), failure]);
+    return {
+      next,
+      close,
+      requestProgress: () => inner.requestProgress(),
+      async *[Symbol.asyncIterator]() {
+        for (let batch = await next(); batch; batch = await next()) yield batch;
+      },
+    };
+  };
+  const proxy = new Proxy(store, {
+    get: (target, name) => {
+      if (name === 'watch') return watch;
+      const value = Reflect.get(target, name) as unknown;
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  const breakAll = (): void => {
+    for (const one of [...open]) {
+      open.delete(one);
+      one.close();
+      broken.get(one)!(new Error('cut off'));
+    }
+  };
+  return { store: proxy, open, breakAll };
+}
+
+test('a read after an acknowledged write always sees it', async () => {
+  const store = await openMemoryStore();
+  const collections = new Collections(store, mebibyte);
+  try {
+    await collections.fresh('/a/');
+    const written: string[] = [];
+    await Promise.all(
+      Array.from({ length: 50 }, async (_, at) => {
+        const key = `/a/${String(at).padStart(3, '0')}`;
+        await store.commit([put(key)]);
+        written.push(key);
+        const expected = [...written];
+        const collection = (await collections.fresh('/a/'))!;
+        const seen = new Set(keysOf(collection, '/a/'));
+        for (const one of expected) assert.ok(seen.has(one), one);
+      }),
+    );
+    await store.commit([{ type: 'delete', key: '/a/007' }]);
+    assert.ok(!keysOf((await collections.fresh('/a/'))!, '/a/').includes('/a/007'));
+    // A write elsewhere moves the revision, too.
+    const { revision } = await store.commit([put('/b/1')]);
+    assert.ok((await collections.fresh('/a/'))!.read(prefixRange('/a/'), 0).revision >= revision);
+  } finally {
+    collections.close();
+    await store.close();
+  }
+});
+
+test('a collection is what the store has, through any sequence of changes', async () => {
+  const store = await openMemoryStore();
+  const collection = await Collection.open(store, '/a/');
+  try {
+    for (let at = 0; at < 200; at++) {
+      const key = `/a/${(at * 7) % 13}`;
+      await store.commit([at % 3 === 2 ? { type: 'delete', key } : put(key, at)]);
+      if (at % 20 !== 0) continue;
+      await collection.fresh();
+      const { entries, revision } = collection.read(prefixRange('/a/'), 0);
+      const expected = await store.range(prefixRange('/a/'), { atRevision: revision });
+      assert.deepEqual(entries, expected.entries);
+      const bytes = expected.entries.reduce((sum, { key: name, value }) => sum + name.length + value.length, 0);
+      assert.equal(collection.bytes, bytes);
+      assert.equal(collection.count(prefixRange('/a/1')), expected.entries.filter((one) => one.key.startsWith('/a/1')).length);
+    }
+  } finally {
+    collection.close();
+    await store.close();
+  }
+});
+
+test('a limit cuts, and says whether there is more', async () => {
+  const store = await openMemoryStore();
+  await store.commit([put('/a/1'), put('/a/2'), put('/a/3')]);
+  const collection = await Collection.open(store, '/a/');
+  try {
+    const read = (limit: number) => {
+      const { entries, more } = collection.read(prefixRange('/a/'), limit);
+      return [entries.length, more];
+    };
+    assert.deepEqual([read(0), read(2), read(3), read(4)], [[3, false], [2, true], [3, false], [3, false]]);
+  } finally {
+    collection.close();
+    await store.close();
+  }
+});
+
+test('what was derived is made once, and anew after a change', async () => {
+  const store = await openMemoryStore();
+  await store.commit([put('/a/1', 100)]);
+  const collection = await Collection.open(store, '/a/');
+  let made = 0;
+  const derive = (name: string, bytes = 10): void => {
+    collection.derived(name, () => [Buffer.alloc(bytes + ++made * 0)]);
+  };
+  try {
+    derive('x');
+    derive('x');
+    assert.equal(made, 1);
+    await store.commit([put('/a/2')]);
+    await collection.fresh();
+    derive('x');
+    assert.equal(made, 2);
+    derive('huge', 10_000);
+    derive('huge', 10_000);
+    assert.equal(made, 4, 'what is much larger than the objects is not kept');
+    assert.ok(collection.bytes < 1_000);
+  } finally {
+    collection.close();
+    await store.close();
+  }
+});
+
+test('those that were not read for the longest time go first, and come back when they are read', async () => {
+  const { store, open } = observed(await openMemoryStore());
+  const collections = new Collections(store, 1_000);
+  try {
+    for (const name of ['a', 'b', 'c']) await store.commit([put(`/${name}/1`, 400)]);
+    await collections.fresh('/a/');
+    await collections.fresh('/b/');
+    await collections.fresh('/a/');
+    await collections.fresh('/c/');
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(open.size, 2, 'no more than fits is kept');
+    assert.deepEqual(keysOf((await collections.fresh('/b/'))!, '/b/'), ['/b/1']);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(open.size, 2);
+  } finally {
+    collections.close();
+    await store.close();
+  }
+});
+
+test('what is larger than half of the budget is not kept, nor what becomes larger than all of it', async () => {
+  const { store, open } = observed(await openMemoryStore());
+  const collections = new Collections(store, 400_000);
+  try {
+    await store.commit([put('/large/1', 250_000)]);
+    assert.equal(await collections.fresh('/large/'), undefined);
+    assert.equal(open.size, 0);
+    await store.commit([put('/a/0')]);
+    assert.ok(await collections.fresh('/a/'));
+    for (let at = 0; at < 10; at++) await store.commit([put(`/a/${at}`, 100_000)]);
+    for (let turn = 0; turn < 100 && open.size > 0; turn++) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(open.size, 0, 'nobody reads it, and still it does not stay');
+    assert.equal(await collections.fresh('/a/'), undefined);
+  } finally {
+    collections.close();
+    await store.close();
+  }
+});
+
+test('a collection whose watch fails is opened anew, once, whoever asks', async () => {
+  const { store, open, breakAll } = observed(await openMemoryStore());
+  const collections = new Collections(store, mebibyte);
+  try {
+    await store.commit([put('/a/1')]);
+    await collections.fresh('/a/');
+    breakAll();
+    await store.commit([put('/a/2')]);
+    const all = await Promise.all(Array.from({ length: 5 }, () => collections.fresh('/a/')));
+    for (const one of all) assert.deepEqual(keysOf(one!, '/a/'), ['/a/1', '/a/2']);
+    assert.equal(open.size, 1);
+  } finally {
+    collections.close();
+    await store.close();
+  }
+});
+
+test('who waits for a collection that is given up is told to read the store', async () => {
+  const { store, breakAll } = observed(await openMemoryStore());
+  // The collection never hears of what is committed: it waits.
+  const deaf = new Proxy(store, {
+    get: (target, name) => {
+      if (name === 'revision') return async () => ((await target.revision()) + 1_000) as Revision;
+      const value = Reflect.get(target, name) as unknown;
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  const collections = new Collections(deaf, mebibyte);
+  try {
+    await store.commit([put('/a/1')]);
+    const waiting = collections.fresh('/a/');
+    for (let turn = 0; turn < 20; turn++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      breakAll();
+    }
+    assert.equal(await waiting, undefined);
+  } finally {
+    collections.close();
+    await store.close();
+  }
+});
+
+test('a store that cannot be asked fails the read, and not the next one', async () => {
+  const store = await openMemoryStore();
+  let isCut = true;
+  const cut = new Proxy(store, {
+    get: (target, name) => {
+      if (name === 'statistics' && isCut) return () => Promise.reject(new Error('cut off'));
+      const value = Reflect.get(target, name) as unknown;
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  const collections = new Collections(cut, mebibyte);
+  try {
+    await assert.rejects(collections.fresh('/a/'), /cut off/);
+    isCut = false;
+    assert.ok(await collections.fresh('/a/'));
+  } finally {
+    collections.close();
+    await store.close();
+  }
+});
