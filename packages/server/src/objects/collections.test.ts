@@ -92,7 +92,10 @@ test('a collection is what the store has, through any sequence of changes', asyn
       assert.deepEqual(entries, expected.entries);
       const bytes = expected.entries.reduce((sum, { key: name, value }) => sum + name.length + value.length, 0);
       assert.equal(collection.bytes, bytes);
-      assert.equal(collection.count(prefixRange('/a/1')), expected.entries.filter((one) => one.key.startsWith('/a/1')).length);
+      assert.equal(
+        collection.count(prefixRange('/a/1')),
+        expected.entries.filter((one) => one.key.startsWith('/a/1')).length,
+      );
     }
   } finally {
     collection.close();
@@ -109,7 +112,15 @@ test('a limit cuts, and says whether there is more', async () => {
       const { entries, more } = collection.read(prefixRange('/a/'), limit);
       return [entries.length, more];
     };
-    assert.deepEqual([read(0), read(2), read(3), read(4)], [[3, false], [2, true], [3, false], [3, false]]);
+    assert.deepEqual(
+      [read(0), read(2), read(3), read(4)],
+      [
+        [3, false],
+        [2, true],
+        [3, false],
+        [3, false],
+      ],
+    );
   } finally {
     collection.close();
     await store.close();
@@ -122,7 +133,10 @@ test('what was derived is made once, and anew after a change', async () => {
   const collection = await Collection.open(store, '/a/');
   let made = 0;
   const derive = (name: string, bytes = 10): void => {
-    collection.derived(name, () => [Buffer.alloc(bytes + ++made * 0)]);
+    collection.derived(name, () => {
+      made++;
+      return [Buffer.alloc(bytes)];
+    });
   };
   try {
     derive('x');

@@ -107,7 +107,10 @@ test('items are joined by commas, however many they are', () => {
   for (const count of [0, 1, 2, 1_001]) {
     const entries = Array.from({ length: count }, (_, at) =>
       // Every third takes the way through the decoder.
-      entryOf(at % 3 === 0 ? `{"metadata":{"name":"${at}"}}` : configMaps.encode(configMap({ name: String(at), uid: 'u' })), at + 1),
+      entryOf(
+        at % 3 === 0 ? `{"metadata":{"name":"${at}"}}` : configMaps.encode(configMap({ name: String(at), uid: 'u' })),
+        at + 1,
+      ),
     );
     const items = JSON.parse(`[${configMaps.items(entries).toString()}]`) as KubeObject[];
     assert.equal(items.length, count);
@@ -133,7 +136,7 @@ test('keys of prototypes are ordinary data', () => {
   const entry = entryOf(widgets.encode(widget({ name: 'a', uid: 'u' }, { spec })));
   assertFaithful(widgets, entry, true);
   assert.match(widgets.json(entry).toString(), /"__proto__":\{"polluted":true\}/);
-  assert.equal((({}) as { polluted?: boolean }).polluted, undefined);
+  assert.equal(({} as { polluted?: boolean }).polluted, undefined);
 });
 
 test('splicing and decoding agree for whatever is stored', () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startRealServer } from '../../../api/src/testing/real-server.ts';
+import { startRealServer } from '@hangar/api/testing';
 import { compareServers } from '../testing/both-servers.ts';
 import type { Step } from '../testing/both-servers.ts';
 import { startInProcess } from '../testing/in-process.ts';

@@ -3,7 +3,7 @@
  * nature: uids, times, versions. `{{name}}` in a later request stands for what an earlier answer had there.
  */
 
-import type { RealServer } from '../../../api/src/testing/real-server.ts';
+import type { RealServer } from '@hangar/api/testing';
 import type { InProcessServer } from './in-process.ts';
 
 export interface Step {

@@ -19,8 +19,13 @@ import { formatIp } from '../shared/ip.ts';
 import { nodeSelectorErrors } from '../shared/node-selectors.ts';
 import { isSet, optionalStruct, optionalText, structOf, structsOf, textOf, textsOf } from '../shared/read.ts';
 import { csiDriverNameErrors } from './csi.ts';
-import { configurationErrors, requestNames, requestReferenceErrors, requestReferencesErrors } from './device-claim.ts';
-import type { RequestNames } from './device-claim.ts';
+import {
+  configurationErrors,
+  requestNames,
+  requestReferenceErrors,
+  requestReferencesErrors,
+} from './device-requests.ts';
+import type { RequestNames } from './device-requests.ts';
 import { listErrors, poolNameErrors, rawObjectErrors, setErrors } from './device-lists.ts';
 
 const usersMax = 256;

@@ -15,63 +15,31 @@ import {
   requiredOneOfErrors,
 } from '../shared/checks.ts';
 import { equalValues } from '../shared/equal.ts';
-import { isSet, numberOf, optionalStruct, optionalText, structOf, structsOf, textOf, textsOf } from '../shared/read.ts';
+import { isSet, numberOf, optionalStruct, optionalText, structOf, structsOf, textOf } from '../shared/read.ts';
 import { isExtended } from '../shared/resource-names.ts';
 import { checkClaimTemplate } from '../workloads/pod/claim-spec.ts';
-import { csiDriverNameErrors } from './csi.ts';
 import { allocationErrors } from './device-allocation.ts';
-import { listErrors, qualifiedKeyErrors, rawObjectErrors, setErrors } from './device-lists.ts';
+import { configurationErrors, requestNames, requestReferencesErrors, requestsMax } from './device-requests.ts';
+import type { RequestNames } from './device-requests.ts';
+import { listErrors, qualifiedKeyErrors, setErrors } from './device-lists.ts';
 import { compileExpression, problemErrors } from './expressions.ts';
 
-const listMax = 32;
 const alternativesMax = 8;
 const expressionBytesMax = 10 * 1024;
-const parameterBytesMax = 10 * 1024;
 const taintEffects = ['NoExecute', 'NoSchedule', 'None'];
-
-/** Names of requests, with those of their alternatives. */
-export type RequestNames = ReadonlyMap<string, ReadonlySet<string>>;
-
-export const requestNames = (devices: JsonObject): RequestNames =>
-  new Map(
-    structsOf(devices, 'requests').map((request) => [
-      textOf(request, 'name'),
-      new Set(structsOf(request, 'firstAvailable').map((one) => textOf(one, 'name'))),
-    ]),
-  );
-
-export function requestReferenceErrors(path: string, name: string, names: RequestNames): FieldError[] {
-  const [request = '', alternative, ...more] = name.split('/');
-  const rule = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
-  if (more.length > 0) return [invalid(path, name, rule)];
-  const isKnown = names.has(request) && (alternative === undefined || names.get(request)!.has(alternative));
-  return [
-    ...name.split('/').flatMap((part) => dnsLabelErrors(path, part)),
-    ...(isKnown ? [] : [invalid(path, name, rule)]),
-  ];
-}
-
-export const requestReferencesErrors = (path: string, holder: JsonObject, names: RequestNames): FieldError[] =>
-  setErrors(
-    child(path, 'requests'),
-    textsOf(holder, 'requests'),
-    listMax,
-    (at, name) => requestReferenceErrors(at, name, names),
-    (name) => name,
-  );
 
 function claimErrors(path: string, spec: JsonObject): FieldError[] {
   const devices = structOf(spec, 'devices');
   const at = child(path, 'devices');
   const names = requestNames(devices);
   return [
-    ...setErrors(child(at, 'requests'), structsOf(devices, 'requests'), listMax, requestErrors, (one) =>
+    ...setErrors(child(at, 'requests'), structsOf(devices, 'requests'), requestsMax, requestErrors, (one) =>
       textOf(one, 'name'),
     ),
-    ...listErrors(child(at, 'constraints'), structsOf(devices, 'constraints'), listMax, (where, one) =>
+    ...listErrors(child(at, 'constraints'), structsOf(devices, 'constraints'), requestsMax, (where, one) =>
       constraintErrors(where, one, names),
     ),
-    ...listErrors(child(at, 'config'), structsOf(devices, 'config'), listMax, (where, one) => [
+    ...listErrors(child(at, 'config'), structsOf(devices, 'config'), requestsMax, (where, one) => [
       ...requestReferencesErrors(where, one, names),
       ...configurationErrors(where, one),
     ]),
@@ -119,7 +87,7 @@ function allocationModeErrors(path: string, request: JsonObject): readonly Field
 }
 
 const selectorsErrors = (path: string, holder: JsonObject): FieldError[] =>
-  listErrors(path, structsOf(holder, 'selectors'), listMax, (at, selector) => {
+  listErrors(path, structsOf(holder, 'selectors'), requestsMax, (at, selector) => {
     const cel = optionalStruct(selector, 'cel');
     if (!cel) return [required(child(at, 'cel'), '')];
     const expressionPath = child(child(at, 'cel'), 'expression');
@@ -163,16 +131,6 @@ function constraintErrors(path: string, constraint: JsonObject, names: RequestNa
   return [...errors, required(path, rule)];
 }
 
-export function configurationErrors(path: string, configuration: JsonObject): FieldError[] {
-  const opaque = optionalStruct(configuration, 'opaque');
-  const at = child(path, 'opaque');
-  if (!opaque) return [required(at, '')];
-  return [
-    ...csiDriverNameErrors(child(at, 'driver'), textOf(opaque, 'driver')),
-    ...rawObjectErrors(child(at, 'parameters'), opaque['parameters'], parameterBytesMax),
-  ];
-}
-
 const specOf = (object: KubeObject): JsonObject => structOf(object, 'spec');
 
 /** A claim is what it was; how the server shows it is not worked out. */
@@ -204,7 +162,7 @@ function classErrors(object: KubeObject): FieldError[] {
   const isWrong = extended !== undefined && !isExtended(extended);
   return [
     ...selectorsErrors('spec.selectors', spec),
-    ...listErrors('spec.config', structsOf(spec, 'config'), listMax, configurationErrors),
+    ...listErrors('spec.config', structsOf(spec, 'config'), requestsMax, configurationErrors),
     ...(isWrong ? [invalid('spec.extendedResourceName', extended, 'must be a valid extended resource name')] : []),
   ];
 }

@@ -4,33 +4,12 @@ import type { JsonObject, KubeObject } from '../../object.ts';
 import { child, index, invalid, notSupported, required } from '../../status/field-error.ts';
 import type { FieldError } from '../../status/field-error.ts';
 import type { KindValidation } from '../contract.ts';
-import { nonNegativeErrors, oneOfErrors, pathSegmentErrors } from '../shared/checks.ts';
+import { nonNegativeErrors, oneOfErrors } from '../shared/checks.ts';
 import { nonNegativeQuantityErrors } from '../shared/quantities.ts';
 import { isSet, numberOf, optionalNumber, optionalStruct, structOf, structsOf, textOf } from '../shared/read.ts';
+import { referenceErrors } from './autoscaler-references.ts';
+import type { ReferenceRules } from './autoscaler-references.ts';
 import { metricsErrors } from './metrics.ts';
-
-/** How much of a reference's `apiVersion` is checked. */
-interface ReferenceRules {
-  readonly anyVersion: boolean;
-  readonly coreGroup: boolean;
-}
-
-export function referenceErrors(path: string, reference: JsonObject, rules: ReferenceRules): FieldError[] {
-  const version = textOf(reference, 'apiVersion');
-  const problem = rules.anyVersion ? undefined : versionProblem(version, rules.coreGroup);
-  return [
-    ...pathSegmentErrors(child(path, 'kind'), textOf(reference, 'kind')),
-    ...pathSegmentErrors(child(path, 'name'), textOf(reference, 'name')),
-    ...(problem === undefined ? [] : [invalid(child(path, 'apiVersion'), version, problem)]),
-  ];
-}
-
-export function versionProblem(version: string, coreGroup: boolean): string | undefined {
-  const parts = version.split('/');
-  if (parts.length > 2) return `unexpected GroupVersion string: ${version}`;
-  const hasGroup = parts.length === 2 && parts[0] !== '';
-  return hasGroup || coreGroup ? undefined : 'apiVersion must specify API group';
-}
 
 function targetRules(target: JsonObject, old: JsonObject | undefined): ReferenceRules {
   const isUnchanged =

@@ -7,7 +7,7 @@ import { dnsLabelErrors, invalidFor, pathSegmentReasons } from '../shared/checks
 import { nanosOf } from '../shared/quantities.ts';
 import { isSet, optionalNumber, optionalStruct, structOf, structsOf, textOf } from '../shared/read.ts';
 import { containerResourceNameErrors } from '../shared/resource-names.ts';
-import { referenceErrors, versionProblem } from './horizontal-pod-autoscaler.ts';
+import { referenceErrors, versionProblem } from './autoscaler-references.ts';
 
 type Check = (path: string, source: JsonObject, anyVersion: boolean) => FieldError[];
 

@@ -66,9 +66,6 @@ function parse(bytes: Buffer, method: string): { answer: RawAnswer; length: numb
   if (Number.isNaN(length)) throw new Error(`an answer without a length: ${first} ${lines.join(' ')}`);
   const start = end + 4;
   if (bytes.length < start + length) return undefined;
-  const body = decoded(bytes.subarray(start, start + length), headers.get('content-encoding'));
+  const body = Buffer.from(bytes.subarray(start, start + length));
   return { answer: { status, contentType: headers.get('content-type') ?? '', body }, length: start + length };
 }
-
-/** Refusals are too short to be compressed; anything else that is stays as it is. */
-const decoded = (body: Buffer, _encoding: string | undefined): Buffer => Buffer.from(body);

@@ -7,7 +7,7 @@ import { checkOneOf, checkReasons, checkRequired, has, isEmpty, isSet } from '..
 import { checkLabels, checkLabelSelector } from '../base/label-selectors.ts';
 import { checkPositiveQuantity, checkResourceQuantity, signOf } from '../base/quantities.ts';
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec, TypedReference } from '../types/volume.ts';
-import { checkAnnotationNames } from './template.ts';
+import { checkAnnotationNames } from './annotation-names.ts';
 
 const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 

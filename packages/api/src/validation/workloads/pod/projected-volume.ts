@@ -18,7 +18,7 @@ import type {
 } from '../types/volume.ts';
 import { checkDownwardApiFile } from './downward-api.ts';
 import { checkSignerName, isKubernetesSigner } from './signer-name.ts';
-import { checkKeyToPath } from './volume-sources.ts';
+import { checkKeyToPath } from './key-to-path.ts';
 import type { VolumeScope } from './volumes.ts';
 
 const conflict = 'conflicting duplicate paths';

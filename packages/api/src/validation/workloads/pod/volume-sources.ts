@@ -16,12 +16,13 @@ import {
   isSet,
 } from '../base/checks.ts';
 import type { List } from '../base/checks.ts';
-import { checkDescendingPath, checkFileMode, checkLocalPath, checkNoBacksteps } from '../base/paths.ts';
+import { checkDescendingPath, checkFileMode, checkNoBacksteps } from '../base/paths.ts';
 import { signOf } from '../base/quantities.ts';
 import type { AzureDiskVolume, KeyToPath, VolumeSource } from '../types/volume.ts';
 import { checkDownwardApiFile } from './downward-api.ts';
 import { checkIscsi } from './iscsi.ts';
 import { checkClaimTemplate } from './claim-spec.ts';
+import { checkKeyToPath } from './key-to-path.ts';
 import { checkProjected } from './projected-volume.ts';
 import type { VolumeScope } from './volumes.ts';
 
@@ -217,13 +218,6 @@ function checkKeys(
 ): void {
   checkFileMode(errors, child(path, 'defaultMode'), defaultMode);
   for (const [i, item] of (items ?? []).entries()) checkKeyToPath(errors, index(child(path, 'items'), i), item);
-}
-
-export function checkKeyToPath(errors: FieldError[], path: string, item: KeyToPath): void {
-  checkRequired(errors, child(path, 'key'), item.key);
-  checkRequired(errors, child(path, 'path'), item.path);
-  checkLocalPath(errors, child(path, 'path'), item.path ?? '');
-  checkFileMode(errors, child(path, 'mode'), item.mode);
 }
 
 /** As Go splits it: the last colon, no others outside brackets. */
