@@ -53,11 +53,9 @@ export interface ApiServerOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** Inside a built-in group-version kube-apiserver's API answers, elsewhere its router. */
-const unknownResource = ({ group, version }: ResourceRequest): Error =>
-  builtinServedGroups().some(({ name, versions }) => name === group && versions.some((one) => one.name === version))
-    ? noSuchResource()
-    : new PageNotFound();
+/** Inside a built-in group kube-apiserver's API answers, elsewhere its router. */
+const unknownResource = ({ group }: ResourceRequest): Error =>
+  builtinServedGroups().some(({ name }) => name === group) ? noSuchResource() : new PageNotFound();
 
 const noSuchResource = (): StatusError =>
   new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });

@@ -58,12 +58,10 @@ export class Collection {
 
   /** What is here now, in key order; `limit` 0 means all. Synchronous, so it is one state: that of `revision`. */
   read(range: KeyRange, limit: number): { entries: Entry[]; revision: Revision; more: boolean } {
-    const entries: Entry[] = [];
-    for (const [, entry] of this.#entries.entries(range)) {
-      if (limit > 0 && entries.length === limit) return { entries, revision: this.#revision, more: true };
-      entries.push(entry);
-    }
-    return { entries, revision: this.#revision, more: false };
+    const entries = this.#entries.values(range, limit === 0 ? 0 : limit + 1);
+    const more = limit > 0 && entries.length > limit;
+    if (more) entries.pop();
+    return { entries, revision: this.#revision, more };
   }
 
   /** Bytes that were made of this very state before, or are made now. All of them together are no more than the entries. */
@@ -90,9 +88,7 @@ export class Collection {
   }
 
   count(range: KeyRange): number {
-    let count = 0;
-    for (const _ of this.#entries.entries(range)) count++;
-    return count;
+    return this.#entries.count(range);
   }
 
   close(): void {

@@ -7,6 +7,8 @@ import {
   ApiError,
   badRequest,
   decodeProtobuf,
+  invalid,
+  invalidObject,
   isObject,
   openEnvelope,
   parseApiVersion,
@@ -43,10 +45,13 @@ interface Parsed {
 /** Throws 400. The object is defaulted. */
 export function decodeObject(bytes: Uint8Array, options: DecodeOptions): KubeObject {
   const { resource } = options;
-  const { value, repeated, problems: repeatedInYaml } = parse(bytes, options);
+  const { value: parsed, repeated, problems: repeatedInYaml } = parse(bytes, options);
+  // To Go's decoder null is an object that says nothing.
+  const value = parsed === null && resource.struct ? {} : parsed;
   if (!isObject(value)) throw notAnObject(value, resource);
   const { apiVersion, kind } = typeOf(value, resource, bytes);
-  if (kind !== resource.kind || apiVersion !== resource.apiVersion) throw wrongType(resource, apiVersion, kind);
+  if (kind !== resource.kind || apiVersion !== resource.apiVersion)
+    throw wrongType(resource, { apiVersion, kind, name: nameOf(value) });
   const { object, error, problems } = resource.read(value, repeated);
   if (error !== undefined) throw undecodable(resource, kind, error);
   reportProblems([...repeatedInYaml, ...problems], options, (text) => undecodable(resource, kind, text));
@@ -112,10 +117,18 @@ function typeOf(value: JsonObject, resource: Decodable, bytes: Uint8Array): { ap
   return { apiVersion: (apiVersion as string) || resource.apiVersion, kind: (kind as string) || resource.kind };
 }
 
+function nameOf({ metadata }: JsonObject): string {
+  const name = isObject(metadata) ? metadata['name'] : undefined;
+  return typeof name === 'string' ? name : '';
+}
+
 const goType = (value: unknown): string =>
   Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
 
-function wrongType(resource: Decodable, apiVersion: string, kind: string): Error {
+function wrongType(
+  resource: Decodable,
+  { apiVersion, kind, name }: { apiVersion: string; kind: string; name: string },
+): Error {
   const { version } = parseApiVersion(apiVersion);
   const known = schemaOf(apiVersion, kind);
   if (!known && resource.struct) {
@@ -126,6 +139,9 @@ function wrongType(resource: Decodable, apiVersion: string, kind: string): Error
     const from = `${version}.${kind}`;
     const into = `${resource.group.split('.')[0] || 'core'}.${resource.kind}`;
     return undecodable(resource, kind, `converting (${from}) to (${into}): unknown conversion`);
+  }
+  if (apiVersion === resource.apiVersion) {
+    return invalidObject(resource, name, [invalid('kind', kind, `must be ${resource.kind}`)]);
   }
   return badRequest(
     `the API version in the data (${apiVersion}) does not match the expected API version (${resource.apiVersion})`,

@@ -2,7 +2,9 @@
 
 import { badRequest, fieldErrorText, invalid, quote, timedOut } from '@hangar/api';
 import type { StatusError } from '@hangar/api';
+import { sleep } from '@hangar/core';
 import type { Revision } from '@hangar/store';
+import type { ControlPlane } from '../control-plane.ts';
 
 /** 0 for none. Throws 400 when it is not a number. */
 export function parseResourceVersion(text: string, where = ''): Revision {
@@ -17,13 +19,22 @@ export function parseResourceVersion(text: string, where = ''): Revision {
 }
 
 /** 504, which clients try again: this server has not seen the revision yet. */
-export function tooLargeResourceVersion(asked: Revision, current: Revision): StatusError {
+function tooLargeResourceVersion(asked: Revision, current: Revision): StatusError {
   return timedOut(`Too large resource version: ${asked}, current: ${current}`, 1, [
     { reason: 'ResourceVersionTooLarge', message: 'Too large resource version' },
   ]);
 }
 
-export function checkNotInFuture(text: string, current: Revision): void {
-  const asked = parseResourceVersion(text);
-  if (asked > current) throw tooLargeResourceVersion(asked, current);
+/** As long as a request waits for a revision that has not been yet: another replica may have seen it already. */
+const waitMaxMs = 3_000;
+const askAgainMs = 50;
+
+/** Resolves when the store has reached the revision; rejects with the 504 when it does not in time. */
+export async function untilReached({ store, clock }: ControlPlane, asked: Revision): Promise<void> {
+  if (asked === 0) return;
+  const deadline = clock.monotonicMs() + waitMaxMs;
+  for (let current = await store.revision(); asked > current; current = await store.revision()) {
+    if (clock.monotonicMs() >= deadline) throw tooLargeResourceVersion(asked, current);
+    await sleep(clock, askAgainMs);
+  }
 }

@@ -1,6 +1,6 @@
 /** Where a list goes on: the form that kube-apiserver uses, so that tokens survive a change of server. */
 
-import { ApiError, badRequest, isObject, parseJson } from '@hangar/api';
+import { ApiError, badRequest, isObject, parseJson, quote } from '@hangar/api';
 import type { StatusError } from '@hangar/api';
 import type { Revision } from '@hangar/store';
 
@@ -34,16 +34,16 @@ export function decodeContinue(token: string): Continuation {
   if (start === '' || start.startsWith('/') || start.split('/').some((part) => part === '..' || part === '.')) {
     throw invalidToken(value.start);
   }
-  return {
-    start: Buffer.from(start, 'latin1').toString(),
-    revision: value.rv < 0 ? undefined : (value.rv as Revision),
-  };
+  return { start, revision: value.rv < 0 ? undefined : (value.rv as Revision) };
 }
 
 function parse(token: string): { v?: unknown; rv?: unknown; start?: unknown } {
   try {
-    // As bytes: whatever is in there is told as Go would.
-    const { value } = parseJson(Buffer.from(token, 'base64url').toString('latin1'));
+    const bytes = Buffer.from(token, 'base64url');
+    const first = bytes[0] ?? 0x7b;
+    // Bytes that are no text at all are told as Go tells them.
+    if (first >= 0x80) throw invalidToken(`invalid character '${goCharacter(first)}' looking for beginning of value`);
+    const { value } = parseJson(bytes);
     if (isObject(value)) return value;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -51,6 +51,8 @@ function parse(token: string): { v?: unknown; rv?: unknown; start?: unknown } {
   }
   throw invalidToken('it is not the token of a list');
 }
+
+const goCharacter = (byte: number): string => quote(String.fromCharCode(byte)).slice(1, -1);
 
 const invalidToken = (why: string, cause?: unknown): StatusError =>
   badRequest(`invalid continue token: continue key is not valid: ${why}`, cause);

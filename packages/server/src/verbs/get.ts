@@ -5,7 +5,7 @@ import type { Entry } from '@hangar/store';
 import { objectKey } from '../control-plane.ts';
 import type { Answer } from '../http/message.ts';
 import { entryAnswer, wantedBy } from '../objects/answers.ts';
-import { checkNotInFuture } from '../objects/resource-version.ts';
+import { parseResourceVersion, untilReached } from '../objects/resource-version.ts';
 import { groupResource, namespaceOf } from './call.ts';
 import type { Call } from './call.ts';
 
@@ -18,8 +18,8 @@ export async function get(call: Call): Promise<Answer> {
 /** Rejects with 404. */
 export async function existingEntry(call: Call): Promise<Entry> {
   const { plane, resource, info, query } = call;
-  const { entry, revision } = await plane.store.get(objectKey(plane, resource, namespaceOf(call), info.name));
-  if (query.has('resourceVersion')) checkNotInFuture(query.text('resourceVersion'), revision);
+  if (query.has('resourceVersion')) await untilReached(plane, parseResourceVersion(query.text('resourceVersion')));
+  const { entry } = await plane.store.get(objectKey(plane, resource, namespaceOf(call), info.name));
   if (!entry) throw notFound(groupResource(call), info.name);
   return entry;
 }

@@ -9,7 +9,7 @@ import { prefixRange, successor } from '@hangar/store';
 import type { Entry, KeyRange, Revision } from '@hangar/store';
 import { collectionPrefix, objectKey } from '../control-plane.ts';
 import type { Collection } from '../objects/collection.ts';
-import { parseResourceVersion, tooLargeResourceVersion } from '../objects/resource-version.ts';
+import { parseResourceVersion, untilReached } from '../objects/resource-version.ts';
 import type { Resource } from '../resources/resource.ts';
 import { namespaceOf } from './call.ts';
 import type { Call } from './call.ts';
@@ -38,6 +38,7 @@ export async function readPage(call: Call, options: ListOptions): Promise<Page> 
   }
   const prefix = collectionPrefix(plane, resource, namespace);
   const start = startOf(options, prefix);
+  await untilReached(plane, start.needed);
   if (start.revision === undefined) {
     const collection = await plane.collections.fresh(collectionPrefix(plane, resource, ''));
     if (collection) return pageOfCollection(call, options, prefix, start, collection);
@@ -54,7 +55,6 @@ function pageOfCollection(
 ): Page {
   const plain = selectsAll(options);
   const { entries, revision, more } = collection.read(start.range, plain ? options.limit : 0);
-  if (start.notOlderThan > revision) throw tooLargeResourceVersion(start.notOlderThan, revision);
   const metadata: Page['metadata'] = { resourceVersion: String(revision) };
   if (plain) {
     if (more) {
@@ -91,7 +91,6 @@ async function pageOfStore(call: Call, options: ListOptions, prefix: string, fro
     while (more && (options.limit === 0 || found.length < options.limit)) {
       const at = revision === undefined ? {} : { atRevision: revision };
       const result = await plane.store.range(rest(), { limit: atOnce(options, found.length), ...at });
-      if (from.notOlderThan > result.revision) throw tooLargeResourceVersion(from.notOlderThan, result.revision);
       ({ revision, more } = result);
       const last = result.entries.at(-1);
       if (last) start = successor(last.key);
@@ -145,10 +144,10 @@ export const safeNamespace = (name: string | undefined): string =>
 async function readSingle(call: Call, options: ListOptions, namespace: string, name: string): Promise<Page> {
   const { plane, resource } = call;
   const key = objectKey(plane, resource, namespace, name);
-  const { range: _, revision, notOlderThan } = startOf(options, key);
+  const { revision, needed } = startOf(options, key);
+  await untilReached(plane, needed);
   try {
     const result = await plane.store.get(key, revision === undefined ? {} : { atRevision: revision });
-    if (notOlderThan > result.revision) throw tooLargeResourceVersion(notOlderThan, result.revision);
     const isSelected = result.entry && selects(options, resource.stored.object(result.entry));
     return {
       entries: isSelected ? [result.entry!] : [],
@@ -164,7 +163,8 @@ interface Start {
   readonly range: KeyRange;
   /** Undefined: the current one. */
   readonly revision: Revision | undefined;
-  readonly notOlderThan: Revision;
+  /** What the store must have reached; 0 when anything will do. */
+  readonly needed: Revision;
 }
 
 function startOf(options: ListOptions, prefix: string): Start {
@@ -176,13 +176,11 @@ function startOf(options: ListOptions, prefix: string): Start {
     if (options.resourceVersion !== '' && options.resourceVersion !== '0') {
       throw badRequest('specifying resource version is not allowed when using continue');
     }
-    return { range: { ...all, start: prefix + start }, revision, notOlderThan: none };
+    return { range: { ...all, start: prefix + start }, revision, needed: revision ?? none };
   }
   const how = options.resourceVersionMatch;
   const isExact = how === 'Exact' || (how === '' && options.limit > 0 && asked > 0);
-  return isExact
-    ? { range: all, revision: asked, notOlderThan: none }
-    : { range: all, revision: undefined, notOlderThan: asked };
+  return isExact ? { range: all, revision: asked, needed: asked } : { range: all, revision: undefined, needed: asked };
 }
 
 const tooOld = 'The resourceVersion for the provided list is too old.';
@@ -198,14 +196,6 @@ function listError(error: unknown, options: ListOptions, prefix: string, { start
     return expired(continueTooOld, {
       continue: encodeContinue({ start: start.slice(prefix.length), revision: undefined }),
     });
-  }
-  if (hasCode(error, 'FutureRevision')) {
-    const asked =
-      options.continueToken === ''
-        ? parseResourceVersion(options.resourceVersion)
-        : (decodeContinue(options.continueToken).revision ?? (0 as Revision));
-    const current = /(\d+)\D*$/.exec((error as Error).message)?.[1];
-    return tooLargeResourceVersion(asked, Number(current ?? 0) as Revision);
   }
   return error;
 }

@@ -54,6 +54,7 @@ export async function persist(call: Call, change: Change): Promise<Persisted> {
     if (!entry && !change.allowsCreate) throw notFound(groupResource(call), info.name);
     const live = entry && resource.stored.object(entry);
     const object = await change.apply(live);
+    checkVersionForm(object);
     if (!entry || !live) {
       return { entry: await createObject(call, object, change.options), wasCreated: true };
     }
@@ -64,6 +65,12 @@ export async function persist(call: Call, change: Change): Promise<Persisted> {
     if (!isUnconditional && attempt >= change.attemptsMax) break;
   }
   throw conflict(groupResource(call), info.name, staleObject);
+}
+
+function checkVersionForm({ metadata: { resourceVersion = '' } }: KubeObject): void {
+  if (!/^\d*$/.test(resourceVersion)) {
+    throw badRequest(`strconv.ParseUint: parsing ${quote(resourceVersion)}: invalid syntax`);
+  }
 }
 
 /** An object that names another uid is meant for one that is gone. */
@@ -84,9 +91,6 @@ function checkVersion(call: Call, object: KubeObject, live: KubeObject): boolean
   const { resource, info } = call;
   const given = object.metadata.resourceVersion ?? '';
   const liveVersion = live.metadata.resourceVersion!;
-  if (given !== '' && !/^\d+$/.test(given)) {
-    throw badRequest(`strconv.ParseUint: parsing ${quote(given)}: invalid syntax`);
-  }
   if (given === '' || given === '0') {
     if (resource.strategy.allowsUnconditionalUpdate) {
       object.metadata.resourceVersion = liveVersion;

@@ -32,7 +32,10 @@ test('a watch from the version of a list has every change after it, once and in 
     ['ADDED a', 'MODIFIED a', 'ADDED b', 'DELETED a'],
   );
   const versions = events.map(({ object }) => versionOf(object));
-  assert.deepEqual(versions, versions.toSorted((a, b) => a - b));
+  assert.deepEqual(
+    versions,
+    versions.toSorted((a, b) => a - b),
+  );
   assert.equal(new Set(versions).size, 4);
   assert.deepEqual(events[3]!.object.data, { x: 'y' }, 'a deleted object is shown as it last was');
   watch.close();
@@ -63,7 +66,11 @@ test('a watch of other namespaces, of longer names and of other resources sees n
   const nowhere = await server.watch(`/api/v1/configmaps?watch=1&${now}&fieldSelector=metadata.namespace%3D..%2Fx`);
   const old = await server.watch(`/api/v1/watch/namespaces/default/configmaps/a?${now}`);
   await server.create('/api/v1/namespaces/default-2/configmaps', configMap('a'));
-  await server.create('/api/v1/namespaces/default/secrets', { kind: 'Secret', apiVersion: 'v1', metadata: { name: 'a' } });
+  await server.create('/api/v1/namespaces/default/secrets', {
+    kind: 'Secret',
+    apiVersion: 'v1',
+    metadata: { name: 'a' },
+  });
   await server.create(configMaps, configMap('ab'));
   await server.create(configMaps, configMap('a'));
   assert.deepEqual(await inDefault.told(2), ['ADDED ab', 'ADDED a']);
@@ -189,7 +196,11 @@ describe('in its own time', () => {
     await using server = await TestServer.start({ clock });
     const watch = await server.watch(`${configMaps}?watch=1&allowWatchBookmarks=true&timeoutSeconds=600`);
     const silent = await server.watch(`${configMaps}?watch=1&timeoutSeconds=600`);
-    await server.create('/api/v1/namespaces/default/secrets', { kind: 'Secret', apiVersion: 'v1', metadata: { name: 'x' } });
+    await server.create('/api/v1/namespaces/default/secrets', {
+      kind: 'Secret',
+      apiVersion: 'v1',
+      metadata: { name: 'x' },
+    });
     await clock.advance(59_000);
     assert.equal(watch.waiting, 0);
     await clock.advance(2_000);
@@ -329,7 +340,9 @@ describe('other forms', () => {
   test('every watcher gets the same bytes', async () => {
     await using server = await TestServer.start();
     const now = await server.store.revision();
-    const watches = await Promise.all([1, 2, 3].map(() => server.watch(`${configMaps}?watch=1&resourceVersion=${now}`)));
+    const watches = await Promise.all(
+      [1, 2, 3].map(() => server.watch(`${configMaps}?watch=1&resourceVersion=${now}`)),
+    );
     const plain = await server.create(configMaps, configMap('a'));
     const frames = await Promise.all(watches.map(async (watch) => (await watch.frames(1))[0]!.toString()));
     assert.equal(new Set(frames).size, 1);
@@ -342,8 +355,12 @@ describe('other forms', () => {
 test('events of the same object in two versions are shown in the one that was asked for', async () => {
   await using server = await TestServer.start();
   const now = await server.store.revision();
-  const old = await server.watch(`/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers?watch=1&resourceVersion=${now}`);
-  const present = await server.watch(`/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers?watch=1&resourceVersion=${now}`);
+  const old = await server.watch(
+    `/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers?watch=1&resourceVersion=${now}`,
+  );
+  const present = await server.watch(
+    `/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers?watch=1&resourceVersion=${now}`,
+  );
   await server.create('/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers', {
     kind: 'HorizontalPodAutoscaler',
     apiVersion: 'autoscaling/v2',

@@ -12,7 +12,7 @@ import type { Entry, Revision, StoreEvent, Watch } from '@hangar/store';
 import { collectionPrefix, objectKey } from '../control-plane.ts';
 import type { Answer, Sink } from '../http/message.ts';
 import { includeObjectOf, metaVersion, tableOptions, wantedBy } from '../objects/answers.ts';
-import { parseResourceVersion, tooLargeResourceVersion } from '../objects/resource-version.ts';
+import { parseResourceVersion, untilReached } from '../objects/resource-version.ts';
 import type { Wanted } from '../request/media.ts';
 import { namespaceOf } from './call.ts';
 import type { Call } from './call.ts';
@@ -76,17 +76,16 @@ class WatchStream {
   async prepare(): Promise<void> {
     const { plane } = this.#call;
     const asked = parseResourceVersion(this.#options.resourceVersion);
-    const current = await plane.store.revision();
-    if (asked > current) throw tooLargeResourceVersion(asked, current);
     let from = asked;
     const wantsInitial = this.#options.sendInitialEvents ?? asked === 0;
     if (wantsInitial) {
+      await untilReached(plane, asked);
       const all = { ...this.#options, limit: 0, continueToken: '', resourceVersion: '', resourceVersionMatch: '' };
       const page = await readPage(this.#call, all);
       this.#initial = page.entries;
       from = page.revision;
       this.#initialRevision = page.revision;
-    } else if (asked === 0) from = current;
+    } else if (asked === 0) from = await plane.store.revision();
     this.#watch = plane.store.watch({
       prefix: this.#prefix(),
       fromRevision: (from + 1) as Revision,

@@ -46,10 +46,12 @@ describe('a sorted map', () => {
       fc.property(fc.array(change, { maxLength: 600, size: 'max' }), range, (changes, { start, end }) => {
         const { map, model } = apply(changes);
         const bounds = end === undefined ? { start } : { start, end };
-        assert.deepEqual(
-          [...map.entries(bounds)],
-          model.filter(([key]) => inRange(key, bounds)),
-        );
+        const expected = model.filter(([key]) => inRange(key, bounds));
+        const values = expected.map(([, value]) => value);
+        assert.deepEqual([...map.entries(bounds)], expected);
+        assert.deepEqual(map.values(bounds), values);
+        assert.deepEqual(map.values(bounds, 7), values.slice(0, 7));
+        assert.equal(map.count(bounds), values.length);
       }),
       { numRuns: 100 },
     );

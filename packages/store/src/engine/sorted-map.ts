@@ -43,12 +43,45 @@ export class SortedMap<V> {
     let place = lowerBound(this.#chunks[at]!, range.start);
     for (; at < this.#chunks.length; at++, place = 0) {
       const chunk = this.#chunks[at]!;
-      for (; place < chunk.length; place++) {
+      const end = endIn(chunk, range);
+      for (; place < end; place++) {
         const key = chunk[place]!;
-        if (range.end !== undefined && compareKeys(key, range.end) >= 0) return;
         yield [key, this.#values.get(key)!];
       }
+      if (end < chunk.length) return;
     }
+  }
+
+  /** The values of `entries`, at most `limit` of them; 0 means all. */
+  values(range: KeyRange, limit = 0): V[] {
+    const found: V[] = [];
+    if (this.#chunks.length === 0) return found;
+    let at = this.#chunkOf(range.start);
+    let place = lowerBound(this.#chunks[at]!, range.start);
+    for (; at < this.#chunks.length; at++, place = 0) {
+      const chunk = this.#chunks[at]!;
+      const end = endIn(chunk, range);
+      for (; place < end; place++) {
+        found.push(this.#values.get(chunk[place]!)!);
+        if (found.length === limit) return found;
+      }
+      if (end < chunk.length) break;
+    }
+    return found;
+  }
+
+  /** How many keys are in the range. */
+  count(range: KeyRange): number {
+    if (this.#chunks.length === 0) return 0;
+    let at = this.#chunkOf(range.start);
+    let count = -lowerBound(this.#chunks[at]!, range.start);
+    for (; at < this.#chunks.length; at++) {
+      const chunk = this.#chunks[at]!;
+      const end = endIn(chunk, range);
+      count += end;
+      if (end < chunk.length) break;
+    }
+    return Math.max(0, count);
   }
 
   #insert(key: string): void {
@@ -73,6 +106,12 @@ export class SortedMap<V> {
     }
     return low;
   }
+}
+
+/** The place behind the last key of the range: mostly the end of the chunk, which one comparison tells. */
+function endIn(chunk: readonly string[], { end }: KeyRange): number {
+  if (end === undefined || compareKeys(chunk.at(-1)!, end) < 0) return chunk.length;
+  return lowerBound(chunk, end);
 }
 
 /** The place of the first key that is not before `key`. */
