@@ -6,7 +6,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openEmbeddedStore, openEtcdStore } from '@hangar/store';
+import { openEmbeddedStore } from '@hangar/store';
+import { openEtcdStore } from '@hangar/store/etcd';
 import type { Store } from '@hangar/store';
 import { startEtcd } from '../../packages/store/src/drivers/etcd/testing/etcd-process.ts';
 import { printBars } from '../bars.ts';

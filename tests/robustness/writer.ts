@@ -5,7 +5,8 @@
 
 import { once } from 'node:events';
 import { seededRandom } from '@hangar/core';
-import type { EmbeddedStoreOptions, EtcdStoreOptions, Store } from '@hangar/store';
+import type { EmbeddedStoreOptions, Store } from '@hangar/store';
+import type { EtcdStoreOptions } from '@hangar/store/etcd';
 import { prefixRange } from '../../packages/store/src/keys.ts';
 import { load, loadPrefix } from './load.ts';
 import { stateOf, tell } from './telling.ts';

@@ -14,7 +14,7 @@ import {
   StaticTokenAuthenticator,
 } from '@hangar/server';
 import type { Authenticator, ControlPlane } from '@hangar/server';
-import { openEmbeddedStore, openEtcdStore, openMemoryStore } from '@hangar/store';
+import { openEmbeddedStore, openMemoryStore } from '@hangar/store';
 import type { Store } from '@hangar/store';
 import { loadCredentials, writeSecret } from './credentials.ts';
 import type { Credentials } from './credentials.ts';
@@ -122,14 +122,14 @@ async function storeProblem(store: Store): Promise<string | undefined> {
   }
 }
 
-function openStore({ store, dataDirectory }: PlatformOptions): Promise<Store> {
+async function openStore({ store, dataDirectory }: PlatformOptions): Promise<Store> {
   switch (store.type) {
     case 'embedded':
       return openEmbeddedStore({ directory: `${dataDirectory}/store` });
     case 'memory':
       return openMemoryStore();
     case 'etcd':
-      return openEtcdStore({ endpoints: store.endpoints });
+      return (await import('@hangar/store/etcd')).openEtcdStore({ endpoints: store.endpoints });
   }
 }
 

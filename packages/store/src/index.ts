@@ -1,6 +1,7 @@
 /**
  * store: a durable MVCC key-value store with etcd's semantics. Read `contract.ts` first, then a driver:
- * `drivers/memory` (tests, simulation), `drivers/embedded` (the default), `drivers/etcd` (production).
+ * `drivers/memory` (tests, simulation), `drivers/embedded` (the default), `drivers/etcd` (production; it has an entry of its
+ * own, `@hangar/store/etcd`, because whoever does not use it should not load it).
  * The store knows bytes, keys, revisions and leases, never kinds.
  */
 
@@ -21,5 +22,3 @@ export { openEmbeddedStore } from './drivers/embedded/embedded-store.ts';
 export type { EmbeddedStoreOptions } from './drivers/embedded/embedded-store.ts';
 export { exportRange, importRange } from './transfer/transfer.ts';
 export type { ExportOptions, ImportOptions, ImportResult } from './transfer/transfer.ts';
-export { openEtcdStore } from './drivers/etcd/etcd-store.ts';
-export type { EtcdStoreOptions } from './drivers/etcd/etcd-store.ts';

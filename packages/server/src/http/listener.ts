@@ -6,7 +6,6 @@
  * what is idle beyond that is closed. A body is never read beyond its bound.
  */
 
-import { createServer as createHttpServer } from 'node:http';
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http';
 import { performServerHandshake } from 'node:http2';
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
@@ -19,6 +18,9 @@ import { Http2Request, answerHttp2 } from './http2.ts';
 import { isStreaming } from './message.ts';
 import type { Handler, Peer, Sink, Streaming } from './message.ts';
 import { peerOf } from './peer.ts';
+
+/** Importing it by name would evaluate all of its exports, some of which load a whole client: 5 MB that nobody uses. */
+const { createServer: createHttpServer } = process.getBuiltinModule('node:http');
 
 export interface ListenOptions {
   readonly host: string;
@@ -165,16 +167,20 @@ function http2Session(
     maxHeaderListPairs: 256,
   }) as ServerHttp2Session;
   session.setLocalWindowSize(4 * 1024 * 1024);
-  session.setTimeout(idleTimeoutMs, () => {
-    // A session with a watch is not idle, however quiet.
-    if (openStreams.get(session) === 0) session.close();
-  });
-  openStreams.set(session, 0);
+  // A session with a watch is not idle, however quiet. Its own timeout would outlive it, and keep all that it knows.
+  const whenIdle = (): { cancel(): void } => clock.after(idleTimeoutMs, () => session.close());
+  let idle = whenIdle();
+  let streams = 0;
   session.on('error', () => destroySoon(session, clock));
-  session.once('close', () => sessions.delete(session));
+  session.once('close', () => {
+    idle.cancel();
+    sessions.delete(session);
+  });
   session.on('stream', (stream: ServerHttp2Stream, headers) => {
-    openStreams.set(session, openStreams.get(session)! + 1);
-    stream.once('close', () => openStreams.set(session, openStreams.get(session)! - 1));
+    if (streams++ === 0) idle.cancel();
+    stream.once('close', () => {
+      if (--streams === 0 && !session.destroyed) idle = whenIdle();
+    });
     stream.on('error', () => stream.close());
     stream.once('finish', () => {
       if (stream.endAfterHeaders || stream.readableEnded) return;
@@ -190,8 +196,6 @@ function http2Session(
   });
   return session;
 }
-
-const openStreams = new WeakMap<ServerHttp2Session, number>();
 
 /** Not inside the handling of one of its own frames: the session would be freed under it. */
 function destroySoon(session: ServerHttp2Session, clock: Clock): void {

@@ -1,0 +1,346 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request as httpsRequest, Agent } from 'node:https';
+import { connect as connectHttp2 } from 'node:http2';
+import type { ClientHttp2Session } from 'node:http2';
+import { connect as connectTls } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
+import { after, before, describe, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { StatusError } from '@hangar/api';
+import { systemClock, systemRandom } from '@hangar/core';
+import { createAuthority, issueCertificate } from '@hangar/pki';
+import type { KeyPair } from '@hangar/pki';
+import { listen } from './listener.ts';
+import type { Listener } from './listener.ts';
+import type { Answer, ServerRequest, Sink } from './message.ts';
+
+const world = { clock: systemClock, random: systemRandom };
+const day = { days: 1 };
+let authority: KeyPair;
+let strangers: KeyPair;
+let serverPair: KeyPair;
+before(() => {
+  authority = createAuthority('ours', 1, world);
+  strangers = createAuthority('ours', 1, world);
+  serverPair = issueCertificate(authority, { commonName: 's', usage: 'server', hosts: ['localhost', '127.0.0.1'], ...day }, world);
+});
+
+const text = (body: string, status = 200): Answer => ({ status, headers: { 'content-type': 'text/plain' }, body: Buffer.from(body) });
+const bytesMax = 100_000;
+const problems: Error[] = [];
+const sinks: Sink[] = [];
+
+/** What the tests ask for by path. */
+async function handler(request: ServerRequest): Promise<Answer> {
+  try {
+    switch (request.target.split('?')[0]) {
+      case '/echo':
+        return text(Buffer.from(await request.body(bytesMax)).toString());
+      case '/length':
+        return text(String((await request.body(bytesMax)).length));
+      case '/who': {
+        const { certificate } = request.peer;
+        return text(certificate ? `${certificate.commonName} ${certificate.organizations.join('+')}` : 'nobody');
+      }
+      case '/long':
+        return { status: 200, headers: {}, body: Array.from({ length: 300 }, () => Buffer.alloc(1_000, 0x61)) };
+      case '/nothing':
+        return { status: 304, headers: { etag: '"x"' }, body: [] };
+      case '/refuse':
+        return text('no', 401);
+      case '/broken':
+        throw new TypeError('a bug');
+      case '/unwritable':
+        return { status: 200, headers: { 'x-bad': 'a\nb' }, body: Buffer.from('x') };
+      case '/watch':
+        return {
+          status: 200,
+          headers: {},
+          body: {
+            start: (sink) => {
+              sinks.push(sink);
+              sink.write(Buffer.from('first\n'));
+            },
+          },
+        };
+      default:
+        return text(`${request.method} ${request.target} ${request.header('x-test') ?? ''}`.trim());
+    }
+  } catch (error) {
+    if (error instanceof StatusError) return text(error.message, error.status.code);
+    throw error;
+  }
+}
+
+const start = (): Promise<Listener> =>
+  listen({
+    host: '127.0.0.1',
+    port: 0,
+    key: serverPair.key,
+    certificate: serverPair.certificate,
+    clientCas: authority.certificate,
+    clock: systemClock,
+    handler,
+    onError: (error) => problems.push(error),
+  });
+
+let listener: Listener;
+before(async () => void (listener = await start()));
+after(() => listener.close());
+
+interface Asked {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: Buffer;
+}
+interface Got {
+  readonly status: number;
+  readonly headers: NodeJS.Dict<string | string[]>;
+  readonly body: Buffer;
+}
+type Ask = (path: string, asked?: Asked) => Promise<Got>;
+
+async function overHttp1(agent: Agent, port: number, path: string, { method = 'GET', headers = {}, body }: Asked = {}): Promise<Got> {
+  const request = httpsRequest({ host: '127.0.0.1', port, path, method, agent, ca: authority.certificate, servername: 'localhost', headers });
+  request.end(body);
+  const [response] = await once(request, 'response');
+  const pieces: Buffer[] = [];
+  for await (const piece of response) pieces.push(piece);
+  return { status: response.statusCode, headers: response.headers, body: Buffer.concat(pieces) };
+}
+
+async function overHttp2(session: ClientHttp2Session, path: string, { method = 'GET', headers = {}, body }: Asked = {}): Promise<Got> {
+  const stream = session.request({ ':path': path, ':method': method, ...headers }, { endStream: body === undefined });
+  if (body !== undefined) stream.end(body);
+  const [head] = await once(stream, 'response');
+  const pieces: Buffer[] = [];
+  for await (const piece of stream) pieces.push(piece);
+  return { status: head[':status'], headers: head, body: Buffer.concat(pieces) };
+}
+
+const http2Session = (port: number, client?: KeyPair): ClientHttp2Session =>
+  connectHttp2(`https://localhost:${port}`, {
+    ca: authority.certificate,
+    ...(client ? { cert: client.certificate, key: client.key } : {}),
+  });
+
+/** Each test twice: over one connection of each protocol. */
+function overBoth(name: string, body: (ask: Ask) => Promise<void>): void {
+  test(`${name}, over HTTP/1.1`, async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    try {
+      await body((path, asked) => overHttp1(agent, listener.port, path, asked));
+    } finally {
+      agent.destroy();
+    }
+  });
+  test(`${name}, over HTTP/2`, async () => {
+    const session = http2Session(listener.port);
+    try {
+      await body((path, asked) => overHttp2(session, path, asked));
+    } finally {
+      session.destroy();
+    }
+  });
+}
+
+overBoth('a request keeps its method, target and headers', async (ask) => {
+  const got = await ask('/a%2Fb/../c?x=%20&y', { headers: { 'x-test': 'value' } });
+  assert.equal(got.body.toString(), 'GET /a%2Fb/../c?x=%20&y value');
+  assert.equal((await ask('/x', { method: 'DELETE' })).body.toString(), 'DELETE /x');
+});
+
+overBoth('bodies come whole, empty ones too', async (ask) => {
+  const large = Buffer.alloc(bytesMax, 0x62);
+  assert.deepEqual((await ask('/echo', { method: 'POST', body: large })).body, large);
+  assert.equal((await ask('/length', { method: 'POST', body: Buffer.alloc(0) })).body.toString(), '0');
+  assert.equal((await ask('/length', { method: 'POST' })).body.toString(), '0');
+});
+
+overBoth('a body over the bound is 413, and the connection serves the next request', async (ask) => {
+  for (const length of [bytesMax + 1, 20 * bytesMax]) {
+    const refused = await ask('/length', { method: 'POST', body: Buffer.alloc(length) });
+    assert.equal(refused.status, 413);
+    assert.match(refused.body.toString(), /limit is 100000/);
+    assert.equal((await ask('/next')).body.toString(), 'GET /next');
+  }
+});
+
+overBoth('a body that nobody reads is in nobody’s way', async (ask) => {
+  const refused = await ask('/refuse', { method: 'POST', body: Buffer.alloc(bytesMax) });
+  assert.equal(refused.status, 401);
+  assert.equal((await ask('/next')).status, 200);
+});
+
+overBoth('HEAD is answered without a body', async (ask) => {
+  const got = await ask('/long', { method: 'HEAD' });
+  assert.deepEqual([got.status, got.body.length, got.headers['content-length']], [200, 0, '300000']);
+  assert.equal((await ask('/nothing')).status, 304);
+  assert.equal((await ask('/next')).status, 200);
+});
+
+overBoth('long answers are compressed for those who ask, short ones never', async (ask) => {
+  const gzip = { headers: { 'accept-encoding': 'deflate, gzip' } };
+  const long = await ask('/long', gzip);
+  assert.equal(long.headers['content-encoding'], 'gzip');
+  assert.equal(Number(long.headers['content-length']), long.body.length);
+  assert.equal(gunzipSync(long.body).length, 300_000);
+  assert.equal((await ask('/long')).headers['content-encoding'], undefined);
+  assert.equal((await ask('/short', gzip)).headers['content-encoding'], undefined);
+});
+
+overBoth('a bug in a handler costs its request, and nothing else', async (ask) => {
+  for (const path of ['/broken', '/unwritable']) {
+    const before = problems.length;
+    await assert.rejects(ask(path).then(({ status }) => assert.notEqual(status, 0)).then(() => Promise.reject(new Error('answered'))));
+    assert.ok(problems.length > before, `${path} is told`);
+    assert.equal((await ask('/next')).status, 200);
+  }
+});
+
+describe('a client certificate', () => {
+  const who = async (client: KeyPair | undefined): Promise<string> => {
+    const session = http2Session(listener.port, client);
+    const agent = new Agent(client ? { cert: client.certificate, key: client.key } : {});
+    try {
+      const one = (await overHttp2(session, '/who')).body.toString();
+      const other = (await overHttp1(agent, listener.port, '/who')).body.toString();
+      assert.equal(one, other);
+      return one;
+    } finally {
+      session.destroy();
+      agent.destroy();
+    }
+  };
+  const issued = (from: KeyPair, usage: 'client' | 'server', clock = systemClock): KeyPair =>
+    issueCertificate(from, { commonName: 'jane', organizations: ['a', 'b'], usage, ...day }, { ...world, clock });
+
+  test('of our authority is known by its name and groups', async () => {
+    assert.equal(await who(issued(authority, 'client')), 'jane a+b');
+  });
+
+  test('of another authority of the same name, for servers, or expired is none', async () => {
+    const past = { ...systemClock, now: () => Date.now() - 3 * 86_400_000 };
+    assert.equal(await who(issued(strangers, 'client')), 'nobody');
+    assert.equal(await who(issued(authority, 'server')), 'nobody');
+    assert.equal(await who(issued(authority, 'client', past)), 'nobody');
+    assert.equal(await who(undefined), 'nobody');
+  });
+});
+
+describe('clients that do not behave', () => {
+  const raw = async (): Promise<TLSSocket> => {
+    const socket = connectTls({ host: '127.0.0.1', port: listener.port, ca: authority.certificate, servername: 'localhost', ALPNProtocols: ['http/1.1'] });
+    socket.on('error', () => undefined);
+    await once(socket, 'secureConnect');
+    return socket;
+  };
+  const isAlive = async (): Promise<void> => {
+    const agent = new Agent();
+    assert.equal((await overHttp1(agent, listener.port, '/next')).status, 200);
+    agent.destroy();
+  };
+
+  test('who leave in the middle of a head, a body, an answer or a watch', async () => {
+    for (const begun of [
+      'GET / HT',
+      'POST /length HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc',
+      'POST /length HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab',
+      'GET /long HTTP/1.1\r\nHost: x\r\n\r\n',
+      'GET /watch HTTP/1.1\r\nHost: x\r\n\r\n',
+    ]) {
+      const socket = await raw();
+      socket.write(begun);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      socket.destroy();
+    }
+    await isAlive();
+  });
+
+  test('who end their side after asking still get their answer', async () => {
+    const socket = await raw();
+    socket.write('POST /length HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc');
+    let got = '';
+    socket.on('data', (piece: Buffer) => (got += piece.toString()));
+    await once(socket, 'end');
+    assert.match(got, /^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n3$/);
+    socket.destroy();
+  });
+
+  test('who speak nonsense are told so and left', async () => {
+    for (const nonsense of [
+      'hello\r\n\r\n',
+      'GET / HTTP/9.9\r\n\r\n',
+      'GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n',
+      `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(100_000)}\r\n\r\n`,
+      `GET /${'a'.repeat(100_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+    ]) {
+      const socket = await raw();
+      let got = '';
+      socket.on('data', (piece: Buffer) => (got += piece.toString()));
+      socket.write(nonsense);
+      await once(socket, 'close');
+      assert.match(got, /^(HTTP\/1\.1 4\d\d |$)/, nonsense.slice(0, 40));
+    }
+    await isAlive();
+  });
+
+  test('who speak no TLS at all are left', async () => {
+    const { connect } = await import('node:net');
+    const socket = connect(listener.port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    socket.resume();
+    await once(socket, 'close');
+    await isAlive();
+  });
+
+  test('who open streams and reset them at once', async () => {
+    const session = http2Session(listener.port);
+    for (let at = 0; at < 200; at++) {
+      const stream = session.request({ ':path': '/length', ':method': 'POST' });
+      stream.on('error', () => undefined);
+      stream.write('x');
+      stream.close(8);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    session.destroy();
+    await isAlive();
+  });
+});
+
+describe('closing', () => {
+  test('ends watches without breaking them, and waits for nothing else', async () => {
+    const own = await start();
+    const agent = new Agent({ keepAlive: true });
+    const session = http2Session(own.port);
+    sinks.length = 0;
+    const watches = [overHttp1(agent, own.port, '/watch'), overHttp2(session, '/watch')];
+    while (sinks.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    const idle = new Agent({ keepAlive: true });
+    await overHttp1(idle, own.port, '/next');
+    const startedMs = performance.now();
+    await own.close();
+    assert.ok(performance.now() - startedMs < 1_900, 'not only after the grace');
+    for (const { status, body } of await Promise.all(watches)) assert.deepEqual([status, body.toString()], [200, 'first\n']);
+    await assert.rejects(overHttp1(new Agent(), own.port, '/next'));
+    agent.destroy();
+    idle.destroy();
+    session.destroy();
+  });
+
+  test('a port that is in use is said so', async () => {
+    const taken = listen({
+      host: '127.0.0.1',
+      port: listener.port,
+      key: serverPair.key,
+      certificate: serverPair.certificate,
+      clientCas: authority.certificate,
+      clock: systemClock,
+      handler,
+    });
+    await assert.rejects(taken, { code: 'EADDRINUSE' });
+  });
+});

@@ -1,0 +1,96 @@
+/**
+ * Differences that remain, each with its reason: the same list as in docs/conformance.md. What is not here is a bug.
+ */
+
+import { isObject } from '@hangar/api';
+import type { Difference } from './difference.ts';
+import type { Context } from './run.ts';
+
+export interface KnownDifference {
+  /** As in docs/conformance.md. */
+  readonly name: string;
+  matches(difference: Difference, context: Context): boolean;
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** Both texts, with what may differ made equal, are the same. */
+const alike = ({ real, ours }: Difference, equal: (text: string) => string): boolean =>
+  isText(real) && isText(ours) && equal(real) === equal(ours);
+
+const isMessage = ({ path }: Difference): boolean => /^body\.(message|details\.causes\[\d+\]\.message)$/.test(path);
+
+/** `Invalid value: {…}` and `Invalid value: "{\"…` and `"map[…]"`: objects in a refusal, up to what is said of them. */
+const withoutQuotedObjects = (text: string): string =>
+  text
+    .replace(/Invalid value: "(\{|map\[|\[)(\\.|[^"\\])*"/g, 'Invalid value: <object>')
+    .replace(/Invalid value: [{[].*?[}\]](?=: )/g, 'Invalid value: <object>')
+    .replace(/\n@@ -.*/s, '<difference>');
+
+/** kube-apiserver walks an object in any order and stops at the first field that it does not know. */
+function areChoicesOfSchemaErrors({ real, ours }: Difference): boolean {
+  if (!isText(real) || !isText(ours) || !real.startsWith('failed to create typed patch object')) return false;
+  const errorsOf = (text: string): string[] =>
+    text
+      .replace(/^[^)]*\): (errors:\n {2})?/, '')
+      .replace(/\.\S*(?=: field not declared in schema)/g, '<field>')
+      .split('\n  ');
+  return errorsOf(real).some((error) => errorsOf(ours).includes(error));
+}
+
+const sameSet = (real: unknown, ours: unknown): boolean => {
+  const [a, b] = [real, ours].map((list) =>
+    Array.isArray(list) ? [...new Set(list.map((one) => JSON.stringify(one)))].sort() : undefined,
+  );
+  return a !== undefined && JSON.stringify(a) === JSON.stringify(b);
+};
+
+function causesOf(body: unknown): unknown {
+  const details = isObject(body) ? body['details'] : undefined;
+  return isObject(details) ? details['causes'] : undefined;
+}
+
+export const knownDifferences: readonly KnownDifference[] = [
+  {
+    name: 'prose of the API',
+    matches: ({ path, ours }) => /^body\.columnDefinitions\[\d+\]\.description$/.test(path) && ours === '',
+  },
+  {
+    name: "a client's fault called the server's",
+    matches: (_difference, { real, ours }) => real.status === 500 && ours.status >= 400 && ours.status < 500,
+  },
+  {
+    name: 'requests that kube-apiserver does not answer',
+    matches: (_difference, { real, ours }) => real.status === 0 && ours.status >= 400 && ours.status < 500,
+  },
+  {
+    name: 'objects quoted in refusals',
+    matches: (difference) => isMessage(difference) && alike(difference, withoutQuotedObjects),
+  },
+  {
+    name: 'order and choice of schema errors',
+    matches: (difference) => isMessage(difference) && areChoicesOfSchemaErrors(difference),
+  },
+  {
+    name: 'order and repetition of causes',
+    matches: ({ path }, { real, ours }) =>
+      (real.status === 422 || real.status === 409) &&
+      /^body\.(message|details\.causes)/.test(path) &&
+      sameSet(causesOf(real.body), causesOf(ours.body)),
+  },
+  {
+    name: 'claims written anew',
+    matches: ({ path }, { step }) =>
+      path.endsWith('metadata.resourceVersion') && step.object.includes('/persistentvolumeclaims/'),
+  },
+  {
+    name: 'words of Go for what is no token',
+    matches: ({ path, real, ours }) =>
+      path === 'body.message' &&
+      [real, ours].every((text) => isText(text) && text.includes('continue key is not valid')),
+  },
+];
+
+export function knownDifference(difference: Difference, context: Context): KnownDifference | undefined {
+  return knownDifferences.find((one) => one.matches(difference, context));
+}

@@ -1,0 +1,45 @@
+/**
+ * One request of a sequence, as it is the same for every server. What servers choose themselves is written as a
+ * placeholder, in paths, queries and bodies alike, and filled in from what each of them answered:
+ *
+ *   {ns}    the sequence's own namespace, which also begins the names of objects that have none
+ *   {rv}    the last resourceVersion that was seen of `object`; {rv0} the first one
+ *   {uid}   its uid
+ */
+
+import type { JsonObject } from '@hangar/api';
+
+export interface Step {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Path of the object that the request is about; memory of versions is kept by it. */
+  readonly object: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly body?: Body;
+  readonly contentType?: string;
+  readonly accept?: string;
+}
+
+export type Body =
+  | { readonly type: 'json'; readonly value: unknown }
+  /** What the server shows of the object now, with this merge patch applied: how most clients update. */
+  | { readonly type: 'live'; readonly change: JsonObject }
+  | { readonly type: 'text'; readonly text: string };
+
+export function describeStep({ method, path, query, body, contentType, accept }: Step): string {
+  const parameters = new URLSearchParams(query).toString();
+  const target = parameters === '' ? path : `${path}?${parameters}`;
+  const types = [contentType && `as ${contentType}`, accept && `accept ${accept}`].filter(Boolean).join(', ');
+  return `${method} ${target}${types === '' ? '' : ` (${types})`}${body ? `\n    ${describeBody(body)}` : ''}`;
+}
+
+function describeBody(body: Body): string {
+  switch (body.type) {
+    case 'json':
+      return JSON.stringify(body.value);
+    case 'live':
+      return `what GET answers, merged with ${JSON.stringify(body.change)}`;
+    case 'text':
+      return body.text;
+  }
+}

@@ -1,0 +1,5 @@
+/** kubectl of the release whose API Hangar serves. */
+
+import { conformance } from './suite.ts';
+
+await conformance('kubectl');

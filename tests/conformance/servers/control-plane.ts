@@ -1,0 +1,50 @@
+/** A control plane under test, ours or the real one: what a client needs to reach it, and its end. */
+
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { tool } from '../../../tools/tool.ts';
+
+export interface ControlPlane extends AsyncDisposable {
+  readonly name: 'real' | 'hangar';
+  /** `https://127.0.0.1:port`. */
+  readonly url: string;
+  /** Path of a file with an administrator's credentials; goes away with the server. */
+  readonly kubeconfig: string;
+  /** The administrator's, when the kubeconfig has one: another may have a client certificate instead. */
+  readonly token: string | undefined;
+  stop(): Promise<void>;
+}
+
+/** What `kubectl config view` says of it; the parts that a test changes or needs. */
+export interface Kubeconfig {
+  readonly clusters: readonly { readonly name: string; readonly cluster: { readonly server: string } }[];
+  readonly users: readonly { readonly name: string; readonly user: { readonly token?: string } }[];
+  readonly contexts: readonly { readonly name: string; readonly context: Readonly<Record<string, string>> }[];
+  readonly [other: string]: unknown;
+}
+
+const execute = promisify(execFile);
+
+/** Certificates and keys are in it, not beside it: the result can be written anywhere. */
+export async function readKubeconfig(path: string): Promise<Kubeconfig> {
+  const view = ['config', 'view', '--raw', '--flatten', '--minify', '--output=json', `--kubeconfig=${path}`];
+  const { stdout } = await execute(await tool('kubectl'), view);
+  return JSON.parse(stdout) as Kubeconfig;
+}
+
+export async function isReady(kubeconfig: string): Promise<boolean> {
+  const args = ['get', '--raw=/readyz', '--request-timeout=5s', `--kubeconfig=${kubeconfig}`];
+  const answer = await execute(await tool('kubectl'), args).catch(() => undefined);
+  return answer?.stdout.trim() === 'ok';
+}
+
+export async function describeControlPlane(
+  name: ControlPlane['name'],
+  kubeconfig: string,
+  stop: () => Promise<void>,
+): Promise<ControlPlane> {
+  const { clusters, users } = await readKubeconfig(kubeconfig);
+  const url = clusters[0]?.cluster.server;
+  if (url === undefined) throw new Error(`${kubeconfig} names no server`);
+  return { name, url, kubeconfig, token: users[0]?.user.token, stop, [Symbol.asyncDispose]: stop };
+}

@@ -1,0 +1,26 @@
+/** Hangar as its users start it: the program, in a process of its own. */
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describeControlPlane, isReady } from './control-plane.ts';
+import type { ControlPlane } from './control-plane.ts';
+import { Processes } from './processes.ts';
+
+const program = fileURLToPath(new URL('../../../bin/hangar.js', import.meta.url));
+
+export function startHangar(extraArguments: readonly string[] = []): Promise<ControlPlane> {
+  return Processes.start('hangar', async (processes) => {
+    const kubeconfig = join(processes.folder, 'kubeconfig');
+    processes.run(process.execPath, [
+      program,
+      `--data-dir=${processes.folder}/data`,
+      '--listen=127.0.0.1:0',
+      `--kubeconfig=${kubeconfig}`,
+      ...extraArguments,
+    ]);
+    // The port is chosen by the system: only the kubeconfig tells it.
+    await processes.until(async () => existsSync(kubeconfig) && (await isReady(kubeconfig)));
+    return describeControlPlane('hangar', kubeconfig, processes.stop);
+  });
+}

@@ -1,0 +1,82 @@
+/** The processes of one server under test: started in a folder of their own, ended together, folder included. */
+
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const startTimeoutMs = 120_000;
+const outputChunksMax = 200;
+
+export class Processes {
+  readonly folder: string;
+  readonly #children: ChildProcess[] = [];
+  readonly #output: string[] = [];
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  /** Whatever `start` began is ended when it fails. */
+  static async start<T>(name: string, start: (processes: Processes) => Promise<T>): Promise<T> {
+    const processes = new Processes(await mkdtemp(join(tmpdir(), `hangar-conformance-${name}-`)));
+    try {
+      return await start(processes);
+    } catch (error) {
+      await processes.stop();
+      throw error;
+    }
+  }
+
+  run(path: string, args: readonly string[], options: { readonly cwd?: string } = {}): void {
+    const child = spawn(path, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: options.cwd ?? this.folder });
+    const keep = (text: Buffer): void => {
+      if (this.#output.push(text.toString()) > outputChunksMax) this.#output.shift();
+    };
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    child.on('error', (error) => keep(Buffer.from(`${error.message}\n`)));
+    this.#children.push(child);
+  }
+
+  /** Rejects with the last of what the processes said when one of them ends, or when it takes too long. */
+  async until(isReady: () => Promise<boolean>): Promise<void> {
+    const deadlineMs = Date.now() + startTimeoutMs;
+    while (!(await isReady())) {
+      if (this.#children.some(hasEnded) || Date.now() > deadlineMs) {
+        throw new Error(`the server did not start:\n${this.#output.slice(-20).join('')}`);
+      }
+      await sleep(100);
+    }
+  }
+
+  readonly stop = async (): Promise<void> => {
+    await Promise.all(this.#children.toReversed().map(end));
+    await rm(this.folder, { recursive: true, force: true });
+  };
+}
+
+const hasEnded = (child: ChildProcess): boolean =>
+  child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+
+async function end(child: ChildProcess): Promise<void> {
+  if (hasEnded(child)) return;
+  const ended = once(child, 'exit');
+  // Nothing of it is kept: there is no reason to wait for a graceful shutdown.
+  child.kill('SIGKILL');
+  await ended;
+}
+
+/** Ports that were free a moment ago, all different. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => once(server.close(), 'close')));
+  return ports;
+}
