@@ -54,8 +54,14 @@ export interface ApiServerOptions {
 }
 
 /** Inside a built-in group kube-apiserver's API answers, elsewhere its router. */
-const unknownResource = ({ group }: ResourceRequest): Error =>
+const unknownResource = ({ group }: { readonly group: string }): Error =>
   builtinServedGroups().some(({ name }) => name === group) ? noSuchResource() : new PageNotFound();
+
+function unknownPath(path: string): Error {
+  const [, root, group = ''] = path.split('/');
+  if (root === 'api') return unknownResource({ group: '' });
+  return root === 'apis' && group !== '' ? unknownResource({ group }) : new PageNotFound();
+}
 
 const noSuchResource = (): StatusError =>
   new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });
@@ -197,7 +203,7 @@ export class ApiServer {
     const found = this.#discovery.answer(path, request) ?? (await this.#openApi.answer(path, query, request));
     if (found) return found;
     if (path === '/') return json({ paths: this.#paths() });
-    throw new PageNotFound();
+    throw unknownPath(path);
   }
 
   #paths(): string[] {

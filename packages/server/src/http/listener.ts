@@ -7,7 +7,7 @@
  */
 
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http';
-import { performServerHandshake } from 'node:http2';
+import { constants, performServerHandshake } from 'node:http2';
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
@@ -136,7 +136,9 @@ function httpServer({ handler, clock, onError }: ListenOptions, streams: OpenStr
     const request = new Http1Request(incoming, peerOfSocket(incoming.socket as TLSSocket), clock);
     response.once('close', () => {
       if (streams.isClosing) clock.soon(() => server.closeIdleConnections());
-      if (!incoming.complete) clock.after(restTimeoutMs, () => incoming.complete || incoming.socket.destroy());
+      if (incoming.complete) return;
+      const rest = clock.after(restTimeoutMs, () => incoming.complete || incoming.socket.destroy());
+      incoming.once('close', () => rest.cancel());
     });
     handler(request)
       .then((answer) => answerHttp1(response, answer, request))
@@ -184,14 +186,16 @@ function http2Session(
     stream.on('error', () => stream.close());
     stream.once('finish', () => {
       if (stream.endAfterHeaders || stream.readableEnded) return;
-      clock.after(restTimeoutMs, () => stream.closed || stream.close());
+      const rest = clock.after(restTimeoutMs, () => stream.close());
+      stream.once('close', () => rest.cancel());
     });
     const request = new Http2Request(stream, headers, peer, clock);
     handler(request)
       .then((answer) => answerHttp2(stream, answer, request))
       .catch((error: Error) => {
         onError?.(error);
-        stream.close();
+        // Not simply closed: a client would take that for an answer that has not come yet.
+        stream.close(constants.NGHTTP2_INTERNAL_ERROR);
       });
   });
   return session;
