@@ -79,7 +79,11 @@ async function watch(job: Job): Promise<boolean> {
     end.resolve(`fails\n${problem.text}\n${again(problem.seed)}`);
   });
   worker.on('error', (error) => end.resolve(`fails\n${asError(error).stack}\n${again(job.seed + job.progress[0]!)}`));
-  worker.on('exit', () => end.resolve(undefined));
+  worker.on('exit', () => {
+    const [done = 0, total = 0] = job.progress;
+    // A thread in which nothing is left to happen ends, whatever it still awaits.
+    end.resolve(done < total ? `waits for what never comes\n${again(job.seed + done)}` : undefined);
+  });
   const problem = await end.promise;
   clearInterval(timer);
   await worker.terminate();

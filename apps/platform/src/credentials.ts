@@ -5,6 +5,7 @@
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '@hangar/core';
@@ -75,7 +76,7 @@ function isGood(kept: KeyPair, authority: KeyPair, request: CertificateRequest, 
   if (!certificate.checkPrivateKey(createPrivateKey(kept.key))) return false;
   if (!certificate.verify(new X509Certificate(authority.certificate).publicKey)) return false;
   return (request.hosts ?? []).every(
-    (host) => certificate.checkHost(host) !== undefined || certificate.checkIP(host) !== undefined,
+    (host) => (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined,
   );
 }
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -20,14 +20,18 @@ before(() => void (folder = mkdtempSync(join(tmpdir(), 'hangar-'))));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 const run = (...args: string[]) => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [hangar, ...args], { encoding: 'utf8', timeout: patienceMs });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [hangar, ...args], {
+    encoding: 'utf8',
+    timeout: patienceMs,
+  });
   return { status, stdout, stderr };
 };
 
 test('it says how it is used, and which version it is', () => {
   const help = run('--help');
   assert.deepEqual([help.status, help.stderr], [0, '']);
-  for (const option of ['--data-dir', '--listen', '--kubeconfig', '--token-file', '--store']) assert.ok(help.stdout.includes(option));
+  for (const option of ['--data-dir', '--listen', '--kubeconfig', '--token-file', '--store'])
+    assert.ok(help.stdout.includes(option));
   const version = run('--version');
   assert.equal(version.status, 0);
   assert.match(version.stdout, /^hangar \d+\.\d+\.\d+, Kubernetes 1\.36\.\d+\n$/);
@@ -38,11 +42,35 @@ test('a command line that cannot be is one line, and no stack', () => {
   assert.deepEqual([status, stdout, stderr], [2, '', 'hangar: --listen: "nonsense" is not HOST:PORT\n']);
 });
 
+test('a kubeconfig that cannot be written is one line, and the end', () => {
+  const data = join(folder, 'odd');
+  const { status, stdout, stderr } = run(
+    '--store',
+    'memory',
+    '--listen',
+    '127.0.0.1:0',
+    '--data-dir',
+    data,
+    '--kubeconfig',
+    folder,
+  );
+  assert.deepEqual([status, stdout], [1, '']);
+  assert.match(stderr, /^hangar: E[A-Z]+: .*\n$/);
+});
+
 test('a port that is in use is one line, and no stack', async () => {
   const occupant = createServer().listen(0, '127.0.0.1');
   await once(occupant, 'listening');
   const { port } = occupant.address() as AddressInfo;
-  const child = spawn(process.execPath, [hangar, '--store', 'memory', '--data-dir', join(folder, 'taken'), '--listen', `127.0.0.1:${port}`]);
+  const child = spawn(process.execPath, [
+    hangar,
+    '--store',
+    'memory',
+    '--data-dir',
+    join(folder, 'taken'),
+    '--listen',
+    `127.0.0.1:${port}`,
+  ]);
   try {
     const output = outputOf(child);
     const [status] = await once(child, 'exit');
@@ -111,19 +139,29 @@ describe('when it is started', () => {
   test('it serves, says how to use it, keeps its secrets to itself, and stops when it is told to', async () => {
     const data = join(folder, 'data');
     const tokenFile = join(folder, 'tokens');
-    const { writeFileSync } = await import('node:fs');
     writeFileSync(tokenFile, 'the-token,jane,1,"system:masters"\n');
     const kubeconfig = join(data, 'admin.kubeconfig');
     let running = await started('--data-dir', data, '--token-file', tokenFile);
     let certificate: string;
     try {
-      assert.match(running.output.stdout, new RegExp(`^Hangar serves the API of Kubernetes 1\\.36\\.\\d+ at ${running.url}$`, 'm'));
+      const second = run('--data-dir', data, '--listen', '127.0.0.1:0');
+      assert.equal(second.status, 1);
+      assert.match(second.stderr, /^hangar: .* is in use by process \d+: .*\n$/);
+      assert.match(
+        running.output.stdout,
+        new RegExp(`^Hangar serves the API of Kubernetes 1\\.36\\.\\d+ at ${running.url}$`, 'm'),
+      );
       assert.ok(running.output.stdout.includes(`kubectl --kubeconfig ${kubeconfig} `), running.output.stdout);
       assert.deepEqual(await ask(kubeconfig, '/readyz'), { status: 200, body: 'ok' });
       assert.equal((await ask(kubeconfig, '/api/v1/namespaces')).status, 200);
       assert.equal((await ask(kubeconfig, '/api/v1/namespaces', 'the-token')).status, 200);
       assert.equal((await ask(kubeconfig, '/api/v1/namespaces', 'wrong')).status, 401);
-      for (const secret of [kubeconfig, join(data, 'pki/ca.key'), join(data, 'pki/admin.key'), join(data, 'pki/server.key')]) {
+      for (const secret of [
+        kubeconfig,
+        join(data, 'pki/ca.key'),
+        join(data, 'pki/admin.key'),
+        join(data, 'pki/server.key'),
+      ]) {
         assert.equal(statSync(secret).mode & 0o077, 0, secret);
       }
       certificate = readFileSync(join(data, 'pki/ca.crt'), 'utf8');

@@ -2,11 +2,15 @@
 
 import { relative } from 'node:path';
 import { release } from '@hangar/api';
+import { systemClock } from '@hangar/core';
+import { giveBackMemory } from './give-back-memory.ts';
 import { help, readOptions, UsageError } from './options.ts';
 import type { PlatformOptions } from './options.ts';
 import { start } from './start.ts';
 
 const version = '0.1.0';
+/** Whoever started it has had the first answers by then. */
+const settledAfterMs = 2_000;
 
 export async function main(args: readonly string[]): Promise<void> {
   try {
@@ -24,6 +28,7 @@ export async function main(args: readonly string[]): Promise<void> {
 async function serve(options: PlatformOptions): Promise<void> {
   const running = await start(options);
   console.log(greeting(running.url, options));
+  systemClock.after(settledAfterMs, giveBackMemory);
   // Whatever keeps the process alive ends with the server.
   const stop = (): void => void running.close().then(() => process.exit(0));
   process.once('SIGINT', stop);

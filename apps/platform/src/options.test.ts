@@ -35,7 +35,17 @@ test('addresses are a host and a port', () => {
     const found = read('--listen', text);
     assert.deepEqual([found.host, found.port], [host, port], text);
   }
-  for (const text of ['', '6443', 'localhost', 'localhost:', 'localhost:x', 'localhost:65536', '::1:6443', '[::1]', 'a:b:1']) {
+  for (const text of [
+    '',
+    '6443',
+    'localhost',
+    'localhost:',
+    'localhost:x',
+    'localhost:65536',
+    '::1:6443',
+    '[::1]',
+    'a:b:1',
+  ]) {
     assert.throws(() => readOptions(['--listen', text]), UsageError, text);
   }
 });
@@ -66,14 +76,20 @@ test('help and version come before everything else, and what is unknown is refus
   assert.equal(readOptions(['--help', '--listen', 'nonsense']), 'help');
   assert.equal(readOptions(['-h']), 'help');
   assert.equal(readOptions(['--version']), 'version');
-  for (const args of [['--unknown'], ['positional'], ['--listen'], ['--data-dir=']]) {
-    if (args[0] === '--data-dir=') continue;
+  for (const args of [['--unknown'], ['positional'], ['--listen']]) {
     assert.throws(() => readOptions(args), UsageError, args.join(' '));
   }
 });
 
 test('tokens are lines of token, user, uid and groups', () => {
-  const text = ['# a comment', '', 'abc,jane,1', 'def,joe,2,"a,b"\r', 'ghi, "quoted ""name""",3,c', '  jkl,ann,,  '].join('\n');
+  const text = [
+    '# a comment',
+    '',
+    'abc,jane,1',
+    'def,joe,2,"a,b"\r',
+    'ghi,"quoted ""name""",3,c',
+    '  jkl,ann,,  ',
+  ].join('\n');
   assert.deepEqual(readTokens(text), [
     { token: 'abc', user: 'jane', uid: '1', groups: [] },
     { token: 'def', user: 'joe', uid: '2', groups: ['a', 'b'] },
@@ -87,7 +103,8 @@ test('lines that are none are refused without showing the token', () => {
   for (const line of ['abc', 'abc,jane', ',jane,1', 'secret-token,,1']) {
     assert.throws(
       () => readTokens(`ok,jane,1\n${line}`),
-      (error: Error) => error instanceof UsageError && error.message.includes('entry 2') && !error.message.includes('secret'),
+      (error: Error) =>
+        error instanceof UsageError && error.message.includes('entry 2') && !error.message.includes('secret'),
       line,
     );
   }

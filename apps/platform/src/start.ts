@@ -35,7 +35,12 @@ export async function start(options: PlatformOptions): Promise<Running> {
   await using opened = new AsyncDisposableStack();
   await mkdir(options.dataDirectory, { recursive: true, mode: 0o700 });
   const opening = openStore(options);
-  opened.defer(async () => (await opening).close());
+  // Why it could not be opened is told where it is awaited; then there is nothing to close.
+  const closing = opening.then(
+    (store) => () => store.close(),
+    () => undefined,
+  );
+  opened.defer(async () => (await closing)?.());
   const credentials = await credentialsOf(options);
   const store = await opening;
   const open = await openControlPlane({

@@ -70,7 +70,7 @@ export * from './apply/index.ts';
 export * from './selectors/index.ts';
 export * from './metadata/index.ts';
 export * from './patch/index.ts';
-export * from './tables/index.ts';
+export type * from './tables/index.ts';
 export * from './discovery/index.ts';
 export { dumpYaml } from './yaml/dump.ts';
 export { clusterIpErrors } from './validation/others/service-cluster-ips.ts';

@@ -16,8 +16,23 @@ export interface Random {
 export const systemRandom: Random = {
   below: (bound) => randomInt(bound),
   fraction: () => randomInt(2 ** 47) / 2 ** 47,
-  bytes: (length) => randomFillSync(new Uint8Array(length)),
+  bytes: (length) => (length > pool.length ? randomFillSync(new Uint8Array(length)) : fromPool(length)),
 };
+
+/** Asking the system costs more than the bytes: many are had at once, each is given out once and forgotten here. */
+const pool = new Uint8Array(4096);
+let poolAt = pool.length;
+
+function fromPool(length: number): Uint8Array {
+  if (poolAt + length > pool.length) {
+    randomFillSync(pool);
+    poolAt = 0;
+  }
+  const taken = pool.slice(poolAt, poolAt + length);
+  pool.fill(0, poolAt, poolAt + length);
+  poolAt += length;
+  return taken;
+}
 
 /** True with probability `p`. */
 export function chance(random: Random, p: number): boolean {

@@ -5,7 +5,8 @@
 
 import { forbiddenRequest, notFound, StatusError } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
-import { objectKey } from '../control-plane.ts';
+import type { Entry } from '@hangar/store';
+import { collectionPrefix, objectKey } from '../control-plane.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './admission.ts';
 
@@ -35,17 +36,21 @@ const isNamespaces = ({ resource }: AdmissionRequest): boolean =>
 /** Asking whether something is allowed in a namespace creates nothing there. */
 const isReview = ({ resource }: AdmissionRequest): boolean => resource.name === 'localsubjectaccessreviews';
 
-/** Every creation asks: what the bytes tell is not decoded. */
+/** Every creation asks: what is in memory is enough to say yes, and what the bytes tell is not decoded. */
 async function namespaceOf(plane: ControlPlane, name: string): Promise<{ isTerminating: boolean } | undefined> {
   const resource = plane.catalogue.find(namespaces)!;
-  const { entry } = await plane.store.get(objectKey(plane, resource, '', name));
+  const key = objectKey(plane, resource, '', name);
+  const known = plane.collections.peek(collectionPrefix(plane, resource, ''))?.get(key);
+  if (known && !mayBeTerminating(known)) return { isTerminating: false };
+  const { entry } = await plane.store.get(key);
   if (!entry) return undefined;
-  if (!Buffer.from(entry.value.buffer, entry.value.byteOffset, entry.value.length).includes('"Terminating"')) {
-    return { isTerminating: false };
-  }
+  if (!mayBeTerminating(entry)) return { isTerminating: false };
   const { status } = resource.stored.object(entry) as KubeObject & { status?: { phase?: string } };
   return { isTerminating: status?.phase === 'Terminating' };
 }
+
+const mayBeTerminating = ({ value }: Entry): boolean =>
+  Buffer.from(value.buffer, value.byteOffset, value.length).includes('"Terminating"');
 
 function terminating({ resource, namespace, object }: AdmissionRequest): StatusError {
   const name = object?.metadata.name ?? '';

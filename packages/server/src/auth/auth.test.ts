@@ -26,7 +26,7 @@ test('a bearer token is read as RFC 6750 has it', () => {
     ['Bearerx', undefined],
     ['Basic eDp5', undefined],
   ];
-  for (const [header, expected] of cases) assert.equal(bearerToken(header), expected, header);
+  for (const [header, expected] of cases) assert.equal(bearerToken(header), expected, String(header));
 });
 
 test('a static token is its user with all of its groups, and nothing else is', () => {
@@ -46,7 +46,18 @@ test('a static token is its user with all of its groups, and nothing else is', (
 describe('who shows nothing that is known', () => {
   test('is refused, except where health and version are asked for', async () => {
     await using server = await TestServer.start();
-    for (const path of [configMaps, '/api', '/apis', '/', '/openapi/v2', '/openapi/v3', '/nothing', '/healthzz', '/versions', '/livez.txt']) {
+    for (const path of [
+      configMaps,
+      '/api',
+      '/apis',
+      '/',
+      '/openapi/v2',
+      '/openapi/v3',
+      '/nothing',
+      '/healthzz',
+      '/versions',
+      '/livez.txt',
+    ]) {
       const refused = await server.expect(401, 'GET', path, { token: null });
       assert.deepEqual([refused.reason, refused.message], ['Unauthorized', 'Unauthorized']);
     }
@@ -117,12 +128,36 @@ describe('a client certificate', () => {
 test('who may not is told what it may not, in the words of Kubernetes', async () => {
   await using server = await TestServer.start({ tokens });
   const cases: [method: string, path: string, message: string][] = [
-    ['GET', configMaps, 'configmaps is forbidden: User "jane" cannot list resource "configmaps" in API group "" in the namespace "default"'],
-    ['GET', `${configMaps}/a`, 'configmaps "a" is forbidden: User "jane" cannot get resource "configmaps" in API group "" in the namespace "default"'],
-    ['GET', '/api/v1/nodes?watch=true', 'nodes is forbidden: User "jane" cannot watch resource "nodes" in API group "" at the cluster scope'],
-    ['DELETE', '/apis/apps/v1/namespaces/x/deployments', 'deployments.apps is forbidden: User "jane" cannot deletecollection resource "deployments" in API group "apps" in the namespace "x"'],
-    ['PATCH', '/apis/apps/v1/namespaces/x/deployments/d/scale', 'deployments.apps "d" is forbidden: User "jane" cannot patch resource "deployments/scale" in API group "apps" in the namespace "x"'],
-    ['GET', '/api/v1/namespaces/x', 'namespaces "x" is forbidden: User "jane" cannot get resource "namespaces" in API group "" in the namespace "x"'],
+    [
+      'GET',
+      configMaps,
+      'configmaps is forbidden: User "jane" cannot list resource "configmaps" in API group "" in the namespace "default"',
+    ],
+    [
+      'GET',
+      `${configMaps}/a`,
+      'configmaps "a" is forbidden: User "jane" cannot get resource "configmaps" in API group "" in the namespace "default"',
+    ],
+    [
+      'GET',
+      '/api/v1/nodes?watch=true',
+      'nodes is forbidden: User "jane" cannot watch resource "nodes" in API group "" at the cluster scope',
+    ],
+    [
+      'DELETE',
+      '/apis/apps/v1/namespaces/x/deployments',
+      'deployments.apps is forbidden: User "jane" cannot deletecollection resource "deployments" in API group "apps" in the namespace "x"',
+    ],
+    [
+      'PATCH',
+      '/apis/apps/v1/namespaces/x/deployments/d/scale',
+      'deployments.apps "d" is forbidden: User "jane" cannot patch resource "deployments/scale" in API group "apps" in the namespace "x"',
+    ],
+    [
+      'GET',
+      '/api/v1/namespaces/x',
+      'namespaces "x" is forbidden: User "jane" cannot get resource "namespaces" in API group "" in the namespace "x"',
+    ],
     ['GET', '/openapi/v2', 'forbidden: User "jane" cannot get path "/openapi/v2"'],
     ['GET', '/apis', 'forbidden: User "jane" cannot get path "/apis"'],
   ];

@@ -13,7 +13,11 @@ describe('what a control plane is born with', () => {
     assert.equal(service.spec.clusterIP, '10.0.0.1');
     assert.equal((await server.get('/apis/scheduling.k8s.io/v1/priorityclasses')).items.length, 2);
     const revision = await server.store.revision();
-    const same = { serviceAddress: '10.0.0.1', serviceCidr: '10.0.0.0/24', endpoint: { address: '127.0.0.1', port: 6443 } };
+    const same = {
+      serviceAddress: '10.0.0.1',
+      serviceCidr: '10.0.0.0/24',
+      endpoint: { address: '127.0.0.1', port: 6443 },
+    };
     await bootstrap(server.plane, same);
     assert.equal(await server.store.revision(), revision, 'nothing to do');
     await bootstrap(server.plane, { ...same, endpoint: { address: '127.0.0.1', port: 7443 } });
@@ -25,7 +29,11 @@ describe('what a control plane is born with', () => {
 
   test('is there once when several servers start at the same time', async () => {
     await using server = await TestServer.start();
-    const options = { serviceAddress: '10.0.0.1', serviceCidr: '10.0.0.0/24', endpoint: { address: '127.0.0.1', port: 1 } };
+    const options = {
+      serviceAddress: '10.0.0.1',
+      serviceCidr: '10.0.0.0/24',
+      endpoint: { address: '127.0.0.1', port: 1 },
+    };
     await Promise.all([1, 2, 3, 4].map(() => bootstrap(server.plane, options)));
     assert.equal((await server.get('/api/v1/namespaces')).items.length, 4);
   });
@@ -33,7 +41,11 @@ describe('what a control plane is born with', () => {
   test('what users changed of the rest stays', async () => {
     await using server = await TestServer.start();
     await server.merge('/api/v1/namespaces/default', { metadata: { labels: { mine: 'yes' } } });
-    await bootstrap(server.plane, { serviceAddress: '10.0.0.1', serviceCidr: '10.0.0.0/24', endpoint: { address: '127.0.0.1', port: 6443 } });
+    await bootstrap(server.plane, {
+      serviceAddress: '10.0.0.1',
+      serviceCidr: '10.0.0.0/24',
+      endpoint: { address: '127.0.0.1', port: 6443 },
+    });
     assert.equal((await server.get('/api/v1/namespaces/default')).metadata.labels.mine, 'yes');
   });
 });

@@ -117,7 +117,10 @@ describe('names', () => {
 
     await server.remove(own);
     await server.until('the first is gone', isGone(server, own));
-    await server.until('the second takes over', async () => (await server.request('GET', '/apis/example.com/v1/gadgets')).status === 200);
+    await server.until(
+      'the second takes over',
+      async () => (await server.request('GET', '/apis/example.com/v1/gadgets')).status === 200,
+    );
     const taken = await server.get(`${definitions}/gadgets.example.com`);
     assert.equal(condition(taken, 'NamesAccepted').status, 'True');
   });
@@ -143,7 +146,10 @@ describe('the deletion of a definition', () => {
     await server.create(widgets, widget('free'));
     await server.remove(own);
     await server.until('the free one is gone', isGone(server, `${widgets}/free`));
-    await server.until('the held one is marked', async () => (await server.get(`${widgets}/held`)).metadata.deletionTimestamp);
+    await server.until(
+      'the held one is marked',
+      async () => (await server.get(`${widgets}/held`)).metadata.deletionTimestamp,
+    );
     const refused = await server.expect(405, 'POST', widgets, { body: widget('new') });
     assert.match(refused.message, /create not allowed while custom resource definition is terminating/);
     const waiting = await server.get(own);
@@ -186,7 +192,8 @@ describe('the deletion of a definition', () => {
       assert.ok(found?.isTerminating);
       await server.merge(`${widgets}/held`, { metadata: { finalizers: null } });
       await server.until('it is gone', isGone(server, own));
-      const isForgotten = (): boolean => !other.plane.catalogue.find({ group: 'example.com', version: 'v1', resource: 'widgets' });
+      const isForgotten = (): boolean =>
+        !other.plane.catalogue.find({ group: 'example.com', version: 'v1', resource: 'widgets' });
       await server.until('the other one knows', () => Promise.resolve(isForgotten()));
     } finally {
       other.close();

@@ -10,13 +10,23 @@ describe('discovery', () => {
   test('has every group, version and resource, in each of its forms', async () => {
     await using server = await TestServer.start();
     assert.deepEqual((await server.get('/api')).versions, ['v1']);
-    const groups: string[] = (await server.get('/apis')).groups.map((one: Data) => one.name);
-    for (const name of ['apps', 'batch', 'rbac.authorization.k8s.io', 'apiextensions.k8s.io']) assert.ok(groups.includes(name), name);
-    const resources = (await server.get('/api/v1')).resources.map((one: Data) => one.name);
-    for (const name of ['pods', 'pods/status', 'configmaps', 'namespaces/finalize']) assert.ok(resources.includes(name), name);
+    const groups = new Set((await server.get('/apis')).groups.map((one: Data) => one.name));
+    for (const name of ['apps', 'batch', 'rbac.authorization.k8s.io', 'apiextensions.k8s.io'])
+      assert.ok(groups.has(name), name);
+    const resources = new Set((await server.get('/api/v1')).resources.map((one: Data) => one.name));
+    for (const name of ['pods', 'pods/status', 'configmaps', 'namespaces/finalize'])
+      assert.ok(resources.has(name), name);
     assert.equal((await server.get('/apis/apps/v1')).groupVersion, 'apps/v1');
     assert.equal((await server.get('/apis/apps')).preferredVersion.groupVersion, 'apps/v1');
-    for (const path of ['/apis/nothing', '/apis/apps/v7', '/api/v7', '/apis//v1', '/apis/__proto__', '/api/v1/nothing', '/apis/apps/v1/nothing']) {
+    for (const path of [
+      '/apis/nothing',
+      '/apis/apps/v7',
+      '/api/v7',
+      '/apis//v1',
+      '/apis/__proto__',
+      '/api/v1/nothing',
+      '/apis/apps/v1/nothing',
+    ]) {
       assert.equal((await server.request('GET', path)).status, 404, path);
     }
     for (const path of ['/api/', '/apis/', '/api/v1/', '/apis/apps/', '/apis/apps/v1/']) {
@@ -28,7 +38,10 @@ describe('discovery', () => {
   test('that is aggregated has an ETag, which changes with a definition and comes back without it', async () => {
     await using server = await TestServer.start();
     const ask = (etag?: string) =>
-      server.request('GET', '/apis', { accept: aggregated, ...(etag === undefined ? {} : { headers: { 'if-none-match': etag } }) });
+      server.request('GET', '/apis', {
+        accept: aggregated,
+        ...(etag === undefined ? {} : { headers: { 'if-none-match': etag } }),
+      });
     const first = await ask();
     assert.match(first.headers['content-type'] as string, /as=APIGroupDiscoveryList/);
     const etag = first.headers['etag'] as string;
@@ -62,7 +75,8 @@ describe('discovery', () => {
 describe('OpenAPI', () => {
   test('of a group changes its hash with its schema, and that of others stays', async () => {
     await using server = await TestServer.start();
-    const paths = async (): Promise<Record<string, { serverRelativeURL: string }>> => (await server.get('/openapi/v3')).paths;
+    const paths = async (): Promise<Record<string, { serverRelativeURL: string }>> =>
+      (await server.get('/openapi/v3')).paths;
     const before = await paths();
     await server.create(definitions, definition());
     const created = await paths();
@@ -87,8 +101,9 @@ describe('OpenAPI', () => {
       headers: { 'if-none-match': document.headers['etag'] as string },
     });
     assert.equal(same.status, 304);
-    await server.expect(404, 'GET', '/openapi/v3/apis/nothing/v1').catch(() => undefined);
-    assert.equal((await server.request('GET', '/openapi/v3/__proto__')).status, 404);
+    for (const path of ['apis/nothing/v1', '__proto__', '']) {
+      assert.equal((await server.request('GET', `/openapi/v3/${path}`)).status, 404, path);
+    }
   });
 
   test('of version 2 is JSON, or the protobuf that older clients ask for, with an ETag', async () => {
@@ -97,7 +112,9 @@ describe('OpenAPI', () => {
     assert.equal(json.data.swagger, '2.0');
     const etag = json.headers['etag'] as string;
     assert.equal((await server.request('GET', '/openapi/v2', { headers: { 'if-none-match': etag } })).status, 304);
-    const protobuf = await server.request('GET', '/openapi/v2', { accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf' });
+    const protobuf = await server.request('GET', '/openapi/v2', {
+      accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
+    });
     assert.match(protobuf.headers['content-type'] as string, /protobuf/);
     assert.ok(protobuf.bytes.length > 1_000 && protobuf.data === undefined);
   });
@@ -142,7 +159,10 @@ describe('health', () => {
 
   test('may leave out checks, or be asked for one', async () => {
     assert.deepEqual(await ask('/readyz?exclude=store', 'x'), [200, 'ok']);
-    assert.deepEqual(await ask('/readyz?exclude=store&verbose', 'x'), [200, '[+]ping ok\n[+]store excluded: ok\nreadyz check passed\n']);
+    assert.deepEqual(await ask('/readyz?exclude=store&verbose', 'x'), [
+      200,
+      '[+]ping ok\n[+]store excluded: ok\nreadyz check passed\n',
+    ]);
     assert.deepEqual(await ask('/readyz/ping', 'x'), [200, 'ok']);
     assert.equal((await ask('/readyz/store', 'x'))[0], 500);
     await assert.rejects(ask('/readyz/other'), /404/);
@@ -160,7 +180,9 @@ describe('health', () => {
 test('JSON is indented for people, and for no program', async () => {
   await using server = await TestServer.start();
   const lines = async (target: string, userAgent?: string): Promise<boolean> =>
-    (await server.request('GET', target, userAgent === undefined ? {} : { headers: { 'user-agent': userAgent } })).text.includes('\n  ');
+    (
+      await server.request('GET', target, userAgent === undefined ? {} : { headers: { 'user-agent': userAgent } })
+    ).text.includes('\n  ');
   assert.equal(await lines('/api/v1/namespaces/default'), false);
   assert.equal(await lines('/api/v1/namespaces/default?pretty=true'), true);
   assert.equal(await lines('/api/v1/namespaces/default', 'curl/8.0'), true);

@@ -23,6 +23,8 @@ const totals = { inProcess: 0, overSockets: 0, startedMs: 0, toldAt: 0 };
 export async function fuzz(random: Random): Promise<void> {
   totals.startedMs ||= performance.now();
   const subject = await openSubject(random);
+  // The server's own timers keep no process alive: without this one, waiting for them would end the thread.
+  const alive = setInterval(() => {}, 60_000);
   try {
     await prepare(subject);
     await fireInProcess(random, subject, requestsPerRun);
@@ -30,6 +32,7 @@ export async function fuzz(random: Random): Promise<void> {
     totals.overSockets += await fireOverSockets(random, subject, socketActsPerRun);
     await checkCanary(subject);
   } finally {
+    clearInterval(alive);
     await subject.close();
   }
   totals.inProcess += requestsPerRun;

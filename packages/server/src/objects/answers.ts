@@ -1,8 +1,9 @@
 /** From objects and stored entries to answers, in the form that the client asked for. */
 
-import { dumpYaml, encodeProtobuf, partialObjectMetadata, tableOfOne } from '@hangar/api';
+import { dumpYaml, encodeProtobuf } from '@hangar/api';
 import type { JsonObject, KubeObject, Status, StatusError } from '@hangar/api';
 import type { Entry, Revision } from '@hangar/store';
+import { tables } from './tables.ts';
 import type { Answer } from '../http/message.ts';
 import { wanted } from '../request/media.ts';
 import type { Wanted } from '../request/media.ts';
@@ -31,9 +32,9 @@ export function inShape(call: Call, want: Wanted, object: KubeObject): object {
     case undefined:
       return object;
     case 'Table':
-      return tableOfOne(call.resource.table, object, tableOptions(call, want));
+      return tables().tableOfOne(call.resource.table, object, tableOptions(call, want));
     default:
-      return partialObjectMetadata(object, metaVersion(want));
+      return tables().partialObjectMetadata(object, metaVersion(want));
   }
 }
 

@@ -56,6 +56,10 @@ export class Collection {
     await new Promise<void>((resolve, reject) => this.#waiting.push({ revision, resolve, reject }));
   }
 
+  get(key: string): Entry | undefined {
+    return this.#entries.get(key);
+  }
+
   /** What is here now, in key order; `limit` 0 means all. Synchronous, so it is one state: that of `revision`. */
   read(range: KeyRange, limit: number): { entries: Entry[]; revision: Revision; more: boolean } {
     const entries = this.#entries.values(range, limit === 0 ? 0 : limit + 1);

@@ -41,7 +41,7 @@ function observed(store: Store) {
     },
   });
   const breakAll = (): void => {
-    for (const one of [...open]) {
+    for (const one of open) {
       open.delete(one);
       one.close();
       broken.get(one)!(new Error('cut off'));

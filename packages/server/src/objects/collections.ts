@@ -13,6 +13,9 @@ export class Collections {
   /** By prefix, in the order of their last use. */
   readonly #open = new Map<string, Promise<Collection | undefined>>();
 
+  /** Those that were peeked at, by prefix. */
+  readonly #loaded = new Map<string, Collection>();
+
   constructor(store: Store, bytesMax: number) {
     this.#store = store;
     this.#bytesMax = bytesMax;
@@ -27,6 +30,18 @@ export class Collections {
       // Another one may have found it before, and opened the next.
       if (collection.hasFailed && this.#open.get(prefix) === opening) this.#open.delete(prefix);
     }
+    return undefined;
+  }
+
+  /** What is in memory now, possibly a moment behind; undefined when it is not yet: then it is being read. */
+  peek(prefix: string): Collection | undefined {
+    const known = this.#loaded.get(prefix);
+    if (known && !known.hasFailed) return known;
+    this.#loaded.delete(prefix);
+    void this.#use(prefix).then(
+      (collection) => collection && this.#open.has(prefix) && this.#loaded.set(prefix, collection),
+      () => undefined,
+    );
     return undefined;
   }
 

@@ -11,7 +11,7 @@ export function parseResourceVersion(text: string, where = ''): Revision {
   if (text === '' || text === '0') return 0 as Revision;
   // Revisions of 64 bits are numbers too; ours end long before.
   if (/^\d{1,20}$/.test(text) && BigInt(text) < 2n ** 64n) {
-    return Math.min(Number(text), Number.MAX_SAFE_INTEGER) as Revision;
+    return Math.min(Number(text), Number.MAX_SAFE_INTEGER - 1) as Revision;
   }
   const why = /^\d+$/.test(text) ? 'value out of range' : 'invalid syntax';
   const problem = invalid('resourceVersion', text, `strconv.ParseUint: parsing ${quote(text)}: ${why}`);

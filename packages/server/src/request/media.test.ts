@@ -107,7 +107,7 @@ test('what a client sends is JSON, YAML or, for built-in kinds, protobuf', () =>
     const found = [true, false].map((hasProtobuf) =>
       String(codeOf(() => sentFormat(contentType, hasProtobuf)) ?? sentFormat(contentType, hasProtobuf)),
     );
-    assert.deepEqual(found, expected, contentType);
+    assert.deepEqual(found, expected, String(contentType));
   }
 });
 
@@ -125,6 +125,6 @@ test('a patch says what it is, and custom resources know no strategic merge', ()
     const found = [true, false].map((strategic) =>
       String(codeOf(() => patchTypeOf(contentType, strategic)) ?? patchTypeOf(contentType, strategic)),
     );
-    assert.deepEqual(found, expected, contentType);
+    assert.deepEqual(found, expected, String(contentType));
   }
 });

@@ -5,7 +5,6 @@ import {
   apiVersionOf,
   builtinGroups,
   builtinStrategy,
-  builtinTable,
   checkFields,
   convert,
   fieldSelectorFor,
@@ -25,6 +24,7 @@ import type {
   TablePrinter,
 } from '@hangar/api';
 import type { RepeatedKeys, Strategy } from '@hangar/api';
+import { tables } from '../objects/tables.ts';
 import type { User } from '../auth/user.ts';
 import { allocationOf } from '../allocation/index.ts';
 import { StoredForm } from '../objects/stored.ts';
@@ -111,7 +111,7 @@ class BuiltinServedResource implements Resource {
   }
 
   get table(): TablePrinter {
-    return (this.#table ??= builtinTable(this.#resource));
+    return (this.#table ??= tables().builtinTable(this.#resource));
   }
 
   read(value: JsonObject, repeated: RepeatedKeys | undefined): { object: KubeObject } & FieldReport {

@@ -1,6 +1,6 @@
 /** Custom resources as served resources: what one version of a CustomResourceDefinition makes. */
 
-import { customTable, fieldSelectorFor, isObject, mergeTypeOfSchema } from '@hangar/api';
+import { fieldSelectorFor, isObject, mergeTypeOfSchema } from '@hangar/api';
 import type {
   FieldReport,
   FieldSelector,
@@ -13,6 +13,7 @@ import type {
   TablePrinter,
 } from '@hangar/api';
 import type { CompiledVersion, CustomResourceDefinition, DefinitionVersion } from '@hangar/api/crd';
+import { tables } from '../objects/tables.ts';
 import { repeatedProblems } from '../objects/repeated.ts';
 import { StoredForm } from '../objects/stored.ts';
 import type { DeletionRules, Resource, ScaleAccess } from './resource.ts';
@@ -107,7 +108,7 @@ export class CustomServedResource implements Resource {
   }
 
   get table(): TablePrinter {
-    return (this.#table ??= customTable(this.#compiled.printerColumns));
+    return (this.#table ??= tables().customTable(this.#compiled.printerColumns));
   }
 
   read(value: JsonObject, repeated: RepeatedKeys | undefined): { object: KubeObject } & FieldReport {

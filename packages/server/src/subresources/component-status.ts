@@ -1,8 +1,9 @@
 /** componentstatuses: how the parts of the control plane are. Old, and still what `kubectl get cs` shows. */
 
-import { notFound, tableOf } from '@hangar/api';
+import { notFound } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
 import { asError } from '@hangar/core';
+import { tables } from '../objects/tables.ts';
 import type { Answer } from '../http/message.ts';
 import { bytesAnswer, encoded, objectAnswer, tableOptions, wantedBy } from '../objects/answers.ts';
 import type { Call } from '../verbs/call.ts';
@@ -24,7 +25,7 @@ export async function listComponentStatuses(call: Call): Promise<Answer> {
   const all = [await storeStatus(call)].filter((one) => selects(options, one));
   const { listKind: kind, apiVersion } = call.resource;
   if (want.shape === 'Table') {
-    const table = tableOf(call.resource.table, all, { ...tableOptions(call, want), listMeta: {} });
+    const table = tables().tableOf(call.resource.table, all, { ...tableOptions(call, want), listMeta: {} });
     return bytesAnswer(200, want.contentType, encoded(table, want), call.warnings);
   }
   const items = all.map(withoutType);

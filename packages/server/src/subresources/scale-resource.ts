@@ -1,7 +1,8 @@
 /** The scale of a resource, in the form of a resource: so decoding, patching and applying work on it as on any other. */
 
-import { mergeTypeOfBuiltin, scaleTable } from '@hangar/api';
+import { mergeTypeOfBuiltin } from '@hangar/api';
 import type { Strategy } from '@hangar/api';
+import { tables } from '../objects/tables.ts';
 import { kindReader } from '../objects/kind-reader.ts';
 import type { Resource } from '../resources/resource.ts';
 import { scaleApiVersion } from './scale-managers.ts';
@@ -49,7 +50,9 @@ function newScaleResource(scaled: Resource): Resource {
     strategy,
     deletion,
     mergeType: mergeTypeOfBuiltin(reader.struct),
-    table: scaleTable,
+    get table() {
+      return tables().scaleTable;
+    },
     scale: undefined,
     fieldSelector: (text) => scaled.fieldSelector(text),
     timeToLiveMs: undefined,

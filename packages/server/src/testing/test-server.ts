@@ -171,6 +171,9 @@ export class TestServer implements AsyncDisposable {
     return new TestWatch(sink, headers, this.clock);
   }
 
+  /** For what is asked of the store itself. */
+  run = <T>(promise: Promise<T>): Promise<T> => settled(this.clock, promise);
+
   /** Waits for what happens by itself. */
   async until(what: string, check: () => Promise<boolean>): Promise<void> {
     for (let attempt = 0; attempt < 2_000; attempt++) {

@@ -33,7 +33,8 @@ test('finalizers keep an object until the last is taken away', async () => {
   assert.ok(marked.metadata.deletionTimestamp);
   const again = await server.remove(`${configMaps}/a`);
   assert.equal(again.metadata.resourceVersion, marked.metadata.resourceVersion, 'it is marked already');
-  const patch = (finalizers: string[] | null): Promise<Data> => server.merge(`${configMaps}/a`, { metadata: { finalizers } });
+  const patch = (finalizers: string[] | null): Promise<Data> =>
+    server.merge(`${configMaps}/a`, { metadata: { finalizers } });
   await patch(['example.com/y']);
   const added = await server.request('PATCH', `${configMaps}/a`, {
     body: { metadata: { finalizers: ['example.com/y', 'example.com/z'] } },
@@ -50,7 +51,12 @@ describe('preconditions', () => {
     const { metadata } = await server.create(configMaps, configMap('a'));
     const uid = await server.expect(409, 'DELETE', `${configMaps}/a`, options({ preconditions: { uid: 'other' } }));
     assert.match(uid.message, /the UID in the precondition \(other\) does not match/);
-    const version = await server.expect(409, 'DELETE', `${configMaps}/a`, options({ preconditions: { resourceVersion: '1' } }));
+    const version = await server.expect(
+      409,
+      'DELETE',
+      `${configMaps}/a`,
+      options({ preconditions: { resourceVersion: '1' } }),
+    );
     assert.match(version.message, /the ResourceVersion in the precondition \(1\) does not match/);
     const { uid: own, resourceVersion } = metadata;
     await server.expect(200, 'DELETE', `${configMaps}/a`, options({ preconditions: { uid: own, resourceVersion } }));
@@ -160,9 +166,7 @@ describe('a collection', () => {
 
   test('of thousands is deleted completely, whatever else happens', async () => {
     await using server = await TestServer.start();
-    await Promise.all(
-      Array.from({ length: 1_050 }, (_, at) => server.create(configMaps, configMap(`m${at}`))),
-    );
+    await Promise.all(Array.from({ length: 1_050 }, (_, at) => server.create(configMaps, configMap(`m${at}`))));
     const [answer] = await Promise.all([
       server.remove(configMaps),
       server.request('DELETE', `${configMaps}/m7`),
@@ -188,7 +192,10 @@ test('a deletion and an update at the same time leave either the update or nothi
   for (let round = 0; round < 10; round++) {
     await server.create(configMaps, configMap('a'));
     const [patched, deleted] = await Promise.all([
-      server.request('PATCH', `${configMaps}/a`, { body: { data: { x: 'y' } }, contentType: 'application/merge-patch+json' }),
+      server.request('PATCH', `${configMaps}/a`, {
+        body: { data: { x: 'y' } },
+        contentType: 'application/merge-patch+json',
+      }),
       server.request('DELETE', `${configMaps}/a`),
     ]);
     assert.ok(patched.status === 200 || patched.status === 404 || patched.status === 409, patched.text);

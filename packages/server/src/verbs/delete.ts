@@ -117,7 +117,7 @@ export async function deleteObject(call: Call, name: string, asked: DeleteOption
     if (deleted && step !== 'announce') return deleted;
     // The announcement made a version of its own; whoever insists on one means the object as it was before.
     if (deleted && options.resourceVersion !== undefined) {
-      options = { ...options, resourceVersion: object.metadata.resourceVersion };
+      options = { ...asked, resourceVersion: object.metadata.resourceVersion };
     }
   }
   throw conflict(groupResource(call), name, staleObject);

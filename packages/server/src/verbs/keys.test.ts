@@ -25,17 +25,53 @@ function listening(store: Store, touched: string[]): Store {
 }
 
 const hostileNames = [
-  '..', '.', '%2e%2e', '%2E', '%2e%2e%2fkube-system%2fsecret', '..%2fkube-system%2fsecret', '..%5ckube-system', '%2f', '%2F%2F',
-  'kube-system%2fsecret', '%252e%252e%252f', '%25', '%00', 'a%00', 'a%0a', '%7f', '%c0%ae%c0%ae', '%ff', '%', '%2', 'A', 'SECRET',
-  '%EF%BC%8F', '\u2024\u2024', '', ' ', '%20', '*', 'secret%3f', 'secret%23', 'secret;x=1', 'x'.repeat(3_000), '__proto__',
-  'constructor', '%F0%9F%98%80', 'a%2f..%2f..%2fsecrets%2fkube-system%2fsecret',
+  '..',
+  '.',
+  '%2e%2e',
+  '%2E',
+  '%2e%2e%2fkube-system%2fsecret',
+  '..%2fkube-system%2fsecret',
+  '..%5ckube-system',
+  '%2f',
+  '%2F%2F',
+  'kube-system%2fsecret',
+  '%252e%252e%252f',
+  '%25',
+  '%00',
+  'a%00',
+  'a%0a',
+  '%7f',
+  '%c0%ae%c0%ae',
+  '%ff',
+  '%',
+  '%2',
+  'A',
+  'SECRET',
+  '%EF%BC%8F',
+  '\u2024\u2024',
+  '',
+  ' ',
+  '%20',
+  '*',
+  'secret%3f',
+  'secret%23',
+  'secret;x=1',
+  'x'.repeat(3_000),
+  '__proto__',
+  'constructor',
+  '%F0%9F%98%80',
+  'a%2f..%2f..%2fsecrets%2fkube-system%2fsecret',
 ];
 
 test('no name in a path leads to another namespace or resource', async () => {
   const touched: string[] = [];
   await using server = await TestServer.start({ wrapStore: (store) => listening(store, touched) });
   const { prefix } = server.plane;
-  await server.create('/api/v1/namespaces/kube-system/secrets', { kind: 'Secret', apiVersion: 'v1', metadata: { name: 'secret' } });
+  await server.create('/api/v1/namespaces/kube-system/secrets', {
+    kind: 'Secret',
+    apiVersion: 'v1',
+    metadata: { name: 'secret' },
+  });
   await server.create('/api/v1/namespaces/kube-system/configmaps', configMap('secret'));
   const revision = await server.store.revision();
   const methods: [method: string, contentType: string, body: object | undefined][] = [
@@ -51,12 +87,20 @@ test('no name in a path leads to another namespace or resource', async () => {
       const target = `/api/v1/namespaces/default/configmaps/${name}?fieldManager=me`;
       const { status } = await server.request(method, target, body === undefined ? {} : { body, contentType });
       const isOwn = (key: string): boolean =>
-        key.startsWith(`${prefix}configmaps/default/`) && !/\/default\/.*\//.test(key.slice(prefix.length + 'configmaps'.length));
+        key.startsWith(`${prefix}configmaps/default/`) &&
+        !/\/default\/.*\//.test(key.slice(prefix.length + 'configmaps'.length));
       // Lists are read as one collection; a creation looks for its namespace.
       const isAllowed = (key: string): boolean =>
         isOwn(key) || key === `${prefix}configmaps/` || key === `${prefix}namespaces/default`;
-      assert.deepEqual(touched.filter((key) => !isAllowed(key)), [], `${method} ${name.slice(0, 40)}`);
-      assert.ok(status >= 400 || (method === 'GET' && name === '') || (method === 'DELETE' && name === ''), `${method} ${name}: ${status}`);
+      assert.deepEqual(
+        touched.filter((key) => !isAllowed(key)),
+        [],
+        `${method} ${name.slice(0, 40)}`,
+      );
+      assert.ok(
+        status >= 400 || (method === 'GET' && name === '') || (method === 'DELETE' && name === ''),
+        `${method} ${name}: ${status}`,
+      );
     }
   }
   assert.equal(await server.store.revision(), revision, 'and nothing was written');
@@ -80,10 +124,19 @@ test('no namespace in a path leads to another namespace or resource', async () =
       touched.length = 0;
       const body = method === 'POST' ? { body: configMap('x') } : {};
       const answer = await server.answer(method, `/api/v1/namespaces/${name}/configmaps${rest}${query}`, body);
-      assert.ok(answer.status >= 400 || (method === 'GET' && rest === '') || (method === 'DELETE' && rest === ''), `${method} ${name}: ${answer.status}`);
+      assert.ok(
+        answer.status >= 400 || (method === 'GET' && rest === '') || (method === 'DELETE' && rest === ''),
+        `${method} ${name}: ${answer.status}`,
+      );
       for (const key of touched) {
-        assert.ok(!key.startsWith(`${prefix}configmaps/kube-system`) && !/\/\.\.?\//.test(key), `${method} ${name}: ${key}`);
-        assert.ok(key.startsWith(`${prefix}configmaps/`) || key.startsWith(`${prefix}namespaces/`), `${method} ${name}: ${key}`);
+        assert.ok(
+          !key.startsWith(`${prefix}configmaps/kube-system`) && !/\/\.\.?\//.test(key),
+          `${method} ${name}: ${key}`,
+        );
+        assert.ok(
+          key.startsWith(`${prefix}configmaps/`) || key.startsWith(`${prefix}namespaces/`),
+          `${method} ${name}: ${key}`,
+        );
       }
     }
   }
@@ -94,9 +147,23 @@ test('no name in a body is a key of its own', async () => {
   const touched: string[] = [];
   await using server = await TestServer.start({ wrapStore: (store) => listening(store, touched) });
   const revision = await server.store.revision();
-  for (const name of ['..', '.', '../kube-system/x', 'a/b', '/', '%2e', 'a%2fb', '\u0000', 'A', 'x'.repeat(3_000), '']) {
+  for (const name of [
+    '..',
+    '.',
+    '../kube-system/x',
+    'a/b',
+    '/',
+    '%2e',
+    'a%2fb',
+    '\u0000',
+    'A',
+    'x'.repeat(3_000),
+    '',
+  ]) {
     for (const metadata of [{ name }, { name: '', generateName: name }]) {
-      const { status } = await server.request('POST', '/api/v1/namespaces/default/configmaps', { body: configMap('', {}, metadata) });
+      const { status } = await server.request('POST', '/api/v1/namespaces/default/configmaps', {
+        body: configMap('', {}, metadata),
+      });
       // Of a name that is only a beginning the rest makes something allowed, or it is cut.
       if (status === 201) assert.match(name, /^x*$/);
       else assert.ok(status === 422, `${JSON.stringify(metadata).slice(0, 60)}: ${status}`);
@@ -157,7 +224,8 @@ test('no two built-in resources share keys, and none lies inside another', () =>
     }
   }
   const all = [...prefixes.keys()].map((prefix) => `${prefix}/`).sort();
-  for (const one of all) for (const other of all) assert.ok(one === other || !other.startsWith(one), `${other} in ${one}`);
+  for (const one of all)
+    for (const other of all) assert.ok(one === other || !other.startsWith(one), `${other} in ${one}`);
 });
 
 test('methods that are none are not allowed, and touch nothing', async () => {

@@ -8,6 +8,7 @@ import {
   definitions,
   TestServer,
   version,
+  virtualClock,
   widget,
   widgets,
 } from '../testing/test-server.ts';
@@ -86,7 +87,7 @@ for (const [where, options] of [
     });
 
     test('an exact version is that version, an old one is 410, and one to come is a timeout', async () => {
-      await using server = await withMaps(2, options);
+      await using server = await withMaps(2, { ...options, clock: virtualClock() });
       const { resourceVersion } = (await server.get(configMaps)).metadata;
       await server.create(configMaps, configMap('later'));
       const exact = `${configMaps}?resourceVersionMatch=Exact&resourceVersion=`;
@@ -94,14 +95,14 @@ for (const [where, options] of [
       assert.deepEqual([names(then), then.metadata.resourceVersion], [['m0', 'm1'], resourceVersion]);
       await server.expect(504, 'GET', `${exact}999999`);
       await server.expect(504, 'GET', `${exact}9999999999999999`);
-      await server.store.compact(await server.store.revision());
+      await server.run(server.store.compact(await server.run(server.store.revision())));
       assert.equal((await server.expect(410, 'GET', `${exact}${resourceVersion}`)).reason, 'Expired');
       // With a limit, a version alone means exactly that one.
       await server.expect(410, 'GET', `${configMaps}?limit=1&resourceVersion=${resourceVersion}`);
     });
 
     test('not older than a version is the present one, unless that is still to come', async () => {
-      await using server = await withMaps(2, options);
+      await using server = await withMaps(2, { ...options, clock: virtualClock() });
       for (const query of [
         'resourceVersion=0',
         'resourceVersion=1',
@@ -115,7 +116,7 @@ for (const [where, options] of [
     });
 
     test('a selector of one name finds one object, in its namespace or in all', async () => {
-      await using server = await withMaps(2, options);
+      await using server = await withMaps(2, { ...options, clock: virtualClock() });
       const one = 'fieldSelector=metadata.name%3Dm1';
       assert.deepEqual(names(await server.get(`${configMaps}?${one}`)), ['m1']);
       assert.deepEqual(names(await server.get(`/api/v1/configmaps?${one}`)), ['m1']);
@@ -176,7 +177,7 @@ test('the rest of a list of all namespaces and a list of one namespace are never
 });
 
 test('a continuation leads nowhere but into its own list', async () => {
-  await using server = await withMaps(2);
+  await using server = await withMaps(2, { clock: virtualClock() });
   const at = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const good = { v: 'meta.k8s.io/v1', rv: -1, start: 'm1' };
   assert.deepEqual(names(await server.get(`${configMaps}?continue=${at(good)}`)), ['m1']);
@@ -278,6 +279,30 @@ test('objects of a custom resource are shown as its schema is now, in lists that
   const after = (await server.get(widgets)).items[0];
   assert.equal(after.spec.colour, 'red');
   assert.equal(after.metadata.resourceVersion, before.metadata.resourceVersion, 'nothing was written');
+});
+
+test('collections that push each other out of memory are listed completely all the same', async () => {
+  await using server = await TestServer.start({ cacheBytesMax: 4_000 });
+  const secrets = configMaps.replace('configmaps', 'secrets');
+  const bodies = [
+    [configMaps, (name: string) => configMap(name, { x: 'x'.repeat(200) })],
+    [
+      secrets,
+      (name: string) => ({ kind: 'Secret', apiVersion: 'v1', metadata: { name }, stringData: { x: 'x'.repeat(200) } }),
+    ],
+  ] as const;
+  await Promise.all(
+    bodies.flatMap(([path, body]) =>
+      Array.from({ length: 4 }, async (_, writer) => {
+        for (let at = 0; at < 8; at++) {
+          const name = `w${writer}-${at}`;
+          await server.create(path, body(name));
+          assert.ok(names(await server.get(path)).includes(name), `${path} ${name}`);
+        }
+      }),
+    ),
+  );
+  for (const [path] of bodies) assert.equal((await server.get(path)).items.length, 32);
 });
 
 test('the bytes of a list are the same when they are asked for again', async () => {

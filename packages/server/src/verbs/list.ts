@@ -1,8 +1,8 @@
 /** LIST: stored bytes are joined, not decoded, unless something has to look into the objects: tables, other formats. */
 
-import { partialObjectMetadata, tableOf } from '@hangar/api';
 import type { JsonObject, KubeObject } from '@hangar/api';
 import type { Entry } from '@hangar/store';
+import { tables } from '../objects/tables.ts';
 import type { Answer } from '../http/message.ts';
 import { bytesAnswer, encoded, metaVersion, tableOptions, wantedBy } from '../objects/answers.ts';
 import type { Wanted } from '../request/media.ts';
@@ -52,14 +52,14 @@ function shapedList(call: Call, want: Wanted, page: Page, objects: readonly Kube
   const { resource } = call;
   switch (want.shape) {
     case 'Table':
-      return tableOf(resource.table, objects, { ...tableOptions(call, want), listMeta: page.metadata });
+      return tables().tableOf(resource.table, objects, { ...tableOptions(call, want), listMeta: page.metadata });
     case 'PartialObjectMetadata':
     case 'PartialObjectMetadataList':
       return {
         kind: 'PartialObjectMetadataList',
         apiVersion: metaVersion(want),
         metadata: page.metadata,
-        items: objects.map((object) => partialObjectMetadata(object, metaVersion(want))),
+        items: objects.map((object) => tables().partialObjectMetadata(object, metaVersion(want))),
       };
     default:
       return {

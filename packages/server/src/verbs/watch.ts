@@ -4,11 +4,12 @@
  * gone.
  */
 
-import { encodeProtobuf, encodeWatchFrame, expired, partialObjectMetadata, StatusError, tableOfOne } from '@hangar/api';
+import { encodeProtobuf, encodeWatchFrame, expired, StatusError } from '@hangar/api';
 import { notAcceptable, internalError } from '@hangar/api';
 import type { JsonObject, KubeObject, Status } from '@hangar/api';
 import { asError, hasCode } from '@hangar/core';
 import type { Entry, Revision, StoreEvent, Watch } from '@hangar/store';
+import { tables } from '../objects/tables.ts';
 import { collectionPrefix, objectKey } from '../control-plane.ts';
 import type { Answer, Sink } from '../http/message.ts';
 import { includeObjectOf, metaVersion, tableOptions, wantedBy } from '../objects/answers.ts';
@@ -235,10 +236,10 @@ class WatchStream {
         const withColumns = this.#isFirstTable;
         this.#isFirstTable = false;
         const options = { ...tableOptions(this.#call, this.#want), withColumns };
-        return tableOfOne(this.#call.resource.table, object, options);
+        return tables().tableOfOne(this.#call.resource.table, object, options);
       }
       default:
-        return partialObjectMetadata(object, metaVersion(this.#want));
+        return tables().partialObjectMetadata(object, metaVersion(this.#want));
     }
   }
 
