@@ -123,3 +123,10 @@ test('the slow parser accepts and refuses what JSON.parse accepts and refuses', 
     { numRuns: 1000 },
   );
 });
+
+test('a number beyond all doubles is refused, wherever it is', () => {
+  for (const text of ['{"a":[1,{"b":1e400}]}', '[-1e999]', `{"a":${'9'.repeat(400)}}`]) {
+    assert.throws(() => parseJson(text), { code: 'MalformedJson' });
+  }
+  assert.deepEqual(parseJson('{"a":1e300,"b":"1e400"}').value, { a: 1e300, b: '1e400' });
+});

@@ -118,7 +118,16 @@ export class DefinitionFollower implements Definitions {
     for (const { resolve } of reached) resolve();
   }
 
+  /** What cannot be read or compiled, because others wrote it, is not served; everything else is. */
   #apply(entry: Entry): void {
+    try {
+      this.#serve(entry);
+    } catch {
+      this.#plane.catalogue.remove(entry.key.slice(this.#prefix.length));
+    }
+  }
+
+  #serve(entry: Entry): void {
     const definition = crd().asDefinition(this.#resource.stored.object(entry));
     const name = definition.metadata.name!;
     const before = this.#all.get(name);

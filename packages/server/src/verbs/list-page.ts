@@ -33,7 +33,7 @@ export async function readPage(call: Call, options: ListOptions): Promise<Page> 
   const { plane, resource } = call;
   const { fields } = options;
   const namespace = namespaceOf(call) || safeNamespace(fields?.requiresNamespace);
-  if (isKeyOf(fields?.requiresName) && (namespace !== '' || !resource.namespaced)) {
+  if (isKeySegment(fields?.requiresName) && (namespace !== '' || !resource.namespaced)) {
     return readSingle(call, options, namespace, fields!.requiresName!);
   }
   const prefix = collectionPrefix(plane, resource, namespace);
@@ -135,7 +135,7 @@ function atOnce(options: ListOptions, found: number): number {
 }
 
 /** What is no segment of a key is the name of nothing: then the selector finds nothing. */
-export const isKeyOf = (name: string | undefined): boolean =>
+export const isKeySegment = (name: string | undefined): boolean =>
   name !== undefined && /^[^/%]+$/.test(name) && !/^\.\.?$/.test(name);
 
 export const safeNamespace = (name: string | undefined): string =>

@@ -17,7 +17,7 @@ import { parseResourceVersion, untilReached } from '../objects/resource-version.
 import type { Wanted } from '../request/media.ts';
 import { namespaceOf } from './call.ts';
 import type { Call } from './call.ts';
-import { isKeyOf, readPage, safeNamespace } from './list-page.ts';
+import { isKeySegment, readPage, safeNamespace } from './list-page.ts';
 import { listOptions, selects, selectsAll } from './list-options.ts';
 import type { ListOptions } from './list-options.ts';
 
@@ -98,7 +98,7 @@ class WatchStream {
     const { plane, resource } = this.#call;
     const { fields } = this.#options;
     const namespace = namespaceOf(this.#call) || safeNamespace(fields?.requiresNamespace);
-    const isOne = isKeyOf(fields?.requiresName) && (namespace !== '' || !resource.namespaced);
+    const isOne = isKeySegment(fields?.requiresName) && (namespace !== '' || !resource.namespaced);
     // The store matches prefixes: keys that only begin like this one are told apart by the selector.
     return isOne
       ? objectKey(plane, resource, namespace, fields!.requiresName!)
