@@ -4,6 +4,7 @@
  * Of two equal keys the last counts; kube-apiserver merges the values when they are objects.
  */
 
+import { refuseInfinite } from './infinite.ts';
 import { ApiError } from '../errors.ts';
 import { depthMax } from '../limits.ts';
 import { countMembers, countText } from './scan.ts';
@@ -36,28 +37,11 @@ export function parseJson(body: Uint8Array | string, { findRepeated = false }: P
     parseSlowly(text);
     throw new ApiError('MalformedJson', 'the body is not JSON', { cause: error });
   }
-  if (hugeNumber.test(text)) refuseInfinite(value);
+  refuseInfinite(text, value);
   if (escapedSurrogate.test(text)) return { ...parseSlowly(text), ...(findRepeated ? {} : { repeated: none }) };
   if (findRepeated && countMembers(value) !== counts!.members) return parseSlowly(text);
   return { value, repeated: none };
 }
-
-/** What may be a number beyond all doubles. */
-const hugeNumber = /[eE]\+?\d{3}|\d{309}/;
-
-/** JavaScript reads it as Infinity, which no JSON can say: it would be stored as null. */
-function refuseInfinite(root: unknown): void {
-  const waiting = [root];
-  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
-    if (value === Infinity || value === -Infinity) {
-      throw new ApiError('MalformedJson', 'json: cannot unmarshal number into Go value of type float64');
-    }
-    if (typeof value === 'object' && value !== null) for (const child of childrenOf(value)) waiting.push(child);
-  }
-}
-
-const childrenOf = (value: object): unknown[] =>
-  Object.values(value).filter((one) => typeof one === 'number' || (typeof one === 'object' && one !== null));
 
 /** An escaped surrogate: possibly half of a pair. */
 const escapedSurrogate = /\\u[dD][89a-fA-F]/;

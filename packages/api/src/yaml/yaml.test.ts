@@ -113,3 +113,7 @@ test('whatever it is, it is read or refused with a typed error', () => {
     { numRuns: 1500 },
   );
 });
+
+test('what would be infinite stays text', () => {
+  assert.deepEqual(parseYaml('[.inf, -.Inf, .NaN, 1e999]').value, ['.inf', '-.Inf', '.NaN', '1e999']);
+});

@@ -6,6 +6,8 @@ export interface RawAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly body: Buffer;
+  /** The server said that it is the last one of its connection. */
+  readonly isLast: boolean;
 }
 
 /**
@@ -67,5 +69,6 @@ function parse(bytes: Buffer, method: string): { answer: RawAnswer; length: numb
   const start = end + 4;
   if (bytes.length < start + length) return undefined;
   const body = Buffer.from(bytes.subarray(start, start + length));
-  return { answer: { status, contentType: headers.get('content-type') ?? '', body }, length: start + length };
+  const isLast = headers.get('connection') === 'close';
+  return { answer: { status, contentType: headers.get('content-type') ?? '', body, isLast }, length: start + length };
 }

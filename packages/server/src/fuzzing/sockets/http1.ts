@@ -35,13 +35,15 @@ function usual(random: Random): HostileRequest {
   }
 }
 
-async function answersOf(socket: TLSSocket, methods: readonly string[]): Promise<void> {
+/** False when the server ends the connection after them. */
+async function answersOf(socket: TLSSocket, methods: readonly string[]): Promise<boolean> {
   const answers = await readAnswers(socket, methods, answerTimeoutMs);
   for (const [at, answer] of answers.entries()) {
     // What is no HTTP is refused before it is a request: with a code, and without a word.
     const isBelow = answer.body.length === 0 && (answer.status === 400 || answer.status === 431);
     if (!isBelow) judge({ method: methods[at]!, ...answer });
   }
+  return !answers.at(-1)!.isLast;
 }
 
 async function hostileRequests(random: Random, target: Target): Promise<number> {
@@ -49,8 +51,7 @@ async function hostileRequests(random: Random, target: Target): Promise<number> 
   const requests = Array.from({ length: 1 + random.below(5) }, () => usual(random));
   for (const request of requests) {
     socket.write(encode(request, target.authorization));
-    await answersOf(socket, [request.method]);
-    if (socket.destroyed || socket.readableEnded) break;
+    if (!(await answersOf(socket, [request.method]))) break;
   }
   socket.destroy();
   return requests.length;
