@@ -12,12 +12,12 @@ import { run } from '../../../tools/run.ts';
 import type { RunResult } from '../../../tools/run.ts';
 import { startHangar, startReal } from '../servers/index.ts';
 import type { ControlPlane } from '../servers/index.ts';
-import { buildProgram } from './build.ts';
+import { ownProgram } from '../../../tools/own-program.ts';
 
 const runTimeoutMs = 4 * 60_000;
 const only = process.env['HANGAR_CONFORMANCE_ONLY'] ?? '';
 
-const program = await buildProgram(console.log);
+const program = await ownProgram({ name: 'client-go-conformance', folder: import.meta.dirname }, console.log);
 const variants = await Promise.all([
   variant({ title: '', only, watchList: true }),
   variant({ title: ' (list first)', only: 'informers:', watchList: false }),

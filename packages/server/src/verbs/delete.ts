@@ -25,7 +25,7 @@ import { objectKey } from '../control-plane.ts';
 import type { Answer } from '../http/message.ts';
 import { bodyBytesMax, unconditionalAttemptsMax } from '../limits.ts';
 import { objectAnswer, wantedBy } from '../objects/answers.ts';
-import { sentFormat } from '../request/media.ts';
+import { sentFormat, wanted } from '../request/media.ts';
 import { dryRunErrors } from '../request/options.ts';
 import { groupResource, namespaceOf, warn } from './call.ts';
 import type { Call } from './call.ts';
@@ -57,8 +57,10 @@ export async function deleteOne(call: Call): Promise<Answer> {
 const pageSize = 1_000;
 
 export async function deleteCollection(call: Call): Promise<Answer> {
-  const want = wantedBy(call);
-  const { resource } = call;
+  const { resource, request } = call;
+  // The list is answered as it is: of custom resources, never as protobuf. Refused before anything is deleted.
+  const isBuiltin = resource.struct !== undefined;
+  const want = wanted(request.header('accept'), { hasProtobuf: isBuiltin, allowsShapes: isBuiltin });
   const listed = listOptions(call.query, resource, false);
   const options = await deleteOptions(call);
   const items: KubeObject[] = [];

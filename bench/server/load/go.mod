@@ -1,0 +1,3 @@
+module hangar.local/bench/load
+
+go 1.25
