@@ -79,9 +79,65 @@ export const knownDifferences: readonly KnownDifference[] = [
       sameSet(causesOf(real.body), causesOf(ours.body)),
   },
   {
-    name: 'claims written anew',
+    name: 'objects written anew',
     matches: ({ path }, { step }) =>
-      path.endsWith('metadata.resourceVersion') && step.object.includes('/persistentvolumeclaims/'),
+      path.endsWith('metadata.resourceVersion') && /\/(persistentvolumeclaims|jobs)\//.test(step.object),
+  },
+  {
+    name: 'versions of what is only imagined',
+    matches: ({ path }, { step }) => path.endsWith('metadata.resourceVersion') && step.query['dryRun'] === 'All',
+  },
+  {
+    name: 'warnings of profiles by annotation',
+    matches: ({ path, real }) => path === 'warnings' && JSON.stringify(real).includes('appArmorProfile'),
+  },
+  {
+    name: 'empty lists that are always written',
+    matches: (_difference, { step }) => /\/(endpointslices|csinodes)\b/.test(step.object),
+  },
+  {
+    name: "fields that Go's conversions set",
+    matches: ({ path }, { step }) =>
+      path.includes('managedFields') && /\/(daemonsets|services|horizontalpodautoscalers|pods)\//.test(step.object),
+  },
+  {
+    name: 'nulls in what is applied to custom resources',
+    matches: (_difference, { real }) =>
+      real.status === 422 && JSON.stringify(real.body).includes('must be of type object: \\\"null\\\"'),
+  },
+  {
+    name: 'warnings of refused objects',
+    matches: ({ path }, { real, ours }) => path === 'warnings' && real.status === 422 && ours.status === 422,
+  },
+  {
+    name: 'times of year one',
+    matches: ({ path }, { step, ours }) =>
+      /^body\.(message|details)/.test(path) &&
+      ours.status === 422 &&
+      JSON.stringify(step.body ?? null).includes('0001-01-01T00:00:00Z'),
+  },
+  {
+    name: 'words for what a body is not',
+    matches: ({ path }, { real, ours }) => path === 'body.message' && real.status === 400 && ours.status === 400,
+  },
+  {
+    name: 'words for formats that are not served',
+    matches: ({ path }, { real, ours }) =>
+      /^body\.(message|details)/.test(path) && real.status === 406 && ours.status === 406,
+  },
+  {
+    name: 'objects that a status makes',
+    matches: (_difference, { step, ours }) =>
+      step.object.includes('/services/') && step.path.endsWith('/status') && ours.status === 404,
+  },
+  {
+    name: 'the object in the answer to its deletion',
+    matches: ({ path }, { step }) =>
+      step.method === 'DELETE' && /^body\.metadata\.(finalizers|resourceVersion)/.test(path),
+  },
+  {
+    name: 'when to try again',
+    matches: ({ path }, { real }) => path === 'body.details.retryAfterSeconds' && real.status === 504,
   },
   {
     name: 'words of Go for what is no token',

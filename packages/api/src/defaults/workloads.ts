@@ -27,6 +27,8 @@ function deployment(one: JsonObject): void {
 }
 
 function daemonSet(one: JsonObject): void {
+  // A field that went before v1 is carried on by an annotation, which every daemon set has.
+  fillEmpty(structAt(structAt(one, 'metadata'), 'annotations'), { 'deprecated.daemonset.template.generation': '0' });
   const spec = structAt(one, 'spec');
   fill(spec, { revisionHistoryLimit: 10 });
   const strategy = structAt(spec, 'updateStrategy');

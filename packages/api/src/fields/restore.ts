@@ -27,6 +27,8 @@ function valueProblem(type: ValueType, value: unknown): string | undefined {
     case 'map':
       if (!isObject(value)) return `cannot restore map from ${goKind(value)}`;
       return firstProblem(type.element!, Object.values(value));
+    case 'string':
+      return typeof value === 'object' ? 'unrecognized type: string' : undefined;
     default:
       return undefined;
   }

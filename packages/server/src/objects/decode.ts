@@ -48,7 +48,7 @@ export function decodeObject(bytes: Uint8Array, options: DecodeOptions): KubeObj
   const { value: parsed, repeated, problems: repeatedInYaml } = parse(bytes, options);
   // To Go's decoder null is an object that says nothing.
   const value = parsed === null && resource.struct ? {} : parsed;
-  if (!isObject(value)) throw notAnObject(value, resource);
+  if (!isObject(value)) throw notAnObject(value, resource, bytes);
   const { apiVersion, kind } = typeOf(value, resource, bytes);
   if (kind !== resource.kind || apiVersion !== resource.apiVersion)
     throw wrongType(resource, { apiVersion, kind, name: nameOf(value) });
@@ -108,7 +108,7 @@ function typeOf(value: JsonObject, resource: Decodable, bytes: Uint8Array): { ap
     if (one === undefined || one === null || typeof one === 'string') continue;
     const field = one === apiVersion ? 'apiVersion' : 'kind';
     const message = `couldn't get version/kind; json parse error: json: cannot unmarshal ${goType(one)} into Go struct field .${field} of type string`;
-    throw badRequest(`the object provided is unrecognized (must be of type ${resource.kind}): ${message}`);
+    throw unrecognized(resource, message, bytes, undefined);
   }
   if (!resource.struct && !kind) {
     const shown = Buffer.from(bytes).toString();
@@ -141,7 +141,7 @@ function wrongType(
     return undecodable(resource, kind, `converting (${from}) to (${into}): unknown conversion`);
   }
   if (apiVersion === resource.apiVersion) {
-    return invalidObject(resource, name, [invalid('kind', kind, `must be ${resource.kind}`)]);
+    return invalidObject({ group: resource.group, kind }, name, [invalid('kind', kind, `must be ${resource.kind}`)]);
   }
   return badRequest(
     `the API version in the data (${apiVersion}) does not match the expected API version (${resource.apiVersion})`,
@@ -154,12 +154,12 @@ const undecodable = (resource: Decodable, kind: string, message: string, cause?:
     cause,
   );
 
-function notAnObject(value: unknown, resource: Decodable): Error {
+function notAnObject(value: unknown, resource: Decodable, bytes: Uint8Array): Error {
   if (value === null || value === undefined) {
     return badRequest(`the object provided is unrecognized (must be of type ${resource.kind}): <nil>`);
   }
   const message = `couldn't get version/kind; json parse error: json: cannot unmarshal ${goType(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
-  return badRequest(`the object provided is unrecognized (must be of type ${resource.kind}): ${message}`);
+  return unrecognized(resource, message, bytes, undefined);
 }
 
 function unrecognized(resource: Decodable, message: string, bytes: Uint8Array, cause: unknown): Error {

@@ -92,3 +92,9 @@ export interface DeletionRules {
 /** The subresources that every verb's path may name, by name. */
 export const subresourceOf = (resource: Resource, name: string): Subresource | undefined =>
   resource.subresources.find((one) => one.name === name);
+
+/** As refusals name it. Events are of the core group, whichever group they are reached by. */
+export const refusedKind = ({ group, kind }: Resource): { group: string; kind: string } => ({
+  group: group === 'events.k8s.io' ? '' : group,
+  kind,
+});

@@ -26,6 +26,7 @@ import { managerOf, writeOptions } from '../request/options.ts';
 import type { WriteOptions } from '../request/options.ts';
 import { groupResource, namespaceOf, warn } from './call.ts';
 import type { Call } from './call.ts';
+import { refusedKind } from '../resources/resource.ts';
 import { dropRepeatedOwners, fillSystemFields, settleNamespace, timestamp, wipeSystemFields } from './metadata.ts';
 
 export async function create(call: Call): Promise<Answer> {
@@ -77,7 +78,8 @@ export async function createObject(call: Call, object: KubeObject, options: Writ
   const { metadata } = object;
   if (metadata.name || !metadata.generateName) return storeNew(call, object, options);
   for (let attempt = 1; ; attempt++) {
-    const copy: KubeObject = structuredClone(object);
+    // Not structuredClone: maps that Go's defaulting shares are no longer shared by what it copies.
+    const copy = JSON.parse(JSON.stringify(object)) as KubeObject;
     copy.metadata.name = generateName(metadata.generateName, plane.random);
     try {
       return await storeNew(call, copy, options);
@@ -111,8 +113,9 @@ async function tryStoreNew(call: Call, object: KubeObject, options: WriteOptions
   await plane.admission.validate(admissionRequest(call, object, options));
   const { name = '', namespace = '' } = object.metadata;
   const key = objectKey(plane, resource, namespace, name);
-  if (metadataVersion(object) !== '0')
+  if (call.info.verb === 'create' && metadataVersion(object) !== '0') {
     throw new UnclassifiedError('resourceVersion should not be set on objects to be created');
+  }
   if (options.isDryRun) {
     const { entry } = await plane.store.get(key);
     if (entry) throw taken(call, name, entry);
@@ -157,7 +160,7 @@ function checkNew(call: Call, object: KubeObject): void {
     }),
     ...strategy.validateCreate(object),
   ];
-  if (errors.length > 0) throw invalidObject(resource, object.metadata.name ?? '', errors);
+  if (errors.length > 0) throw invalidObject(refusedKind(resource), object.metadata.name ?? '', errors);
   for (const text of strategy.warningsOnCreate(object)) warn(call, text);
 }
 

@@ -79,7 +79,7 @@ export async function deleteCollection(call: Call): Promise<Answer> {
   const list: JsonObject = {
     kind: resource.listKind,
     apiVersion: resource.apiVersion,
-    metadata,
+    metadata: resource.struct ? metadata : { continue: '', ...metadata },
     items: resource.struct ? items.map(withoutType) : items,
   };
   return objectAnswer(call, { ...want, shape: undefined }, list);

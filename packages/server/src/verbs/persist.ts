@@ -24,6 +24,7 @@ import type { WriteOptions } from '../request/options.ts';
 import { groupResource, namespaceOf, warn } from './call.ts';
 import type { Call } from './call.ts';
 import { admissionRequest, createObject, leaseOf } from './create.ts';
+import { refusedKind } from '../resources/resource.ts';
 import { dropRepeatedOwners } from './metadata.ts';
 
 export interface Change {
@@ -180,7 +181,7 @@ function check(call: Call, object: KubeObject, live: KubeObject): void {
     }),
     ...strategy.validateUpdate(object, live, info.subresource),
   ];
-  if (errors.length > 0) throw invalidObject(resource, metadata.name ?? '', errors);
+  if (errors.length > 0) throw invalidObject(refusedKind(resource), metadata.name ?? '', errors);
   if (info.subresource !== '') return;
   for (const text of strategy.warningsOnUpdate(object, live)) warn(call, text);
 }

@@ -42,23 +42,14 @@ export const podRules: Readonly<Record<string, KindRules>> = {
       ephemeralcontainers: {
         update: (object, old) =>
           updatePart(object, old, (spec, before) => withField(before, spec, 'ephemeralContainers')),
-        get resets() {
-          return ['metadata', 'status', ...specFieldsBut('ephemeralContainers')];
-        },
+        resets: [],
       },
       resize: {
         update: resize,
-        get resets() {
-          return ['metadata', 'status', ...specFieldsBut('containers', 'initContainers')];
-        },
+        resets: [],
       },
     },
   },
-};
-
-const specFieldsBut = (...kept: string[]): string[] => {
-  const spec = schemaOf('v1', 'Pod')!.properties.get('spec')!.type.struct;
-  return [...spec.properties.keys()].flatMap((name) => (kept.includes(name) ? [] : [`spec.${name}`]));
 };
 
 function updateStatus(object: KubeObject, old: KubeObject): void {
