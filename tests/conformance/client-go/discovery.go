@@ -49,6 +49,9 @@ func discoveryForms(_ context.Context, s *server) {
 	ok(err)
 	names := func(groups []*metav1.APIGroup) (names []string) {
 		for _, group := range groups {
+			if isPassing(group.Name) {
+				continue
+			}
 			for _, version := range group.Versions {
 				names = append(names, version.GroupVersion+" preferred="+group.PreferredVersion.Version)
 			}
@@ -59,11 +62,17 @@ func discoveryForms(_ context.Context, s *server) {
 	equal(flatten(resources), flatten(legacyResources), "resources")
 }
 
+// isPassing tells the groups of definitions that other checks, which run at the same time, make and remove.
+func isPassing(group string) bool { return strings.HasSuffix(group, ".example.com") }
+
 // flatten makes the two forms comparable: legacy discovery has no order inside a group version, and only the
 // aggregated one names a subresource's singular.
 func flatten(lists []*metav1.APIResourceList) []string {
 	var lines []string
 	for _, list := range lists {
+		if group, _, _ := strings.Cut(list.GroupVersion, "/"); isPassing(group) {
+			continue
+		}
 		for _, one := range list.APIResources {
 			verbs := slices.Sorted(slices.Values(one.Verbs))
 			shortNames := slices.Sorted(slices.Values(one.ShortNames))
