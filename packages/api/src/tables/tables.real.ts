@@ -99,15 +99,22 @@ async function timed<T>(action: () => Promise<T>): Promise<[T, [number, number]]
   return [await action(), [before, Date.now()]];
 }
 
+type List = { metadata: Table['metadata']; items: KubeObject[] };
+
+const versionsOf = ({ items }: List): string => items.map(({ metadata }) => metadata.resourceVersion).join();
+
 async function assertSameList(path: string, kind: string, apiVersion: string, printer: TablePrinter): Promise<number> {
-  const { metadata: listMeta, items } = await send<{ metadata: Table['metadata']; items: KubeObject[] }>('GET', path);
-  const objects = items.map((item) => ({ ...item, kind, apiVersion }));
-  const [real, times] = await timed(() => send<Table>('GET', `${path}?includeObject=Object`, undefined, asTable));
-  // Between the two requests the server may have written leases of its own.
-  const { resourceVersion } = real.metadata;
-  const meta = { ...listMeta, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
-  assertSameTable(real, (now) => tableOf(printer, objects, { includeObject: 'Object', now, listMeta: meta }), times);
-  return items.length;
+  for (;;) {
+    const list = await send<List>('GET', path);
+    const [real, times] = await timed(() => send<Table>('GET', `${path}?includeObject=Object`, undefined, asTable));
+    // The server renews leases and writes statuses of its own: when it did so meanwhile, the two are of different objects.
+    if (versionsOf(await send<List>('GET', path)) !== versionsOf(list)) continue;
+    const objects = list.items.map((item) => ({ ...item, kind, apiVersion }));
+    const { resourceVersion } = real.metadata;
+    const listMeta = { ...list.metadata, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+    assertSameTable(real, (now) => tableOf(printer, objects, { includeObject: 'Object', now, listMeta }), times);
+    return objects.length;
+  }
 }
 
 for (const resource of resources) {
