@@ -15,26 +15,26 @@ import type { ControlPlane } from '../servers/index.ts';
 import { ownProgram } from '../../../tools/own-program.ts';
 
 const runTimeoutMs = 4 * 60_000;
-const only = process.env['HANGAR_CONFORMANCE_ONLY'] ?? '';
+const chosen = process.env['HANGAR_CONFORMANCE_ONLY'] ?? '';
 
 const program = await ownProgram({ name: 'client-go-conformance', folder: import.meta.dirname }, console.log);
 const variants = await Promise.all([
-  variant({ title: '', only, watchList: true }),
-  variant({ title: ' (list first)', only: 'informers:', watchList: false }),
+  variant({ title: '', filter: chosen, watchList: true }),
+  variant({ title: ' (list first)', filter: 'informers:', watchList: false }),
 ]);
 
 interface Variant {
   /** Added to the name of a check. */
   readonly title: string;
-  readonly only: string;
+  readonly filter: string;
   readonly watchList: boolean;
   readonly checks: readonly string[];
 }
 
 async function variant(wanted: Omit<Variant, 'checks'>): Promise<Variant> {
-  const { stdout, stderr, failure } = await run(program, ['--list', `--only=${wanted.only}`], { timeoutMs: 10_000 });
+  const { stdout, stderr, failure } = await run(program, ['--list', `--only=${wanted.filter}`], { timeoutMs: 10_000 });
   if (failure !== undefined) throw new Error(`--list: ${failure}: ${stderr}`);
-  const checks = stdout.split('\n').filter((name) => name !== '' && name.includes(only));
+  const checks = stdout.split('\n').filter((name) => name !== '' && name.includes(chosen));
   return { ...wanted, checks };
 }
 
@@ -58,7 +58,7 @@ for (const [name, startServer] of Object.entries({ 'kube-apiserver': startReal, 
     });
     after(() => plane?.stop());
 
-    for (const { title, only: part, watchList, checks } of variants) {
+    for (const { title, filter: part, watchList, checks } of variants) {
       describe(`${name}${title}`, () => {
         let results = new Map<string, string>();
         before(async () => {

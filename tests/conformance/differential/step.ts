@@ -1,6 +1,6 @@
 /**
  * One request of a sequence, as it is the same for every server. What servers choose themselves is written as a
- * placeholder, in paths, queries and bodies alike, and filled in from what each of them answered:
+ * name in braces, in paths, queries and bodies alike, and filled in from what each of them answered:
  *
  *   {ns}    the sequence's own namespace, which also begins the names of objects that have none
  *   {rv}    the last resourceVersion that was seen of `object`; {rv0} the first one

@@ -5,11 +5,10 @@
 
 import type { KubeObject } from '@hangar/api';
 import type { CustomResourceDefinition, TakenNames } from '@hangar/api/crd';
-import { hasCode, sleep } from '@hangar/core';
-import { prefixRange } from '@hangar/store';
-import type { Entry, Revision, Watch } from '@hangar/store';
+import type { Entry, Revision } from '@hangar/store';
 import { collectionPrefix } from '../control-plane.ts';
 import type { ControlPlane } from '../control-plane.ts';
+import { StoreFollower } from '../objects/store-follower.ts';
 import type { Resource } from '../resources/resource.ts';
 import { timestamp } from '../verbs/metadata.ts';
 import { registerVersions, removeVersions } from './api-services.ts';
@@ -26,42 +25,40 @@ export interface Definitions {
   reached(revision: Revision): Promise<void>;
 }
 
-const retryMs = 1_000;
-
 export class DefinitionFollower implements Definitions {
   readonly #plane: ControlPlane;
   readonly #resource: Resource;
   readonly #prefix: string;
   readonly #cleaner: DefinitionCleaner;
+  readonly #follower: StoreFollower;
   readonly #all = new Map<string, CustomResourceDefinition>();
-  #watch: Watch | undefined;
-  #revision = 0 as Revision;
-  #waiting: { revision: Revision; resolve(): void }[] = [];
-  #isClosed = false;
 
   constructor(plane: ControlPlane) {
     this.#plane = plane;
     this.#resource = plane.catalogue.find(definitionsName)!;
     this.#prefix = collectionPrefix(plane, this.#resource, '');
     this.#cleaner = new DefinitionCleaner(plane, this.#resource);
+    this.#follower = new StoreFollower(plane, this.#prefix, {
+      put: (entry) => this.#apply(entry),
+      delete: (key) => this.#remove(key.slice(this.#prefix.length)),
+      retain: (keys) => {
+        for (const name of this.#all.keys()) if (!keys.has(`${this.#prefix}${name}`)) this.#remove(name);
+      },
+    });
   }
 
   /** Resolves when everything that is stored is served. */
-  async start(): Promise<void> {
-    await this.#read();
-    void this.#follow();
+  start(): Promise<void> {
+    return this.#follower.start();
   }
 
   close(): void {
-    this.#isClosed = true;
-    this.#watch?.close();
+    this.#follower.close();
     this.#cleaner.close();
-    for (const { resolve } of this.#waiting.splice(0)) resolve();
   }
 
   reached(revision: Revision): Promise<void> {
-    if (this.#revision >= revision || this.#isClosed) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push({ revision, resolve }));
+    return this.#follower.reached(revision);
   }
 
   namesTaken(definition: KubeObject): TakenNames {
@@ -70,52 +67,6 @@ export class DefinitionFollower implements Definitions {
       (one) => one.spec.group === group && one.metadata.name !== definition.metadata.name,
     );
     return others.length === 0 ? crd().noNamesTaken : crd().takenNames(others);
-  }
-
-  async #read(): Promise<void> {
-    const { store } = this.#plane;
-    const { entries, revision } = await store.range(prefixRange(this.#prefix));
-    const names = new Set(entries.map(({ key }) => key.slice(this.#prefix.length)));
-    for (const name of this.#all.keys()) if (!names.has(name)) this.#remove(name);
-    for (const entry of entries) this.#apply(entry);
-    this.#watch = store.watch({ prefix: this.#prefix, fromRevision: (revision + 1) as Revision });
-    this.#advance(revision);
-  }
-
-  async #follow(): Promise<void> {
-    while (!this.#isClosed) {
-      try {
-        for await (const batch of this.#watch!) {
-          for (const event of batch.events) {
-            if (event.type === 'put') this.#apply(event.entry);
-            else this.#remove(event.key.slice(this.#prefix.length));
-          }
-          this.#advance(batch.revision);
-        }
-        return;
-      } catch (error) {
-        if (this.#isClosed || hasCode(error, 'Closed')) return;
-        // History was compacted away under us, or the store was cut off: begin anew from what is there.
-        await this.#readAgain();
-      }
-    }
-  }
-
-  async #readAgain(): Promise<void> {
-    while (!this.#isClosed) {
-      try {
-        return await this.#read();
-      } catch {
-        await sleep(this.#plane.clock, retryMs);
-      }
-    }
-  }
-
-  #advance(revision: Revision): void {
-    this.#revision = revision;
-    const reached = this.#waiting.filter((one) => one.revision <= revision);
-    this.#waiting = this.#waiting.filter((one) => one.revision > revision);
-    for (const { resolve } of reached) resolve();
   }
 
   /** What cannot be read or compiled, because others wrote it, is not served; everything else is. */

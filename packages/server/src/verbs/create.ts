@@ -69,7 +69,7 @@ const generatedNamesMax = 8;
 
 /**
  * Stores an object that was decoded and has its managedFields. Rejects with 409 when the name is taken, 422 when it is not
- * valid. `isOnUpdate`: an update created it, so the name is the path's.
+ * valid.
  */
 export async function createObject(call: Call, object: KubeObject, options: WriteOptions): Promise<Entry> {
   const { plane } = call;
