@@ -3,7 +3,7 @@
 import type { Clock, Random } from '@hangar/core';
 import type { Store } from '@hangar/store';
 import { Admission } from './admission/admission.ts';
-import { namespaceLifecycle } from './admission/namespace-lifecycle.ts';
+import { admissionPlugins } from './admission/plugins.ts';
 import { bootstrap } from './bootstrap/bootstrap.ts';
 import type { BootstrapOptions } from './bootstrap/objects.ts';
 import type { ControlPlane } from './control-plane.ts';
@@ -36,19 +36,20 @@ export interface OpenControlPlane {
 export async function openControlPlane(options: ControlPlaneOptions): Promise<OpenControlPlane> {
   const { name, prefix, store, clock, random } = options;
   const catalogue = new Catalogue();
-  const plane: ControlPlane & { definitions: Definitions } = {
+  const plane: ControlPlane & { definitions: Definitions; admission: Admission } = {
     name,
     prefix: `${prefix}/clusters/${name}/`,
     store,
     clock,
     random,
     catalogue,
-    admission: new Admission([namespaceLifecycle]),
+    // Nobody writes before both are set.
+    admission: undefined as never,
     expiry: new Expiry(store, clock),
-    // Nobody writes a definition before it is followed.
     definitions: undefined as never,
     collections: new Collections(store, options.cacheBytesMax ?? defaultCacheBytesMax),
   };
+  plane.admission = new Admission(admissionPlugins(plane));
   if (options.bootstrap) await bootstrap(plane, options.bootstrap);
   const definitions = new DefinitionFollower(plane);
   plane.definitions = definitions;
@@ -57,6 +58,7 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Op
     plane,
     close() {
       definitions.close();
+      plane.admission.close();
       plane.collections.close();
     },
   };

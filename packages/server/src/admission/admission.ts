@@ -5,6 +5,7 @@
 
 import type { KubeObject } from '@hangar/api';
 import type { ControlPlane } from '../control-plane.ts';
+import type { Guard } from '../auth/guard.ts';
 import type { User } from '../auth/user.ts';
 import type { Resource } from '../resources/resource.ts';
 
@@ -19,6 +20,8 @@ export interface AdmissionRequest {
   readonly object: KubeObject | undefined;
   readonly old: KubeObject | undefined;
   readonly user: User;
+  /** For plugins that ask what the user may do besides. */
+  readonly guard: Guard;
   readonly isDryRun: boolean;
   warn(text: string): void;
 }
@@ -28,13 +31,17 @@ export interface AdmissionPlugin {
   /** May change `object`; throws a StatusError to refuse. */
   mutate?(request: AdmissionRequest): void | Promise<void>;
   validate?(request: AdmissionRequest): void | Promise<void>;
+  /** Stops following what it follows. */
+  close?(): void;
 }
 
 export class Admission {
+  readonly #plugins: readonly AdmissionPlugin[];
   readonly #mutating: readonly AdmissionPlugin[];
   readonly #validating: readonly AdmissionPlugin[];
 
   constructor(plugins: readonly AdmissionPlugin[]) {
+    this.#plugins = plugins;
     this.#mutating = plugins.filter((plugin) => plugin.mutate);
     this.#validating = plugins.filter((plugin) => plugin.validate);
   }
@@ -45,5 +52,9 @@ export class Admission {
 
   async validate(request: AdmissionRequest): Promise<void> {
     for (const plugin of this.#validating) await plugin.validate!(request);
+  }
+
+  close(): void {
+    for (const plugin of this.#plugins) plugin.close?.();
   }
 }

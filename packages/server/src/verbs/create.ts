@@ -170,9 +170,10 @@ export function admissionRequest(
   options: Pick<WriteOptions, 'isDryRun'>,
   old?: KubeObject,
 ) {
-  const { plane, resource, info, user } = call;
+  const { plane, resource, info, user, guard } = call;
   return {
     plane,
+    guard,
     operation:
       old === undefined ? ('CREATE' as const) : object === undefined ? ('DELETE' as const) : ('UPDATE' as const),
     resource,

@@ -1,0 +1,99 @@
+/**
+ * Follows one prefix of the store: what is there, then every change of it. When history is compacted away under it, or the
+ * store was cut off, it begins anew from what is there.
+ */
+
+import { hasCode, sleep } from '@hangar/core';
+import type { Clock } from '@hangar/core';
+import { prefixRange } from '@hangar/store';
+import type { Entry, Revision, Store, Watch } from '@hangar/store';
+
+export interface Following {
+  put(entry: Entry): void;
+  delete(key: string): void;
+  /** All keys that there are now: what is known besides them went away unseen. */
+  retain(keys: ReadonlySet<string>): void;
+}
+
+const retryMs = 1_000;
+
+export class StoreFollower {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #prefix: string;
+  readonly #following: Following;
+  #watch: Watch | undefined;
+  #revision = 0 as Revision;
+  #waiting: { revision: Revision; resolve(): void }[] = [];
+  #isClosed = false;
+
+  constructor({ store, clock }: { store: Store; clock: Clock }, prefix: string, following: Following) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#prefix = prefix;
+    this.#following = following;
+  }
+
+  /** Resolves when everything that is stored was told. */
+  async start(): Promise<void> {
+    await this.#read();
+    void this.#follow();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#watch?.close();
+    for (const { resolve } of this.#waiting.splice(0)) resolve();
+  }
+
+  /** Resolves when what was written up to this revision was told, or nothing ever will be. */
+  reached(revision: Revision): Promise<void> {
+    if (this.#revision >= revision || this.#isClosed) return Promise.resolve();
+    this.#watch?.requestProgress();
+    return new Promise((resolve) => this.#waiting.push({ revision, resolve }));
+  }
+
+  async #read(): Promise<void> {
+    const { entries, revision } = await this.#store.range(prefixRange(this.#prefix));
+    if (this.#isClosed) return;
+    this.#following.retain(new Set(entries.map(({ key }) => key)));
+    for (const entry of entries) this.#following.put(entry);
+    this.#watch = this.#store.watch({ prefix: this.#prefix, fromRevision: (revision + 1) as Revision });
+    this.#advance(revision);
+  }
+
+  async #follow(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        for await (const batch of this.#watch!) {
+          for (const event of batch.events) {
+            if (event.type === 'put') this.#following.put(event.entry);
+            else this.#following.delete(event.key);
+          }
+          this.#advance(batch.revision);
+        }
+        return;
+      } catch (error) {
+        if (this.#isClosed || hasCode(error, 'Closed')) return;
+        await this.#readAgain();
+      }
+    }
+  }
+
+  async #readAgain(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        return await this.#read();
+      } catch {
+        await sleep(this.#clock, retryMs);
+      }
+    }
+  }
+
+  #advance(revision: Revision): void {
+    this.#revision = revision;
+    const reached = this.#waiting.filter((one) => one.revision <= revision);
+    this.#waiting = this.#waiting.filter((one) => one.revision > revision);
+    for (const { resolve } of reached) resolve();
+  }
+}
