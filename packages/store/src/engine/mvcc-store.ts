@@ -35,6 +35,7 @@ import type { HistoryPolicy } from './history-window.ts';
 import { WatchHub } from './hub.ts';
 import type { HistoryPage } from './hub.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
+import { RecentEntries } from './recent-entries.ts';
 import { entryOf } from './rows.ts';
 import type { Row } from './rows.ts';
 import type { TableReader } from './tables.ts';
@@ -58,10 +59,14 @@ export interface MvccStoreOptions {
   commit: GroupCommitOptions['commit'];
   history: HistoryPolicy;
   watchQueueLengthMax?: number;
+  /** For entries that were used lately. */
+  recentBytesMax?: number;
   steps?: StepLengths;
   /** Gives back what the driver holds, after the last commit. */
   release(): Promise<void>;
 }
+
+const defaultRecentBytesMax = 32 * 1024 * 1024;
 
 export class MvccStore implements Store {
   readonly #options: MvccStoreOptions;
@@ -69,6 +74,7 @@ export class MvccStore implements Store {
   readonly #reader: TableReader;
   readonly #commits: GroupCommit;
   readonly #hub: WatchHub;
+  readonly #recent: RecentEntries;
   readonly #leases: LeaseKeeper;
   readonly #window: HistoryWindow;
   /** Set before the tables forget anything, so that no read begins in what is about to go. */
@@ -84,16 +90,18 @@ export class MvccStore implements Store {
     this.#steps = options.steps ?? defaultSteps;
     this.#reader = reader;
     this.#compacted = reader.compactedRevision();
+    const revision = reader.revision();
+    this.#recent = new RecentEntries(options.recentBytesMax ?? defaultRecentBytesMax, revision);
     this.#commits = new GroupCommit({
-      commit: options.commit,
+      commit: (group) => this.#commitGroup(group),
       onOutcome: (command, outcome) => this.#publish(command, outcome),
     });
     this.#hub = new WatchHub({
-      revision: reader.revision(),
+      revision,
       history: {
         compactedRevision: () => this.#compacted,
         read: (span) => this.#readHistory(span),
-        published: () => this.#hub.reached(this.#reader.revision()),
+        published: () => this.#hub.reached(this.#readRevision()),
       },
       ...(options.watchQueueLengthMax !== undefined && { queueLengthMax: options.watchQueueLengthMax }),
     });
@@ -105,16 +113,22 @@ export class MvccStore implements Store {
 
   async revision(): Promise<Revision> {
     this.#refuseWhenClosed();
-    return this.#reader.revision();
+    return this.#recent.revision;
   }
 
   async get(key: string, options: ReadOptions = {}): Promise<GetResult> {
     this.#refuseWhenClosed();
     checkKey(key);
     const { atRevision } = options;
-    if (atRevision !== undefined) this.#checkReadable(atRevision);
-    const { entry, revision } = this.#reader.get(key, atRevision);
-    return { entry, revision: atRevision ?? revision };
+    if (atRevision !== undefined) {
+      this.#checkReadable(atRevision);
+      return { entry: this.#reader.get(key, atRevision).entry, revision: atRevision };
+    }
+    const recent = this.#recent.get(key);
+    if (recent) return { entry: recent, revision: this.#recent.revision };
+    const found = this.#reader.get(key, undefined);
+    this.#recent.saw(found.revision, found.entry);
+    return found;
   }
 
   async range(range: KeyRange, options: RangeOptions = {}): Promise<RangeResult> {
@@ -128,6 +142,7 @@ export class MvccStore implements Store {
     for (let start = range.start; ; start = successor(entries.at(-1)!.key)) {
       const wanted = Math.min(limit - entries.length + 1, this.#steps.range);
       const page = this.#reader.range({ ...range, start }, { at, limit: wanted, keysOnly: options.keysOnly ?? false });
+      if (at === undefined) this.#recent.saw(page.revision);
       const revision = (at ??= page.revision);
       for (const entry of page.entries) entries.push(entry);
       if (entries.length > limit) return { entries: entries.slice(0, limit), revision, more: true };
@@ -144,6 +159,7 @@ export class MvccStore implements Store {
   #rangeInOneGo(range: KeyRange, { limit = 0, keysOnly = false }: RangeOptions): RangeResult {
     const wanted = limit > 0 ? limit + 1 : Number.MAX_SAFE_INTEGER;
     const { entries, revision } = this.#reader.range(range, { at: undefined, limit: wanted, keysOnly });
+    this.#recent.saw(revision);
     const more = entries.length === wanted;
     return { entries: more ? entries.slice(0, limit) : entries, revision, more };
   }
@@ -153,6 +169,7 @@ export class MvccStore implements Store {
     checkRange(range);
     if (options.atRevision !== undefined) this.#checkReadable(options.atRevision);
     const statistics = this.#reader.statistics(range, options.atRevision);
+    if (options.atRevision === undefined) this.#recent.saw(statistics.revision);
     return { ...statistics, revision: options.atRevision ?? statistics.revision };
   }
 
@@ -167,13 +184,13 @@ export class MvccStore implements Store {
     if (options.fromRevision !== undefined) checkRevision(options.fromRevision);
     // What is durable may be read before it is published: "from now" begins behind what could be read.
     if (options.fromRevision !== undefined || this.#closing) return this.#hub.watch(options);
-    return this.#hub.watch({ ...options, fromRevision: (this.#reader.revision() + 1) as Revision });
+    return this.#hub.watch({ ...options, fromRevision: (this.#readRevision() + 1) as Revision });
   }
 
   async compact(revision: Revision): Promise<void> {
     this.#refuseWhenClosed();
     checkRevision(revision);
-    const current = this.#reader.revision();
+    const current = this.#readRevision();
     if (revision > current) throw futureRevision(revision, current);
     // Published, not only durable: an event must find its previous value until it is out.
     await this.#hub.reached(revision);
@@ -239,24 +256,35 @@ export class MvccStore implements Store {
     return outcome;
   }
 
+  async #commitGroup(group: readonly Command[]): Promise<readonly Outcome[]> {
+    try {
+      return await this.#options.commit(group);
+    } catch (error) {
+      // Some of it may have happened all the same: only the tables know.
+      this.#recent.clear();
+      throw error;
+    }
+  }
+
   #publish(command: Command, outcome: Outcome): void {
     if ('error' in outcome || outcome.changes.length === 0) return;
     const { result, changes } = outcome;
+    const { revision } = result;
     const writes = command.type === 'transaction' ? command.writes : [];
+    const entries = changes.map((change) => writtenEntry(revision, change, writes));
+    changes.forEach(({ key }, index) => this.#recent.changed(key, entries[index], revision));
+    this.#recent.published(revision);
     this.#hub.publish({
-      revision: result.revision,
+      revision,
       keys: changes.map((change) => change.key),
-      event: (index, previous) => this.#event(result.revision, changes[index]!, writes, previous),
+      event: (index, previous) => this.#event(changes[index]!, entries[index], previous),
     });
-    this.#window.advanced(result.revision);
+    this.#window.advanced(revision);
   }
 
-  #event(revision: Revision, change: Change, writes: readonly Write[], withPrevious: boolean): StoreEvent {
-    const { key, createRevision, version, previousId } = change;
+  #event({ key, previousId }: Change, entry: Entry | undefined, withPrevious: boolean): StoreEvent {
     const previous = withPrevious && previousId > 0 ? this.#reader.entryById(previousId) : undefined;
-    const write = writes[change.write];
-    if (write?.type !== 'put') return { type: 'delete', key, ...(previous && { previous }) };
-    const entry = { key, value: write.value, createRevision, modRevision: revision, version, lease: write.lease };
+    if (!entry) return { type: 'delete', key, ...(previous && { previous }) };
     return { type: 'put', entry, ...(previous && { previous }) };
   }
 
@@ -303,14 +331,29 @@ export class MvccStore implements Store {
     }
   }
 
+  /** Of the tables, which may be ahead of what is published. */
+  #readRevision(): Revision {
+    const revision = this.#reader.revision();
+    this.#recent.saw(revision);
+    return revision;
+  }
+
   #checkReadable(revision: Revision): void {
     checkRevision(revision);
     if (revision < this.#compacted) throw new CompactedError(revision, this.#compacted);
-    const current = this.#reader.revision();
+    const current = this.#readRevision();
     if (revision > current) throw futureRevision(revision, current);
   }
 
   #refuseWhenClosed(): void {
     if (this.#closing) throw closed();
   }
+}
+
+/** Undefined when the change is a deletion. */
+function writtenEntry(revision: Revision, change: Change, writes: readonly Write[]): Entry | undefined {
+  const write = writes[change.write];
+  if (write?.type !== 'put') return undefined;
+  const { key, createRevision, version } = change;
+  return { key, value: write.value, createRevision, modRevision: revision, version, lease: write.lease };
 }

@@ -1,0 +1,88 @@
+/**
+ * Entries that were written or read lately, as the last published commit left them: most reads are of those, and a read of
+ * the tables costs more than all the rest of an answer.
+ *
+ * Linearizable like the tables: what another read has already seen there may not be published yet, and until it is,
+ * nothing is answered from here. When a commit fails, nobody knows what it left: everything is forgotten.
+ *
+ * Bounded by two generations: what is used moves to the young one; when that has half of the bytes, the old one goes.
+ */
+
+import type { Entry, Revision } from '../contract.ts';
+
+export class RecentEntries {
+  readonly #generationBytesMax: number;
+  #young = new Map<string, Entry>();
+  #old = new Map<string, Entry>();
+  #youngBytes = 0;
+  #published: Revision;
+  #seen: Revision;
+
+  constructor(bytesMax: number, revision: Revision) {
+    this.#generationBytesMax = bytesMax / 2;
+    this.#published = revision;
+    this.#seen = revision;
+  }
+
+  /** Covers everything that was acknowledged, and everything that a read has seen. */
+  get revision(): Revision {
+    return this.#seen > this.#published ? this.#seen : this.#published;
+  }
+
+  /** Undefined: ask the tables. */
+  get(key: string): Entry | undefined {
+    if (this.#seen > this.#published) return undefined;
+    const young = this.#young.get(key);
+    if (young) return young;
+    const old = this.#old.get(key);
+    if (old) this.#put(old);
+    return old;
+  }
+
+  /** A read of the tables saw this revision, and perhaps this entry in it. */
+  saw(revision: Revision, entry?: Entry): void {
+    if (revision > this.#seen) this.#seen = revision;
+    if (entry) this.#put(entry);
+  }
+
+  /** In the order of revisions: first what each one changed, then that it is published. */
+  changed(key: string, entry: Entry | undefined, revision: Revision): void {
+    const known = this.#young.get(key) ?? this.#old.get(key);
+    // A read was faster, and saw what a later commit made of it.
+    if (known && known.modRevision >= revision) return;
+    if (known) this.#forget(key);
+    if (entry) this.#put(entry);
+  }
+
+  published(revision: Revision): void {
+    this.#published = revision;
+  }
+
+  clear(): void {
+    this.#young = new Map();
+    this.#old = new Map();
+    this.#youngBytes = 0;
+  }
+
+  #forget(key: string): void {
+    const young = this.#young.get(key);
+    if (young) this.#youngBytes -= bytesOf(young);
+    this.#young.delete(key);
+    this.#old.delete(key);
+  }
+
+  #put(entry: Entry): void {
+    const bytes = bytesOf(entry);
+    if (bytes > this.#generationBytesMax) return this.#forget(entry.key);
+    this.#forget(entry.key);
+    this.#young.set(entry.key, entry);
+    this.#youngBytes += bytes;
+    if (this.#youngBytes <= this.#generationBytesMax) return;
+    this.#old = this.#young;
+    this.#young = new Map();
+    this.#youngBytes = 0;
+  }
+}
+
+/** With what the maps and the object itself take, about. */
+const bytesOf = ({ key, value }: Entry): number => key.length + value.length + 200;
