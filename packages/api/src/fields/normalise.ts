@@ -112,7 +112,21 @@ function valueOf(type: ValueType, value: unknown, depth: number): unknown {
   }
 }
 
+/** Objects carry the same few times through every write. */
+const knownTimesMax = 512;
+const knownTimes = { second: new Map<string, string | null>(), micro: new Map<string, string | null>() };
+
 function timeOf(text: string, precision: 'second' | 'micro'): string | null {
+  const known = knownTimes[precision];
+  let time = known.get(text);
+  if (time !== undefined) return time;
+  time = canonicalTime(text, precision);
+  if (known.size >= knownTimesMax) known.clear();
+  known.set(text, time);
+  return time;
+}
+
+function canonicalTime(text: string, precision: 'second' | 'micro'): string | null {
   const { seconds, nanos } = parseTime(text, precision);
   if (seconds === zeroTimeSeconds && nanos === 0) return null;
   return formatTime(seconds, precision, nanos) ?? text;

@@ -3,14 +3,14 @@
  * under the condition that it is absent.
  */
 
-import { internalError, invalid, updateManagedFields } from '@hangar/api';
+import { internalError, invalid } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
 import { absent, prefixRange } from '@hangar/store';
 import type { Write } from '@hangar/store';
+import { make } from '../bootstrap/make.ts';
 import { collectionPrefix, objectKey } from '../control-plane.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import type { Resource } from '../resources/resource.ts';
-import { fillSystemFields, timestamp } from '../verbs/metadata.ts';
 import { formatAddress, parseAddress } from './address-range.ts';
 import type { IpFamily } from './address-range.ts';
 import type { AllocationContext } from './allocation.ts';
@@ -134,7 +134,7 @@ function newIpAddress(
   service: KubeObject,
 ): KubeObject {
   const { namespace, name } = service.metadata;
-  const object: KubeObject = {
+  return make(plane, resource, {
     kind: resource.kind,
     apiVersion: resource.apiVersion,
     metadata: {
@@ -145,18 +145,5 @@ function newIpAddress(
       },
     },
     spec: { parentRef: { resource: 'services', namespace, name } },
-  };
-  fillSystemFields(object, plane.clock, plane.random);
-  updateManagedFields({
-    type: resource.mergeType,
-    live: undefined,
-    object,
-    manager: 'hangar',
-    apiVersion: resource.apiVersion,
-    subresource: '',
-    now: timestamp(plane.clock),
-    resetFields: resource.strategy.resetFields(''),
   });
-  resource.strategy.prepareForCreate(object);
-  return object;
 }
