@@ -17,3 +17,7 @@ export { chance, pick, seededRandom, systemRandom } from './random.ts';
 export type { Random } from './random.ts';
 export { systemTransport } from './transport.ts';
 export type { Address, Listener, Transport } from './transport.ts';
+export { Logger, logLevels } from './log.ts';
+export type { LogFields, LogFormat, LogLevel, LogOptions } from './log.ts';
+export { installTracer, isTraced, traced } from './trace.ts';
+export type { TraceAttributes, Tracer } from './trace.ts';
