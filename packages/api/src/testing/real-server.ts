@@ -22,6 +22,7 @@ export interface Answer {
 
 export interface RealServer extends AsyncDisposable {
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  readonly etcdUrl: string;
   /** Every key of the storage, without values. */
   keys(): Promise<string[]>;
 }
@@ -30,12 +31,25 @@ export interface RequestOptions {
   readonly body?: string | Uint8Array;
   readonly contentType?: string;
   readonly accept?: string;
+  /** Absent: the administrator's. */
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+}
+
+/** Whom the server knows besides its administrator. */
+export interface RealUser {
+  readonly token: string;
+  readonly user: string;
+  readonly groups: readonly string[];
 }
 
 const startTimeoutMs = 120_000;
 
 /** Rejects when it does not become ready; whatever was started is ended then too. */
-export async function startRealServer(extraArguments: readonly string[] = []): Promise<RealServer> {
+export async function startRealServer(
+  extraArguments: readonly string[] = [],
+  users: readonly RealUser[] = [],
+): Promise<RealServer> {
   const folder = await mkdtemp(join(tmpdir(), 'hangar-api-'));
   const children: ChildProcess[] = [];
   const stop = async (): Promise<void> => {
@@ -43,7 +57,7 @@ export async function startRealServer(extraArguments: readonly string[] = []): P
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    return await start(folder, children, extraArguments, stop);
+    return await start(folder, children, { extraArguments, users }, stop);
   } catch (error) {
     await stop();
     throw error;
@@ -53,7 +67,7 @@ export async function startRealServer(extraArguments: readonly string[] = []): P
 async function start(
   folder: string,
   children: ChildProcess[],
-  extraArguments: readonly string[],
+  { extraArguments, users }: { extraArguments: readonly string[]; users: readonly RealUser[] },
   stop: () => Promise<void>,
 ): Promise<RealServer> {
   const [etcdPort, peerPort, port] = await freePorts(3);
@@ -75,7 +89,9 @@ async function start(
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   await writeFile(join(folder, 'sa.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
   await writeFile(join(folder, 'sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }));
-  await writeFile(join(folder, 'tokens.csv'), `${token},admin,admin,system:masters\n`);
+  const known = [{ token, user: 'admin', groups: ['system:masters'] }, ...users];
+  const lines = known.map((one) => `${one.token},${one.user},${one.user}${one.groups.length > 0 ? `,"${one.groups.join(',')}"` : ''}\n`);
+  await writeFile(join(folder, 'tokens.csv'), lines.join(''));
   run(await tool('kube-apiserver'), [
     `--etcd-servers=${etcdUrl}`,
     '--bind-address=127.0.0.1',
@@ -85,13 +101,18 @@ async function start(
     `--service-account-key-file=${folder}/sa.pub`,
     `--service-account-signing-key-file=${folder}/sa.key`,
     `--token-auth-file=${folder}/tokens.csv`,
-    '--authorization-mode=AlwaysAllow',
-    '--disable-admission-plugins=ServiceAccount',
+    // Given twice, both would count.
+    ...(extraArguments.some((one) => one.startsWith('--authorization-')) ? [] : ['--authorization-mode=AlwaysAllow']),
+    // No controller makes accounts here.
+    ...(extraArguments.some((one) => one.startsWith('--disable-admission-plugins'))
+      ? []
+      : ['--disable-admission-plugins=ServiceAccount']),
     '--service-cluster-ip-range=10.0.0.0/24',
     ...extraArguments,
   ]);
   const server: RealServer = {
-    request: (method, path, options = {}) => send(port!, token, method, path, options),
+    request: (method, path, options = {}) => send(port!, options.token ?? token, method, path, options),
+    etcdUrl,
     keys: () => etcdKeys(etcdUrl),
     [Symbol.asyncDispose]: stop,
   };
@@ -110,9 +131,9 @@ async function send(
   token: string,
   method: string,
   path: string,
-  { body, contentType = 'application/json', accept = 'application/json' }: RequestOptions,
+  { body, contentType = 'application/json', accept = 'application/json', headers: more }: RequestOptions,
 ): Promise<Answer> {
-  const headers: Record<string, string> = { authorization: `Bearer ${token}`, accept };
+  const headers: Record<string, string | string[]> = { authorization: `Bearer ${token}`, accept, ...more };
   if (body !== undefined) {
     headers['content-type'] = contentType;
     // Node sends no length of its own with DELETE.

@@ -1,0 +1,56 @@
+/**
+ * Secrets are encrypted at rest: by the configuration that was given or, in the embedded store, with a key of this Hangar's
+ * own, made at the first start. Secrets that were stored before are still read, and encrypted when they are next written.
+ */
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemRandom } from '@hangar/core';
+import { EncryptedStore, encryptionOf, EncryptionConfigurationError } from '@hangar/server';
+import type { Store } from '@hangar/store';
+import { writeSecret } from './credentials.ts';
+import { UsageError } from './options.ts';
+import type { PlatformOptions } from './options.ts';
+
+const keyBytes = 32;
+
+type EncryptionOptions = Pick<PlatformOptions, 'dataDirectory' | 'encryptionConfig' | 'store'>;
+
+export async function encrypted(store: Store, prefix: string, options: EncryptionOptions): Promise<Store> {
+  const file =
+    options.encryptionConfig ?? (options.store.type === 'embedded' ? await ownConfiguration(options) : undefined);
+  if (file === undefined) return store;
+  try {
+    return new EncryptedStore(store, encryptionOf(await readFile(file, 'utf8'), prefix, systemRandom));
+  } catch (error) {
+    const isTheirs = error instanceof EncryptionConfigurationError || (error as { code?: string }).code === 'ENOENT';
+    throw isTheirs ? new UsageError(`--encryption-provider-config: ${file}: ${(error as Error).message}`) : error;
+  }
+}
+
+/** In kube-apiserver's format, so that one with this file reads this store, and keys are rotated by editing it. */
+async function ownConfiguration({ dataDirectory }: EncryptionOptions): Promise<string> {
+  const file = join(dataDirectory, 'pki', 'encryption.yaml');
+  const exists = await readFile(file).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      // Making another key over one that merely cannot be read would lose every secret.
+      if (error.code !== 'ENOENT') throw error;
+      return false;
+    },
+  );
+  if (!exists) await writeSecret(file, configuration(Buffer.from(systemRandom.bytes(keyBytes)).toString('base64')));
+  return file;
+}
+
+const configuration = (secret: string): string => `apiVersion: apiserver.config.k8s.io/v1
+kind: EncryptionConfiguration
+resources:
+  - resources: [secrets]
+    providers:
+      - secretbox:
+          keys:
+            - name: key1
+              secret: ${secret}
+      - identity: {}
+`;

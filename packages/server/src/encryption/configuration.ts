@@ -1,0 +1,116 @@
+/** kube-apiserver's EncryptionConfiguration: which resources are sealed, and with which keys. */
+
+import { parseYaml } from '@hangar/api';
+import type { Random } from '@hangar/core';
+import { keyResources } from '../resources/key-resource.ts';
+import type { GroupResource } from '../resources/key-resource.ts';
+import type { TransformerOf } from './encrypted-store.ts';
+import { provider, secretLengths } from './provider.ts';
+import type { Provider, ProviderName } from './provider.ts';
+import { identity, Transformer } from './transformer.ts';
+
+/** What is wrong with a configuration, for whoever wrote it. */
+export class EncryptionConfigurationError extends Error {}
+
+interface Rule {
+  /** `secrets`, `widgets.example.com`, `*.example.com`, `*.`, `*.*`. */
+  readonly resources: readonly string[];
+  readonly transformer: Transformer;
+}
+
+/** As many as there are resources, and not more when they come and go. */
+const knownMax = 10_000;
+
+/** `prefix` is the store's: keys are `<prefix>/clusters/<path>/<resource>/…`. Throws EncryptionConfigurationError. */
+export function encryptionOf(text: string, prefix: string, random: Random): TransformerOf {
+  const rules = readRules(text, random);
+  const resourceOf = keyResources(prefix);
+  const known = new Map<GroupResource, Transformer | undefined>();
+  return (key) => {
+    const resource = resourceOf(key);
+    if (!resource) return undefined;
+    if (known.has(resource)) return known.get(resource);
+    const found = rules.find(({ resources }) => resources.some((one) => matches(one, resource)))?.transformer;
+    if (known.size >= knownMax) known.clear();
+    known.set(resource, found);
+    return found;
+  };
+}
+
+function matches(pattern: string, { group, resource }: GroupResource): boolean {
+  if (pattern === '*.*') return true;
+  const dot = pattern.indexOf('.');
+  const [wanted, wantedGroup] = dot < 0 ? [pattern, ''] : [pattern.slice(0, dot), pattern.slice(dot + 1)];
+  return wantedGroup === group && (wanted === '*' || wanted === resource);
+}
+
+function readRules(text: string, random: Random): Rule[] {
+  const { apiVersion, kind, resources } = objectAt(parsed(text), '');
+  if (apiVersion !== 'apiserver.config.k8s.io/v1' || kind !== 'EncryptionConfiguration') {
+    throw fault('', 'must be an EncryptionConfiguration of apiserver.config.k8s.io/v1');
+  }
+  return nonEmpty(resources, 'resources').map((rule, place) => {
+    const at = `resources[${place}]`;
+    const { resources: names, providers } = objectAt(rule, at);
+    return {
+      resources: nonEmpty(names, `${at}.resources`).map((name, index) => textAt(name, `${at}.resources[${index}]`)),
+      transformer: new Transformer(
+        nonEmpty(providers, `${at}.providers`).flatMap((one, index) => readProvider(one, `${at}.providers[${index}]`)),
+        random,
+      ),
+    };
+  });
+}
+
+function readProvider(value: unknown, at: string): (Provider | typeof identity)[] {
+  const entries = Object.entries(objectAt(value, at));
+  const [first] = entries;
+  if (!first || entries.length > 1) throw fault(at, 'must have exactly one provider');
+  const [name, options] = first;
+  if (name === identity) return [identity];
+  if (!Object.hasOwn(secretLengths, name)) {
+    throw fault(at, `${name} is none of identity, ${Object.keys(secretLengths).join(', ')}`);
+  }
+  const { keys } = objectAt(options, `${at}.${name}`);
+  return nonEmpty(keys, `${at}.${name}.keys`).map((key, index) =>
+    readKey(name as ProviderName, key, `${at}.${name}.keys[${index}]`),
+  );
+}
+
+function readKey(name: ProviderName, value: unknown, at: string): Provider {
+  const { name: keyName, secret: encoded } = objectAt(value, at);
+  const key = textAt(keyName, `${at}.name`);
+  if (key.includes(':')) throw fault(`${at}.name`, 'must not contain a colon');
+  const secret = Buffer.from(textAt(encoded, `${at}.secret`), 'base64');
+  const lengths = secretLengths[name];
+  if (!lengths.includes(secret.length)) {
+    throw fault(`${at}.secret`, `must be ${lengths.join(' or ')} bytes in base64, not ${secret.length}`);
+  }
+  return provider(name, { name: key, secret });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseYaml(text).value;
+  } catch (error) {
+    throw fault('', (error as Error).message);
+  }
+}
+
+function objectAt(value: unknown, at: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw fault(at, 'must be an object');
+  return value as Record<string, unknown>;
+}
+
+function textAt(value: unknown, at: string): string {
+  if (typeof value !== 'string' || value === '') throw fault(at, 'must be a text');
+  return value;
+}
+
+function nonEmpty(value: unknown, at: string): unknown[] {
+  if (!Array.isArray(value) || value.length === 0) throw fault(at, 'must have at least one element');
+  return value;
+}
+
+const fault = (at: string, rule: string): EncryptionConfigurationError =>
+  new EncryptionConfigurationError(at === '' ? rule : `${at}: ${rule}`);

@@ -1,0 +1,55 @@
+/** A store in front of a store: whoever extends it changes what concerns it, the rest is passed on. */
+
+import type { Store } from '@hangar/store';
+
+export abstract class ForwardingStore implements Store {
+  protected readonly store: Store;
+
+  constructor(store: Store) {
+    this.store = store;
+  }
+
+  revision(): ReturnType<Store['revision']> {
+    return this.store.revision();
+  }
+
+  get(...parameters: Parameters<Store['get']>): ReturnType<Store['get']> {
+    return this.store.get(...parameters);
+  }
+
+  range(...parameters: Parameters<Store['range']>): ReturnType<Store['range']> {
+    return this.store.range(...parameters);
+  }
+
+  statistics(...parameters: Parameters<Store['statistics']>): ReturnType<Store['statistics']> {
+    return this.store.statistics(...parameters);
+  }
+
+  commit(...parameters: Parameters<Store['commit']>): ReturnType<Store['commit']> {
+    return this.store.commit(...parameters);
+  }
+
+  watch(...parameters: Parameters<Store['watch']>): ReturnType<Store['watch']> {
+    return this.store.watch(...parameters);
+  }
+
+  compact(...parameters: Parameters<Store['compact']>): Promise<void> {
+    return this.store.compact(...parameters);
+  }
+
+  grantLease(...parameters: Parameters<Store['grantLease']>): ReturnType<Store['grantLease']> {
+    return this.store.grantLease(...parameters);
+  }
+
+  renewLease(...parameters: Parameters<Store['renewLease']>): Promise<void> {
+    return this.store.renewLease(...parameters);
+  }
+
+  revokeLease(...parameters: Parameters<Store['revokeLease']>): Promise<void> {
+    return this.store.revokeLease(...parameters);
+  }
+
+  close(): Promise<void> {
+    return this.store.close();
+  }
+}

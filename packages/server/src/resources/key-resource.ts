@@ -1,0 +1,59 @@
+/** The resource of a key, told by its place: `<prefix>/clusters/<path>/<resource>/…`. Nothing is searched for. */
+
+import { builtinGroups } from '@hangar/api';
+
+export interface GroupResource {
+  readonly group: string;
+  readonly resource: string;
+}
+
+/** Names of custom resources are remembered up to this many. */
+const knownMax = 10_000;
+
+/** Undefined for keys that are no object's. The same object for the same resource. */
+export function keyResources(prefix: string): (key: string) => GroupResource | undefined {
+  const clusters = `${prefix}/clusters/`;
+  const known = new Map<string, GroupResource>();
+  return (key) => {
+    const place = placeOf(key, clusters);
+    if (place === undefined) return undefined;
+    let found = known.get(place);
+    if (!found) {
+      found = builtinPlaces().get(place) ?? customAt(place);
+      if (known.size >= knownMax) known.clear();
+      known.set(place, found);
+    }
+    return found;
+  };
+}
+
+/** `secrets`, `services/specs`, `example.com/widgets`. */
+function placeOf(key: string, clusters: string): string | undefined {
+  if (!key.startsWith(clusters)) return undefined;
+  const begin = key.indexOf('/', clusters.length) + 1;
+  if (begin === 0) return undefined;
+  const end = key.indexOf('/', begin);
+  if (end < 0) return undefined;
+  const first = key.slice(begin, end);
+  if (!first.includes('.') && first !== 'services') return first;
+  const second = key.indexOf('/', end + 1);
+  return second < 0 ? undefined : key.slice(begin, second);
+}
+
+let places: Map<string, GroupResource> | undefined;
+
+const builtinPlaces = (): Map<string, GroupResource> =>
+  (places ??= new Map(
+    builtinGroups().flatMap(({ name: group, versions }) =>
+      versions.flatMap(({ resources }) =>
+        resources.flatMap(({ name, storage }) =>
+          storage ? [[storage.prefix, { group, resource: name }] as const] : [],
+        ),
+      ),
+    ),
+  ));
+
+function customAt(place: string): GroupResource {
+  const [group = '', resource = ''] = place.split('/');
+  return { group, resource };
+}
