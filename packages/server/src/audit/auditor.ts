@@ -1,0 +1,192 @@
+/**
+ * Writes down who asked for what and what came of it, as closely as the policy says. Bodies are looked at only when the
+ * level is above Metadata: below it no secret can get into the log.
+ */
+
+import { randomUUID } from 'node:crypto';
+import type { JsonObject } from '@hangar/api';
+import type { Clock } from '@hangar/core';
+import { auditAnnotationsOf } from '../admission/audit-annotations.ts';
+import type { User } from '../auth/user.ts';
+import { isStreaming } from '../http/message.ts';
+import type { Answer, ServerRequest } from '../http/message.ts';
+import type { RequestInfo } from '../request/info.ts';
+import { answeredBytes, answeredName, dropManagedFields, mayBeStatus, objectIn } from './bodies.ts';
+import { microTime, objectReference, userInfo } from './event.ts';
+import type { AuditEvent } from './event.ts';
+import type { AuditPolicy, Stage, Verdict } from './policy.ts';
+import type { AuditSink } from './sink.ts';
+
+export interface AuditorOptions {
+  readonly policy: AuditPolicy;
+  readonly sinks: readonly AuditSink[];
+  readonly clock: Clock;
+}
+
+const auditIdLengthMax = 64;
+export const auditIdHeader = 'audit-id';
+
+export class Auditor {
+  readonly #options: AuditorOptions;
+
+  constructor(options: AuditorOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined: the policy does not want to know of it. `user` is undefined when nobody knows it. */
+  begin(request: ServerRequest, info: RequestInfo, user: User | undefined): AuditRecord | undefined {
+    const { policy, clock } = this.#options;
+    const verdict = policy.verdict(user, info);
+    if (verdict.level === 'None') return undefined;
+    const now = microTime(clock.now());
+    const userAgent = request.header('user-agent');
+    const objectRef = objectReference(info);
+    const event: AuditEvent = {
+      kind: 'Event',
+      apiVersion: 'audit.k8s.io/v1',
+      level: verdict.level,
+      auditID: request.header(auditIdHeader)?.slice(0, auditIdLengthMax) || randomUUID(),
+      stage: 'RequestReceived',
+      requestURI: request.target,
+      verb: info.verb,
+      user: userInfo(user),
+      ...(request.peer.address !== '' && { sourceIPs: [request.peer.address] }),
+      ...(userAgent !== undefined && { userAgent }),
+      ...(objectRef && { objectRef }),
+      requestReceivedTimestamp: now,
+      stageTimestamp: now,
+    };
+    const record = new AuditRecord(event, verdict, request, {
+      clock,
+      write: (text) => this.#options.sinks.forEach((sink) => sink.write(text)),
+    });
+    record.stage('RequestReceived');
+    return record;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#options.sinks.map((sink) => sink.close()));
+  }
+}
+
+export class AuditRecord {
+  readonly #event: AuditEvent;
+  readonly #verdict: Verdict;
+  readonly #request: ServerRequest;
+  readonly #world: { readonly clock: Clock; write(text: string): void };
+  #body: Uint8Array | undefined;
+  /** What the rest of the server is given: it leaves a copy of the body here when the level asks for it. */
+  readonly request: ServerRequest;
+
+  constructor(
+    event: AuditEvent,
+    verdict: Verdict,
+    request: ServerRequest,
+    world: { readonly clock: Clock; write(text: string): void },
+  ) {
+    this.#event = event;
+    this.#verdict = verdict;
+    this.#world = world;
+    this.#request = request;
+    this.request = verdict.level === 'Metadata' ? request : this.#reading(request);
+  }
+
+  impersonated(user: User): void {
+    this.#event.impersonatedUser = userInfo(user);
+  }
+
+  decided(decision: 'allow' | 'forbid', reason: string): void {
+    this.annotate('authorization.k8s.io/decision', decision);
+    this.annotate('authorization.k8s.io/reason', reason);
+  }
+
+  annotate(key: string, value: string): void {
+    (this.#event.annotations ??= {})[key] ??= value;
+  }
+
+  /** The answer, with the id by which a client can point to its event. */
+  answered(answer: Answer): Answer {
+    const { body } = answer;
+    this.#conclude(answer);
+    const headers = { ...answer.headers, [auditIdHeader]: this.#event.auditID };
+    if (!isStreaming(body)) {
+      this.stage('ResponseComplete');
+      return { ...answer, headers };
+    }
+    this.stage('ResponseStarted');
+    return {
+      ...answer,
+      headers,
+      body: {
+        start: (sink) => {
+          sink.onClose(() => this.stage('ResponseComplete'));
+          body.start(sink);
+        },
+      },
+    };
+  }
+
+  stage(stage: Stage): void {
+    if (this.#verdict.omitStages.has(stage)) return;
+    this.#event.stage = stage;
+    this.#event.stageTimestamp = microTime(this.#world.clock.now());
+    this.#world.write(JSON.stringify(this.#event));
+  }
+
+  #conclude(answer: Answer): void {
+    const { level, omitManagedFields } = this.#verdict;
+    const event = this.#event;
+    for (const [key, value] of auditAnnotationsOf(this.request) ?? []) this.annotate(key, value);
+    const contentType = String(answer.headers['content-type'] ?? '');
+    const told = statusTold(answer, contentType);
+    event.responseStatus = { metadata: {}, code: answer.status, ...(told as JsonObject) };
+    if (event.objectRef && event.verb === 'create' && event.objectRef['name'] === undefined) {
+      const name = told.details?.name ?? answeredName(answer);
+      if (name !== undefined) event.objectRef['name'] = name;
+    }
+    if (level === 'Metadata') return;
+    const clean = (object: unknown): unknown => (omitManagedFields ? dropManagedFields(object) : object);
+    const sent = this.#body && objectIn(this.#body, this.#request.header('content-type') ?? '');
+    if (sent !== undefined) event.requestObject = clean(sent);
+    if (level !== 'RequestResponse' || isStreaming(answer.body)) return;
+    const given = objectIn(answeredBytes(answer), contentType);
+    if (given !== undefined) event.responseObject = clean(given);
+  }
+
+  #reading(request: ServerRequest): ServerRequest {
+    const { method, target, peer, passing } = request;
+    return {
+      method,
+      target,
+      peer,
+      header: (name) => request.header(name),
+      headerValues: (name) => request.headerValues(name),
+      headerNames: () => request.headerNames(),
+      body: async (bytesMax) => (this.#body = await request.body(bytesMax)),
+      ...(passing && { passing }),
+    };
+  }
+}
+
+interface StatusTold {
+  readonly status?: string;
+  readonly message?: string;
+  readonly reason?: string;
+  readonly details?: JsonObject & { readonly name?: string };
+}
+
+/** What a Status tells besides its code; nothing when the answer is an object. */
+function statusTold(answer: Answer, contentType: string): StatusTold {
+  if (!mayBeStatus(answer)) return {};
+  const { kind, status, message, reason, details } = (objectIn(answeredBytes(answer), contentType) ??
+    {}) as StatusTold & {
+    kind?: string;
+  };
+  if (kind !== 'Status') return {};
+  return {
+    ...(status && { status }),
+    ...(message && { message }),
+    ...(reason && { reason }),
+    ...(details && { details }),
+  };
+}

@@ -1,0 +1,8 @@
+/** audit: who asked for what, and what came of it. */
+
+export { Auditor } from './auditor.ts';
+export type { AuditRecord } from './auditor.ts';
+export { LogFile } from './log-file.ts';
+export { AuditPolicy, AuditPolicyError } from './policy.ts';
+export type { AuditSink } from './sink.ts';
+export { WebhookSink } from './webhook-sink.ts';

@@ -1,0 +1,107 @@
+/**
+ * Events as lines of a file. What one turn of the event loop brings is written at its end with one call, so that an event
+ * is with the operating system before the next request is looked at. The file is put aside when it is large; of those that
+ * were put aside only as many and as old ones stay as asked for.
+ */
+
+import { closeSync, openSync, readdirSync, renameSync, rmSync, writeSync, fstatSync } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
+import type { Clock } from '@hangar/core';
+import type { AuditSink } from './sink.ts';
+
+export interface LogFileOptions {
+  /** `-`: standard output. */
+  readonly path: string;
+  /** A file that would grow beyond it is put aside; 0: never. */
+  readonly bytesMax: number;
+  /** Of files that were put aside; 0: any number, of any age. */
+  readonly backupsMax: number;
+  readonly ageMaxMs: number;
+  readonly clock: Clock;
+  /** The disk refuses: events are lost, requests are not. */
+  readonly onError: (error: Error) => void;
+}
+
+export class LogFile implements AuditSink {
+  readonly #options: LogFileOptions;
+  #file: number;
+  #bytes: number;
+  #waiting: string[] = [];
+  #isClosed = false;
+
+  /** Throws when the file cannot be opened. */
+  constructor(options: LogFileOptions) {
+    this.#options = options;
+    this.#file = options.path === '-' ? 1 : openSync(options.path, 'a', 0o600);
+    this.#bytes = options.path === '-' ? 0 : fstatSync(this.#file).size;
+  }
+
+  write(event: string): void {
+    if (this.#isClosed) return;
+    if (this.#waiting.push(event) === 1) this.#options.clock.soon(() => this.#flush());
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#flush();
+    this.#isClosed = true;
+    if (this.#options.path !== '-') closeSync(this.#file);
+  }
+
+  #flush(): void {
+    if (this.#waiting.length === 0 || this.#isClosed) return;
+    const bytes = Buffer.from(`${this.#waiting.join('\n')}\n`);
+    this.#waiting = [];
+    try {
+      this.#rotateFor(bytes.length);
+      // What a full disk took only a part of would run into the next line.
+      for (let at = 0; at < bytes.length;) at += writeSync(this.#file, bytes, at);
+      this.#bytes += bytes.length;
+    } catch (error) {
+      this.#options.onError(error as Error);
+    }
+  }
+
+  #rotateFor(bytes: number): void {
+    const { path, bytesMax, clock } = this.#options;
+    if (path === '-' || bytesMax === 0 || this.#bytes === 0 || this.#bytes + bytes <= bytesMax) return;
+    const { stem, extension } = partsOf(path);
+    const time = new Date(clock.now()).toISOString().replaceAll(':', '-').replace('Z', '');
+    renameSync(path, join(dirname(path), `${stem}-${time}${extension}`));
+    const next = openSync(path, 'a', 0o600);
+    closeSync(this.#file);
+    this.#file = next;
+    this.#bytes = 0;
+    this.#removeOld();
+  }
+
+  #removeOld(): void {
+    const { path, backupsMax, ageMaxMs, clock } = this.#options;
+    const { stem, extension } = partsOf(path);
+    const folder = dirname(path);
+    const backups = readdirSync(folder)
+      .flatMap((name) => {
+        const time = timeIn(name, stem, extension);
+        return time === undefined ? [] : [{ name, time }];
+      })
+      .sort((a, b) => b.time - a.time);
+    backups.forEach(({ name, time }, place) => {
+      const isTooMany = backupsMax > 0 && place >= backupsMax;
+      const isTooOld = ageMaxMs > 0 && time < clock.now() - ageMaxMs;
+      if (isTooMany || isTooOld) rmSync(join(folder, name), { force: true });
+    });
+  }
+}
+
+function partsOf(path: string): { stem: string; extension: string } {
+  const extension = extname(path);
+  return { stem: basename(path, extension), extension };
+}
+
+/** When it was put aside; undefined when it is another file. */
+function timeIn(name: string, stem: string, extension: string): number | undefined {
+  if (!name.startsWith(`${stem}-`) || !name.endsWith(extension)) return undefined;
+  const text = name.slice(stem.length + 1, name.length - extension.length);
+  const match = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d\.\d{3})$/.exec(text);
+  return match ? Date.parse(`${match[1]}:${match[2]}:${match[3]}Z`) : undefined;
+}
