@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '@hangar/core';
+import { absent, openMemoryStore } from '@hangar/store';
+import type { Revision } from '@hangar/store';
 import { requestInfo } from '../request/info.ts';
 import { builtinServed } from '../resources/builtin.ts';
+import { ObservedStore } from './observed-store.ts';
+import { processMetrics } from './process-metrics.ts';
 import { Counter, Histogram, labelText } from './registry.ts';
 import { RequestMetrics } from './request-metrics.ts';
 
@@ -45,4 +49,27 @@ test('a request is counted by what is served, not by what was asked for', () => 
   assert.match(text, /apiserver_request_total\{verb="OTHER",.*code="404"\} 1/);
   assert.doesNotMatch(text, /evil/);
   assert.match(text, /apiserver_current_inflight_requests\{request_kind="readOnly"\} 0/);
+});
+
+test('the store is measured by what is asked of which resource', async () => {
+  const store = new ObservedStore(await openMemoryStore(), '/registry', systemClock);
+  const key = '/registry/clusters/root/secrets/default/a';
+  await store.commit([{ type: 'put', key, value: new Uint8Array(1), expected: absent }]);
+  await store.get(key);
+  await store.get('/elsewhere');
+  await assert.rejects(store.get('/registry/clusters/root/deployments/a/b', { atRevision: 99 as Revision }));
+  const text = store.text();
+  assert.match(text, /etcd_requests_total\{operation="create",group="",resource="secrets"\} 1/);
+  assert.match(text, /etcd_request_duration_seconds_count\{operation="get",group="",resource="secrets"\} 1/);
+  assert.match(text, /etcd_request_errors_total\{operation="get",group="apps",resource="deployments"\} 1/);
+  assert.match(text, /etcd_requests_total\{operation="get",group="",resource=""\} 1/);
+  await store.close();
+});
+
+test('the process tells of itself', () => {
+  const text = processMetrics();
+  for (const name of ['process_resident_memory_bytes', 'process_cpu_seconds_total', 'process_start_time_seconds']) {
+    const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1];
+    assert.ok(Number(value) > 0, `${name} ${value}`);
+  }
 });

@@ -81,23 +81,6 @@ export class RequestMetrics {
 
   text(): string {
     const families = [this.#requests, this.#durations, this.#running, this.#watches];
-    return `${families.map((family) => family.text()).join('\n')}\n${processText()}`;
+    return families.map((family) => family.text()).join('\n');
   }
-}
-
-function processText(): string {
-  const { rss, heapUsed } = process.memoryUsage();
-  const { user, system } = process.cpuUsage();
-  return [
-    '# HELP process_resident_memory_bytes Resident memory.',
-    '# TYPE process_resident_memory_bytes gauge',
-    `process_resident_memory_bytes ${rss}`,
-    '# HELP nodejs_heap_size_used_bytes Memory in use on the JavaScript heap.',
-    '# TYPE nodejs_heap_size_used_bytes gauge',
-    `nodejs_heap_size_used_bytes ${heapUsed}`,
-    '# HELP process_cpu_seconds_total Processor time.',
-    '# TYPE process_cpu_seconds_total counter',
-    `process_cpu_seconds_total ${(user + system) / 1e6}`,
-    '',
-  ].join('\n');
 }

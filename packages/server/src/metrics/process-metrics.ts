@@ -1,0 +1,49 @@
+/** The process itself, under the names that Prometheus' own client libraries use. */
+
+import { readdirSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+type IntervalHistogram = ReturnType<typeof monitorEventLoopDelay>;
+
+const startSeconds = Date.now() / 1_000 - process.uptime();
+
+/** Begun by the first who asks: a server whose metrics nobody reads does not pay for it. */
+let delay: IntervalHistogram | undefined;
+
+export function processMetrics(): string {
+  delay ??= begunDelay();
+  const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  const lines = [
+    gauge('process_resident_memory_bytes', 'Resident memory.', rss),
+    gauge('process_start_time_seconds', 'When the process began, since 1970.', startSeconds),
+    counter('process_cpu_seconds_total', 'Processor time.', (user + system) / 1e6),
+    gauge('nodejs_heap_size_used_bytes', 'Memory in use on the JavaScript heap.', heapUsed),
+    gauge('nodejs_heap_size_total_bytes', 'Memory of the JavaScript heap.', heapTotal),
+    gauge('nodejs_external_memory_bytes', 'Memory of buffers and the like.', external),
+    gauge('nodejs_eventloop_lag_p99_seconds', 'How late timers were since the last time.', delay.percentile(99) / 1e9),
+    ...openFiles(),
+  ];
+  delay.reset();
+  return lines.join('\n');
+}
+
+function begunDelay(): IntervalHistogram {
+  const histogram = monitorEventLoopDelay({ resolution: 20 });
+  histogram.enable();
+  return histogram;
+}
+
+/** Where the system tells. */
+function openFiles(): string[] {
+  try {
+    return [gauge('process_open_fds', 'Open files and sockets.', readdirSync('/proc/self/fd').length)];
+  } catch {
+    return [];
+  }
+}
+
+const metric = (type: string, name: string, help: string, value: number): string =>
+  `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name} ${value}`;
+const gauge = (name: string, help: string, value: number): string => metric('gauge', name, help, value);
+const counter = (name: string, help: string, value: number): string => metric('counter', name, help, value);
