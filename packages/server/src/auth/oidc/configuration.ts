@@ -1,0 +1,228 @@
+/**
+ * kube-apiserver's AuthenticationConfiguration: the issuers whose tokens are accepted, and how their claims become a user.
+ * Everything that can be wrong with it is found here, before the first token comes.
+ */
+
+import { isObject, parseYaml } from '@hangar/api';
+import type { JsonObject } from '@hangar/api';
+import type { AnonymousOptions } from '../anonymous.ts';
+import { claimExpression, userExpression } from './expressions.ts';
+import type { Expression } from './expressions.ts';
+
+export interface AuthenticationConfiguration {
+  readonly issuers: readonly IssuerConfiguration[];
+  /** Absent: as without a configuration. */
+  readonly anonymous: AnonymousOptions | undefined;
+}
+
+export interface IssuerConfiguration {
+  readonly url: string;
+  /** Where its keys are found out; absent: below its URL. */
+  readonly discoveryUrl: string | undefined;
+  /** PEM; absent: the authorities that the system trusts. */
+  readonly ca: string | undefined;
+  readonly audiences: readonly string[];
+  readonly requiredClaims: readonly { readonly claim: string; readonly value: string }[];
+  readonly claimRules: readonly Rule[];
+  readonly username: Mapping;
+  readonly groups: Mapping | undefined;
+  readonly uid: Mapping | undefined;
+  readonly extra: readonly { readonly key: string; readonly expression: Expression }[];
+  readonly userRules: readonly Rule[];
+}
+
+export type Mapping = { readonly claim: string; readonly prefix: string } | { readonly expression: Expression };
+
+export interface Rule {
+  readonly expression: Expression;
+  readonly message: string;
+}
+
+/** What is wrong with a configuration, for whoever wrote it. */
+export class AuthenticationConfigurationError extends Error {}
+
+const versions = new Set(['v1', 'v1beta1', 'v1alpha1'].map((version) => `apiserver.config.k8s.io/${version}`));
+const issuersMax = 64;
+const extraKey = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?\/[a-z0-9._~!$&'()*+,;=:@/-]+$/;
+
+/** `taken`: issuers of this server's own tokens, which nobody else may be. Throws AuthenticationConfigurationError. */
+export function readAuthenticationConfiguration(text: string, taken: readonly string[]): AuthenticationConfiguration {
+  const { apiVersion, kind, jwt, anonymous } = objectAt(parsed(text), '');
+  if (!versions.has(String(apiVersion)) || kind !== 'AuthenticationConfiguration') {
+    throw fault('', 'must be an AuthenticationConfiguration of apiserver.config.k8s.io/v1');
+  }
+  const issuers = listAt(jwt, 'jwt').map((one, place) => issuerAt(objectAt(one, `jwt[${place}]`), `jwt[${place}]`));
+  if (issuers.length > issuersMax) throw fault('jwt', `must have no more than ${issuersMax} elements`);
+  for (const [place, { url }] of issuers.entries()) {
+    const isTwice = issuers.findIndex((one) => one.url === url) < place;
+    if (isTwice) throw fault(`jwt[${place}].issuer.url`, `${url} is there twice`);
+    if (taken.includes(url))
+      throw fault(`jwt[${place}].issuer.url`, `${url} is the issuer of this server's own tokens`);
+  }
+  return { issuers, anonymous: anonymous === undefined ? undefined : anonymousAt(objectAt(anonymous, 'anonymous')) };
+}
+
+function issuerAt(jwt: JsonObject, at: string): IssuerConfiguration {
+  const issuer = objectAt(jwt['issuer'], `${at}.issuer`);
+  const mappings = objectAt(jwt['claimMappings'], `${at}.claimMappings`);
+  const rules = listAt(jwt['claimValidationRules'], `${at}.claimValidationRules`).map((one, place) =>
+    objectAt(one, `${at}.claimValidationRules[${place}]`),
+  );
+  const username = mappingAt(mappings['username'], `${at}.claimMappings.username`, true);
+  if (!username) throw fault(`${at}.claimMappings.username`, 'claim or expression is required');
+  const read: IssuerConfiguration = {
+    url: urlAt(issuer['url'], `${at}.issuer.url`),
+    discoveryUrl:
+      issuer['discoveryURL'] === undefined ? undefined : urlAt(issuer['discoveryURL'], `${at}.issuer.discoveryURL`),
+    ca: issuer['certificateAuthority'] as string | undefined,
+    audiences: audiencesAt(issuer, `${at}.issuer`),
+    requiredClaims: rules.flatMap(({ claim, requiredValue }) =>
+      typeof claim === 'string' && claim !== '' ? [{ claim, value: String(requiredValue ?? '') }] : [],
+    ),
+    claimRules: rules.flatMap((rule, place) => {
+      const where = `${at}.claimValidationRules[${place}]`;
+      const hasClaim = rule['claim'] !== undefined;
+      if (hasClaim === (rule['expression'] !== undefined)) throw fault(where, 'needs either a claim or an expression');
+      return hasClaim ? [] : [ruleAt(rule, where, claimExpression)];
+    }),
+    username,
+    groups: mappingAt(mappings['groups'], `${at}.claimMappings.groups`, true),
+    uid: mappingAt(mappings['uid'], `${at}.claimMappings.uid`, false),
+    extra: extraAt(mappings['extra'], `${at}.claimMappings.extra`),
+    userRules: listAt(jwt['userValidationRules'], `${at}.userValidationRules`).map((rule, place) => {
+      const where = `${at}.userValidationRules[${place}]`;
+      return ruleAt(objectAt(rule, where), where, userExpression);
+    }),
+  };
+  if (read.discoveryUrl === read.url) throw fault(`${at}.issuer.discoveryURL`, 'must differ from the url');
+  checkEmail(read, `${at}.claimMappings`);
+  return read;
+}
+
+/** Who maps `claims.email` by an expression must look at `claims.email_verified` somewhere: nobody else does then. */
+function checkEmail({ username, extra, claimRules }: IssuerConfiguration, at: string): void {
+  if (!('expression' in username) || !/\bclaims\.email\b/.test(username.expression.text)) return;
+  const others = [
+    username.expression,
+    ...extra.map(({ expression }) => expression),
+    ...claimRules.map((rule) => rule.expression),
+  ];
+  if (others.some(({ text }) => /\bclaims\.\??email_verified\b/.test(text))) return;
+  throw fault(`${at}.username.expression`, 'claims.email_verified must be used in an expression when claims.email is');
+}
+
+function audiencesAt(issuer: JsonObject, at: string): string[] {
+  const audiences = listAt(issuer['audiences'], `${at}.audiences`).map((one, place) =>
+    textAt(one, `${at}.audiences[${place}]`),
+  );
+  if (audiences.length === 0) throw fault(`${at}.audiences`, 'at least one is required');
+  const policy = issuer['audienceMatchPolicy'];
+  if (policy !== undefined && policy !== '' && policy !== 'MatchAny') {
+    throw fault(`${at}.audienceMatchPolicy`, 'must be MatchAny');
+  }
+  if (audiences.length > 1 && policy !== 'MatchAny') {
+    throw fault(`${at}.audienceMatchPolicy`, 'must be MatchAny with more than one audience');
+  }
+  return audiences;
+}
+
+function mappingAt(value: unknown, at: string, hasPrefix: boolean): Mapping | undefined {
+  if (value === undefined || value === null) return undefined;
+  const { claim, prefix, expression } = objectAt(value, at);
+  const isClaim = typeof claim === 'string' && claim !== '';
+  const isExpression = typeof expression === 'string' && expression !== '';
+  if (isClaim && isExpression) throw fault(at, 'claim and expression exclude each other');
+  if (isExpression) {
+    if (prefix !== undefined) throw fault(`${at}.prefix`, 'is not for expressions');
+    return { expression: compiled(claimExpression, expression, `${at}.expression`, ['string', 'list', 'null']) };
+  }
+  if (!isClaim) return undefined;
+  if (hasPrefix && typeof prefix !== 'string') throw fault(`${at}.prefix`, 'is required with a claim, may be empty');
+  return { claim, prefix: hasPrefix ? (prefix as string) : '' };
+}
+
+function extraAt(value: unknown, at: string): { key: string; expression: Expression }[] {
+  const all = listAt(value, at).map((one, place) => {
+    const where = `${at}[${place}]`;
+    const { key, valueExpression } = objectAt(one, where);
+    const name = textAt(key, `${where}.key`);
+    if (!extraKey.test(name)) throw fault(`${where}.key`, 'must be a domain in lower case, a slash and a path');
+    if (/(^|\.)(kubernetes|k8s)\.io$/.test(name.split('/')[0]!))
+      throw fault(`${where}.key`, 'kubernetes.io and k8s.io are reserved');
+    const text = textAt(valueExpression, `${where}.valueExpression`);
+    return {
+      key: name,
+      expression: compiled(claimExpression, text, `${where}.valueExpression`, ['string', 'list', 'null']),
+    };
+  });
+  for (const [place, { key }] of all.entries()) {
+    if (all.findIndex((one) => one.key === key) < place) throw fault(`${at}[${place}].key`, `${key} is there twice`);
+  }
+  return all;
+}
+
+function ruleAt(rule: JsonObject, at: string, compile: typeof claimExpression): Rule {
+  const expression = compiled(compile, textAt(rule['expression'], `${at}.expression`), `${at}.expression`, ['bool']);
+  const { message } = rule;
+  return { expression, message: typeof message === 'string' ? message : '' };
+}
+
+function compiled(compile: typeof claimExpression, text: string, at: string, kinds: readonly string[]): Expression {
+  try {
+    return compile(text, kinds);
+  } catch (error) {
+    throw fault(at, (error as Error).message);
+  }
+}
+
+function anonymousAt({ enabled, conditions }: JsonObject): AnonymousOptions {
+  if (typeof enabled !== 'boolean') throw fault('anonymous.enabled', 'must be true or false');
+  const paths = listAt(conditions, 'anonymous.conditions').map((one, place) => {
+    const at = `anonymous.conditions[${place}]`;
+    return { path: textAt(objectAt(one, at)['path'], `${at}.path`) };
+  });
+  if (!enabled && paths.length > 0) throw fault('anonymous.conditions', 'are only for when it is enabled');
+  return { enabled, conditions: paths };
+}
+
+function urlAt(value: unknown, at: string): string {
+  const text = textAt(value, at);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (
+    url?.protocol !== 'https:' ||
+    url.username !== '' ||
+    url.password !== '' ||
+    url.search !== '' ||
+    url.hash !== ''
+  ) {
+    throw fault(at, 'must be an https URL without user, query and fragment');
+  }
+  return text;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseYaml(text).value;
+  } catch (error) {
+    throw fault('', (error as Error).message);
+  }
+}
+
+function objectAt(value: unknown, at: string): JsonObject {
+  if (!isObject(value)) throw fault(at, 'must be an object');
+  return value;
+}
+
+function textAt(value: unknown, at: string): string {
+  if (typeof value !== 'string' || value === '') throw fault(at, 'must be a text');
+  return value;
+}
+
+function listAt(value: unknown, at: string): unknown[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw fault(at, 'must be a list');
+  return value;
+}
+
+const fault = (at: string, rule: string): AuthenticationConfigurationError =>
+  new AuthenticationConfigurationError(at === '' ? rule : `${at}: ${rule}`);

@@ -1,0 +1,56 @@
+/** Tokens that another server knows: it is asked with a TokenReview, and its word is taken. */
+
+import { isObject, unauthorized } from '@hangar/api';
+import type { JsonObject } from '@hangar/api';
+import type { TokenAuthenticator, TokenIdentity } from '../tokens.ts';
+import { textsOf } from '../jwt/jwt.ts';
+
+/** Posts a review and gets the answered one. Rejects when there is no answer: nobody knows then whose token it is. */
+export type PostReview = (review: JsonObject) => Promise<unknown>;
+
+export class TokenWebhook implements TokenAuthenticator {
+  readonly #post: PostReview;
+
+  constructor(post: PostReview) {
+    this.#post = post;
+  }
+
+  async authenticateToken(token: string, audiences: readonly string[]): Promise<TokenIdentity | undefined> {
+    const answer = await this.#post({
+      kind: 'TokenReview',
+      apiVersion: 'authentication.k8s.io/v1',
+      metadata: {},
+      spec: { token, audiences: [...audiences] },
+    });
+    const status = isObject(answer) ? answer['status'] : undefined;
+    if (!isObject(status)) throw new Error('the webhook for tokens answered no TokenReview');
+    if (status['authenticated'] !== true) {
+      const { error } = status;
+      if (typeof error === 'string' && error !== '') throw unauthorized(error);
+      return undefined;
+    }
+    return identityIn(status, audiences);
+  }
+}
+
+function identityIn(status: JsonObject, asked: readonly string[]): TokenIdentity | undefined {
+  const user = isObject(status['user']) ? status['user'] : {};
+  const { username, uid, extra } = user;
+  // Whoever has no name could be taken for anybody.
+  if (typeof username !== 'string' || username === '') throw new Error('the webhook for tokens named no user');
+  const told = textsOf(status['audiences']) ?? [];
+  const audiences = told.filter((one) => asked.includes(one));
+  // One that looks at audiences and names none of those that were asked for means somebody else.
+  if (told.length > 0 && audiences.length === 0) return undefined;
+  return {
+    user: {
+      name: username,
+      uid: typeof uid === 'string' ? uid : '',
+      groups: textsOf(user['groups']) ?? [],
+      extra: Object.fromEntries(
+        Object.entries(isObject(extra) ? extra : {}).map(([name, values]) => [name, textsOf(values) ?? []] as const),
+      ),
+    },
+    ...(told.length > 0 && { audiences }),
+  };
+}
