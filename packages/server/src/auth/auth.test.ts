@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ClientCertificate, Peer } from '../http/message.ts';
 import { configMap, configMaps, TestServer, virtualClock } from '../testing/test-server.ts';
-import { bearerToken, StaticTokenAuthenticator } from './authenticate.ts';
+import { anonymousAccess } from './anonymous.ts';
+import type { AnonymousOptions } from './anonymous.ts';
+import { StaticTokenAuthenticator } from './authenticate.ts';
 import type { Authorizer } from './authorize.ts';
+import { bearerToken } from './bearer.ts';
 import { Guard } from './guard.ts';
 
 const tokens = [{ token: 'jane-token', user: 'jane', groups: ['readers'] }];
@@ -29,18 +32,10 @@ test('a bearer token is read as RFC 6750 has it', () => {
   for (const [header, expected] of cases) assert.equal(bearerToken(header), expected, String(header));
 });
 
-test('a static token is its user with all of its groups, and nothing else is', () => {
+test('a static token is its user, and nothing else is', () => {
   const authenticator = new StaticTokenAuthenticator([{ token: 't', user: 'u', uid: '7', groups: ['g'] }]);
-  const ask = (authorization: string) =>
-    authenticator.authenticate({
-      method: 'GET',
-      target: '/',
-      peer: { address: '', certificate: undefined },
-      header: (name) => (name === 'authorization' ? authorization : undefined),
-      body: () => Promise.resolve(new Uint8Array()),
-    });
-  assert.deepEqual(ask('Bearer t'), { name: 'u', uid: '7', groups: ['g', 'system:authenticated'], extra: {} });
-  for (const other of ['Bearer T', 'Bearer tt', 'Bearer u', 'Basic t', '']) assert.equal(ask(other), undefined);
+  assert.deepEqual(authenticator.authenticateToken('t'), { user: { name: 'u', uid: '7', groups: ['g'], extra: {} } });
+  for (const other of ['T', 'tt', 'u', '']) assert.equal(authenticator.authenticateToken(other), undefined);
 });
 
 describe('who shows nothing that is known', () => {
@@ -79,6 +74,29 @@ describe('who shows nothing that is known', () => {
       await server.expect(401, 'GET', path, { token: 'wrong' });
       await server.expect(401, 'GET', path, { token: null, headers: { authorization: 'Basic YWRtaW46YWRtaW4=' } });
     }
+  });
+
+  test('is let in where the administrator says so, to be judged as everybody', async () => {
+    const asked: string[] = [];
+    const noting: Authorizer = {
+      authorize: (user) => {
+        asked.push(user.name);
+        return 'no opinion';
+      },
+    };
+    const start = (anonymous: AnonymousOptions): Promise<TestServer> =>
+      TestServer.start({ authorizers: [noting], authentication: () => ({ anonymous: anonymousAccess(anonymous) }) });
+    const code = async (server: TestServer, path: string): Promise<number> =>
+      (await server.request('GET', path, { token: null })).status;
+    await using some = await start({ enabled: true, conditions: [{ path: '/api' }, { path: '/healthz' }] });
+    assert.deepEqual([await code(some, '/api'), await code(some, '/apis')], [403, 401]);
+    assert.deepEqual([await code(some, '/healthz'), await code(some, '/readyz')], [200, 401]);
+    assert.deepEqual(asked, ['system:anonymous']);
+    await some.expect(401, 'GET', '/api', { token: 'wrong' });
+    await using none = await start({ enabled: false });
+    assert.deepEqual([await code(none, '/healthz'), await code(none, '/api')], [401, 401]);
+    await using all = await start({ enabled: true });
+    assert.deepEqual([await code(all, '/healthz'), await code(all, configMaps)], [200, 403]);
   });
 
   test('cannot say who it is by headers', async () => {

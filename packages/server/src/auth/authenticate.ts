@@ -1,9 +1,11 @@
-/** From a request to its user: client certificates, then bearer tokens; nobody is anonymous unless the path is public. */
+/** From a request to its user: what the connection proves, and tokens from a file. Other ways have folders of their own. */
 
-import { timingSafeEqual, createHash } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '@hangar/core';
 import type { Peer, ServerRequest } from '../http/message.ts';
-import { authenticatedGroup } from './user.ts';
+import { CertificateAuthorities } from './authorities.ts';
+import type { TokenAuthenticator, TokenIdentity } from './tokens.ts';
+import { authenticatedGroup, credentialId } from './user.ts';
 import type { User } from './user.ts';
 
 export interface Authenticator {
@@ -14,23 +16,30 @@ export interface Authenticator {
 /** The verified certificate's subject is the user: the common name, with each organization as a group. */
 export class CertificateAuthenticator implements Authenticator {
   readonly #clock: Clock;
-  /** A connection's certificate does not change. */
-  readonly #users = new WeakMap<Peer, User>();
+  readonly #authorities: CertificateAuthorities | undefined;
+  /** A connection's certificate does not change. Null: it is of another CA. */
+  readonly #users = new WeakMap<Peer, User | null>();
 
-  constructor(clock: Clock) {
+  /** `authorities`: whose certificates are users, where the listener trusts others too. PEM. */
+  constructor(clock: Clock, authorities?: string) {
     this.#clock = clock;
+    if (authorities !== undefined) this.#authorities = new CertificateAuthorities(authorities);
   }
 
   authenticate({ peer }: ServerRequest): User | undefined {
     const { certificate } = peer;
     if (!certificate || certificate.commonName === '' || certificate.expiresAt <= this.#clock.now()) return undefined;
     let user = this.#users.get(peer);
-    if (!user) {
-      const { commonName, organizations } = certificate;
-      user = { name: commonName, uid: '', groups: [...organizations, authenticatedGroup], extra: {} };
-      this.#users.set(peer, user);
-    }
-    return user;
+    if (user === undefined) this.#users.set(peer, (user = this.#userOf(peer)));
+    return user ?? undefined;
+  }
+
+  #userOf({ certificate }: Peer): User | null {
+    if (!certificate || (this.#authorities && !this.#authorities.issued(certificate.chain?.()))) return null;
+    const { commonName, organizations, uid = '' } = certificate;
+    const digest = certificate.digest?.();
+    const extra = digest === undefined ? {} : { [credentialId]: [`X509SHA256=${digest}`] };
+    return { name: commonName, uid, groups: [...organizations, authenticatedGroup], extra };
   }
 }
 
@@ -41,35 +50,22 @@ export interface StaticToken {
   readonly groups?: readonly string[];
 }
 
-/** Tokens from a file. Compared by their digests, in constant time; a connection that sends the same again is known. */
-export class StaticTokenAuthenticator implements Authenticator {
+/** Tokens from a file. Compared by their digests, in constant time. */
+export class StaticTokenAuthenticator implements TokenAuthenticator {
   readonly #users: readonly { digest: Buffer; user: User }[];
-  readonly #known = new WeakMap<Peer, { readonly authorization: string; readonly user: User }>();
 
   constructor(tokens: readonly StaticToken[]) {
     this.#users = tokens.map(({ token, user, uid, groups }) => ({
       digest: digestOf(token),
-      user: { name: user, uid: uid ?? '', groups: [...(groups ?? []), authenticatedGroup], extra: {} },
+      user: { name: user, uid: uid ?? '', groups: groups ?? [], extra: {} },
     }));
   }
 
-  authenticate(request: ServerRequest): User | undefined {
-    const authorization = request.header('authorization');
-    if (authorization === undefined) return undefined;
-    const known = this.#known.get(request.peer);
-    if (known?.authorization === authorization) return known.user;
-    const token = bearerToken(authorization);
-    if (token === undefined) return undefined;
+  authenticateToken(token: string): TokenIdentity | undefined {
     const digest = digestOf(token);
     const user = this.#users.find((one) => timingSafeEqual(one.digest, digest))?.user;
-    if (user) this.#known.set(request.peer, { authorization, user });
-    return user;
+    return user && { user };
   }
 }
 
 const digestOf = (token: string): Buffer => createHash('sha256').update(token).digest();
-
-export function bearerToken(authorization: string | undefined): string | undefined {
-  const match = /^bearer +(\S+) *$/i.exec(authorization ?? '');
-  return match?.[1];
-}

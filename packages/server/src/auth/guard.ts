@@ -1,54 +1,87 @@
 /** Who asks and may they, asked by every request; reviews ask the same for others. */
 
+import { systemClock, systemRandom } from '@hangar/core';
+import type { Clock, Random } from '@hangar/core';
 import type { ServerRequest } from '../http/message.ts';
 import type { RequestInfo } from '../request/info.ts';
 import type { Authenticator } from './authenticate.ts';
-import type { Authorizer, Decision, SubjectRules } from './authorize.ts';
+import { AuthorizerUnion } from './authorization/union.ts';
+import type { Authorizer, Decision, Judgement, SubjectRules } from './authorize.ts';
+import { BearerAuthenticator } from './bearer.ts';
+import { isPromise } from './promise.ts';
+import type { ServiceAccounts } from './service-accounts/service-accounts.ts';
+import { TokenCache } from './token-cache.ts';
+import { isTokenAuthenticator, TokenUnion } from './tokens.ts';
+import type { Proven, TokenAuthenticator } from './tokens.ts';
 import type { User } from './user.ts';
 
 export interface GuardOptions {
-  readonly authenticators: readonly Authenticator[];
+  /** Asked in order; those of tokens after all others. */
+  readonly authenticators: readonly (Authenticator | TokenAuthenticator)[];
   readonly authorizers: readonly Authorizer[];
   /** Whom tokens without an audience of their own are for. */
   readonly audiences?: readonly string[];
+  /** Absent: no tokens are issued. */
+  readonly serviceAccounts?: ServiceAccounts;
+  readonly clock?: Clock;
+  readonly random?: Random;
 }
 
 export class Guard {
   readonly audiences: readonly string[];
+  /** Undefined when no tokens are issued. */
+  readonly serviceAccounts: ServiceAccounts | undefined;
   readonly #authenticators: readonly Authenticator[];
-  readonly #authorizers: readonly Authorizer[];
+  readonly #tokens: TokenCache;
+  readonly #authorizers: AuthorizerUnion;
 
-  constructor({ authenticators, authorizers, audiences = ['https://kubernetes.default.svc'] }: GuardOptions) {
-    this.audiences = audiences;
-    this.#authenticators = authenticators;
-    this.#authorizers = authorizers;
+  constructor({ authenticators, authorizers, serviceAccounts, ...options }: GuardOptions) {
+    this.audiences = options.audiences ?? serviceAccounts?.audiences ?? ['https://kubernetes.default.svc'];
+    this.serviceAccounts = serviceAccounts;
+    const { clock = systemClock, random = systemRandom } = options;
+    const ofTokens = authenticators.filter(isTokenAuthenticator);
+    this.#tokens = new TokenCache(new TokenUnion(ofTokens, this.audiences), { clock, random });
+    this.#authenticators = [
+      ...authenticators.filter((one): one is Authenticator => !isTokenAuthenticator(one)),
+      new BearerAuthenticator(this.#tokens, this.audiences),
+    ];
+    this.#authorizers = new AuthorizerUnion(authorizers);
   }
 
-  /** Undefined: it shows nothing that is known here. */
-  async identify(request: ServerRequest): Promise<User | undefined> {
-    for (const authenticator of this.#authenticators) {
-      const user = await authenticator.authenticate(request);
-      if (user) return user;
+  /** Undefined: it shows nothing that is known here. At once, when it is known from earlier requests. */
+  identify(request: ServerRequest): User | undefined | Promise<User | undefined> {
+    return this.#identifyFrom(0, request);
+  }
+
+  #identifyFrom(at: number, request: ServerRequest): User | undefined | Promise<User | undefined> {
+    for (; at < this.#authenticators.length; at++) {
+      const found = this.#authenticators[at]!.authenticate(request);
+      if (isPromise(found)) {
+        const following = at + 1;
+        return found.then((user) => user ?? this.#identifyFrom(following, request));
+      }
+      if (found) return found;
     }
     return undefined;
   }
 
+  /** Whose token this is, for one of the audiences. Rejects with `Unauthorized` when it can be said why it is nobody's. */
+  async identifyToken(token: string, audiences: readonly string[]): Promise<Proven> {
+    return this.#tokens.authenticateToken(token, audiences);
+  }
+
   /** The first authorizer with an opinion decides. */
   async decide(user: User, info: RequestInfo): Promise<Decision> {
-    for (const authorizer of this.#authorizers) {
-      const decision = await authorizer.authorize(user, info);
-      if (decision !== 'no opinion') return decision;
-    }
-    return 'no opinion';
+    return (await this.judge(user, info)).decision;
+  }
+
+  /** `decide` with its reasons; at once when all that were asked knew at once. Never rejects: who cannot tell says so. */
+  judge(user: User, info: RequestInfo): Judgement | Promise<Judgement> {
+    return this.#authorizers.judge(user, info);
   }
 
   /** What all authorizers together allow; incomplete when one of them cannot list its rules. */
-  async rulesFor(user: User, namespace: string): Promise<SubjectRules> {
-    const all = await Promise.all(this.#authorizers.map(async (one) => one.rulesFor?.(user, namespace)));
-    return {
-      resourceRules: all.flatMap((rules) => rules?.resourceRules ?? []),
-      nonResourceRules: all.flatMap((rules) => rules?.nonResourceRules ?? []),
-      isIncomplete: all.some((rules) => rules?.isIncomplete ?? true),
-    };
+  rulesFor(user: User, namespace: string): Promise<SubjectRules> {
+    return this.#authorizers.rulesFor(user, namespace);
   }
 }

@@ -1,0 +1,22 @@
+/** Where a request without any credentials is let in as `system:anonymous`, to be judged as everybody else. */
+
+import { healthPaths } from '../documents/health.ts';
+
+export type AnonymousAccess = (path: string) => boolean;
+
+/** Whoever may reach the port may ask whether the server is well, and which one it is. */
+export const anonymousHealth: AnonymousAccess = (path) => healthPaths.test(path) || path === '/version';
+
+export interface AnonymousOptions {
+  readonly enabled: boolean;
+  /** Each an exact path. Absent or empty: everywhere. */
+  readonly conditions?: readonly { readonly path: string }[];
+}
+
+/** As `anonymous` of an AuthenticationConfiguration says. */
+export function anonymousAccess({ enabled, conditions = [] }: AnonymousOptions): AnonymousAccess {
+  if (!enabled) return () => false;
+  if (conditions.length === 0) return () => true;
+  const paths = new Set(conditions.map(({ path }) => path));
+  return (path) => paths.has(path);
+}

@@ -1,0 +1,66 @@
+/**
+ * The keys of service-account tokens: one signs, all of them verify, so that a key can be replaced while tokens of the old
+ * one are still in use. A key's id is made of the public key alone: whoever has the key knows its id.
+ */
+
+import { createPrivateKey, createPublicKey, hash } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import type { JsonObject } from '@hangar/api';
+import { algorithmOf } from '../jwt/algorithms.ts';
+import type { SigningKey } from '../jwt/jwt.ts';
+
+export interface VerificationKey {
+  readonly id: string;
+  readonly algorithm: string;
+  readonly key: KeyObject;
+}
+
+const pemBlocks = /-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g;
+
+/** Throws when it is no key that tokens are signed with. */
+export function signingKeyOf(pem: string): SigningKey {
+  const key = createPrivateKey(pem);
+  return { id: verificationKey(createPublicKey(key)).id, key };
+}
+
+/** Of all keys and certificates in a file; of private ones the public part. Throws when there is none. */
+export function verificationKeysOf(pem: string): VerificationKey[] {
+  const blocks = (pem.match(pemBlocks) ?? []).filter((block) => !block.includes('BEGIN EC PARAMETERS'));
+  if (blocks.length === 0) throw new Error('data does not contain any valid RSA or ECDSA public keys');
+  return blocks.map((block) => verificationKey(createPublicKey(block)));
+}
+
+function verificationKey(key: KeyObject): VerificationKey {
+  const algorithm = algorithmOf(key);
+  if (algorithm === undefined) throw new Error(`tokens are not signed with keys of type ${key.asymmetricKeyType}`);
+  return { id: hash('sha256', key.export({ type: 'spki', format: 'der' }), 'base64url'), algorithm, key };
+}
+
+export class KeySet {
+  readonly all: readonly VerificationKey[];
+
+  /** The same key twice is one. */
+  constructor(keys: readonly VerificationKey[]) {
+    this.all = [...new Map(keys.map((key) => [key.id, key])).values()];
+  }
+
+  /** Those that a token may be signed with: the one that it names, or any when it names none. */
+  candidates(id: string): readonly VerificationKey[] {
+    return id === '' ? this.all : this.all.filter((key) => key.id === id);
+  }
+
+  get algorithms(): string[] {
+    return [...new Set(this.all.map(({ algorithm }) => algorithm))].sort();
+  }
+
+  /** RFC 7517. */
+  get jwks(): { keys: JsonObject[] } {
+    return { keys: this.all.map(jwkOf) };
+  }
+}
+
+function jwkOf({ id, algorithm, key }: VerificationKey): JsonObject {
+  const { kty, crv, x, y, n, e } = key.export({ format: 'jwk' });
+  const common = { use: 'sig', kty, kid: id };
+  return kty === 'EC' ? { ...common, crv, alg: algorithm, x, y } : { ...common, alg: algorithm, n, e };
+}

@@ -1,0 +1,60 @@
+/** Tokens of service accounts: how they are issued, and the documents by which others can verify them. */
+
+import { signJwt } from '../jwt/jwt.ts';
+import type { SigningKey } from '../jwt/jwt.ts';
+import { claimsOf } from './claims.ts';
+import type { IssuedClaims } from './claims.ts';
+import { KeySet } from './keys.ts';
+import type { VerificationKey } from './keys.ts';
+
+export interface ServiceAccountOptions {
+  /** The first issues; tokens of all of them are accepted. */
+  readonly issuers: readonly string[];
+  /** Of the API; absent: the issuers. */
+  readonly audiences?: readonly string[];
+  readonly signingKey: SigningKey;
+  /** Besides the signing key's: such as those of earlier signing keys. */
+  readonly verificationKeys: readonly VerificationKey[];
+  /** 0: as long as is asked for. */
+  readonly expirationSecondsMax?: number;
+  /** Tokens that pods ask for live a year, so that clients that never read them again go on working. Absent: they do. */
+  readonly extendsExpiration?: boolean;
+  /** Where the keys are published, when it is not here. */
+  readonly jwksUri?: string;
+}
+
+/** So long such tokens live at most. */
+const extendedSeconds = 365 * 86_400;
+
+export class ServiceAccounts {
+  readonly issuers: readonly string[];
+  readonly audiences: readonly string[];
+  readonly keys: KeySet;
+  readonly expirationSecondsMax: number;
+  readonly jwksUri: string | undefined;
+  readonly #signingKey: SigningKey;
+  readonly #extendsExpiration: boolean;
+
+  constructor(options: ServiceAccountOptions) {
+    this.issuers = options.issuers;
+    this.audiences = options.audiences?.length ? options.audiences : options.issuers;
+    this.keys = new KeySet(options.verificationKeys);
+    this.expirationSecondsMax = options.expirationSecondsMax ?? 0;
+    this.jwksUri = options.jwksUri;
+    this.#signingKey = options.signingKey;
+    this.#extendsExpiration = options.extendsExpiration ?? true;
+  }
+
+  /** What pods ask for, for the API itself, lives longer than they ask for. */
+  extendedSeconds(askedSeconds: number, audiences: readonly string[]): number | undefined {
+    const isOwn = audiences.every((one) => this.audiences.includes(one));
+    return this.#extendsExpiration && askedSeconds === secondsThatPodsAskFor && isOwn ? extendedSeconds : undefined;
+  }
+
+  issue(claims: Omit<IssuedClaims, 'issuer'>): string {
+    return signJwt(claimsOf({ ...claims, issuer: this.issuers[0]! }), this.#signingKey);
+  }
+}
+
+/** An hour and seven seconds: so the projected volumes of pods are told from everybody else. */
+const secondsThatPodsAskFor = 3_607;
