@@ -16,7 +16,7 @@ export interface Authenticator {
 /** The verified certificate's subject is the user: the common name, with each organization as a group. */
 export class CertificateAuthenticator implements Authenticator {
   readonly #clock: Clock;
-  readonly #authorities: CertificateAuthorities | undefined;
+  #authorities: CertificateAuthorities | undefined;
   /** A connection's certificate does not change. Null: it is of another CA. */
   readonly #users = new WeakMap<Peer, User | null>();
 
@@ -24,6 +24,11 @@ export class CertificateAuthenticator implements Authenticator {
   constructor(clock: Clock, authorities?: string) {
     this.#clock = clock;
     if (authorities !== undefined) this.#authorities = new CertificateAuthorities(authorities);
+  }
+
+  /** For connections from now on. */
+  use(authorities: string): void {
+    if (this.#authorities) this.#authorities = new CertificateAuthorities(authorities);
   }
 
   authenticate({ peer }: ServerRequest): User | undefined {

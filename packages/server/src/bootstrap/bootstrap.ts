@@ -23,7 +23,10 @@ export async function bootstrap(plane: ControlPlane, options: BootstrapOptions):
       const write = await writeFor(plane, declared as unknown as KubeObject, isOurs ?? false);
       if (write) writes.push(write);
     }
-    if (writes.length === 0 || (await plane.store.commit(writes)).committed) return;
+    if (writes.length === 0 || (await plane.store.commit(writes)).committed) {
+      // Loaded when it is compared with the store, and forgotten: an idle server has no use for it.
+      return (await import('./policy/reconcile.ts')).ensurePolicy(plane);
+    }
   }
   throw new Error('the objects that every control plane has could not be written');
 }

@@ -30,6 +30,7 @@ export function bootstrapObjects(options: BootstrapOptions, now: string): Bootst
     address(options),
     service(options),
     ...endpoints(options),
+    legacyTokenTracking(now),
   ];
 }
 
@@ -49,6 +50,14 @@ const priorityClasses: BootstrapObject[] = [
 function priorityClass(name: string, value: number, description: string): BootstrapObject {
   return { kind: 'PriorityClass', apiVersion: 'scheduling.k8s.io/v1', metadata: { name }, value, description };
 }
+
+/** Since when the use of service-account tokens in secrets is written down; controllers clean up unused ones by it. */
+const legacyTokenTracking = (now: string): BootstrapObject => ({
+  kind: 'ConfigMap',
+  apiVersion: 'v1',
+  metadata: { name: 'kube-apiserver-legacy-service-account-token-tracking', namespace: 'kube-system' },
+  data: { since: now.slice(0, 10) },
+});
 
 const serviceCidr = ({ serviceCidr: cidr }: BootstrapOptions, now: string): BootstrapObject => ({
   kind: 'ServiceCIDR',

@@ -10,6 +10,7 @@
  */
 
 import { badRequest } from '@hangar/api';
+import type { RequestSelectors } from './selectors.ts';
 
 export type Verb = 'create' | 'get' | 'list' | 'watch' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
@@ -26,6 +27,8 @@ export interface ResourceRequest {
   readonly subresource: string;
   /** What follows the subresource, for proxies. */
   readonly rest: string;
+  /** For authorizers; absent: everything is selected. */
+  readonly selectors?: RequestSelectors;
 }
 
 export interface OtherRequest {

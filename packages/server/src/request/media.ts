@@ -23,6 +23,8 @@ export interface WantedOptions {
   /** Custom resources have no protobuf. */
   readonly hasProtobuf: boolean;
   readonly allowsShapes: boolean;
+  /** Questions that are answered on the spot have no table. Absent: there is one. */
+  readonly hasTable?: boolean;
 }
 
 interface Clause {
@@ -105,6 +107,7 @@ function matching({ type, parameters }: Clause, options: WantedOptions): Wanted 
   const version = parameters.get('v') ?? '';
   if (!options.allowsShapes || !shapes.has(shape) || parameters.get('g') !== 'meta.k8s.io') return undefined;
   if (version !== 'v1' && version !== 'v1beta1') return undefined;
+  if (shape === 'Table' && options.hasTable === false) return undefined;
   return { format, shape: shape as Shape, shapeVersion: version, contentType };
 }
 

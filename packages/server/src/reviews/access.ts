@@ -1,15 +1,12 @@
 /** May I, or may somebody else? The server's own authorizers are asked as if the request had come. */
 
-import { badRequest, invalid, invalidObject, required } from '@hangar/api';
+import { badRequest, invalid, invalidObject } from '@hangar/api';
 import type { FieldError, JsonObject, KubeObject } from '@hangar/api';
 import type { User } from '../auth/user.ts';
 import type { RequestInfo, Verb } from '../request/info.ts';
 import type { Call } from '../verbs/call.ts';
-
-interface SelectorAttributes {
-  readonly rawSelector?: string;
-  readonly requirements?: readonly JsonObject[];
-}
+import { ignoredSelectors, selectorErrors, selectorsOf } from './selectors.ts';
+import type { SelectorAttributes } from './selectors.ts';
 
 interface ResourceAttributes {
   readonly namespace?: string;
@@ -43,8 +40,8 @@ export function checkAccessReview({ info }: Call, review: KubeObject): void {
     ...(isSelf || spec.user || spec.groups?.length
       ? []
       : [invalid('spec.user', '', 'at least one of user or group must be specified')]),
-    ...selectorErrors(spec, 'fieldSelector'),
-    ...selectorErrors(spec, 'labelSelector'),
+    ...selectorErrors(spec.resourceAttributes?.fieldSelector, 'fieldSelector'),
+    ...selectorErrors(spec.resourceAttributes?.labelSelector, 'labelSelector'),
     ...metadataErrors(review, isLocal),
     ...(isLocal ? localErrors(spec, review.metadata.namespace ?? '') : []),
   ];
@@ -69,18 +66,6 @@ const goStruct = ({ path = '', verb = '' }: { path?: string; verb?: string }): J
   Verb: verb,
 });
 
-function selectorErrors({ resourceAttributes }: AccessSpec, name: 'fieldSelector' | 'labelSelector'): FieldError[] {
-  const selector = resourceAttributes?.[name];
-  if (!selector) return [];
-  const path = `spec.resourceAttributes.${name}`;
-  const { rawSelector = '', requirements = [] } = selector;
-  if (rawSelector !== '' && requirements.length > 0) {
-    return [invalid(`${path}.rawSelector`, rawSelector, 'may not specified at the same time as requirements')];
-  }
-  if (rawSelector !== '' || requirements.length > 0) return [];
-  return [required(`${path}.requirements`, `when ${path} is specified, requirements or rawSelector is required`)];
-}
-
 /** A question has no name, labels or the like. */
 function metadataErrors({ metadata }: KubeObject, isLocal: boolean): FieldError[] {
   const { managedFields: _, namespace, ...rest } = metadata;
@@ -104,9 +89,17 @@ function localErrors({ resourceAttributes, nonResourceAttributes }: AccessSpec, 
 export async function reviewAccess({ guard, user }: Call, review: KubeObject): Promise<JsonObject> {
   const spec = specOf(review);
   const subject = review.kind === 'SelfSubjectAccessReview' ? user : subjectOf(spec);
-  const decision = await guard.decide(subject, requestOf(spec));
-  const isDenied = decision === 'deny' ? { denied: true } : {};
-  return { ...review, status: { allowed: decision === 'allow', ...isDenied } };
+  const asked = requestOf(spec);
+  const { decision, reason, error } = await guard.judge(subject, asked);
+  const ignored = asked.isResource && asked.selectors ? ignoredSelectors(asked.selectors) : [];
+  const evaluationError = [...(error ? [error.message] : []), ...ignored].join('; ');
+  const status = {
+    allowed: decision === 'allow',
+    ...(decision === 'deny' ? { denied: true } : {}),
+    ...(reason === '' ? {} : { reason }),
+    ...(evaluationError === '' ? {} : { evaluationError }),
+  };
+  return { ...review, status };
 }
 
 const subjectOf = ({ user = '', uid = '', groups = [], extra = {} }: AccessSpec): User => ({
@@ -119,6 +112,7 @@ const subjectOf = ({ user = '', uid = '', groups = [], extra = {} }: AccessSpec)
 function requestOf({ resourceAttributes: asked, nonResourceAttributes }: AccessSpec): RequestInfo {
   if (!asked)
     return { isResource: false, verb: nonResourceAttributes?.verb ?? '', path: nonResourceAttributes?.path ?? '' };
+  const selectors = selectorsOf(asked.fieldSelector, asked.labelSelector);
   return {
     isResource: true,
     verb: (asked.verb ?? '') as Verb,
@@ -129,5 +123,6 @@ function requestOf({ resourceAttributes: asked, nonResourceAttributes }: AccessS
     name: asked.name ?? '',
     subresource: asked.subresource ?? '',
     rest: '',
+    ...(selectors ? { selectors } : {}),
   };
 }

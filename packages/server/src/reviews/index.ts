@@ -5,11 +5,12 @@
 
 import type { JsonObject, KubeObject } from '@hangar/api';
 import type { Answer } from '../http/message.ts';
-import { objectAnswer, wantedBy } from '../objects/answers.ts';
+import { objectAnswer } from '../objects/answers.ts';
 import { kindReader } from '../objects/kind-reader.ts';
+import { wanted } from '../request/media.ts';
 import { readPosted } from '../subresources/posted.ts';
 import type { Call } from '../verbs/call.ts';
-import { admissionRequest } from '../verbs/create.ts';
+import { admissionRequest } from '../verbs/admission-request.ts';
 import { checkAccessReview, reviewAccess } from './access.ts';
 import { checkRulesReview, reviewRules } from './rules.ts';
 import { checkToken, reviewSelf, reviewToken } from './subject.ts';
@@ -33,7 +34,7 @@ const reviews: Readonly<Record<string, Review>> = {
 };
 
 async function answer(call: Call, { check, answer: answered }: Review): Promise<Answer> {
-  const want = wantedBy(call);
+  const want = wanted(call.request.header('accept'), { hasProtobuf: true, allowsShapes: true, hasTable: false });
   const { plane, resource } = call;
   const { kind, apiVersion } = resource;
   const { object, options } = await readPosted(call, kindReader(apiVersion, kind));

@@ -86,3 +86,14 @@ test('nothing of a review is stored', async () => {
   await ask(server, `${authorization}/selfsubjectaccessreviews`, { resourceAttributes: pods });
   assert.equal(await server.store.revision(), before);
 });
+
+test('an answer is no table', async () => {
+  await using server = await start();
+  const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+  const body = JSON.stringify({ spec: { nonResourceAttributes: { path: '/', verb: 'get' } } });
+  const answer = await server.request('POST', `${authorization}/selfsubjectaccessreviews`, {
+    body,
+    headers: { accept },
+  });
+  assert.equal(answer.status, 406);
+});

@@ -12,6 +12,8 @@ export function checkRulesReview(review: KubeObject): void {
 }
 
 export async function reviewRules({ guard, user }: Call, review: KubeObject): Promise<JsonObject> {
-  const { resourceRules, nonResourceRules, isIncomplete } = await guard.rulesFor(user, namespaceOf(review));
-  return { metadata: {}, spec: {}, status: { resourceRules, nonResourceRules, incomplete: isIncomplete } };
+  const { resourceRules, nonResourceRules, isIncomplete, problem } = await guard.rulesFor(user, namespaceOf(review));
+  const evaluationError = problem === undefined ? {} : { evaluationError: problem };
+  const status = { resourceRules, nonResourceRules, incomplete: isIncomplete, ...evaluationError };
+  return { metadata: {}, spec: {}, status };
 }

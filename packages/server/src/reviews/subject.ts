@@ -2,8 +2,9 @@
 
 import { badRequest } from '@hangar/api';
 import type { JsonObject, KubeObject } from '@hangar/api';
+import { hasCode } from '@hangar/core';
+import type { Guard } from '../auth/guard.ts';
 import type { User } from '../auth/user.ts';
-import type { ServerRequest } from '../http/message.ts';
 import type { Call } from '../verbs/call.ts';
 import { timestamp } from '../verbs/metadata.ts';
 
@@ -29,22 +30,17 @@ export function checkToken(review: KubeObject): void {
 }
 
 export async function reviewToken({ guard }: Call, review: KubeObject): Promise<JsonObject> {
-  const { token, audiences } = review['spec'] as TokenReviewSpec;
-  const asked = audiences?.length ? audiences : guard.audiences;
-  // Tokens that say nothing of audiences are for the API's own.
-  const valid = asked.filter((one) => guard.audiences.includes(one));
-  const user = valid.length > 0 ? await guard.identify(showing(token!)) : undefined;
-  const status = user
-    ? { authenticated: true, user: userInfo(user), audiences: valid }
-    : { user: {}, error: 'invalid bearer token' };
-  return { ...review, status };
+  const { token = '', audiences } = review['spec'] as TokenReviewSpec;
+  return { ...review, status: await statusOf(guard, token, audiences?.length ? audiences : guard.audiences) };
 }
 
-/** A request that shows nothing but this token. */
-const showing = (token: string): ServerRequest => ({
-  method: 'GET',
-  target: '/',
-  peer: { address: '', certificate: undefined },
-  header: (name) => (name === 'authorization' ? `Bearer ${token}` : undefined),
-  body: () => Promise.resolve(new Uint8Array()),
-});
+async function statusOf(guard: Guard, token: string, asked: readonly string[]): Promise<JsonObject> {
+  try {
+    const proven = await guard.identifyToken(token, asked);
+    if (!proven) return { user: {}, error: 'invalid bearer token' };
+    return { authenticated: true, user: userInfo(proven.user), audiences: proven.audiences };
+  } catch (error) {
+    if (!hasCode(error, 'Unauthorized')) throw error;
+    return { user: {}, error: `[invalid bearer token, ${(error as Error).message}]` };
+  }
+}

@@ -54,7 +54,7 @@ export class FrontProxyAuthenticator implements Authenticator {
     return authenticated({
       name,
       uid: firstValue(request, uidHeaders),
-      groups: groupHeaders.flatMap((header) => request.headerValues(header)).filter((group) => group !== ''),
+      groups: groupHeaders.flatMap((header) => request.headerValues(header).map(text)).filter((group) => group !== ''),
       extra: merged(extraHeaderPrefixes.map((prefix) => extraOf(request, names, prefix))),
     });
   }
@@ -74,10 +74,13 @@ export class FrontProxyAuthenticator implements Authenticator {
 function firstValue(request: ServerRequest, headers: readonly string[]): string {
   for (const header of headers) {
     const value = request.headerValues(header)[0] ?? '';
-    if (value !== '') return value;
+    if (value !== '') return text(value);
   }
   return '';
 }
+
+/** Headers are bytes, which Node shows one by one; names are UTF-8, as Go writes and reads them. */
+const text = (value: string): string => Buffer.from(value, 'latin1').toString();
 
 type Extra = Readonly<Record<string, readonly string[]>>;
 

@@ -1,0 +1,50 @@
+/** Authorizers by the names that `--authorization-mode` has for them. */
+
+import type { ControlPlane } from '../../control-plane.ts';
+import { mastersGroup } from '../user.ts';
+import { noRules } from '../authorize.ts';
+import type { Authorizer } from '../authorize.ts';
+import { NodeAuthorizer } from './node/node-authorizer.ts';
+import { NodeGraph } from './node/node-graph.ts';
+import { RbacAuthorizer } from './rbac/rbac-authorizer.ts';
+
+export type AuthorizationMode = 'AlwaysAllow' | 'AlwaysDeny' | 'Node' | 'RBAC';
+
+/** Before all others, whatever the mode. Its rules are those of the policy, which binds the group to all of them. */
+export const superusers: Authorizer = {
+  authorize: (user) => (user.groups.includes(mastersGroup) ? 'allow' : 'no opinion'),
+  rulesFor: () => noRules,
+};
+
+const alwaysAllow: Authorizer = {
+  authorize: () => 'allow',
+  rulesFor: () => ({
+    resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+    nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+    isIncomplete: false,
+  }),
+};
+
+const alwaysDeny: Authorizer = {
+  authorize: () => ({ decision: 'no opinion', reason: 'Everything is forbidden.' }),
+  rulesFor: () => noRules,
+};
+
+/** In the order given, which is that in which they are asked. */
+export const authorizersOf = (plane: ControlPlane, modes: readonly AuthorizationMode[]): Authorizer[] =>
+  modes.map((mode) => authorizerOf(plane, mode));
+
+export function authorizerOf(plane: ControlPlane, mode: AuthorizationMode): Authorizer {
+  switch (mode) {
+    case 'AlwaysAllow':
+      return alwaysAllow;
+    case 'AlwaysDeny':
+      return alwaysDeny;
+    case 'Node':
+      return new NodeAuthorizer(new NodeGraph(plane), async () =>
+        (await import('../../bootstrap/policy/objects.ts')).nodeRules(),
+      );
+    case 'RBAC':
+      return new RbacAuthorizer(plane.policy);
+  }
+}

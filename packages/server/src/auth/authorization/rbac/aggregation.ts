@@ -1,0 +1,125 @@
+/**
+ * Roles that collect others: whoever labels a ClusterRole `…/aggregate-to-view` adds to `view`. In Kubernetes it is the work
+ * of kube-controller-manager; a control plane without one has it done here, with the same result under the same name, so
+ * that the two find nothing to do for each other.
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+import { applyObject, labelSelectorOf } from '@hangar/api';
+import type { KubeObject, LabelSelectorObject } from '@hangar/api';
+import { objectKey } from '../../../control-plane.ts';
+import type { ControlPlane } from '../../../control-plane.ts';
+import { timestamp } from '../../../verbs/metadata.ts';
+import { rulesOf } from './rules.ts';
+import type { PolicyRule } from './rules.ts';
+
+export interface ClusterRole {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly rules: readonly PolicyRule[];
+  /** Empty: it collects nothing. */
+  readonly selectors: readonly LabelSelectorObject[];
+  readonly isAggregated: boolean;
+}
+
+export function readClusterRole(object: KubeObject): ClusterRole {
+  const rule = object['aggregationRule'] as { clusterRoleSelectors?: readonly LabelSelectorObject[] } | undefined;
+  return {
+    name: object.metadata.name ?? '',
+    labels: object.metadata.labels ?? {},
+    rules: rulesOf(object),
+    selectors: rule?.clusterRoleSelectors ?? [],
+    isAggregated: rule !== undefined,
+  };
+}
+
+/** The rules of all roles that it selects, by name, each rule once. */
+export function aggregatedRules(role: ClusterRole, all: Iterable<ClusterRole>): PolicyRule[] {
+  const byName = [...all].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const rules = new Map<string, PolicyRule>();
+  for (const selector of role.selectors.map((one) => labelSelectorOf(one))) {
+    for (const { name, labels, rules: collected } of byName) {
+      if (name === role.name || !selector.matches(labels)) continue;
+      for (const rule of collected) {
+        const text = ruleText(rule);
+        if (!rules.has(text)) rules.set(text, rule);
+      }
+    }
+  }
+  return [...rules.values()];
+}
+
+/** Absent and empty lists are the same. */
+const ruleText = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): string =>
+  JSON.stringify([verbs, apiGroups ?? [], resources ?? [], resourceNames ?? [], nonResourceURLs ?? []]);
+
+const manager = 'clusterrole-aggregation-controller';
+/** Between two rounds: roles that collect each other could go on for ever. */
+const pauseMs = 50;
+
+export class RoleAggregator {
+  readonly #plane: ControlPlane;
+  #isDue = false;
+  #isRunning = false;
+  #isClosed = false;
+
+  constructor(plane: ControlPlane) {
+    this.#plane = plane;
+    plane.policy.onClusterRolesChange = () => this.#wake();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  #wake(): void {
+    this.#isDue = true;
+    if (this.#isRunning || this.#isClosed) return;
+    this.#isRunning = true;
+    void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    // Not within the change: more of it may be on the way.
+    await Promise.resolve();
+    this.#isDue = false;
+    // What fails is tried again with the next change.
+    await this.#round().catch(() => undefined);
+    this.#isRunning = false;
+    if (this.#isDue && !this.#isClosed) this.#plane.clock.after(pauseMs, () => this.#wake());
+  }
+
+  async #round(): Promise<void> {
+    const roles = this.#plane.policy.clusterRoles;
+    for (const role of roles.values()) {
+      if (!role.isAggregated || this.#isClosed) continue;
+      const rules = aggregatedRules(role, roles.values());
+      if (!isDeepStrictEqual(rules.map(ruleText), role.rules.map(ruleText))) await this.#write(role.name, rules);
+    }
+  }
+
+  async #write(name: string, rules: readonly PolicyRule[]): Promise<void> {
+    const { catalogue, store, clock } = this.#plane;
+    const resource = catalogue.find({ group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles' })!;
+    const key = objectKey(this.#plane, resource, '', name);
+    const { entry } = await store.get(key);
+    if (!entry) return;
+    const live = resource.stored.object(entry);
+    const { kind, apiVersion } = resource;
+    const { object } = applyObject({
+      type: resource.mergeType,
+      live,
+      patch: { kind, apiVersion, metadata: { name }, ...(rules.length === 0 ? {} : { rules }) },
+      manager,
+      force: true,
+      apiVersion,
+      kind,
+      subresource: '',
+      now: timestamp(clock),
+      resetFields: resource.strategy.resetFields(''),
+    });
+    object['rules'] ??= null;
+    // A conflict is a change that will be told.
+    await store.commit([{ type: 'put', key, value: resource.stored.encode(object), expected: entry.modRevision }]);
+  }
+}

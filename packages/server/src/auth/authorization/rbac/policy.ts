@@ -1,0 +1,174 @@
+/**
+ * The roles and bindings of a control plane as the store has them, indexed by subject: finding what a user was granted
+ * touches the bindings of that user only, however many others there are. Followed from the first question on.
+ */
+
+import { notFound } from '@hangar/api';
+import type { ControlPlane } from '../../../control-plane.ts';
+import { Followed } from '../../../objects/followed.ts';
+import type { User } from '../../user.ts';
+import { readClusterRole } from './aggregation.ts';
+import type { ClusterRole } from './aggregation.ts';
+import { describeBinding, readBinding, subjectKeys, subjectOf } from './bindings.ts';
+import type { Binding, RoleRef } from './bindings.ts';
+import { rulesOf } from './rules.ts';
+import type { PolicyRule } from './rules.ts';
+
+const group = 'rbac.authorization.k8s.io';
+const resource = (name: string) => ({ group, version: 'v1', resource: name });
+
+/** What one binding gives a user, or why it gives nothing. */
+export type Grant =
+  | { readonly source: string; readonly rules: readonly PolicyRule[] }
+  | { readonly missing: RoleRef; readonly rules: readonly [] };
+
+type Rules = readonly PolicyRule[];
+
+export class Policy {
+  readonly #clusterRoles: Followed<ClusterRole>;
+  readonly #roles: Followed<Rules>;
+  readonly #clusterBindings: Followed<Binding>;
+  readonly #bindings: Followed<Binding>;
+  /** Scope → subject → bindings, where the scope is a namespace, or empty for the cluster. */
+  readonly #byScope = new Map<string, Map<string, Set<Binding>>>();
+  readonly #indexed = new Map<string, Binding>();
+  #isIndexed = false;
+  #generation = 0;
+  #isReady = false;
+  /** Told when they were first read, too. */
+  onClusterRolesChange: (() => void) | undefined;
+
+  constructor(plane: ControlPlane) {
+    const changed = (): void => void this.#generation++;
+    const rebound = (): void => {
+      this.#isIndexed = false;
+      this.#generation++;
+    };
+    this.#clusterRoles = new Followed(plane, resource('clusterroles'), readClusterRole, () => {
+      changed();
+      this.onClusterRolesChange?.();
+    });
+    this.#roles = new Followed(plane, resource('roles'), rulesOf, changed);
+    this.#clusterBindings = new Followed(plane, resource('clusterrolebindings'), readBinding, rebound);
+    this.#bindings = new Followed(plane, resource('rolebindings'), readBinding, rebound);
+  }
+
+  /** Grows with every change: whatever was concluded from the policy is as old as this. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** Until then nobody is granted anything. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  /** Rejects when the store cannot be read. */
+  async ready(): Promise<void> {
+    if (this.#isReady) return;
+    await Promise.all(this.#followed.map((one) => one.ready()));
+    this.#isReady = true;
+  }
+
+  /** Everything that was acknowledged before the call counts. */
+  async fresh(): Promise<void> {
+    await Promise.all(this.#followed.map((one) => one.fresh()));
+    this.#isReady = true;
+  }
+
+  /** What the user was granted in this scope alone: the cluster's when it is empty. In the order of the bindings' names. */
+  grants(user: User, scope: string): Grant[] {
+    this.#index();
+    const found = new Set<Binding>();
+    const bySubject = this.#byScope.get(scope);
+    if (!bySubject) return [];
+    for (const key of subjectKeys(user)) for (const binding of bySubject.get(key) ?? []) found.add(binding);
+    return [...found].sort((a, b) => (a.name < b.name ? -1 : 1)).map((binding) => this.#granted(binding, user));
+  }
+
+  /** Of the cluster, then of the namespace when there is one. */
+  allGrants(user: User, namespace: string): Grant[] {
+    return namespace === '' ? this.grants(user, '') : [...this.grants(user, ''), ...this.grants(user, namespace)];
+  }
+
+  /** By name; empty until they were read. */
+  get clusterRoles(): ReadonlyMap<string, ClusterRole> {
+    return this.#clusterRoles.all ?? new Map();
+  }
+
+  /** Undefined: there is no such role. */
+  rulesOfRole({ kind, name }: RoleRef, namespace: string): Rules | undefined {
+    if (kind === 'ClusterRole') return this.#clusterRoles.all?.get(name)?.rules;
+    return kind === 'Role' && namespace !== '' ? this.#roles.all?.get(`${namespace}/${name}`) : undefined;
+  }
+
+  close(): void {
+    for (const one of this.#followed) one.close();
+  }
+
+  get #followed(): readonly Followed<unknown>[] {
+    return [this.#clusterRoles, this.#roles, this.#clusterBindings, this.#bindings];
+  }
+
+  #granted(binding: Binding, user: User): Grant {
+    const { roleRef, namespace } = binding;
+    const rules = this.rulesOfRole(roleRef, namespace);
+    if (!rules) return { missing: roleRef, rules: [] };
+    return { source: describeBinding(binding, subjectOf(binding, user)!), rules };
+  }
+
+  /** Only what changed is taken out and put in: a cluster may have many thousands of bindings. */
+  #index(): void {
+    if (this.#isIndexed) return;
+    const now = new Map<string, Binding>();
+    for (const [key, binding] of this.#clusterBindings.all ?? []) now.set(key, binding);
+    for (const [key, binding] of this.#bindings.all ?? []) now.set(key, binding);
+    for (const [key, binding] of this.#indexed) {
+      if (now.get(key) !== binding) {
+        this.#remove(binding);
+        this.#indexed.delete(key);
+      }
+    }
+    for (const [key, binding] of now) {
+      if (this.#indexed.get(key) === binding) continue;
+      this.#add(binding);
+      this.#indexed.set(key, binding);
+    }
+    this.#isIndexed = true;
+  }
+
+  #add(binding: Binding): void {
+    let bySubject = this.#byScope.get(binding.namespace);
+    if (!bySubject) this.#byScope.set(binding.namespace, (bySubject = new Map()));
+    for (const subject of binding.subjectKeys) {
+      const known = bySubject.get(subject);
+      if (known) known.add(binding);
+      else bySubject.set(subject, new Set([binding]));
+    }
+  }
+
+  #remove(binding: Binding): void {
+    const bySubject = this.#byScope.get(binding.namespace);
+    for (const subject of binding.subjectKeys) {
+      const known = bySubject?.get(subject);
+      known?.delete(binding);
+      if (known?.size === 0) bySubject!.delete(subject);
+    }
+    if (bySubject?.size === 0) this.#byScope.delete(binding.namespace);
+  }
+}
+
+/** Which roles were missed, each once. */
+export function problemsText(
+  grants: readonly Grant[],
+  resourceOf = (kind: string): string => kind.toLowerCase(),
+): string {
+  const problems = new Set<string>();
+  for (const grant of grants) {
+    if (!('missing' in grant)) continue;
+    const { kind, name } = grant.missing;
+    problems.add(notFound({ group, resource: resourceOf(kind) }, name).message);
+  }
+  const [first = ''] = problems;
+  return problems.size > 1 ? `[${[...problems].join(', ')}]` : first;
+}

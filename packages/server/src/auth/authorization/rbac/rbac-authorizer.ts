@@ -1,0 +1,156 @@
+/**
+ * Role-based access control. What a user's grants say about a verb on a kind is worked out once and kept until the policy
+ * changes, so that a request costs two lookups; names are compared each time, as there is no end of them.
+ */
+
+import type { RequestInfo, ResourceRequest } from '../../../request/info.ts';
+import type { Authorizer, Judgement, SubjectRules } from '../../authorize.ts';
+import type { User } from '../../user.ts';
+import { problemsText } from './policy.ts';
+import type { Grant, Policy } from './policy.ts';
+import { allowsKind, ruleAllows } from './rules.ts';
+
+/** Of all users together: views, grants in a namespace, conclusions. Who asks for more makes the server forget. */
+const keptMax = 20_000;
+
+/** The rules about a verb on a kind in the order in which they are asked, up to the first that is about all names. */
+interface Conclusion {
+  readonly about: ResourceRequest;
+  readonly rules: readonly { readonly names: ReadonlySet<string> | undefined; readonly judgement: Judgement }[];
+  readonly otherwise: Judgement;
+}
+
+/** What is known of one user under the present policy. */
+interface View {
+  readonly grants: Map<string, readonly Grant[]>;
+  readonly conclusions: Map<string, Conclusion>;
+}
+
+export class RbacAuthorizer implements Authorizer {
+  readonly #policy: Policy;
+  #generation = -1;
+  /** A connection's user is the same object with every request. */
+  #viewsOfUsers = new WeakMap<User, View>();
+  #views = new Map<string, View>();
+  #kept = 0;
+
+  constructor(policy: Policy) {
+    this.#policy = policy;
+  }
+
+  authorize(user: User, info: RequestInfo): Judgement | Promise<Judgement> {
+    return this.#policy.isReady ? this.#decide(user, info) : this.#decideLater(user, info);
+  }
+
+  async rulesFor(user: User, namespace: string): Promise<SubjectRules> {
+    await this.#policy.ready();
+    const grants = this.#policy.allGrants(user, namespace);
+    const rules = grants.flatMap((grant) => grant.rules);
+    const problem = problemsText(grants);
+    return {
+      resourceRules: rules
+        .filter(({ resources }) => resources?.length)
+        .map(({ verbs, apiGroups, resources, resourceNames }) => ({
+          verbs,
+          ...(apiGroups?.length ? { apiGroups } : {}),
+          resources: resources!,
+          ...(resourceNames?.length ? { resourceNames } : {}),
+        })),
+      nonResourceRules: rules
+        .filter(({ nonResourceURLs }) => nonResourceURLs?.length)
+        .map(({ verbs, nonResourceURLs }) => ({ verbs, nonResourceURLs: nonResourceURLs! })),
+      isIncomplete: false,
+      ...(problem === '' ? {} : { problem }),
+    };
+  }
+
+  async #decideLater(user: User, info: RequestInfo): Promise<Judgement> {
+    await this.#policy.ready();
+    return this.#decide(user, info);
+  }
+
+  #decide(user: User, info: RequestInfo): Judgement {
+    if (this.#generation !== this.#policy.generation) this.#forget();
+    const view = this.#viewOf(user);
+    if (!info.isResource) return this.#decidePath(user, view, info);
+    const { verb, group, resource, subresource, namespace, name } = info;
+    const key = `${verb} ${group} ${namespace} ${resource} ${subresource}`;
+    let conclusion = view.conclusions.get(key);
+    if (!conclusion || !isAbout(conclusion, info)) {
+      conclusion = this.#conclude(user, view, info);
+      this.#keep(view.conclusions, key, conclusion);
+    }
+    for (const { names, judgement } of conclusion.rules) if (!names || names.has(name)) return judgement;
+    return conclusion.otherwise;
+  }
+
+  #decidePath(user: User, view: View, info: RequestInfo): Judgement {
+    const grants = this.#grants(user, view, '');
+    for (const grant of grants) if (grant.rules.some((rule) => ruleAllows(rule, info))) return allowedBy(grant);
+    return refused(grants);
+  }
+
+  #conclude(user: User, view: View, info: ResourceRequest): Conclusion {
+    const rules: { names: ReadonlySet<string> | undefined; judgement: Judgement }[] = [];
+    const cluster = this.#grants(user, view, '');
+    const grants = info.namespace === '' ? cluster : [...cluster, ...this.#grants(user, view, info.namespace)];
+    for (const grant of grants) {
+      for (const rule of grant.rules) {
+        if (!allowsKind(rule, info)) continue;
+        const names = rule.resourceNames?.length ? new Set(rule.resourceNames) : undefined;
+        rules.push({ names, judgement: allowedBy(grant) });
+        if (!names) return { about: info, rules, otherwise: noOpinion };
+      }
+    }
+    return { about: info, rules, otherwise: refused(grants) };
+  }
+
+  #grants(user: User, view: View, scope: string): readonly Grant[] {
+    let grants = view.grants.get(scope);
+    if (!grants) this.#keep(view.grants, scope, (grants = this.#policy.grants(user, scope)));
+    return grants;
+  }
+
+  #viewOf(user: User): View {
+    let view = this.#viewsOfUsers.get(user);
+    if (view) return view;
+    const id = JSON.stringify([user.name, user.groups]);
+    view = this.#views.get(id);
+    if (!view) this.#keep(this.#views, id, (view = { grants: new Map(), conclusions: new Map() }));
+    this.#viewsOfUsers.set(user, view);
+    return view;
+  }
+
+  #keep<T>(where: Map<string, T>, key: string, what: T): void {
+    if (this.#kept++ >= keptMax) this.#forget();
+    else where.set(key, what);
+  }
+
+  #forget(): void {
+    this.#generation = this.#policy.generation;
+    this.#viewsOfUsers = new WeakMap();
+    this.#views = new Map();
+    this.#kept = 0;
+  }
+}
+
+/** Reviews ask about any texts, with spaces too: one key may be that of two questions. */
+const isAbout = ({ about }: Conclusion, { verb, group, namespace, resource, subresource }: ResourceRequest): boolean =>
+  about.verb === verb &&
+  about.group === group &&
+  about.namespace === namespace &&
+  about.resource === resource &&
+  about.subresource === subresource;
+
+const noOpinion: Judgement = { decision: 'no opinion', reason: '' };
+
+const allowedBy = (grant: Grant): Judgement => ({
+  decision: 'allow',
+  reason: `RBAC: allowed by ${'source' in grant ? grant.source : ''}`,
+});
+
+/** A role that is not there grants nothing; that it is missed is said. */
+function refused(grants: readonly Grant[]): Judgement {
+  const problems = problemsText(grants);
+  return problems === '' ? noOpinion : { decision: 'no opinion', reason: `RBAC: ${problems}` };
+}

@@ -1,0 +1,111 @@
+/** The default policy as objects: what kube-apiserver creates in every cluster, no more and no less. */
+
+import type { KubeObject } from '@hangar/api';
+import { aggregatedRules, readClusterRole } from '../../auth/authorization/rbac/aggregation.ts';
+import type { PolicyRule } from '../../auth/authorization/rbac/rules.ts';
+import { clusterSubjects, namespaceBindings } from './bindings.ts';
+import type { SubjectText } from './bindings.ts';
+import { componentRoles } from './component-roles.ts';
+import { controllerRoles } from './controller-roles.ts';
+import { namespaceRoles } from './namespace-roles.ts';
+import { parseRule } from './notation.ts';
+import type { RoleTable } from './notation.ts';
+import { userRoles } from './user-roles.ts';
+
+const group = 'rbac.authorization.k8s.io';
+const bootstrapLabel = { 'kubernetes.io/bootstrapping': 'rbac-defaults' };
+
+/** Roles before the bindings that refer to them. Those that collect others have their rules already. */
+export function policyRoles(): KubeObject[] {
+  const roles = declaredRoles();
+  const clusterRoles = new Map(
+    roles.filter(({ kind }) => kind === 'ClusterRole').map((one) => [one.metadata.name!, one]),
+  );
+  // Each collects the one before.
+  for (const name of ['view', 'edit', 'admin']) {
+    const collector = clusterRoles.get(name)!;
+    collector['rules'] = aggregatedRules(readClusterRole(collector), [...clusterRoles.values()].map(readClusterRole));
+  }
+  return roles;
+}
+
+export function declaredRoles(): KubeObject[] {
+  return [
+    ...clusterRoles(userRoles),
+    ...['admin', 'edit', 'view'].map(aggregatedRole),
+    ...clusterRoles(componentRoles),
+    ...clusterRoles(controllerRoles, controllerName),
+    ...Object.entries(namespaceRoles).flatMap(([namespace, roles]) =>
+      Object.entries(roles).map(([name, rules]) =>
+        object('Role', { namespace, name }, { rules: rules.map(parseRule) }),
+      ),
+    ),
+  ];
+}
+
+export function policyBindings(): KubeObject[] {
+  return [
+    ...Object.entries(clusterSubjects).map(([role, subjects]) => clusterBinding(role, subjects)),
+    ...Object.keys(controllerRoles).map((name) => clusterBinding(controllerName(name), [`account ${name}`])),
+    ...namespaceBindings.map(({ namespace, name, role, subjects }) =>
+      object('RoleBinding', { namespace, name }, bound('Role', role, subjects)),
+    ),
+  ];
+}
+
+/** What kubelets may do besides what is asked about one by one. */
+export const nodeRules = (): PolicyRule[] => componentRoles['system:node']!.map(parseRule);
+
+const controllerName = (account: string): string => `system:controller:${account}`;
+
+const clusterRoles = (roles: RoleTable, nameOf = (name: string): string => name): KubeObject[] =>
+  Object.entries(roles).map(([name, rules]) =>
+    object('ClusterRole', { name: nameOf(name) }, { rules: rules.map(parseRule) }),
+  );
+
+/** Roles that collect others by a label: anybody may add to them. */
+const aggregatedRole = (name: string): KubeObject =>
+  object(
+    'ClusterRole',
+    { name },
+    { aggregationRule: { clusterRoleSelectors: [{ matchLabels: aggregateTo(name) }] }, rules: null },
+  );
+
+const aggregateTo = (name: string): Record<string, string> => ({ [`${group}/aggregate-to-${name}`]: 'true' });
+
+/** `edit` is a part of `admin`, and `view` of `edit`. */
+const collectedBy: Readonly<Record<string, string>> = {
+  'system:aggregate-to-admin': 'admin',
+  'system:aggregate-to-edit': 'edit',
+  'system:aggregate-to-view': 'view',
+  edit: 'admin',
+  view: 'edit',
+};
+
+function object(kind: string, metadata: { name: string; namespace?: string }, content: object): KubeObject {
+  const collector = kind === 'ClusterRole' ? collectedBy[metadata.name] : undefined;
+  return {
+    kind,
+    apiVersion: `${group}/v1`,
+    metadata: {
+      ...metadata,
+      labels: { ...bootstrapLabel, ...(collector === undefined ? {} : aggregateTo(collector)) },
+      annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'true' },
+    },
+    ...content,
+  };
+}
+
+const clusterBinding = (role: string, subjects: readonly SubjectText[]): KubeObject =>
+  object('ClusterRoleBinding', { name: role }, bound('ClusterRole', role, subjects));
+
+const bound = (kind: string, role: string, subjects: readonly SubjectText[]): object => ({
+  ...(subjects.length === 0 ? {} : { subjects: subjects.map(subject) }),
+  roleRef: { apiGroup: group, kind, name: role },
+});
+
+function subject(text: SubjectText): object {
+  const [kind = '', name = ''] = text.split(' ');
+  if (kind === 'account') return { kind: 'ServiceAccount', name, namespace: 'kube-system' };
+  return { kind: kind === 'user' ? 'User' : 'Group', apiGroup: group, name };
+}

@@ -1,0 +1,79 @@
+/**
+ * What a list, a watch or the deletion of a collection restricts itself to, for authorizers: who may only see pods of one
+ * node may list those. Read when an authorizer asks; what cannot be read restricts nothing, and its verb will refuse it.
+ */
+
+import { parseFieldSelector, parseLabelSelector } from '@hangar/api';
+import type { FieldRequirement, LabelRequirement } from '@hangar/api';
+import type { RequestInfo, ResourceRequest } from './info.ts';
+import type { Query } from './query.ts';
+
+export interface RequestSelectors {
+  readonly fields: Selected<FieldRequirement>;
+  readonly labels: Selected<LabelRequirement>;
+}
+
+export interface Selected<T> {
+  /** All of them must hold. */
+  readonly requirements: readonly T[];
+  /** Something was left out: it could not be read. */
+  readonly isPartial: boolean;
+}
+
+export const nothingSelected: Selected<never> = { requirements: [], isPartial: false };
+
+const selecting = new Set<string>(['list', 'watch', 'deletecollection']);
+
+/** The request as authorizers see it: with its selectors, and with the name when they leave a single one. */
+export function selectedRequest(info: RequestInfo, path: string, query: Query): RequestInfo {
+  if (!info.isResource || !selecting.has(info.verb) || isOldWatch(path)) return info;
+  const fields = query.text('fieldSelector');
+  const labels = query.text('labelSelector');
+  if (fields === '' && labels === '') return info;
+  const selectors = new ParsedSelectors(fields, labels);
+  return { ...info, name: info.verb === 'deletecollection' ? '' : soleName(info, selectors), selectors };
+}
+
+/** `/api/v1/watch/…` does not know of selectors everywhere. */
+const isOldWatch = (path: string): boolean => /^\/(?:api|apis\/[^/]*)\/[^/]*\/watch\//.test(path);
+
+function soleName({ name }: ResourceRequest, { fields }: RequestSelectors): string {
+  if (name !== '') return name;
+  const named = fields.requirements.find(({ field, operator }) => field === 'metadata.name' && operator === '=');
+  return named && isPathSegment(named.value) ? named.value : '';
+}
+
+const isPathSegment = (text: string): boolean => text !== '.' && text !== '..' && !/[/%]/.test(text);
+
+class ParsedSelectors implements RequestSelectors {
+  readonly #fieldText: string;
+  readonly #labelText: string;
+  #fields: Selected<FieldRequirement> | undefined;
+  #labels: Selected<LabelRequirement> | undefined;
+
+  constructor(fieldText: string, labelText: string) {
+    this.#fieldText = fieldText;
+    this.#labelText = labelText;
+  }
+
+  get fields(): Selected<FieldRequirement> {
+    return (this.#fields ??= fieldsSelected(this.#fieldText));
+  }
+
+  get labels(): Selected<LabelRequirement> {
+    return (this.#labels ??= labelsSelected(this.#labelText));
+  }
+}
+
+export const fieldsSelected = (text: string): Selected<FieldRequirement> =>
+  selected(() => parseFieldSelector(text).requirements);
+export const labelsSelected = (text: string): Selected<LabelRequirement> =>
+  selected(() => parseLabelSelector(text).requirements);
+
+function selected<T>(parse: () => readonly T[]): Selected<T> {
+  try {
+    return { requirements: parse(), isPartial: false };
+  } catch {
+    return { requirements: [], isPartial: true };
+  }
+}
