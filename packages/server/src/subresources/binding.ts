@@ -7,7 +7,7 @@ import type { Answer } from '../http/message.ts';
 import { unconditionalAttemptsMax } from '../limits.ts';
 import { objectAnswer, wantedBy } from '../objects/answers.ts';
 import { kindReader } from '../objects/kind-reader.ts';
-import { admissionRequest } from '../verbs/create.ts';
+import { admissionRequest } from '../verbs/admission-request.ts';
 import type { Call } from '../verbs/call.ts';
 import { setPodCondition } from './pod-condition.ts';
 import { readPosted, succeeded } from './posted.ts';

@@ -9,6 +9,7 @@ import { objectKey } from '../control-plane.ts';
 import type { Answer } from '../http/message.ts';
 import { groupResource } from '../verbs/call.ts';
 import type { Call } from '../verbs/call.ts';
+import { admitConnection } from './connect-admission.ts';
 
 interface Container {
   readonly name: string;
@@ -33,6 +34,7 @@ export async function podLog(call: Call): Promise<Answer> {
 }
 
 export async function podStream(call: Call): Promise<Answer> {
+  await admitConnection(call);
   const pod = await named(call, 'pods', call.info.name);
   if (call.info.subresource !== 'portforward') checkContainer(call, pod);
   const { nodeName } = specOf(pod);
@@ -41,6 +43,7 @@ export async function podStream(call: Call): Promise<Answer> {
 }
 
 export async function podProxy(call: Call): Promise<Answer> {
+  await admitConnection(call);
   const { name } = target(call, 'pod');
   const pod = await named(call, 'pods', name);
   const { podIPs } = (pod['status'] ?? {}) as { podIPs?: { ip: string }[] };
@@ -49,10 +52,12 @@ export async function podProxy(call: Call): Promise<Answer> {
 }
 
 export async function nodeProxy(call: Call): Promise<Answer> {
+  await admitConnection(call);
   throw await unreachableNode(call, target(call, 'node').name);
 }
 
 export async function serviceProxy(call: Call): Promise<Answer> {
+  await admitConnection(call);
   const { name, port } = target(call, 'service');
   if (/^[+-]?\d+$/.test(port)) {
     const { ports } = ((await named(call, 'services', name))['spec'] ?? {}) as { ports?: { port: number }[] };

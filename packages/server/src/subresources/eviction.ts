@@ -12,7 +12,7 @@ import { attemptsMax } from '../limits.ts';
 import { objectAnswer, wantedBy } from '../objects/answers.ts';
 import { kindReader } from '../objects/kind-reader.ts';
 import type { Call } from '../verbs/call.ts';
-import { admissionRequest } from '../verbs/create.ts';
+import { admissionRequest } from '../verbs/admission-request.ts';
 import { checkPreconditions, deleteObject, readDeleteOptions } from '../verbs/delete.ts';
 import type { DeleteOptions } from '../verbs/delete.ts';
 import { budgetsOf, stillProcessed, takeDisruption } from './disruption-budget.ts';

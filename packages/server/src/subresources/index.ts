@@ -3,11 +3,10 @@
  * operations of their own.
  */
 
-import { StatusError } from '@hangar/api';
+import { issueToken } from '../auth/service-accounts/token-request.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { Verb } from '../request/info.ts';
-import type { Call } from '../verbs/call.ts';
-import { existingEntry, get } from '../verbs/get.ts';
+import { get } from '../verbs/get.ts';
 import type { CallHandler } from '../verbs/index.ts';
 import { patch } from '../verbs/patch.ts';
 import { update } from '../verbs/update.ts';
@@ -38,7 +37,7 @@ const byName: Readonly<Record<string, Handlers>> = {
   scale: { get: getScale, update: updateScale, patch: patchScale },
   binding: { create: bindPod },
   eviction: { create: evictPod },
-  token: { create: notIssued },
+  token: { create: issueToken },
   log: { get: podLog },
   exec: stream,
   attach: stream,
@@ -47,14 +46,6 @@ const byName: Readonly<Record<string, Handlers>> = {
   'nodes/proxy': everyVerb(nodeProxy),
   'services/proxy': everyVerb(serviceProxy),
 };
-
-/** The account must be there in any case. */
-async function notIssued(call: Call): Promise<never> {
-  await existingEntry(call);
-  throw new StatusError('MethodNotAllowed', 'this server does not issue tokens for service accounts yet', {
-    details: { kind: 'serviceaccounts/token' },
-  });
-}
 
 /** Undefined when the subresource has no such verb. */
 export function subresourceHandler(resource: Resource, name: string, verb: Verb): CallHandler | undefined {

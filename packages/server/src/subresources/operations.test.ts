@@ -131,8 +131,4 @@ test('what only a node could answer is a Status, never an error of the server', 
   for (const path of [`${pods}/web/log`, `${pods}/web/exec?command=ls`, '/api/v1/nodes/node/proxy/']) {
     assert.equal((await send(server, 'GET', path)).code, 503, path);
   }
-  const accounts = '/api/v1/namespaces/default/serviceaccounts';
-  assert.equal((await send(server, 'POST', `${accounts}/absent/token`, {})).code, 404);
-  await send(server, 'POST', accounts, { metadata: { name: 'robot' } });
-  assert.equal((await send(server, 'POST', `${accounts}/robot/token`, {})).code, 405);
 });

@@ -9,6 +9,7 @@ import { decodeObject } from '../objects/decode.ts';
 import { patchTypeOf, sentFormat } from '../request/media.ts';
 import { writeOptions } from '../request/options.ts';
 import type { WriteOptions } from '../request/options.ts';
+import { admissionRequest } from '../verbs/admission-request.ts';
 import { warn } from '../verbs/call.ts';
 import type { Call } from '../verbs/call.ts';
 import { ownFields } from '../verbs/create.ts';
@@ -48,7 +49,8 @@ export async function updateScale(call: Call): Promise<Answer> {
   decode();
   return write(call, options, unconditionalAttemptsMax, (current) => {
     const scale = decode();
-    ownFields(inner, current, scale, options);
+    // A scale has one version: there is nothing to wait for.
+    void ownFields(inner, current, scale, options);
     return scale;
   });
 }
@@ -68,7 +70,7 @@ async function write(
   call: Call,
   options: WriteOptions,
   attempts: number,
-  change: (current: KubeObject) => KubeObject,
+  change: (current: KubeObject) => KubeObject | Promise<KubeObject>,
 ): Promise<Answer> {
   const { resource, info } = call;
   const inner = scaleCall(call);
@@ -78,8 +80,13 @@ async function write(
     allowsCreate: false,
     insistsOnUid: true,
     attemptsMax: attempts,
-    apply(live) {
-      const scale = change(currentScale(call, live!));
+    // What is decided about is the scale; what it is a scale of is the server's business.
+    seenAs: (object) => scaleBefore(call, object),
+    async apply(live) {
+      const current = currentScale(call, live!);
+      const scale = await change(current);
+      await call.plane.admission.mutate(admissionRequest(call, scale, options, current));
+      settleNamespace(call, scale);
       // Custom resources check their own field.
       if (resource.struct) checkScale(scale, info.name);
       return scaledObject(call, live!, scale);
@@ -88,10 +95,13 @@ async function write(
   return objectAnswer(inner, want, scaleOf(call, resource.stored.object(entry)));
 }
 
+/** Also where the number is not set yet. */
+const scaleBefore = ({ resource: { scale } }: Call, object: KubeObject): KubeObject =>
+  scale!.scaleBeforeUpdate?.(object) ?? scale!.scaleOf(object);
+
 function currentScale(call: Call, live: KubeObject): KubeObject {
-  const access = call.resource.scale!;
-  const scale = access.scaleBeforeUpdate?.(live) ?? access.scaleOf(live);
-  const managers = managersOfScale(live.metadata.managedFields ?? [], access.replicasPath);
+  const scale = scaleBefore(call, live);
+  const managers = managersOfScale(live.metadata.managedFields ?? [], call.resource.scale!.replicasPath);
   return managers.length > 0 ? { ...scale, metadata: { ...scale.metadata, managedFields: managers } } : scale;
 }
 

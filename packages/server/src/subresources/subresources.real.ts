@@ -317,9 +317,7 @@ for (const [name, steps] of Object.entries({
   certificates,
 })) {
   test(`${name} are answered as by kube-apiserver`, async () => {
-    await using real = await startRealServer([
-      '--disable-admission-plugins=ServiceAccount,Priority,DefaultTolerationSeconds',
-    ]);
+    await using real = await startRealServer();
     await using hangar = await startInProcess();
     assert.deepEqual(await compareServers(real, hangar, steps), []);
   });

@@ -24,7 +24,9 @@ import { bodyBytesMax, unconditionalAttemptsMax } from '../limits.ts';
 import { sentFormat } from '../request/media.ts';
 import { managerOf, writeOptions } from '../request/options.ts';
 import type { WriteOptions } from '../request/options.ts';
-import { groupResource, namespaceOf, warn } from './call.ts';
+import { admissionRequest } from './admission-request.ts';
+import { groupResource, warn } from './call.ts';
+import { withOtherVersions } from './other-versions.ts';
 import type { Call } from './call.ts';
 import { refusedKind } from '../resources/resource.ts';
 import { dropRepeatedOwners, fillSystemFields, settleNamespace, timestamp, wipeSystemFields } from './metadata.ts';
@@ -44,23 +46,36 @@ export async function create(call: Call): Promise<Answer> {
   wipeSystemFields(object);
   settleNamespace(call, object);
   dropRepeatedOwners(call, object, false);
-  ownFields(call, undefined, object, options);
+  const owning = ownFields(call, undefined, object, options);
+  if (owning) await owning;
   const entry = await createObject(call, object, options);
   return entryAnswer(call, want, entry, 201);
 }
 
-/** Records in managedFields who set what. */
-export function ownFields(call: Call, live: KubeObject | undefined, object: KubeObject, options: WriteOptions): void {
+/** Records in managedFields who set what. Nothing to wait for, unless a webhook has to convert the object. */
+export function ownFields(
+  call: Call,
+  live: KubeObject | undefined,
+  object: KubeObject,
+  options: WriteOptions,
+): void | Promise<void> {
   const { resource, request, info, plane } = call;
-  updateManagedFields({
-    type: resource.mergeType,
-    live,
-    object,
-    manager: managerOf(options, request.header('user-agent')),
-    apiVersion: resource.apiVersion,
-    subresource: info.subresource,
-    now: timestamp(plane.clock),
-    resetFields: resource.strategy.resetFields(info.subresource),
+  const { metadata } = object;
+  const sent = metadata.managedFields;
+  return withOtherVersions(call, (conversion) => {
+    if (sent) metadata.managedFields = sent;
+    else delete metadata.managedFields;
+    updateManagedFields({
+      type: resource.mergeType,
+      live,
+      object,
+      manager: managerOf(options, request.header('user-agent')),
+      apiVersion: resource.apiVersion,
+      subresource: info.subresource,
+      now: timestamp(plane.clock),
+      resetFields: resource.strategy.resetFields(info.subresource),
+      ...conversion,
+    });
   });
 }
 
@@ -74,6 +89,8 @@ const generatedNamesMax = 8;
 export async function createObject(call: Call, object: KubeObject, options: WriteOptions): Promise<Entry> {
   const { plane } = call;
   await plane.admission.mutate(admissionRequest(call, object, options));
+  // Whoever changed it may not have moved it.
+  settleNamespace(call, object);
   dropRepeatedOwners(call, object, true);
   const { metadata } = object;
   if (metadata.name || !metadata.generateName) return storeNew(call, object, options);
@@ -119,9 +136,12 @@ async function tryStoreNew(call: Call, object: KubeObject, options: WriteOptions
   if (options.isDryRun) {
     const { entry } = await plane.store.get(key);
     if (entry) throw taken(call, name, entry);
-    return imaginedEntry(resource, object, 0 as Revision);
+    const imagined = imaginedEntry(resource, object, 0 as Revision);
+    return resource.roundTrip ? { ...imagined, value: await resource.roundTrip(imagined.value as Buffer) } : imagined;
   }
-  const value = resource.stored.encode(object);
+  const encoded = resource.stored.encode(object);
+  // What is answered is what will be read.
+  const value = resource.roundTrip ? await resource.roundTrip(encoded) : encoded;
   const put: Write = { type: 'put', key, value, expected: absent, ...(await leaseOf(call)) };
   const result = await plane.store.commit([put, ...allocated]);
   if (!result.committed) {
@@ -162,28 +182,4 @@ function checkNew(call: Call, object: KubeObject): void {
   ];
   if (errors.length > 0) throw invalidObject(refusedKind(resource), object.metadata.name ?? '', errors);
   for (const text of strategy.warningsOnCreate(object)) warn(call, text);
-}
-
-export function admissionRequest(
-  call: Call,
-  object: KubeObject | undefined,
-  options: Pick<WriteOptions, 'isDryRun'>,
-  old?: KubeObject,
-) {
-  const { plane, resource, info, user, guard } = call;
-  return {
-    plane,
-    guard,
-    operation:
-      old === undefined ? ('CREATE' as const) : object === undefined ? ('DELETE' as const) : ('UPDATE' as const),
-    resource,
-    subresource: info.subresource,
-    namespace: namespaceOf(call),
-    name: info.name || (object?.metadata.name ?? ''),
-    object,
-    old,
-    user,
-    isDryRun: options.isDryRun,
-    warn: (text: string) => warn(call, text),
-  };
 }

@@ -29,7 +29,7 @@ import { sentFormat, wanted } from '../request/media.ts';
 import { dryRunErrors } from '../request/options.ts';
 import { groupResource, namespaceOf, warn } from './call.ts';
 import type { Call } from './call.ts';
-import { admissionRequest } from './create.ts';
+import { admissionRequest } from './admission-request.ts';
 import { withoutType } from './list.ts';
 import { readPage } from './list-page.ts';
 import { listOptions } from './list-options.ts';
@@ -111,8 +111,9 @@ export async function deleteObject(call: Call, name: string, asked: DeleteOption
     if (!entry) throw notFound(groupResource(call), name);
     const object = resource.stored.object(entry);
     checkPreconditions(call, object, options);
-    await plane.admission.mutate({ ...admissionRequest(call, undefined, options, object), name });
-    await plane.admission.validate({ ...admissionRequest(call, undefined, options, object), name });
+    const admitted = admissionRequest(call, undefined, { ...options, deleteOptions: optionsObject(options) }, object);
+    await plane.admission.mutate(admitted);
+    await plane.admission.validate(admitted);
     const step = nextStep(call, object, options);
     if (step === 'wait') return { object: finished(call, object), wasDeleted: false };
     const deleted = await (step === 'end' ? end(call, entry, object, options) : mark(call, entry, object, options));
@@ -297,6 +298,22 @@ export function readDeleteOptions(value: JsonObject, otherDryRun: readonly strin
     resourceVersion: textOf(preconditions['resourceVersion']),
     propagation: propagation as DeleteOptions['propagation'],
     orphanDependents: typeof orphanDependents === 'boolean' ? orphanDependents : undefined,
+  };
+}
+
+/** As an object again, for those who are told of a deletion. */
+function optionsObject(options: DeleteOptions): JsonObject {
+  const { isDryRun, gracePeriodSeconds, uid, resourceVersion, propagation, orphanDependents } = options;
+  const preconditions = {
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  };
+  return {
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(Object.keys(preconditions).length === 0 ? {} : { preconditions }),
+    ...(orphanDependents === undefined ? {} : { orphanDependents }),
+    ...(propagation === undefined ? {} : { propagationPolicy: propagation }),
+    ...(isDryRun ? { dryRun: ['All'] } : {}),
   };
 }
 

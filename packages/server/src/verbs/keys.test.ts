@@ -169,7 +169,7 @@ test('no name in a body is a key of its own', async () => {
       else assert.ok(status === 422, `${JSON.stringify(metadata).slice(0, 60)}: ${status}`);
     }
   }
-  for (const namespace of ['..', 'kube-system', 'default/x', '']) {
+  for (const namespace of ['..', 'kube-public', 'default/x', '']) {
     const { status } = await server.request('POST', '/api/v1/namespaces/default/configmaps', {
       body: configMap('named', {}, { namespace }),
       headers: {},
@@ -177,7 +177,7 @@ test('no name in a body is a key of its own', async () => {
     assert.equal(status, namespace === '' ? 201 : 400);
   }
   assert.ok((await server.store.revision()) > revision);
-  assert.deepEqual((await server.get('/api/v1/namespaces/kube-system/configmaps')).items, []);
+  assert.deepEqual((await server.get('/api/v1/namespaces/kube-public/configmaps')).items, []);
 });
 
 test('resources of the cluster are not reached through a namespace, custom ones called namespaces neither', async () => {

@@ -30,7 +30,7 @@ export const timestamp = (clock: Clock, plusSeconds = 0): string =>
   formatTime(Math.floor(clock.now() / 1_000) + plusSeconds, 'second')!;
 
 /** A random UUID (version 4). */
-function newUid(random: Random): string {
+export function newUid(random: Random): string {
   const bytes = Buffer.from(random.bytes(16));
   bytes[6] = (bytes[6]! & 0x0f) | 0x40;
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;

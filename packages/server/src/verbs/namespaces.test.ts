@@ -34,7 +34,8 @@ test('nothing is created where there is no namespace', async () => {
   assert.equal(refused.message, 'namespaces "nowhere" not found');
   const applied = { body: configMap('x'), contentType: 'application/apply-patch+yaml' };
   await server.expect(404, 'PATCH', `${namespaces}/nowhere/configmaps/x?fieldManager=me`, applied);
-  assert.equal((await server.get('/api/v1/configmaps')).items.length, 0);
+  const created = '/api/v1/configmaps?fieldSelector=metadata.name%3Dx';
+  assert.equal((await server.get(created)).items.length, 0);
 });
 
 test('the namespaces that every cluster needs stay', async () => {

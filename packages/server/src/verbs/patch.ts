@@ -35,6 +35,8 @@ import { groupResource, warn } from './call.ts';
 import type { Call } from './call.ts';
 import { ownFields } from './create.ts';
 import { checkName, settleNamespace, timestamp } from './metadata.ts';
+import { withOtherVersions } from './other-versions.ts';
+import type { Conversion } from './other-versions.ts';
 import { persist } from './persist.ts';
 
 export async function patch(call: Call): Promise<Answer> {
@@ -54,7 +56,7 @@ export async function patch(call: Call): Promise<Answer> {
   return entryAnswer(call, want, entry, wasCreated ? 201 : 200);
 }
 
-export type Patcher = (live: KubeObject | undefined) => KubeObject;
+export type Patcher = (live: KubeObject | undefined) => KubeObject | Promise<KubeObject>;
 
 export function bodyPatcher(
   call: Call,
@@ -69,8 +71,8 @@ export function bodyPatcher(
     const object = readPatched(call, type, changed, patchOf, options);
     settleNamespace(call, object);
     checkName(object, info.name);
-    ownFields(call, live, object, options);
-    return object;
+    const owning = ownFields(call, live, object, options);
+    return owning ? owning.then(() => object) : object;
   };
 }
 
@@ -137,7 +139,7 @@ function readPatched(
 export function applyPatcher(call: Call, bytes: Uint8Array, options: WriteOptions): Patcher {
   const { resource, info, plane } = call;
   const value = parseApplied(call, bytes, options);
-  return (live) => {
+  const merge = (live: KubeObject | undefined, conversion: Conversion): KubeObject => {
     const { object: merged } = applyObject({
       type: resource.mergeType,
       live,
@@ -149,6 +151,7 @@ export function applyPatcher(call: Call, bytes: Uint8Array, options: WriteOption
       subresource: info.subresource,
       now: timestamp(plane.clock),
       resetFields: resource.strategy.resetFields(info.subresource),
+      ...conversion,
     });
     const { object, error } = resource.read(merged, undefined);
     if (error !== undefined) {
@@ -170,6 +173,7 @@ export function applyPatcher(call: Call, bytes: Uint8Array, options: WriteOption
     checkName(object, info.name);
     return object;
   };
+  return (live) => withOtherVersions(call, (conversion) => merge(live, conversion));
 }
 
 function parseApplied(call: Call, bytes: Uint8Array, options: WriteOptions): JsonObject {

@@ -19,13 +19,15 @@ import type { KubeObject, ObjectMeta } from '@hangar/api';
 import type { Entry, Write } from '@hangar/store';
 import { inTurn } from '../allocation/turns.ts';
 import { objectKey } from '../control-plane.ts';
+import { isStale } from '../encryption/encrypted-store.ts';
 import { unconditionalAttemptsMax } from '../limits.ts';
 import type { WriteOptions } from '../request/options.ts';
 import { groupResource, namespaceOf, warn } from './call.ts';
 import type { Call } from './call.ts';
-import { admissionRequest, createObject, leaseOf } from './create.ts';
+import { admissionRequest } from './admission-request.ts';
+import { createObject, leaseOf } from './create.ts';
 import { refusedKind } from '../resources/resource.ts';
-import { dropRepeatedOwners } from './metadata.ts';
+import { dropRepeatedOwners, settleNamespace } from './metadata.ts';
 
 export interface Change {
   /**
@@ -38,6 +40,8 @@ export interface Change {
   readonly options: WriteOptions;
   /** The object's uid must be the live one's; without, a changed uid is a fault of the object. */
   readonly insistsOnUid?: boolean;
+  /** What admission sees of an object, when that is not the object itself; `apply` has asked who may change it, then. */
+  seenAs?(object: KubeObject): KubeObject;
   /** Beginning anew this often is enough. */
   readonly attemptsMax: number;
 }
@@ -61,7 +65,7 @@ export async function persist(call: Call, change: Change): Promise<Persisted> {
     }
     if (change.insistsOnUid) checkUid(call, object, live);
     const isUnconditional = checkVersion(call, object, live);
-    const persisted = await replace(call, { entry, live, object, options: change.options });
+    const persisted = await replace(call, { entry, live, object, change });
     if (persisted) return { entry: persisted, wasCreated: false };
     if (!isUnconditional && attempt >= change.attemptsMax) break;
   }
@@ -109,17 +113,18 @@ interface Replacement {
   readonly entry: Entry;
   readonly live: KubeObject;
   readonly object: KubeObject;
-  readonly options: WriteOptions;
+  readonly change: Change;
 }
 
 /** Undefined: somebody else was faster. */
-async function replace(call: Call, { entry, live, object, options }: Replacement): Promise<Entry | undefined> {
+async function replace(call: Call, { entry, live, object, change }: Replacement): Promise<Entry | undefined> {
   const { plane, resource } = call;
-  await plane.admission.mutate(admissionRequest(call, object, options, live));
+  if (!change.seenAs) await plane.admission.mutate(admissionRequest(call, object, change.options, live));
+  settleNamespace(call, object);
   dropRepeatedOwners(call, object, true);
   for (let attempt = 0; attempt < unconditionalAttemptsMax; attempt++) {
     const copy = resource.allocation ? structuredClone(object) : object;
-    const store = (): Promise<Entry | false | 'contended'> => tryReplace(call, { entry, live, object: copy, options });
+    const store = (): Promise<Entry | false | 'contended'> => tryReplace(call, { entry, live, object: copy, change });
     const replaced = await (attempt === 0 ? store() : inTurn(plane.store, store));
     if (replaced !== 'contended') return replaced || undefined;
   }
@@ -129,9 +134,10 @@ async function replace(call: Call, { entry, live, object, options }: Replacement
 /** False: the object itself was changed; `contended`: what was allocated for it went to another one in the meantime. */
 async function tryReplace(
   call: Call,
-  { entry, live, object, options }: Replacement,
+  { entry, live, object, change }: Replacement,
 ): Promise<Entry | false | 'contended'> {
   const { plane, resource, info } = call;
+  const { options, seenAs = itself } = change;
   prepare(call, object, live);
   const goes = isGone(call, object, live);
   const allocation = info.subresource === '' || goes ? resource.allocation : undefined;
@@ -140,9 +146,10 @@ async function tryReplace(
     (await (goes ? allocation?.remove(context, live) : allocation?.update(context, object, live))) ?? [];
   check(call, object, live);
   if (info.subresource === '') resource.complete?.(plane, object);
-  await plane.admission.validate(admissionRequest(call, object, options, live));
-  if (!goes && keepManagedFieldsTimes(object, live)) return entry;
-  const value = resource.stored.encode(object);
+  await plane.admission.validate(admissionRequest(call, seenAs(object), options, seenAs(live)));
+  if (!goes && keepManagedFieldsTimes(object, live) && !isStale(entry)) return entry;
+  const encoded = resource.stored.encode(object);
+  const value = resource.roundTrip ? await resource.roundTrip(encoded) : encoded;
   if (options.isDryRun) return { ...entry, value };
   const write: Write = goes
     ? { type: 'delete', key: entry.key, expected: entry.modRevision }
@@ -153,6 +160,8 @@ async function tryReplace(
   if (goes) return { ...entry, value };
   return { ...entry, value, modRevision: result.revision, version: entry.version + 1 };
 }
+
+const itself = (object: KubeObject): KubeObject => object;
 
 /** The server's own fields come from the live object. */
 function prepare({ resource, info }: Call, object: KubeObject, live: KubeObject): void {

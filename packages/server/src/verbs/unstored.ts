@@ -17,4 +17,4 @@ const byKind: Readonly<Record<string, Handlers>> = {
 
 const none: Handlers = {};
 
-export const unstored = ({ kind }: Resource): Handlers => byKind[kind] ?? none;
+export const unstored = ({ kind, handlers }: Resource): Handlers => handlers ?? byKind[kind] ?? none;

@@ -42,8 +42,8 @@ export async function update(call: Call): Promise<Answer> {
       const object = decoded ?? decode();
       decoded = undefined;
       if (!live) wipeSystemFields(object);
-      ownFields(call, live, object, options);
-      return object;
+      const owning = ownFields(call, live, object, options);
+      return owning ? owning.then(() => object) : object;
     },
   });
   return entryAnswer(call, want, entry, wasCreated ? 201 : 200);

@@ -1,0 +1,94 @@
+/** What admission is asked about a call. What only few plugins look at is found when they do. */
+
+import type { JsonObject, KubeObject } from '@hangar/api';
+import type { AdmissionRequest } from '../admission/admission.ts';
+import { annotateForAudit } from '../admission/audit-annotations.ts';
+import type { AnnotationLevel } from '../admission/audit-annotations.ts';
+import type { WriteOptions } from '../request/options.ts';
+import { namespaceOf, warn } from './call.ts';
+import type { Call } from './call.ts';
+import { deadlineOf } from './deadline.ts';
+
+interface About {
+  readonly isDryRun: boolean;
+  /** Absent: it follows from the objects. */
+  readonly operation?: 'CONNECT';
+  /** Of a deletion; those of other writes are in the query. */
+  readonly deleteOptions?: JsonObject;
+}
+
+class CallAdmissionRequest implements AdmissionRequest {
+  readonly plane: AdmissionRequest['plane'];
+  readonly guard: AdmissionRequest['guard'];
+  readonly operation: AdmissionRequest['operation'];
+  readonly resource: AdmissionRequest['resource'];
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly object: KubeObject | undefined;
+  readonly old: KubeObject | undefined;
+  readonly user: AdmissionRequest['user'];
+  readonly isDryRun: boolean;
+  readonly #call: Call;
+  readonly #deleteOptions: JsonObject | undefined;
+
+  constructor(call: Call, object: KubeObject | undefined, about: About, old: KubeObject | undefined) {
+    const { plane, resource, info, user, guard } = call;
+    this.#call = call;
+    this.#deleteOptions = about.deleteOptions;
+    this.plane = plane;
+    this.guard = guard;
+    this.operation = about.operation ?? (old === undefined ? 'CREATE' : object === undefined ? 'DELETE' : 'UPDATE');
+    this.resource = resource;
+    this.subresource = info.subresource;
+    this.namespace = namespaceOf(call);
+    this.name = info.name || ((object ?? old)?.metadata.name ?? '');
+    this.object = object;
+    this.old = old;
+    this.user = user;
+    this.isDryRun = about.isDryRun;
+  }
+
+  get options(): JsonObject | undefined {
+    const { query } = this.#call;
+    const apiVersion = 'meta.k8s.io/v1';
+    if (this.operation === 'CONNECT') return undefined;
+    if (this.operation === 'DELETE') return { kind: 'DeleteOptions', apiVersion, ...this.#deleteOptions };
+    const kind = this.operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions';
+    const [dryRun, fieldManager, fieldValidation] = [
+      query.all('dryRun'),
+      query.text('fieldManager'),
+      query.text('fieldValidation'),
+    ];
+    return {
+      kind,
+      apiVersion,
+      ...(dryRun.length > 0 ? { dryRun: [...dryRun] } : {}),
+      ...(fieldManager === '' ? {} : { fieldManager }),
+      ...(fieldValidation === '' ? {} : { fieldValidation }),
+    };
+  }
+
+  get attemptOf(): object {
+    return this.#call;
+  }
+
+  get deadlineMs(): number {
+    return deadlineOf(this.#call);
+  }
+
+  warn(text: string): void {
+    warn(this.#call, text);
+  }
+
+  annotate(key: string, value: string, level: AnnotationLevel = 'Metadata'): void {
+    annotateForAudit(this.#call.request, key, value, level);
+  }
+}
+
+export const admissionRequest = (
+  call: Call,
+  object: KubeObject | undefined,
+  options: Pick<WriteOptions, 'isDryRun'> & Omit<About, 'isDryRun'>,
+  old?: KubeObject,
+): AdmissionRequest => new CallAdmissionRequest(call, object, options, old);

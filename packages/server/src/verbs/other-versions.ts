@@ -1,0 +1,55 @@
+/**
+ * Managers own fields of the version that they wrote in. To find out what a change in one version means to managers of
+ * others, the object is converted to these: at once for most kinds, by a webhook for some, which has to be waited for.
+ */
+
+import { parseApiVersion } from '@hangar/api';
+import type { ConvertObject, JsonObject, KubeObject } from '@hangar/api';
+import type { Call } from './call.ts';
+
+/** Breaks off what cannot go on without a conversion that is under way. */
+class Unconverted extends Error {}
+
+/** Two states of an object in each version that managers wrote in; nothing has more. */
+const roundsMax = 64;
+
+/** What apply and update take; empty for what is of one version only. */
+export interface Conversion {
+  readonly convert?: ConvertObject;
+}
+
+/** Runs what needs conversions, and once more whenever one of them had to be waited for. Nothing to wait for: at once. */
+export function withOtherVersions<T>(call: Call, run: (conversion: Conversion) => T): T | Promise<T> {
+  return call.resource.convert ? attempt(call, run, new Map(), roundsMax) : run({});
+}
+
+function attempt<T>(
+  call: Pick<Call, 'plane' | 'resource'>,
+  run: (conversion: Conversion) => T,
+  known: Map<string, JsonObject>,
+  roundsLeft: number,
+): T | Promise<T> {
+  const { plane, resource } = call;
+  const awaited: Promise<void>[] = [];
+  const convert: ConvertObject = (object, apiVersion) => {
+    const target = plane.catalogue.find({ ...parseApiVersion(apiVersion), resource: resource.name });
+    if (!target || target.kind !== resource.kind) return undefined;
+    const { mergeType: type } = target;
+    const key = `${apiVersion} ${JSON.stringify(object)}`;
+    const done = known.get(key);
+    if (done) return { type, object: done };
+    const converted = resource.convert!(plane, structuredClone(object) as KubeObject, apiVersion);
+    if (!(converted instanceof Promise)) return { type, object: converted };
+    awaited.push(converted.then((value) => void known.set(key, value)));
+    throw new Unconverted('a conversion is under way');
+  };
+  let result: { readonly value: T } | undefined;
+  try {
+    result = { value: run({ convert }) };
+  } catch (error) {
+    if (awaited.length === 0) throw error;
+  }
+  if (awaited.length === 0) return result!.value;
+  if (roundsLeft === 0) throw new Error('an object was converted too often');
+  return Promise.all(awaited).then(() => attempt(call, run, known, roundsLeft - 1));
+}
