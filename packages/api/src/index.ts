@@ -76,3 +76,5 @@ export { dumpYaml } from './yaml/dump.ts';
 export { clusterIpErrors } from './validation/others/service-cluster-ips.ts';
 export { formatIp, isIpv4, parseIp } from './validation/shared/ip.ts';
 export type { Address as IpAddress } from './validation/shared/ip.ts';
+export { certificateRequestSubject } from './validation/others/certificate-subject.ts';
+export type { CertificateSubject } from './validation/others/certificate-subject.ts';

@@ -29,10 +29,18 @@ export interface Issue {
 
 export class CelError extends CodedError<CelErrorCode> {
   readonly issues: readonly Issue[];
+  /** What an evaluation had cost when it failed: budgets count failures too. */
+  readonly cost: number;
 
-  constructor(code: CelErrorCode, message: string, issues: readonly Issue[] = [], options?: ErrorOptions) {
+  constructor(
+    code: CelErrorCode,
+    message: string,
+    issues: readonly Issue[] = [],
+    options?: ErrorOptions & { cost?: number },
+  ) {
     super(code, message, options);
     this.issues = issues;
+    this.cost = options?.cost ?? 0;
   }
 }
 
@@ -58,4 +66,9 @@ export function fail(message: string): never {
 
 export function noSuchOverload(): never {
   throw new Fault('no such overload');
+}
+
+/** A text that does not denote a value of this type. */
+export function notConvertible(typeName: string): never {
+  throw new Fault(`type conversion error from 'string' to '${typeName}'`);
 }

@@ -16,6 +16,8 @@ export { Boxed, Double, Duration, Opaque, Optional, Timestamp, TypeValue, Uint, 
 export type { CelInt, CelValue } from './values/values.ts';
 export { CelList, ValueList } from './values/list.ts';
 export { CelMap, ValueMap } from './values/map.ts';
+export { LazyMap } from './values/lazy-map.ts';
+export { StructValue } from './values/struct.ts';
 export { toJson } from './values/to-json.ts';
 export type { Interval } from './cost/interval.ts';
 export { Regex } from './regex/cache.ts';

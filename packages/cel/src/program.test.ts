@@ -160,11 +160,14 @@ describe('budgets', () => {
     for (const source of [
       "object.replace('', object).size() > 0",
       "object.split('').join(object).size() > 0",
+      `(${Array.from({ length: 17 }, () => 'object').join(' + ')}).size() > 0`,
       "'%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s'.format([object, object, object, object, object, object, object, object, object, object, object, object, object, object, object, object, object, object, object, object]).size() > 0",
     ]) {
       assert.throws(() => evaluate(source, text), { code: 'Evaluation', message: /would be longer/ });
     }
     const many = Array.from({ length: 100_000 }, (_, index) => index);
+    const sum = Array.from({ length: 50 }, () => 'object').join(' + ');
+    assert.throws(() => evaluate(`(${sum}).size()`, many), { code: 'Evaluation', message: /more than \d+ elements/ });
     assert.throws(() => evaluate('object.distinct().size()', many), { code: 'CostLimitExceeded' });
     assert.equal(evaluate('lists.range(1000).map(x, object + object).size()', many), 1_000);
     assert.equal(evaluate('(object + object)[150000]', many), 50_000);

@@ -90,10 +90,10 @@ export class Program {
     try {
       return { value: this.#code(frame), cost: frame.cost };
     } catch (thrown) {
-      if (thrown instanceof Fault) throw new CelError(thrown.code, thrown.message);
+      if (thrown instanceof Fault) throw new CelError(thrown.code, thrown.message, [], { cost: frame.cost });
       // A text too long for the engine, or data nested deeper than its stack.
       if (thrown instanceof RangeError)
-        throw new CelError('Evaluation', 'value too large or too deep', [], { cause: thrown });
+        throw new CelError('Evaluation', 'value too large or too deep', [], { cause: thrown, cost: frame.cost });
       throw thrown;
     } finally {
       // Nothing of one object may be kept alive until the next evaluation.

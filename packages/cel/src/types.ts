@@ -122,20 +122,39 @@ export function typeName(type: Type): string {
   }
 }
 
-/** As in messages: `list(int)`, `map(string, dyn)`, `optional_type(int)`. */
-export function formatType(type: Type): string {
+/** `list(int)`, `map(string, dyn)`, `optional_type(int)`. */
+export const formatType = (type: Type): string => format(type, typeName);
+
+/** The same as the checker's messages have it, where some types go by the names that they have in expressions. */
+export const shownType = (type: Type): string => format(type, shownName);
+
+function shownName(type: Type): string {
   switch (type.kind) {
-    case 'list':
-      return `list(${formatType(type.element)})`;
-    case 'map':
-      return `map(${formatType(type.key)}, ${formatType(type.value)})`;
-    case 'type':
-      return `type(${formatType(type.of)})`;
-    case 'wrapper':
-      return `wrapper(${formatType(type.of)})`;
-    case 'opaque':
-      return type.params.length === 0 ? type.name : `${type.name}(${type.params.map(formatType).join(', ')})`;
+    case 'null':
+    case 'timestamp':
+    case 'duration':
+      return type.kind;
+    case 'error':
+      return '!error!';
     default:
       return typeName(type);
+  }
+}
+
+function format(type: Type, nameOf: (type: Type) => string): string {
+  const inner = (one: Type): string => format(one, nameOf);
+  switch (type.kind) {
+    case 'list':
+      return `list(${inner(type.element)})`;
+    case 'map':
+      return `map(${inner(type.key)}, ${inner(type.value)})`;
+    case 'type':
+      return `type(${inner(type.of)})`;
+    case 'wrapper':
+      return `wrapper(${inner(type.of)})`;
+    case 'opaque':
+      return type.params.length === 0 ? type.name : `${type.name}(${type.params.map(inner).join(', ')})`;
+    default:
+      return nameOf(type);
   }
 }

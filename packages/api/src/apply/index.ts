@@ -15,6 +15,8 @@
 export { applyObject } from './apply.ts';
 export type { Applied, ApplyOptions } from './apply.ts';
 export { mergeTypeOfBuiltin } from './builtin-type.ts';
+export { mergeConfiguration } from './configuration.ts';
+export type { MergedConfiguration } from './configuration.ts';
 export type { FieldSet } from './field-set.ts';
 export { managedFieldsProblem } from './managers.ts';
 export { deducedMergeType } from './merge-type.ts';

@@ -9,6 +9,7 @@ import type { CustomSchema, ServedResource } from '../discovery/model.ts';
 import { isObject } from '../object.ts';
 import type { JsonObject } from '../object.ts';
 import type { Definitions, NamedSchema } from './definitions.ts';
+import { objectProse } from './prose.ts';
 import { structSchema } from './struct-schema.ts';
 import { reduceToV2 } from './swagger-subset.ts';
 
@@ -64,9 +65,9 @@ function writeObject({ jsonSchema, preservesUnknownFields }: CustomSchema, defin
 }
 
 const objectProperties = (definitions: Definitions): JsonObject => ({
-  apiVersion: { type: 'string' },
-  kind: { type: 'string' },
-  metadata: definitions.propertyTo(objectMetaSchema()),
+  apiVersion: { type: 'string', description: objectProse.apiVersion },
+  kind: { type: 'string', description: objectProse.kind },
+  metadata: definitions.propertyTo(objectMetaSchema(), { description: objectProse.metadata }),
 });
 
 /** Only where a value's own schema is: alternatives have neither embedded resources nor int-or-string. */

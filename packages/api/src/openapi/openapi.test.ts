@@ -60,7 +60,7 @@ test('every reference leads somewhere, and every schema is referred to', () => {
 test('clients keep documents for as long as their hash: documents that change need a new format number', () => {
   const digest = createHash('sha256');
   for (const source of openApiV3Sources(builtinServedGroups()).values()) digest.update(source.build());
-  const known = { format: 1, digest: 'd1bbf6545a165155' };
+  const known = { format: 2, digest: 'e2d08656a2985300' };
   assert.deepEqual({ format: documentFormat, digest: digest.digest('hex').slice(0, 16) }, known);
 });
 
@@ -181,4 +181,15 @@ test('protobuf: the comparison of the tests finds a difference, and none in anot
   const inJson = message(2, Buffer.from('{"a":1}'));
   assert.equal(wireDifference(inJson, message(2, Buffer.from('a: 1\n'))), undefined);
   assert.ok(wireDifference(inJson, message(2, Buffer.from('a: 2\n'))));
+});
+
+test('what every object has is explained, of custom resources too', () => {
+  const widgets = openApiV3Sources(custom).get('apis/example.org/v1');
+  const { components } = JSON.parse(widgets!.build().toString()) as { components: { schemas: JsonObject } };
+  const schema = (name: string) => components.schemas[name] as { properties: Record<string, { description: string }> };
+  const own = schema('org.example.v1.Widget').properties;
+  assert.match(own['apiVersion']!.description, /^APIVersion defines/);
+  assert.match(own['metadata']!.description, /^Standard object's metadata/);
+  const metadata = schema('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta').properties;
+  for (const [name, { description }] of Object.entries(metadata)) assert.ok(description, name);
 });

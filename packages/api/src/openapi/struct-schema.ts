@@ -1,4 +1,4 @@
-/** Built-in types as OpenAPI schemas: properties, types, references, defaults and Kubernetes' extensions; no prose. */
+/** Built-in types as OpenAPI schemas: properties, types, references, defaults and Kubernetes' extensions; hardly any prose. */
 
 import { parseApiVersion, schemaOf } from '../builtin/schemas.ts';
 import type { GroupVersion } from '../builtin/schemas.ts';
@@ -7,6 +7,7 @@ import type { Field, StructType, ValueKind, ValueType } from '../builtin/types.t
 import { by } from '../discovery/order.ts';
 import type { JsonObject } from '../object.ts';
 import type { Definitions, NamedSchema } from './definitions.ts';
+import { metadataProse, objectProse } from './prose.ts';
 import { valueSchemas } from './value-schemas.ts';
 
 export function structSchema(struct: StructType): NamedSchema {
@@ -23,7 +24,9 @@ function writeStruct(struct: StructType, definitions: Definitions): JsonObject {
   if (struct.shape !== undefined) return {};
   const fields = [...struct.properties.values()];
   const required = fields.filter(({ isRequired }) => isRequired).map(({ name }) => name);
-  const properties = fields.sort(by(({ name }) => name)).map((field) => [field.name, writeField(field, definitions)]);
+  const properties = fields
+    .sort(by(({ name }) => name))
+    .map((field) => [field.name, writeField(field, definitions, proseOf(struct, field))]);
   const kinds = kindsOf(struct, definitions.groupVersions);
   return {
     type: 'object',
@@ -58,11 +61,20 @@ function kindsOf({ id, name: kind, isKind }: StructType, groupVersions: readonly
   return [{ group: home === 'meta/v1' ? '' : table.packages[home]!.group, kind, version }];
 }
 
-function writeField(field: Field, definitions: Definitions): JsonObject {
+function proseOf({ id, isKind }: StructType, { name }: Field): string | undefined {
+  if (id === 'meta/v1.ObjectMeta') return metadataProse[name];
+  return isKind && Object.hasOwn(objectProse, name) ? objectProse[name as keyof typeof objectProse] : undefined;
+}
+
+function writeField(field: Field, definitions: Definitions, description: string | undefined): JsonObject {
   const extensions = extensionsOf(field);
   const { type } = field;
   const standard = definitions.dialect === 'v3' ? defaultOf(field) : undefined;
-  const siblings = { ...(standard === undefined ? {} : { default: standard }), ...extensions };
+  const siblings = {
+    ...(description === undefined ? {} : { description }),
+    ...(standard === undefined ? {} : { default: standard }),
+    ...extensions,
+  };
   const target = referenced(type);
   return target ? definitions.propertyTo(target, siblings) : { ...writeValue(type, definitions), ...siblings };
 }

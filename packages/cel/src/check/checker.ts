@@ -129,7 +129,7 @@ class Checker {
       case 'param':
         return t.dynType;
     }
-    return this.#problem(node, `type '${t.formatType(target)}' does not support field selection`);
+    return this.#problem(node, `type '${t.shownType(target)}' does not support field selection`);
   }
 
   #call(node: Call): Type {
@@ -185,7 +185,7 @@ class Checker {
     if (this.#lenient) return t.dynType;
     if (types.some((type) => type.kind === 'error')) return t.errorType;
     if (node.fn === '_&&_' || node.fn === '_||_') return this.#notBool(node, types);
-    const shown = types.map((type) => t.formatType(substitute(this.#bindings, type, true)));
+    const shown = types.map((type) => t.shownType(substitute(this.#bindings, type, true)));
     const applied = member ? `${shown[0]!}.(${shown.slice(1).join(', ')})` : `(${shown.join(', ')})`;
     return this.#problem(node, `found no matching overload for '${node.fn}' applied to '${applied}'`);
   }
@@ -194,7 +194,7 @@ class Checker {
     for (const [index, type] of types.entries()) {
       if (type.kind === 'bool' || t.isDyn(type)) continue;
       const argument = node.args[index]!;
-      this.#problem(argument, `expected type 'bool' but found '${t.formatType(type)}'`);
+      this.#problem(argument, `expected type 'bool' but found '${t.shownType(type)}'`);
     }
     return t.boolType;
   }
@@ -235,10 +235,7 @@ class Checker {
   #unwrapOptional(node: Expr, type: Type): Type {
     if (t.isOptional(type)) return type.params[0]!;
     if (t.isDyn(type) || type.kind === 'param') return t.dynType;
-    return this.#problem(
-      node,
-      `expected type 'optional_type(${t.formatType(type)})' but found '${t.formatType(type)}'`,
-    );
+    return this.#problem(node, `expected type 'optional_type(${t.shownType(type)})' but found '${t.shownType(type)}'`);
   }
 
   /** The type of a literal's elements so far and one more. */
@@ -249,7 +246,7 @@ class Checker {
       return moreGeneral(a, b) ? a : b;
     }
     if (!this.#homogeneous) return t.dynType;
-    return this.#problem(node, `expected type '${t.formatType(previous)}' but found '${t.formatType(next)}'`);
+    return this.#problem(node, `expected type '${t.shownType(previous)}' but found '${t.shownType(next)}'`);
   }
 
   #struct(node: StructExpr): Type {
@@ -266,7 +263,7 @@ class Checker {
       }
       const given = optional ? this.#unwrapOptional(value, value.type!) : value.type!;
       if (!assignable(this.#bindings, field, given)) {
-        const message = `expected type of field '${name}' is '${t.formatType(field)}' but provided type is '${t.formatType(given)}'`;
+        const message = `expected type of field '${name}' is '${t.shownType(field)}' but provided type is '${t.shownType(given)}'`;
         this.#problem(node, message, offset);
       }
     }
@@ -304,7 +301,7 @@ class Checker {
         if (range.kind === 'param') assignable(this.#bindings, range, t.dynType);
         return [t.dynType, t.dynType];
       default: {
-        const message = `expression of type '${t.formatType(range)}' cannot be range of a comprehension (must be list, map, or dynamic)`;
+        const message = `expression of type '${t.shownType(range)}' cannot be range of a comprehension (must be list, map, or dynamic)`;
         const type = this.#problem(node.range, message);
         return [type, type];
       }
@@ -314,7 +311,7 @@ class Checker {
   #expect(node: Expr, wanted: Type): void {
     const type = this.check(node);
     if (assignable(this.#bindings, wanted, type)) return;
-    this.#problem(node, `expected type '${t.formatType(wanted)}' but found '${t.formatType(type)}'`);
+    this.#problem(node, `expected type '${t.shownType(wanted)}' but found '${t.shownType(type)}'`);
   }
 }
 

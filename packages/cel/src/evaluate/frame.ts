@@ -3,6 +3,9 @@
 import { Fault } from '../errors.ts';
 import type { CelValue } from '../values/values.ts';
 
+/** Characters or elements, a few milliseconds of work. */
+const walkedMax = 1_000_000;
+
 export class Frame {
   /** Variables first, then comprehension variables; JSON or CEL values, undefined when not bound. */
   readonly slots: unknown[];
@@ -10,6 +13,8 @@ export class Frame {
   costLimit = Infinity;
   /** Asked now and then; true stops the evaluation. */
   interrupted: (() => boolean) | undefined;
+  #iterations = 0;
+  #walked = 0;
 
   constructor(size: number) {
     this.slots = Array.from({ length: size });
@@ -19,9 +24,20 @@ export class Frame {
     if ((this.cost += amount) > this.costLimit) exceeded();
   }
 
-  /** Called once per loop iteration; `count` spares most of the calls. */
-  checkInterrupt(count: number): void {
-    if (count % 100 === 99 && this.interrupted?.()) throw new Fault('operation interrupted', 'Interrupted');
+  /** Called once per iteration, of whichever loop. */
+  checkInterrupt(): void {
+    if (++this.#iterations % 100 === 0) this.#ask();
+  }
+
+  /** Of work that costs one unit, as Kubernetes counts, and takes longer: then only time can stop it. */
+  walk(length: number): void {
+    if ((this.#walked += length) < walkedMax) return;
+    this.#walked = 0;
+    this.#ask();
+  }
+
+  #ask(): void {
+    if (this.interrupted?.()) throw new Fault('operation interrupted', 'Interrupted');
   }
 }
 

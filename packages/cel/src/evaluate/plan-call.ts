@@ -11,7 +11,7 @@ import { Optional } from '../values/values.ts';
 import type { CelValue } from '../values/values.ts';
 import { accepts, dispatch } from './dispatch.ts';
 import { constantValue } from './fold-constants.ts';
-import type { Code } from './frame.ts';
+import type { Code, Frame } from './frame.ts';
 import { logical, notStrictlyFalse } from './logic.ts';
 import { equality, intArithmetic, intOrder } from './operators.ts';
 import type { Planner } from './planner.ts';
@@ -100,6 +100,7 @@ function general(planner: Planner, node: Call): Code {
     const values = codes.map((code) => code(frame));
     const overload = dispatch(candidates, values);
     frame.charge(before(values, null));
+    for (const value of values) walk(frame, value);
     const result = (overload.run as Run)(...values);
     if (after !== undefined) frame.charge(after(values, result));
     return result;
@@ -110,6 +111,15 @@ function general(planner: Planner, node: Call): Code {
 function charges(cost: CallCost | undefined): { before: CallCost; after: CallCost | undefined } {
   if (cost === undefined) return { before: () => 1, after: undefined };
   return isKnownBefore(cost) ? { before: cost, after: undefined } : { before: () => 0, after: cost };
+}
+
+const longFrom = 1_000;
+
+/** Long values are noted wherever the price of a call does not tell of them. */
+function walk(frame: Frame, value: CelValue): void {
+  if (typeof value === 'string') {
+    if (value.length > longFrom) frame.walk(value.length);
+  } else if (value instanceof CelList && value.size > longFrom) frame.walk(value.size);
 }
 
 /** One overload: arguments still are checked, as data may hold null where the schema says otherwise. */
@@ -124,6 +134,7 @@ function single(overload: Overload, codes: readonly Code[], cost: CallCost | und
       const a = one(frame);
       if (!accepts(firstParam, a)) noSuchOverload();
       frame.charge(cost === undefined ? 1 : before([a], null));
+      if (cost === undefined) walk(frame, a);
       const result = run(a);
       if (after !== undefined) frame.charge(after([a], result));
       return result;
@@ -135,6 +146,10 @@ function single(overload: Overload, codes: readonly Code[], cost: CallCost | und
       const b = two(frame);
       if (!accepts(firstParam!, a) || !accepts(secondParam!, b)) noSuchOverload();
       frame.charge(cost === undefined ? 1 : before([a, b], null));
+      if (cost === undefined) {
+        walk(frame, a);
+        walk(frame, b);
+      }
       const result = run(a, b);
       if (after !== undefined) frame.charge(after([a, b], result));
       return result;

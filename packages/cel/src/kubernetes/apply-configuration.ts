@@ -29,16 +29,20 @@ export const applyConfigurations: Library = {
 
 /** The object as JSON; throws `CelError` when a nested object is named after another place. */
 export function applyConfigurationJson(value: CelValue): unknown {
-  verify(value, 'Object');
+  const problems = value instanceof StructValue ? misnamed(value, value.typeName) : [];
+  if (problems.length > 0) throw new CelError('Evaluation', `type mismatch: ${problems.join('\n')}`);
   return toJson(value);
 }
 
-function verify(value: CelValue, path: string): void {
-  if (value instanceof StructValue && value.typeName !== path) {
-    const message = `unexpected type name "${value.typeName}", expected "${path}", which matches field name path from root Object type`;
-    throw new CelError('Evaluation', message);
-  }
-  if (value instanceof CelList) for (const element of value) verify(element, path);
-  else if (value instanceof StructValue) for (const key of value.keys()) verify(value.get(key), `${path}.${key}`);
-  else if (value instanceof CelMap) for (const key of value.keys()) verify(value.get(key), path);
+function misnamed(value: CelValue, path: string): string[] {
+  if (value instanceof CelList) return value.toArray().flatMap((element) => misnamed(element, path));
+  if (!(value instanceof CelMap)) return [];
+  if (!(value instanceof StructValue)) return value.keys().flatMap((key) => misnamed(value.get(key), path));
+  const own =
+    value.typeName === path
+      ? []
+      : [
+          `unexpected type name "${value.typeName}", expected "${path}", which matches field name path from root Object type`,
+        ];
+  return [...own, ...value.keys().flatMap((key) => misnamed(value.get(key), `${path}.${key}`))];
 }

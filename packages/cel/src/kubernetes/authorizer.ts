@@ -5,6 +5,8 @@
 
 import { method } from '../environment.ts';
 import type { Library } from '../environment.ts';
+import { fail } from '../errors.ts';
+import { labelProblems, subdomainProblems } from './names.ts';
 import * as t from '../types.ts';
 import { Opaque } from '../values/values.ts';
 
@@ -102,7 +104,7 @@ export const authorization: Library = {
   functions: {
     path: [
       method('authorizer_path', [authorizerType, string], pathCheck, (of: Question, path: string) =>
-        of.with('PathCheck', { path }),
+        path.trim() === '' ? fail('path must not be empty') : of.with('PathCheck', { path }),
       ),
     ],
     group: [
@@ -115,13 +117,16 @@ export const authorization: Library = {
         'authorizer_serviceaccount',
         [authorizerType, string, string],
         authorizerType,
-        (of: Question, namespace: string, name: string) =>
-          of.with('Authorizer', { serviceAccount: { namespace, name } }),
+        (of: Question, namespace: string, name: string) => {
+          if (subdomainProblems(name).length > 0) return fail('Invalid service account name');
+          if (labelProblems(namespace).length > 0) return fail('Invalid service account namespace');
+          return of.with('Authorizer', { serviceAccount: { namespace, name } });
+        },
       ),
     ],
     resource: [
       method('groupcheck_resource', [groupCheck, string], resourceCheckType, (of: Question, resource: string) =>
-        of.with('ResourceCheck', { resource }),
+        resource.trim() === '' ? fail('resource must not be empty') : of.with('ResourceCheck', { resource }),
       ),
     ],
     subresource: refine('resourcecheck_subresource', 'subresource'),

@@ -15,6 +15,10 @@ import type { Macros } from './macro.ts';
 import { toInt64Literal } from './numbers.ts';
 import { formatIssues, issuesOf, LexicalError } from './source.ts';
 
+/** Whatever an expression can begin with, as kube-apiserver's messages list it. */
+const expressionStart =
+  "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+
 const reserved = new Set(
   'as break const continue else for function if import let loop package namespace return var void while in true false null'.split(
     ' ',
@@ -209,6 +213,12 @@ class Parser {
       this.#at += 1;
       return text.slice(1, -1);
     }
+    if (kind === 'end') {
+      throw new LexicalError(
+        this.#token.offset,
+        `Syntax error: no viable alternative at input '${this.#tokens[this.#at - 1]!.text}'`,
+      );
+    }
     if (kind !== 'ident' || text === 'in' || text === 'true' || text === 'false' || text === 'null') {
       this.#unexpected('IDENTIFIER');
     }
@@ -240,7 +250,7 @@ class Parser {
         }
     }
     this.#at -= 1;
-    return this.#unexpected('an expression');
+    return this.#unexpected(expressionStart);
   }
 
   #identifier(text: string, offset: number): Expr {
@@ -256,7 +266,7 @@ class Parser {
     while (!this.#is(')')) {
       args.push(this.#expression());
       if (!this.#accept(',')) break;
-      if (this.#is(')')) this.#unexpected('an expression');
+      if (this.#is(')')) this.#unexpected(expressionStart);
     }
     this.#expect(')');
     const macro =

@@ -1,6 +1,7 @@
 /** Lists: a few values of CEL's own, or a JSON array adapted element by element when somebody looks. */
 
 import { fail } from '../errors.ts';
+import { listSizeMax } from '../limits.ts';
 import { Boxed } from './values.ts';
 import type { CelValue, Equality } from './values.ts';
 
@@ -35,6 +36,7 @@ export abstract class CelList extends Boxed {
   concat(other: CelList): CelList {
     if (other.size === 0) return this;
     if (this.size === 0) return other;
+    if (this.size + other.size > listSizeMax) fail(`the list would have more than ${listSizeMax} elements`);
     return this.size + other.size > copiedMax
       ? new JoinedList(this, other)
       : new ValueList([...this.toArray(), ...other.toArray()]);

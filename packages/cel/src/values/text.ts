@@ -1,5 +1,8 @@
 /** Strings as CEL counts them: in code points. */
 
+import { fail } from '../errors.ts';
+import { textLengthMax } from '../limits.ts';
+
 export function codePointCount(text: string): number {
   let count = text.length;
   for (let index = 0; index < text.length - 1; index++) {
@@ -13,6 +16,11 @@ export function codePointCount(text: string): number {
     }
   }
   return count;
+}
+
+/** Fails when a text would become longer than texts may. */
+export function limited(length: number): void {
+  if (length > textLengthMax) fail(`the result would be longer than ${textLengthMax} characters`);
 }
 
 /** The text as code points, cheaply when each is one unit. */

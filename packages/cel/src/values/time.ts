@@ -1,6 +1,6 @@
 /** Timestamps and durations: their text forms, as Go reads and writes them, and their ranges. */
 
-import { fail } from '../errors.ts';
+import { fail, notConvertible } from '../errors.ts';
 import { int64Max, int64Min } from './integers.ts';
 import { Duration, Timestamp } from './values.ts';
 
@@ -22,7 +22,7 @@ const dateOnly = /^(\d{4})-(\d\d)-(\d\d)$/;
 
 export function parseTimestamp(text: string): Timestamp {
   const match = rfc3339.exec(text) ?? (dateOnly.test(text) ? rfc3339.exec(`${text}T00:00:00Z`) : null);
-  if (!match) return fail(`invalid timestamp: ${JSON.stringify(text)}`);
+  if (!match) return notConvertible('google.protobuf.Timestamp');
   const [, year, month, day, hour, minute, seconds, fraction = '', , sign, offsetHour, offsetMinute] = match;
   const date = new Date(0);
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
@@ -34,7 +34,7 @@ export function parseTimestamp(text: string): Timestamp {
     Number(seconds) < 60 &&
     Number(offsetHour ?? 0) < 25 &&
     Number(offsetMinute ?? 0) < 60;
-  if (!valid) fail(`invalid timestamp: ${JSON.stringify(text)}`);
+  if (!valid) notConvertible('google.protobuf.Timestamp');
   const offset =
     sign === undefined ? 0 : (sign === '-' ? -1 : 1) * (Number(offsetHour) * 3600 + Number(offsetMinute) * 60);
   const whole = date.getTime() / 1000 + Number(hour) * 3600 + Number(minute) * 60 + Number(seconds) - offset;
@@ -67,7 +67,7 @@ const units: Readonly<Record<string, bigint>> = {
 };
 
 export function parseDuration(text: string): Duration {
-  const bad = (): never => fail(`invalid duration: ${JSON.stringify(text)}`);
+  const bad = (): never => notConvertible('google.protobuf.Duration');
   const sign = /^[+-]/.exec(text)?.[0] ?? '';
   let rest = text.slice(sign.length);
   if (rest === '0') return new Duration(0n);

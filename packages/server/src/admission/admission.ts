@@ -1,10 +1,13 @@
 /**
  * The gate between a decoded write and the store. Plugins are asked in order: first those that may change the object, then,
- * when it has its final form, those that may only refuse it.
+ * when it has its final form, those that may only refuse it. When one that asks outsiders has changed the object, all of the
+ * first kind are asked once more, as what they saw is not what will be.
  */
 
-import type { KubeObject } from '@hangar/api';
+import { managedFieldsProblem } from '@hangar/api';
+import type { JsonObject, KubeObject } from '@hangar/api';
 import type { ControlPlane } from '../control-plane.ts';
+import type { AnnotationLevel } from './audit-annotations.ts';
 import type { Guard } from '../auth/guard.ts';
 import type { User } from '../auth/user.ts';
 import type { Resource } from '../resources/resource.ts';
@@ -16,45 +19,123 @@ export interface AdmissionRequest {
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
-  /** Absent for deletions. */
+  /** Absent for deletions. Changed in place. */
   readonly object: KubeObject | undefined;
   readonly old: KubeObject | undefined;
   readonly user: User;
   /** For plugins that ask what the user may do besides. */
   readonly guard: Guard;
   readonly isDryRun: boolean;
+  /** The same for every attempt to make one write. */
+  readonly attemptOf: object;
+  /** CreateOptions, UpdateOptions or DeleteOptions with their type, as the client gave them; undefined: there are none. */
+  readonly options: JsonObject | undefined;
+  /** By the clock's `monotonicMs`: nobody waits for an answer after it. */
+  readonly deadlineMs: number;
   warn(text: string): void;
+  /** For the audit log, from this level on; absent: of all levels. The first value of a key stays. */
+  annotate(key: string, value: string, level?: AnnotationLevel): void;
+}
+
+/** What the plugins that change an object share while they are asked about one request. */
+export class MutationRounds {
+  /** They are asked for the second time. */
+  isSecond = false;
+  /** Whoever changed the object so that others should see it sets this. */
+  needsSecond = false;
+  #states: Map<object, unknown> | undefined;
+
+  /** What a plugin keeps from the first round to the second; made when it is first asked for. */
+  state<T>(plugin: object, make: () => T): T {
+    this.#states ??= new Map();
+    let state = this.#states.get(plugin) as T | undefined;
+    if (state === undefined) this.#states.set(plugin, (state = make()));
+    return state;
+  }
 }
 
 export interface AdmissionPlugin {
   readonly name: string;
+  /** Only these are asked about, as `group/resource`; absent: all. */
+  readonly resources?: ReadonlySet<string>;
   /** May change `object`; throws a StatusError to refuse. */
-  mutate?(request: AdmissionRequest): void | Promise<void>;
+  mutate?(request: AdmissionRequest, rounds: MutationRounds): void | Promise<void>;
   validate?(request: AdmissionRequest): void | Promise<void>;
   /** Stops following what it follows. */
   close?(): void;
 }
 
+interface Asked {
+  readonly mutating: readonly AdmissionPlugin[];
+  readonly validating: readonly AdmissionPlugin[];
+}
+
 export class Admission {
   readonly #plugins: readonly AdmissionPlugin[];
-  readonly #mutating: readonly AdmissionPlugin[];
-  readonly #validating: readonly AdmissionPlugin[];
+  /** Those who have something to say about a resource: most plugins are about pods, most writes are not. */
+  readonly #asked = new WeakMap<Resource, Asked>();
 
   constructor(plugins: readonly AdmissionPlugin[]) {
     this.#plugins = plugins;
-    this.#mutating = plugins.filter((plugin) => plugin.mutate);
-    this.#validating = plugins.filter((plugin) => plugin.validate);
   }
 
   async mutate(request: AdmissionRequest): Promise<void> {
-    for (const plugin of this.#mutating) await plugin.mutate!(request);
+    const { mutating } = this.#askedAbout(request.resource);
+    const managedFields = request.object?.metadata.managedFields;
+    const rounds = new MutationRounds();
+    for (const plugin of mutating) {
+      const pending = plugin.mutate!(request, rounds);
+      if (pending) await pending;
+    }
+    if (rounds.needsSecond) {
+      rounds.isSecond = true;
+      for (const plugin of mutating) {
+        const pending = plugin.mutate!(request, rounds);
+        if (pending) await pending;
+      }
+    }
+    if (request.object && request.object.metadata.managedFields !== managedFields) {
+      insistOnManagedFields(request, request.object, managedFields);
+    }
   }
 
   async validate(request: AdmissionRequest): Promise<void> {
-    for (const plugin of this.#validating) await plugin.validate!(request);
+    for (const plugin of this.#askedAbout(request.resource).validating) {
+      const pending = plugin.validate!(request);
+      if (pending) await pending;
+    }
+  }
+
+  #askedAbout(resource: Resource): Asked {
+    let asked = this.#asked.get(resource);
+    if (!asked) {
+      const name = `${resource.group}/${resource.name}`;
+      const plugins = this.#plugins.filter(({ resources }) => resources?.has(name) ?? true);
+      asked = {
+        mutating: plugins.filter((plugin) => plugin.mutate),
+        validating: plugins.filter((plugin) => plugin.validate),
+      };
+      this.#asked.set(resource, asked);
+    }
+    return asked;
   }
 
   close(): void {
     for (const plugin of this.#plugins) plugin.close?.();
   }
+}
+
+/** Who owns what may be changed by admission, but not into something that means nothing. */
+function insistOnManagedFields(
+  request: AdmissionRequest,
+  { metadata }: KubeObject,
+  before: KubeObject['metadata']['managedFields'],
+): void {
+  const problem = managedFieldsProblem(metadata.managedFields);
+  if (problem === undefined) return;
+  if (before) metadata.managedFields = before;
+  else delete metadata.managedFields;
+  request.warn(
+    `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${problem}`,
+  );
 }

@@ -5,7 +5,7 @@ import { absent } from '@hangar/store';
 import { make } from '../bootstrap/make.ts';
 import { objectKey } from '../control-plane.ts';
 import type { ControlPlane } from '../control-plane.ts';
-import { apiServiceName, apiServicesName, customApiService } from '../resources/api-services.ts';
+import { apiServiceName, apiServicesName, customApiService, isManaged } from '../resources/api-services.ts';
 import { timestamp } from '../verbs/metadata.ts';
 
 /** What a replica did already fails on its condition, and is as it should be. */
@@ -25,6 +25,8 @@ export async function removeVersions(plane: ControlPlane, group: string, version
   for (const version of versions) {
     const key = objectKey(plane, resource, '', apiServiceName(group, version));
     const { entry } = await plane.store.get(key);
-    if (entry) await plane.store.commit([{ type: 'delete', key, expected: entry.modRevision }]);
+    // One that somebody else registered, for a server of their own, is theirs.
+    if (entry && isManaged(resource.stored.object(entry)))
+      await plane.store.commit([{ type: 'delete', key, expected: entry.modRevision }]);
   }
 }

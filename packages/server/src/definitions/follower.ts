@@ -9,10 +9,12 @@ import type { Entry, Revision } from '@hangar/store';
 import { collectionPrefix } from '../control-plane.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import { StoreFollower } from '../objects/store-follower.ts';
+import { CustomServedResource, isConvertedByWebhook } from '../resources/custom.ts';
 import type { Resource } from '../resources/resource.ts';
 import { timestamp } from '../verbs/metadata.ts';
 import { registerVersions, removeVersions } from './api-services.ts';
 import { DefinitionCleaner } from './cleaner.ts';
+import { ConvertedResource } from './conversion/resource.ts';
 import { crd } from './library.ts';
 import { definitionsName } from './resource.ts';
 import { servedDefinition } from './served.ts';
@@ -69,6 +71,9 @@ export class DefinitionFollower implements Definitions {
     return others.length === 0 ? crd().noNamesTaken : crd().takenNames(others);
   }
 
+  readonly #make = (...all: ConstructorParameters<typeof CustomServedResource>): CustomServedResource =>
+    isConvertedByWebhook(all[0]) ? new ConvertedResource(this.#plane, ...all) : new CustomServedResource(...all);
+
   /** What cannot be read or compiled, because others wrote it, is not served; everything else is. */
   #apply(entry: Entry): void {
     try {
@@ -83,7 +88,7 @@ export class DefinitionFollower implements Definitions {
     const name = definition.metadata.name!;
     const before = this.#all.get(name);
     this.#all.set(name, definition);
-    if (crd().isTrue(definition, 'Established')) this.#plane.catalogue.put(servedDefinition(definition));
+    if (crd().isTrue(definition, 'Established')) this.#plane.catalogue.put(servedDefinition(definition, this.#make));
     else this.#plane.catalogue.remove(name);
     if (definition.metadata.deletionTimestamp !== undefined) this.#cleaner.clean(definition);
     void this.#registerVersions(definition, before);

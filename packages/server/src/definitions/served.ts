@@ -8,7 +8,11 @@ import type { ServedDefinition } from '../resources/catalogue.ts';
 import { CustomServedResource } from '../resources/custom.ts';
 import { crd } from './library.ts';
 
-export function servedDefinition(definition: CustomResourceDefinition): ServedDefinition {
+/** `make` is for those who serve their resources in a way of their own. */
+export function servedDefinition(
+  definition: CustomResourceDefinition,
+  make: typeof customResource = customResource,
+): ServedDefinition {
   const { spec } = definition;
   const resources = new Map<string, CustomServedResource>();
   const versions: { name: string; resource: ServedResource }[] = [];
@@ -18,12 +22,15 @@ export function servedDefinition(definition: CustomResourceDefinition): ServedDe
   );
   for (const version of ordered) {
     if (!version.served) continue;
-    const resource = new CustomServedResource(definition, version, compiled);
+    const resource = make(definition, version, compiled);
     resources.set(version.name, resource);
     versions.push({ name: version.name, resource: shownAs(resource, definition, version) });
   }
   return { name: definition.metadata.name!, group: spec.group, plural: spec.names.plural, resources, versions };
 }
+
+const customResource = (...all: ConstructorParameters<typeof CustomServedResource>): CustomServedResource =>
+  new CustomServedResource(...all);
 
 function shownAs(
   resource: CustomServedResource,

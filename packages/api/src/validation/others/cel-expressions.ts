@@ -1,4 +1,7 @@
-/** Expressions of admission, compiled with CEL. Only `expressions.ts` imports this, when it must. */
+/**
+ * Expressions of admission, compiled with CEL: to be checked when they are written, and to be run. CEL is heavy: whoever
+ * imports this does it when there is an expression.
+ */
 
 import {
   CelError,
@@ -18,7 +21,7 @@ import {
   stringType,
   withVariables,
 } from '@hangar/cel';
-import type { Environment, Type } from '@hangar/cel';
+import type { Environment, Program, Type } from '@hangar/cel';
 import { deviceType, namespaceType, requestType, variablesType } from './admission-types.ts';
 import type { ExpressionCompiler, ExpressionResult, ExpressionScope, ExpressionUse } from './expressions.ts';
 
@@ -62,13 +65,19 @@ function environmentFor(use: ExpressionUse, scope: ExpressionScope): Environment
 const emptyProblem =
   "compilation failed: ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
-export const compileExpression: ExpressionCompiler = (text, use, scope) => {
+export interface CompiledExpression extends ExpressionResult {
+  /** Absent when there is a problem. */
+  readonly program?: Program;
+}
+
+export function compileProgram(text: string, use: ExpressionUse, scope: ExpressionScope): CompiledExpression {
   if (text === '') return { problem: { kind: 'invalid', detail: emptyProblem } };
   try {
-    const type = compile(text, environmentFor(use, scope)).outputType;
-    if (use === 'deviceSelector') return selectorResult(type);
+    const program = compile(text, environmentFor(use, scope));
+    const type = program.outputType;
+    if (use === 'deviceSelector') return { program, ...selectorResult(type) };
     const wanted = results[use];
-    if (!wanted || wanted.some((one) => formatType(one) === formatType(type))) return { type };
+    if (!wanted || wanted.some((one) => formatType(one) === formatType(type))) return { program, type };
     const names = wanted.map(formatType);
     const what = names.length === 1 ? names[0]! : `one of [${names.join(' ')}]`;
     return { problem: { kind: 'invalid', detail: `must evaluate to ${what} but got ${formatType(type)}` } };
@@ -76,10 +85,14 @@ export const compileExpression: ExpressionCompiler = (text, use, scope) => {
     if (!(error instanceof CelError)) throw error;
     return { problem: { kind: 'invalid', detail: `compilation failed: ${error.message}` } };
   }
-};
+}
+
+export const compileExpression: ExpressionCompiler = compileProgram;
 
 /** Attributes have types that nobody knows before. */
 const selectorResult = (type: Type): ExpressionResult =>
   type.kind === 'bool' || isDyn(type)
     ? { type }
     : { problem: { kind: 'invalid', detail: `must evaluate to bool or the unknown type, not ${formatType(type)}` } };
+
+export type { ExpressionScope, ExpressionUse } from './expressions.ts';

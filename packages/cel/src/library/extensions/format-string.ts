@@ -3,14 +3,12 @@
 import { fail } from '../../errors.ts';
 import { CelList } from '../../values/list.ts';
 import { CelMap } from '../../values/map.ts';
-import { formatDouble } from '../../values/text.ts';
+import { formatDouble, limited } from '../../values/text.ts';
 import { formatDuration, formatTimestamp } from '../../values/time.ts';
 import { Double, Duration, Timestamp, TypeValue, typeNameOf, Uint } from '../../values/values.ts';
 import type { CelValue } from '../../values/values.ts';
 
 const precisionMax = 1000;
-/** A short text can repeat long values: what comes out is bounded too. */
-const lengthMax = 16 * 1024 * 1024;
 
 /** What versions of the library disagree about. */
 export interface FormatDialect {
@@ -44,7 +42,8 @@ export function formatString(text: string, args: CelList, dialect: FormatDialect
     if (letter === '') fail('could not parse formatting clause: unexpected end of string');
     if (next >= args.size) fail(`index ${next} out of range`);
     result += formatOne(dialect, letter, precision === undefined ? 6 : Number(precision), args.at(next));
-    if (result.length > lengthMax) fail(`the result would be longer than ${lengthMax} characters`);
+    // A short text can repeat long values: what comes out is bounded too.
+    limited(result.length);
     next += 1;
     at = percent + all.length;
   }

@@ -6,7 +6,7 @@ import type { Library } from '../../environment.ts';
 import * as t from '../../types.ts';
 import { ValueList } from '../../values/list.ts';
 import type { CelList } from '../../values/list.ts';
-import { codePointCount, codePoints } from '../../values/text.ts';
+import { codePointCount, codePoints, limited } from '../../values/text.ts';
 import type { CelInt } from '../../values/values.ts';
 import { formatString } from './format-string.ts';
 import { quote } from './quote.ts';
@@ -42,13 +42,6 @@ function lastIndexOf(text: string, part: string, offset?: CelInt): number {
   if (offset !== undefined && (offset < 0 || offset > length)) outOfRange(offset);
   if (part === '') return Number(offset ?? length);
   return pointIndex(text, text.lastIndexOf(part, offset === undefined ? Infinity : unitIndex(text, Number(offset))));
-}
-
-/** No result may be longer than this: costs of these functions count what goes in, not what comes out. */
-const lengthMax = 16 * 1024 * 1024;
-
-function limited(length: number): void {
-  if (length > lengthMax) fail(`the result would be longer than ${lengthMax} characters`);
 }
 
 function replace(text: string, old: string, replacement: string, limit: CelInt = -1): string {

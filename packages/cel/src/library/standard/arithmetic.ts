@@ -6,6 +6,7 @@ import type { Library } from '../../environment.ts';
 import * as t from '../../types.ts';
 import { addInt, divideInt, multiplyInt, negateInt, remainderInt, subtractInt, toUint } from '../../values/integers.ts';
 import type { CelList } from '../../values/list.ts';
+import { limited } from '../../values/text.ts';
 import { durationOf, timestampOf } from '../../values/time.ts';
 import { Double, Uint } from '../../values/values.ts';
 import type { Duration, Timestamp } from '../../values/values.ts';
@@ -20,8 +21,14 @@ export const arithmetic: Library = {
       overload('add_int64', same(int), int, addInt),
       overload('add_uint64', same(uint), uint, (a: Uint, b: Uint) => toUint(a.value + b.value)),
       overload('add_double', same(double), double, (a: Double, b: Double) => new Double(a.value + b.value)),
-      overload('add_string', same(t.stringType), t.stringType, (a: string, b: string) => a + b),
-      overload('add_bytes', same(t.bytesType), t.bytesType, (a: Uint8Array, b: Uint8Array) => concatBytes(a, b)),
+      overload('add_string', same(t.stringType), t.stringType, (a: string, b: string) => {
+        limited(a.length + b.length);
+        return a + b;
+      }),
+      overload('add_bytes', same(t.bytesType), t.bytesType, (a: Uint8Array, b: Uint8Array) => {
+        limited(a.length + b.length);
+        return concatBytes(a, b);
+      }),
       overload('add_list', same(t.listOf(t.param('A'))), t.listOf(t.param('A')), (a: CelList, b: CelList) =>
         a.concat(b),
       ),

@@ -1,6 +1,6 @@
 /** `int(x)`, `string(x)`, … : each fails when the value does not fit, none rounds silently except double to int. */
 
-import { fail } from '../../errors.ts';
+import { fail, notConvertible } from '../../errors.ts';
 import { overload } from '../../environment.ts';
 import type { Library } from '../../environment.ts';
 import * as t from '../../types.ts';
@@ -32,7 +32,7 @@ const {
 } = t;
 
 function parseInteger(text: string, what: string): bigint {
-  if (!/^[+-]?\d+$/.test(text) || text.length > 32) fail(`${what} conversion error: ${JSON.stringify(text)}`);
+  if (!/^[+-]?\d+$/.test(text) || text.length > 32) notConvertible(what);
   return BigInt(text.replace(/^\+/, ''));
 }
 
@@ -51,7 +51,7 @@ function parseDouble(text: string): Double {
   if (/^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/.test(text) && Number.isFinite(Number(text)))
     return new Double(Number(text));
   const special = /^([+-]?)(?:(inf(?:inity)?)|nan)$/i.exec(text);
-  if (!special) return fail(`double conversion error: ${JSON.stringify(text)}`);
+  if (!special) return notConvertible('double');
   return new Double(special[2] === undefined ? NaN : special[1] === '-' ? -Infinity : Infinity);
 }
 
@@ -89,7 +89,9 @@ export const conversions: Library = {
       overload('int64_to_int64', [int], int, same),
       overload('uint64_to_int64', [uint], int, (a: Uint) => toInt(a.value)),
       overload('double_to_int64', [double], int, (a: Double) => doubleToInt(a.value)),
-      overload('string_to_int64', [string], int, (a: string) => toInt(parseInteger(a, 'int'), 'int conversion error')),
+      overload('string_to_int64', [string], int, (a: string) =>
+        toInt(parseInteger(a, 'int'), "type conversion error from 'string' to 'int'"),
+      ),
       overload('timestamp_to_int64', [timestamp], int, (a: Timestamp) => splitNanos(a.nanos).seconds),
       overload('duration_to_int64', [duration], int, (a: Duration) => canonical(a.nanos)),
     ],
@@ -98,7 +100,7 @@ export const conversions: Library = {
       overload('int64_to_uint64', [int], uint, (a: CelInt) => toUint(BigInt(a))),
       overload('double_to_uint64', [double], uint, (a: Double) => doubleToUint(a.value)),
       overload('string_to_uint64', [string], uint, (a: string) =>
-        toUint(/^[+-]/.test(a) ? -1n : parseInteger(a, 'uint'), 'uint conversion error'),
+        toUint(/^[+-]/.test(a) ? -1n : parseInteger(a, 'uint'), "type conversion error from 'string' to 'uint'"),
       ),
     ],
     double: [
@@ -109,12 +111,7 @@ export const conversions: Library = {
     ],
     bool: [
       overload('bool_to_bool', [bool], bool, same),
-      overload(
-        'string_to_bool',
-        [string],
-        bool,
-        (a: string) => truths[a] ?? fail(`bool conversion error: ${JSON.stringify(a)}`),
-      ),
+      overload('string_to_bool', [string], bool, (a: string) => truths[a] ?? notConvertible('bool')),
     ],
     string: [
       overload('string_to_string', [string], string, same),

@@ -6,9 +6,9 @@
 import { forbiddenRequest, notFound, StatusError } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
 import type { Entry } from '@hangar/store';
-import { collectionPrefix, objectKey } from '../control-plane.ts';
-import type { ControlPlane } from '../control-plane.ts';
-import type { AdmissionPlugin, AdmissionRequest } from './admission.ts';
+import { collectionPrefix, objectKey } from '../../control-plane.ts';
+import type { ControlPlane } from '../../control-plane.ts';
+import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts';
 
 const immortal = new Set(['default', 'kube-system', 'kube-public']);
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' };

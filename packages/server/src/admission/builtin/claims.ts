@@ -1,0 +1,27 @@
+/** The parts of volume claims that plugins look at. */
+
+import type { KubeObject } from '@hangar/api';
+import type { ResourceList, Resources } from './pod.ts';
+
+export interface Claim extends KubeObject {
+  spec?: {
+    storageClassName?: string | null;
+    volumeName?: string;
+    volumeAttributesClassName?: string | null;
+    resources?: Resources | null;
+  };
+  status?: {
+    phase?: string;
+    allocatedResources?: ResourceList;
+    currentVolumeAttributesClassName?: string | null;
+    modifyVolumeStatus?: { targetVolumeAttributesClassName?: string } | null;
+  };
+}
+
+/** Older than the field, and still obeyed. */
+const classAnnotation = 'volume.beta.kubernetes.io/storage-class';
+
+/** Undefined when it names none; empty when it wants none. */
+export function storageClassOf({ metadata, spec }: Claim): string | undefined {
+  return metadata.annotations?.[classAnnotation] ?? spec?.storageClassName ?? undefined;
+}

@@ -1,0 +1,102 @@
+/**
+ * What a pod needs at most at one time: all containers together with the sidecars, or one init container with the sidecars
+ * that started before it.
+ */
+
+import { addInto, amountsOf, raiseInto, sum } from './amounts.ts';
+import type { Amounts, MutableAmounts } from './amounts.ts';
+import { specOf } from './pod.ts';
+import type { Container, Pod, PodSpec, ResourceList, Resources } from './pod.ts';
+
+export type Which = 'requests' | 'limits';
+
+const written =
+  (which: Which) =>
+  (container: Container): Amounts =>
+    amountsOf(container.resources?.[which]);
+
+/** `of` tells what one container needs; absent: what its spec says. */
+export function containersTogether(
+  { containers, initContainers }: PodSpec,
+  which: Which,
+  of: (container: Container, isInit: boolean) => Amounts = written(which),
+): MutableAmounts {
+  const total: MutableAmounts = new Map();
+  for (const container of containers ?? []) addInto(total, of(container, false));
+  const sidecars: MutableAmounts = new Map();
+  const starting: MutableAmounts = new Map();
+  for (const container of initContainers ?? []) {
+    const own = of(container, true);
+    if (isSidecar(container)) {
+      addInto(total, own);
+      addInto(sidecars, own);
+      raiseInto(starting, sidecars);
+    } else {
+      const together = new Map(own);
+      addInto(together, sidecars);
+      raiseInto(starting, together);
+    }
+  }
+  raiseInto(total, starting);
+  return total;
+}
+
+export const isSidecar = ({ restartPolicy }: Container): boolean => restartPolicy === 'Always';
+
+export interface PodTotalOptions {
+  /** What a running container has counts too, while it is being resized. */
+  readonly countsStatus: boolean;
+}
+
+/** All containers together, or what the pod says for itself as a whole; with the overhead of running it. */
+export function podTotal(pod: Pod, which: Which, { countsStatus }: PodTotalOptions): MutableAmounts {
+  const spec = specOf(pod);
+  const total = containersTogether(spec, which, countsStatus ? inEffect(pod, which) : undefined);
+  for (const [name, amount] of amountsOf(spec.resources?.[which])) if (isOfPods(name)) total.set(name, amount);
+  for (const [name, amount] of amountsOf(spec.overhead)) {
+    const old = total.get(name);
+    // Nothing that is unlimited becomes limited by it.
+    if (which === 'limits' && (!old || old.nanos === 0n)) continue;
+    total.set(name, old ? sum(old, amount) : amount);
+  }
+  return total;
+}
+
+/** Resources that a pod may have as a whole, instead of its containers'. */
+export const isOfPods = (name: string): boolean => name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
+
+function inEffect(pod: Pod, which: Which): (container: Container, isInit: boolean) => Amounts {
+  const { containerStatuses, initContainerStatuses } = pod.status ?? {};
+  const statuses = new Map(
+    [...(containerStatuses ?? []), ...(initContainerStatuses ?? [])].map((status) => [status.name ?? '', status]),
+  );
+  return (container, isInit) => {
+    const own = amountsOf(container.resources?.[which]);
+    const status = isInit && !isSidecar(container) ? undefined : statuses.get(container.name ?? '');
+    if (!status?.resources) return own;
+    return effectiveOf(pod, which, { own, has: status.resources, allocated: status.allocatedResources });
+  };
+}
+
+interface Sized {
+  readonly own: Amounts;
+  readonly has: Resources;
+  readonly allocated: ResourceList;
+}
+
+/** The greatest of what is wished, given and allotted; the wish does not count when it can never be fulfilled. */
+function effectiveOf(pod: Pod, which: Which, { own, has, allocated }: Sized): MutableAmounts {
+  const effective: MutableAmounts = isInfeasible(pod) ? new Map() : new Map(own);
+  raiseInto(effective, amountsOf(has[which]));
+  if (which === 'requests') raiseInto(effective, amountsOf(allocated));
+  return effective;
+}
+
+const isInfeasible = ({ status }: Pod): boolean =>
+  status?.conditions?.find(({ type }) => type === 'PodResizePending')?.reason === 'Infeasible';
+
+/** Of Kubernetes itself. */
+export const isNativeResource = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/');
+
+/** Devices and the like, which only some nodes have. */
+export const isExtendedResource = (name: string): boolean => !isNativeResource(name) && !name.startsWith('requests.');

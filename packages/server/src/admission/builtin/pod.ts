@@ -1,0 +1,179 @@
+/**
+ * The parts of pods that plugins look at, as decoded objects have them: what is absent is zero or unset, lists and maps may
+ * be null. Everything is changeable, because admission is what changes it.
+ */
+
+import type { JsonObject, KubeObject } from '@hangar/api';
+import type { AdmissionRequest } from '../admission.ts';
+
+type Maybe<T> = T | null | undefined;
+export type List<T> = Maybe<T[]>;
+export type TextMap = Maybe<Record<string, string>>;
+export type ResourceList = Maybe<Record<string, string>>;
+
+export interface Resources {
+  requests?: ResourceList;
+  limits?: ResourceList;
+}
+
+interface NamedReference {
+  name?: string;
+}
+
+export interface SecurityContext {
+  privileged?: Maybe<boolean>;
+  allowPrivilegeEscalation?: Maybe<boolean>;
+  procMount?: Maybe<string>;
+  runAsNonRoot?: Maybe<boolean>;
+  runAsUser?: Maybe<number>;
+  capabilities?: Maybe<{ add?: List<string>; drop?: List<string> }>;
+  appArmorProfile?: Maybe<{ type?: string }>;
+  seccompProfile?: Maybe<{ type?: string }>;
+  seLinuxOptions?: Maybe<{ type?: string; user?: string; role?: string }>;
+  windowsOptions?: Maybe<{ hostProcess?: Maybe<boolean> }>;
+}
+
+export interface PodSecurityContext extends SecurityContext {
+  sysctls?: List<{ name?: string }>;
+}
+
+export interface Handler {
+  httpGet?: Maybe<{ host?: string }>;
+  tcpSocket?: Maybe<{ host?: string }>;
+}
+
+export interface Container {
+  name?: string;
+  image?: string;
+  imagePullPolicy?: string;
+  restartPolicy?: Maybe<string>;
+  resources?: Maybe<Resources>;
+  ports?: List<{ hostPort?: number }>;
+  volumeMounts?: List<{ name?: string; readOnly?: boolean; mountPath?: string }>;
+  env?: List<{
+    name?: string;
+    valueFrom?: Maybe<{ secretKeyRef?: Maybe<NamedReference>; configMapKeyRef?: Maybe<NamedReference> }>;
+  }>;
+  envFrom?: List<{ secretRef?: Maybe<NamedReference>; configMapRef?: Maybe<NamedReference> }>;
+  securityContext?: Maybe<SecurityContext>;
+  livenessProbe?: Maybe<Handler>;
+  readinessProbe?: Maybe<Handler>;
+  startupProbe?: Maybe<Handler>;
+  lifecycle?: Maybe<{ postStart?: Maybe<Handler>; preStop?: Maybe<Handler> }>;
+}
+
+export interface Projection {
+  secret?: Maybe<NamedReference>;
+  configMap?: Maybe<NamedReference>;
+  serviceAccountToken?: Maybe<{ audience?: string; expirationSeconds?: number; path?: string }>;
+  downwardAPI?: Maybe<JsonObject>;
+  clusterTrustBundle?: Maybe<JsonObject>;
+  podCertificate?: Maybe<JsonObject>;
+}
+
+/** One of many sources is set. */
+export interface Volume {
+  name?: string;
+  secret?: Maybe<{ secretName?: string }>;
+  projected?: Maybe<{ defaultMode?: number; sources?: List<Projection> }>;
+  persistentVolumeClaim?: Maybe<{ claimName?: string }>;
+  ephemeral?: Maybe<{ volumeClaimTemplate?: Maybe<JsonObject> }>;
+  csi?: Maybe<{ driver?: string; nodePublishSecretRef?: Maybe<NamedReference> }>;
+  [source: string]: unknown;
+}
+
+export interface Toleration {
+  key?: string;
+  operator?: string;
+  value?: string;
+  effect?: string;
+  tolerationSeconds?: Maybe<number>;
+}
+
+export interface AffinityTerm {
+  namespaces?: List<string>;
+  namespaceSelector?: Maybe<JsonObject>;
+  topologyKey?: string;
+}
+
+export interface AffinityRules {
+  requiredDuringSchedulingIgnoredDuringExecution?: List<AffinityTerm>;
+  preferredDuringSchedulingIgnoredDuringExecution?: List<{ podAffinityTerm?: Maybe<AffinityTerm> }>;
+}
+
+export interface PodSpec {
+  containers?: List<Container>;
+  initContainers?: List<Container>;
+  ephemeralContainers?: List<Container>;
+  volumes?: List<Volume>;
+  resources?: Maybe<Resources>;
+  overhead?: ResourceList;
+  serviceAccountName?: string;
+  /** The old name of the same field, which answers still have. */
+  serviceAccount?: string;
+  automountServiceAccountToken?: Maybe<boolean>;
+  imagePullSecrets?: List<NamedReference>;
+  nodeName?: string;
+  nodeSelector?: TextMap;
+  tolerations?: List<Toleration>;
+  affinity?: Maybe<{ podAffinity?: Maybe<AffinityRules>; podAntiAffinity?: Maybe<AffinityRules> }>;
+  priority?: Maybe<number>;
+  priorityClassName?: string;
+  preemptionPolicy?: Maybe<string>;
+  runtimeClassName?: Maybe<string>;
+  activeDeadlineSeconds?: Maybe<number>;
+  resourceClaims?: List<JsonObject>;
+  hostNetwork?: boolean;
+  hostPID?: boolean;
+  hostIPC?: boolean;
+  hostUsers?: Maybe<boolean>;
+  os?: Maybe<{ name?: string }>;
+  securityContext?: Maybe<PodSecurityContext>;
+}
+
+export interface ContainerStatus {
+  name?: string;
+  resources?: Maybe<Resources>;
+  allocatedResources?: ResourceList;
+}
+
+export interface PodStatus {
+  phase?: string;
+  conditions?: List<{ type?: string; reason?: string }>;
+  containerStatuses?: List<ContainerStatus>;
+  initContainerStatuses?: List<ContainerStatus>;
+  resources?: Maybe<Resources>;
+  allocatedResources?: ResourceList;
+  resourceClaimStatuses?: List<{ name?: string; resourceClaimName?: Maybe<string> }>;
+  extendedResourceClaimStatus?: Maybe<JsonObject>;
+}
+
+export interface Pod extends KubeObject {
+  spec?: PodSpec;
+  status?: PodStatus;
+}
+
+export const podResources: ReadonlySet<string> = new Set(['/pods']);
+
+/** The pod's own spec; a pod without one gets an empty one, which validation refuses later. */
+export function specOf(pod: KubeObject): PodSpec {
+  const { spec } = pod as Pod;
+  return spec ?? ((pod as Pod).spec = {});
+}
+
+/** The pod that is created or changed itself, not by a subresource; undefined for anything else. */
+export function podOf({ object, subresource, operation }: AdmissionRequest): Pod | undefined {
+  return subresource === '' && (operation === 'CREATE' || operation === 'UPDATE') ? (object as Pod) : undefined;
+}
+
+/** Init containers first, as the node starts them. */
+export function* allContainers({ initContainers, containers, ephemeralContainers }: PodSpec): Generator<Container> {
+  yield* initContainers ?? [];
+  yield* containers ?? [];
+  yield* ephemeralContainers ?? [];
+}
+
+export const mirrorAnnotation = 'kubernetes.io/config.mirror';
+
+/** A static pod's shadow, which the node wrote: it must stay as it is. */
+export const isMirror = ({ metadata }: KubeObject): boolean => metadata.annotations?.[mirrorAnnotation] !== undefined;

@@ -1,0 +1,122 @@
+/**
+ * The quotas of one namespace as the store has them. Everybody who wants to be charged at one time is charged in one write
+ * that fails when somebody else, of this server or another, was faster; then all of them are looked at anew. So the sum of
+ * what was granted is in the store before anything of it is, and never exceeds the quota.
+ */
+
+import { conflict, formatTime, staleObject, updateManagedFields } from '@hangar/api';
+import type { KubeObject } from '@hangar/api';
+import { prefixRange } from '@hangar/store';
+import type { Entry, Write } from '@hangar/store';
+import { collectionPrefix } from '../../../control-plane.ts';
+import type { ControlPlane } from '../../../control-plane.ts';
+import type { AdmissionRequest } from '../../admission.ts';
+import { isEqual, listOf } from '../amounts.ts';
+import { charge } from './check.ts';
+import { evaluatorOf } from './evaluators/index.ts';
+import { readQuota } from './quota.ts';
+import type { Quota } from './quota.ts';
+
+export const quotaResource = { group: '', version: 'v1', resource: 'resourcequotas' };
+
+/** So often others may be faster. */
+const attemptsMax = 10;
+
+interface Waiting {
+  readonly request: AdmissionRequest;
+  grant(): void;
+  refuse(reason: unknown): void;
+}
+
+export class Ledger {
+  readonly #plane: ControlPlane;
+  readonly #namespace: string;
+  #waiting: Waiting[] = [];
+  #isRunning = false;
+
+  constructor(plane: ControlPlane, namespace: string) {
+    this.#plane = plane;
+    this.#namespace = namespace;
+  }
+
+  /** Resolves when it is charged; rejects when there is no room for it. */
+  charge(request: AdmissionRequest): Promise<void> {
+    return new Promise((grant, refuse) => {
+      this.#waiting.push({ request, grant, refuse });
+      if (!this.#isRunning) void this.#run();
+    });
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    while (this.#waiting.length > 0) {
+      const together = this.#waiting.splice(0);
+      try {
+        await this.#chargeTogether(together);
+      } catch (error) {
+        for (const { refuse } of together) refuse(error);
+      }
+    }
+    this.#isRunning = false;
+  }
+
+  async #chargeTogether(together: readonly Waiting[]): Promise<void> {
+    const resource = this.#plane.catalogue.find(quotaResource)!;
+    const range = prefixRange(collectionPrefix(this.#plane, resource, this.#namespace));
+    for (let attempt = 1; ; attempt++) {
+      const { entries } = await this.#plane.store.range(range);
+      const objects = entries.map((entry) => resource.stored.object(entry));
+      const before = objects.map(readQuota);
+      const { quotas, refused } = chargeAll(together, before);
+      const changed = quotas.flatMap((quota, at) => (isEqual(quota.used, before[at]!.used) ? [] : [at]));
+      const writes = changed.map((at) => this.#write(entries[at]!, objects[at]!, quotas[at]!));
+      const result = writes.length === 0 ? undefined : await this.#plane.store.commit(writes);
+      if (!result || result.committed) return settle(together, refused);
+      if (attempt === attemptsMax) {
+        throw conflict({ group: '', resource: quotaResource.resource }, before[changed[0]!]!.name, staleObject);
+      }
+    }
+  }
+
+  #write(entry: Entry, object: KubeObject, { used }: Quota): Write {
+    const resource = this.#plane.catalogue.find(quotaResource)!;
+    const live = structuredClone(object);
+    object['status'] = { ...(object['status'] as object), used: listOf(used) };
+    updateManagedFields({
+      type: resource.mergeType,
+      live,
+      object,
+      manager: 'kube-apiserver',
+      apiVersion: resource.apiVersion,
+      subresource: 'status',
+      now: formatTime(Math.floor(this.#plane.clock.now() / 1_000), 'second')!,
+      resetFields: resource.strategy.resetFields('status'),
+    });
+    return { type: 'put', key: entry.key, value: resource.stored.encode(object), expected: entry.modRevision };
+  }
+}
+
+/** One after the other: each sees what those before it were granted. */
+function chargeAll(
+  together: readonly Waiting[],
+  before: readonly Quota[],
+): { quotas: readonly Quota[]; refused: ReadonlyMap<Waiting, unknown> } {
+  const refused = new Map<Waiting, unknown>();
+  let quotas = before;
+  for (const one of together) {
+    try {
+      const charged = charge(one.request, evaluatorOf(one.request.resource)!, quotas);
+      if (!one.request.isDryRun) quotas = charged;
+    } catch (error) {
+      refused.set(one, error);
+    }
+  }
+  return { quotas, refused };
+}
+
+function settle(together: readonly Waiting[], refused: ReadonlyMap<Waiting, unknown>): void {
+  for (const one of together) {
+    if (refused.has(one)) one.refuse(refused.get(one));
+    else one.grant();
+  }
+}

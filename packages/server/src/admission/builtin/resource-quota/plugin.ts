@@ -1,0 +1,56 @@
+/**
+ * Quotas of a namespace: what is created, or grows, is charged before it is stored. What goes away is given back by the
+ * quota's controller, which counts anew; a write that is charged and then fails is given back so as well.
+ */
+
+import type { ControlPlane } from '../../../control-plane.ts';
+import { Followed } from '../../../objects/followed.ts';
+import type { AdmissionPlugin, AdmissionRequest } from '../../admission.ts';
+import { evaluatorOf } from './evaluators/index.ts';
+import { Ledger, quotaResource } from './ledger.ts';
+
+export function resourceQuota(plane: ControlPlane): AdmissionPlugin {
+  /** Namespaces with quotas: all others, which are most, pay for one look into this. */
+  let limited: ReadonlySet<string> | undefined;
+  const followed = new Followed(
+    plane,
+    quotaResource,
+    ({ metadata }) => metadata.namespace!,
+    () => (limited = undefined),
+  );
+  const ledgers = new Map<string, Ledger>();
+  const charged = new WeakSet<object>();
+
+  const isLimited = (namespace: string): boolean | undefined => {
+    const { all } = followed;
+    if (!all) return undefined;
+    if (!limited) {
+      limited = new Set(all.values());
+      for (const known of ledgers.keys()) if (!limited.has(known)) ledgers.delete(known);
+    }
+    return limited.has(namespace);
+  };
+
+  const charge = async (request: AdmissionRequest): Promise<void> => {
+    const { namespace } = request;
+    if (isLimited(namespace) === undefined) await followed.ready();
+    if (!isLimited(namespace)) return;
+    let ledger = ledgers.get(namespace);
+    if (!ledger) ledgers.set(namespace, (ledger = new Ledger(plane, namespace)));
+    await ledger.charge(request);
+    if (request.operation === 'CREATE' && !request.isDryRun) charged.add(request.attemptOf);
+  };
+
+  return {
+    name: 'ResourceQuota',
+    validate(request) {
+      const { namespace, operation, resource } = request;
+      if (namespace === '' || (operation !== 'CREATE' && operation !== 'UPDATE')) return undefined;
+      if (isLimited(namespace) === false || !evaluatorOf(resource)?.handles(request)) return undefined;
+      // It was charged already, and only its name or its address was taken in the meantime.
+      if (operation === 'CREATE' && charged.has(request.attemptOf)) return undefined;
+      return charge(request);
+    },
+    close: () => followed.close(),
+  };
+}

@@ -1,0 +1,39 @@
+/** `matchConditions`: one that is false exempts the request, whatever the others say or fail with. */
+
+import type { CelBindings } from '@hangar/cel';
+import type { Clock } from '@hangar/core';
+import { aggregate } from '../builtin/refusal.ts';
+import { Activation, Budget, conditionsCostLimit } from './activation.ts';
+import type { Expression } from './expression.ts';
+import { PolicyProblem } from './problem.ts';
+
+export interface Conditions {
+  readonly expressions: readonly Expression[];
+  readonly variables: ReadonlyMap<string, Expression>;
+  /** Errors are the policy's failure; else the request is exempted. */
+  readonly isStrict: boolean;
+}
+
+/** Rejects with PolicyProblem when it cannot be told. */
+export async function conditionsHold(conditions: Conditions, values: CelBindings, clock: Clock): Promise<boolean> {
+  const { expressions, variables, isStrict } = conditions;
+  if (expressions.length === 0) return true;
+  const activation = new Activation(values, variables, new Budget(clock, conditionsCostLimit));
+  const errors: string[] = [];
+  let isExempt = false;
+  try {
+    for (const expression of expressions) {
+      const outcome = await activation.evaluate(expression);
+      if (outcome.error !== undefined) errors.push(outcome.error);
+      else if (outcome.value === false) isExempt = true;
+    }
+  } catch (error) {
+    // Out of budget, all of them are in doubt: also one that was false.
+    if (!(error instanceof PolicyProblem) || isStrict) throw error;
+    return false;
+  }
+  if (isExempt) return false;
+  if (errors.length === 0) return true;
+  if (!isStrict) return false;
+  throw new PolicyProblem(aggregate(errors));
+}

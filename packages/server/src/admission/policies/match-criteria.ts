@@ -1,0 +1,82 @@
+/**
+ * Which requests a policy, or a binding of it, is about. The rules are asked first because they cost nothing and most
+ * requests fail them; labels of namespaces, which may have to be read, are asked last.
+ */
+
+import { labelSelectorOf } from '@hangar/api';
+import type { GroupVersionKind, KubeObject, LabelSelector } from '@hangar/api';
+import type { ResourceName } from '../../resources/catalogue.ts';
+import { subresourceOf } from '../../resources/resource.ts';
+import type { Resource } from '../../resources/resource.ts';
+import { ruleMatches } from '../webhooks/rules.ts';
+import { equivalentsOf, kindOf } from '../webhooks/versions.ts';
+import type { Attributes } from './attributes.ts';
+import type { Namespaces } from './namespaces.ts';
+import type { MatchResources, MatchRule } from './spec.ts';
+
+/** What the request is matched as: itself, or the same resource in another group or version. */
+export interface Match {
+  readonly resource: ResourceName;
+  readonly kind: GroupVersionKind;
+}
+
+export class MatchCriteria {
+  readonly #rules: readonly MatchRule[];
+  readonly #excluded: readonly MatchRule[];
+  readonly #isExact: boolean;
+  readonly #objects: LabelSelector;
+  readonly #namespaces: LabelSelector;
+
+  constructor(resources: MatchResources) {
+    this.#rules = resources.resourceRules ?? [];
+    this.#excluded = resources.excludeResourceRules ?? [];
+    this.#isExact = resources.matchPolicy !== 'Equivalent';
+    this.#objects = labelSelectorOf(resources.objectSelector ?? {});
+    this.#namespaces = labelSelectorOf(resources.namespaceSelector ?? {});
+  }
+
+  /** By rules and by the object's labels; `selectsNamespace` remains to be asked. */
+  match(attributes: Attributes): Match | undefined {
+    if (this.#excluded.length > 0 && this.#ruleMatch(this.#excluded, attributes)) return undefined;
+    const match = this.#rules.length === 0 ? attributes : this.#ruleMatch(this.#rules, attributes);
+    return match && this.#selectsObject(attributes) ? match : undefined;
+  }
+
+  selectsNamespace(attributes: Attributes, namespaces: Namespaces): boolean | Promise<boolean> {
+    const { namespace, isNamespace, object, request } = attributes;
+    if (this.#namespaces.isEmpty) return true;
+    // What is of the cluster is never exempted; a namespace is judged as it will be.
+    if (namespace === '' && !isNamespace) return true;
+    if (isNamespace && request.subresource === '' && object) return this.#namespaces.matches(object.metadata.labels);
+    const known = namespaces.known(namespace);
+    if (known) return this.#namespaces.matches(known.metadata.labels);
+    return namespaces.get(namespace).then(({ metadata }) => this.#namespaces.matches(metadata.labels));
+  }
+
+  #selectsObject({ object, old }: Attributes): boolean {
+    if (this.#objects.isEmpty) return true;
+    const selects = (one: KubeObject | undefined): boolean => !!one && this.#objects.matches(one.metadata?.labels);
+    return selects(object) || selects(old);
+  }
+
+  #ruleMatch(rules: readonly MatchRule[], attributes: Attributes): Match | undefined {
+    const { request, resource } = attributes;
+    if (rules.some((rule) => names(rule, request.name) && ruleMatches(rule, request, request.resource)))
+      return attributes;
+    if (this.#isExact) return undefined;
+    const others = equivalentsOf(request.plane, request.resource).filter((other) => offers(other, request.subresource));
+    for (const rule of rules) {
+      const found = others.find((other) => names(rule, request.name) && ruleMatches(rule, request, other));
+      if (!found) continue;
+      const { group, version } = found;
+      return { resource: { ...resource, group, version }, kind: kindOf(found, request.subresource) };
+    }
+    return undefined;
+  }
+}
+
+const names = ({ resourceNames = [] }: MatchRule, name: string): boolean =>
+  resourceNames.length === 0 || resourceNames.includes(name);
+
+const offers = (resource: Resource, subresource: string): boolean =>
+  subresource === '' || subresourceOf(resource, subresource) !== undefined;

@@ -1,0 +1,32 @@
+/** MutatingAdmissionPolicy: changes what is written as its expressions say, before anybody judges it. */
+
+import { createRequire } from 'node:module';
+import { lazy } from '@hangar/core';
+import type { ControlPlane } from '../../../control-plane.ts';
+import type { AdmissionPlugin } from '../../admission.ts';
+import { PolicyGate } from '../policy-gate.ts';
+import type * as Dispatch from './dispatch.ts';
+import { Reinvocation } from './reinvocation.ts';
+
+const require = createRequire(import.meta.url);
+const evaluation = lazy(() => require('./dispatch.ts') as typeof Dispatch);
+
+export function mutatingAdmissionPolicy(plane: ControlPlane): AdmissionPlugin {
+  const gate = new PolicyGate(plane, {
+    policies: 'mutatingadmissionpolicies',
+    bindings: 'mutatingadmissionpolicybindings',
+    compile: (spec) => evaluation().compilePolicy(spec),
+  });
+  return {
+    name: 'MutatingAdmissionPolicy',
+    mutate(request, rounds) {
+      // A deletion has nothing to change.
+      if (request.operation === 'DELETE') return undefined;
+      return gate.admit(request, (selection, attributes, namespaces) => {
+        const reinvocation = rounds.state(gate, () => new Reinvocation());
+        return evaluation().dispatch(selection, { attributes, namespaces, rounds, reinvocation });
+      });
+    },
+    close: () => gate.close(),
+  };
+}

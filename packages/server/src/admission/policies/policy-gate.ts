@@ -1,0 +1,60 @@
+/**
+ * What both kinds of policies have as admission plugins. While there is no policy, which is the rule, a write costs one
+ * look at an empty list; CEL and all that evaluates are loaded with the first request that a policy may be for.
+ */
+
+import type { ControlPlane } from '../../control-plane.ts';
+import type { AdmissionRequest } from '../admission.ts';
+import { attributesOf } from './attributes.ts';
+import type { Attributes } from './attributes.ts';
+import { isExempt } from './exemptions.ts';
+import { Namespaces } from './namespaces.ts';
+import { candidates, select } from './selection.ts';
+import type { Selection } from './selection.ts';
+import { PolicySource } from './source.ts';
+import type { BoundPolicy, SourceOptions } from './source.ts';
+
+export type Dispatch<Compiled> = (
+  selection: Selection<Compiled>,
+  attributes: Attributes,
+  namespaces: Namespaces,
+) => Promise<void>;
+
+export class PolicyGate<Compiled> {
+  readonly #plane: ControlPlane;
+  readonly #source: PolicySource<Compiled>;
+  readonly #namespaces: Namespaces;
+
+  constructor(plane: ControlPlane, options: SourceOptions<Compiled>) {
+    this.#plane = plane;
+    this.#source = new PolicySource(plane, options);
+    this.#namespaces = new Namespaces(plane);
+  }
+
+  admit(request: AdmissionRequest, dispatch: Dispatch<Compiled>): void | Promise<void> {
+    const bound = this.#source.current;
+    if (bound) return bound.length === 0 ? undefined : this.#put(request, bound, dispatch);
+    return this.#source.ready().then((read) => this.#put(request, read, dispatch));
+  }
+
+  #put(
+    request: AdmissionRequest,
+    bound: readonly BoundPolicy<Compiled>[],
+    dispatch: Dispatch<Compiled>,
+  ): void | Promise<void> {
+    if (bound.length === 0 || isExempt(request)) return undefined;
+    const attributes = attributesOf(request);
+    const found = candidates(bound, attributes);
+    if (found.length === 0) return undefined;
+    const surroundings = { plane: this.#plane, namespaces: this.#namespaces };
+    return select(found, attributes, surroundings).then(async (selection) => {
+      if (selection.invocations.length + selection.failures.length === 0) return;
+      await dispatch(selection, attributes, this.#namespaces);
+    });
+  }
+
+  close(): void {
+    this.#source.close();
+    this.#namespaces.close();
+  }
+}

@@ -1,0 +1,101 @@
+/** From the policies in force to those that a request must be put to: with their bindings and their parameters. */
+
+import { StatusError } from '@hangar/api';
+import type { KubeObject } from '@hangar/api';
+import type { ControlPlane } from '../../control-plane.ts';
+import type { Attributes } from './attributes.ts';
+import type { Match } from './match-criteria.ts';
+import type { Namespaces } from './namespaces.ts';
+import { collectParams, paramResource } from './params.ts';
+import { PolicyProblem } from './problem.ts';
+import type { Binding, BoundPolicy, Policy } from './source.ts';
+
+export interface Invocation<Compiled> {
+  readonly policy: Policy<Compiled>;
+  readonly match: Match;
+  readonly binding: Binding;
+  /** The policy is evaluated once for each. */
+  readonly params: readonly (KubeObject | null)[];
+}
+
+/** A policy that should be asked and cannot be; not one that lets errors pass. */
+export interface Failure<Compiled> {
+  readonly policy: Policy<Compiled>;
+  /** Absent when the policy itself is what is wrong. */
+  readonly binding?: Binding;
+  readonly problem: string;
+}
+
+export interface Selection<Compiled> {
+  readonly invocations: readonly Invocation<Compiled>[];
+  readonly failures: readonly Failure<Compiled>[];
+}
+
+/** Those that the request may be for, by what can be told at once. Most requests end here. */
+export function candidates<Compiled>(
+  bound: readonly BoundPolicy<Compiled>[],
+  attributes: Attributes,
+): readonly Candidate<Compiled>[] {
+  return bound.flatMap((one) => {
+    const match = one.policy.criteria.match(attributes);
+    return match ? [{ ...one, match }] : [];
+  });
+}
+
+interface Candidate<Compiled> extends BoundPolicy<Compiled> {
+  readonly match: Match;
+}
+
+/** What a request is not about but depends on: a request may be to a resource that has a plane of its own. */
+export interface Surroundings {
+  readonly plane: ControlPlane;
+  readonly namespaces: Namespaces;
+}
+
+export async function select<Compiled>(
+  found: readonly Candidate<Compiled>[],
+  attributes: Attributes,
+  { plane, namespaces }: Surroundings,
+): Promise<Selection<Compiled>> {
+  const invocations: Invocation<Compiled>[] = [];
+  const failures: Failure<Compiled>[] = [];
+  for (const { policy, bindings, match } of found) {
+    try {
+      if (!(await policy.criteria.selectsNamespace(attributes, namespaces))) continue;
+      const resource = policy.spec.paramKind && paramResource(plane, policy.spec.paramKind);
+      for (const binding of bindings) {
+        try {
+          if (!(await bindingApplies(binding, attributes, namespaces))) continue;
+          const wanted = { plane, resource, ref: binding.spec.paramRef, namespace: attributes.namespace };
+          invocations.push({ policy, match, binding, params: await collectParams(wanted) });
+        } catch (error) {
+          const problem = `failed to configure binding: ${textOf(error)}`;
+          if (policy.isStrict) failures.push({ policy, binding, problem });
+        }
+      }
+    } catch (error) {
+      if (policy.isStrict) failures.push({ policy, problem: `failed to configure policy: ${textOf(error)}` });
+    }
+  }
+  return { invocations, failures };
+}
+
+async function bindingApplies({ criteria }: Binding, attributes: Attributes, namespaces: Namespaces): Promise<boolean> {
+  if (!criteria) return true;
+  return criteria.match(attributes) !== undefined && criteria.selectsNamespace(attributes, namespaces);
+}
+
+/** Anything else is a failure of the server, which no policy may let pass. */
+function textOf(error: unknown): string {
+  if (error instanceof PolicyProblem || error instanceof StatusError) return error.message;
+  throw error;
+}
+
+/** For `namespaceObject`; undefined for what is in none. Rejects with 404. */
+export async function namespaceObject(
+  { namespace, isNamespace }: Attributes,
+  namespaces: Namespaces,
+): Promise<KubeObject | undefined> {
+  if (namespace === '' || isNamespace) return undefined;
+  return namespaces.known(namespace) ?? namespaces.get(namespace);
+}

@@ -1,0 +1,25 @@
+/** ValidatingAdmissionPolicy: refuses, warns of or notes writes that its expressions do not hold for. */
+
+import { createRequire } from 'node:module';
+import { lazy } from '@hangar/core';
+import type { ControlPlane } from '../../../control-plane.ts';
+import type { AdmissionPlugin } from '../../admission.ts';
+import { PolicyGate } from '../policy-gate.ts';
+import type * as Dispatch from './dispatch.ts';
+
+const require = createRequire(import.meta.url);
+const evaluation = lazy(() => require('./dispatch.ts') as typeof Dispatch);
+
+export function validatingAdmissionPolicy(plane: ControlPlane): AdmissionPlugin {
+  const gate = new PolicyGate(plane, {
+    policies: 'validatingadmissionpolicies',
+    bindings: 'validatingadmissionpolicybindings',
+    compile: (spec) => evaluation().compilePolicy(spec),
+  });
+  const dispatch: typeof Dispatch.dispatch = (...args) => evaluation().dispatch(...args);
+  return {
+    name: 'ValidatingAdmissionPolicy',
+    validate: (request) => gate.admit(request, dispatch),
+    close: () => gate.close(),
+  };
+}

@@ -1,0 +1,73 @@
+/** One question to one webhook: the review is sent, and what comes back is a verdict, a refusal, or a failure. */
+
+import { badRequest } from '@hangar/api';
+import { asError } from '@hangar/core';
+import { postReview } from '../../outbound/review-client.ts';
+import { newUid } from '../../verbs/metadata.ts';
+import type { AdmissionRequest } from '../admission.ts';
+import { denied } from './denied.ts';
+import type { Invocation } from './invocation.ts';
+import { readVerdict, reviewOf } from './review.ts';
+import type { Verdict } from './review.ts';
+import type { VersionedRequest } from './versions.ts';
+
+/** The webhook could not be asked, or its answer not be understood: `failurePolicy` says what that means. */
+export class WebhookFailure extends Error {
+  constructor(webhook: string, cause: Error) {
+    super(`failed calling webhook ${JSON.stringify(webhook)}: ${cause.message}`, { cause });
+  }
+}
+
+/**
+ * The verdict of a webhook that allows the request. Rejects with a StatusError when it does not, with a WebhookFailure
+ * when there is no verdict.
+ */
+export async function askWebhook(
+  invocation: Invocation,
+  shown: VersionedRequest,
+  isMutating: boolean,
+): Promise<Verdict> {
+  const { webhook } = invocation;
+  const { request } = shown;
+  if (request.isDryRun && webhook.hasSideEffects) {
+    throw badRequest(`admission webhook ${JSON.stringify(webhook.name)} does not support dry run`);
+  }
+  const verdict = await verdictOf(invocation, shown, isMutating);
+  for (const [key, value] of Object.entries(verdict.auditAnnotations)) {
+    request.annotate(`${webhook.name}/${key}`, value);
+  }
+  for (const text of verdict.warnings) request.warn(text);
+  if (!verdict.isAllowed) throw denied(webhook.name, verdict.result);
+  return verdict;
+}
+
+/** Nobody waits for the answer any more. Timers may fire a moment before their time. */
+export const isOver = ({ plane, deadlineMs }: AdmissionRequest): boolean => plane.clock.monotonicMs() > deadlineMs - 1;
+
+async function verdictOf(
+  { webhook, described }: Invocation,
+  shown: VersionedRequest,
+  isMutating: boolean,
+): Promise<Verdict> {
+  const { plane, deadlineMs } = shown.request;
+  const { reviewVersion: version } = webhook;
+  if (version === undefined) {
+    const why = 'webhook does not accept known AdmissionReview versions (v1, v1beta1)';
+    throw new WebhookFailure(webhook.name, new Error(`could not create admission objects: ${why}`));
+  }
+  const step = async <T>(what: string, take: () => T | Promise<T>): Promise<T> => {
+    try {
+      return await take();
+    } catch (error) {
+      throw new WebhookFailure(webhook.name, new Error(`${what}: ${asError(error).message}`, { cause: error }));
+    }
+  };
+  const client = await step('could not get REST client', () => webhook.client());
+  const uid = newUid(plane.random);
+  const review = reviewOf(uid, version, described, shown);
+  const timeoutMs = Math.max(1, Math.min(webhook.timeoutMs, deadlineMs - plane.clock.monotonicMs()));
+  const answer = await step('failed to call webhook', () =>
+    postReview(plane, client, review, { timeoutMs, tellsTimeout: true }),
+  );
+  return step('received invalid webhook response', () => readVerdict(uid, version, answer, isMutating));
+}

@@ -1,0 +1,44 @@
+/**
+ * `matchConditions`: expressions that say whether a webhook is to be asked at all. One that is false exempts the request;
+ * without any such, one that fails is treated as the webhook's own failure would be.
+ */
+
+import type { JsonObject, KubeObject } from '@hangar/api';
+import type { AdmissionRequest } from '../admission.ts';
+import type { CompiledConditions } from './compiled-conditions.ts';
+
+export interface MatchCondition {
+  readonly name: string;
+  readonly expression: string;
+}
+
+/** What expressions see. */
+export interface Seen {
+  readonly request: AdmissionRequest;
+  /** As in a review, without the objects. */
+  readonly described: JsonObject;
+  readonly object: KubeObject | undefined;
+  readonly old: KubeObject | undefined;
+}
+
+export class MatchConditions {
+  readonly #conditions: readonly MatchCondition[];
+  readonly #ignoresFailure: boolean;
+  #compiled: Promise<CompiledConditions> | undefined;
+
+  constructor(conditions: readonly MatchCondition[], ignoresFailure: boolean) {
+    this.#conditions = conditions;
+    this.#ignoresFailure = ignoresFailure;
+  }
+
+  /** Rejects with an Error when it cannot be said, and failures are not to be ignored. */
+  async match(seen: Seen): Promise<boolean> {
+    this.#compiled ??= this.#compile();
+    return (await this.#compiled).match(seen);
+  }
+
+  async #compile(): Promise<CompiledConditions> {
+    const library = await import('./compiled-conditions.ts');
+    return new library.CompiledConditions(this.#conditions, this.#ignoresFailure);
+  }
+}

@@ -1,0 +1,48 @@
+/** Which operations on which resources a webhook wants to see. */
+
+import type { AdmissionRequest } from '../admission.ts';
+
+export interface Rule {
+  readonly operations?: readonly string[];
+  readonly apiGroups?: readonly string[];
+  readonly apiVersions?: readonly string[];
+  /** `pods`, `pods/status`, `pods/*`, `*`, and with `*` for any of both parts. */
+  readonly resources?: readonly string[];
+  readonly scope?: 'Cluster' | 'Namespaced' | '*';
+}
+
+/** A resource as rules name it. */
+export interface RuleTarget {
+  readonly group: string;
+  readonly version: string;
+  readonly name: string;
+}
+
+type Asked = Pick<AdmissionRequest, 'operation' | 'namespace' | 'subresource'>;
+
+/** `target` stands in for the request's own resource when another version of it is asked about. */
+export function ruleMatches(rule: Rule, { operation, namespace, subresource }: Asked, target: RuleTarget): boolean {
+  return (
+    scopeMatches(rule.scope, namespace) &&
+    has(rule.operations, operation) &&
+    has(rule.apiGroups, target.group) &&
+    has(rule.apiVersions, target.version) &&
+    (rule.resources ?? []).some((text) => resourceMatches(text, target.name, subresource))
+  );
+}
+
+const has = (all: readonly string[] | undefined, one: string): boolean =>
+  all?.some((item) => item === '*' || item === one) ?? false;
+
+/** Namespaces themselves are of the cluster, and so have no namespace here. */
+const scopeMatches = (scope: Rule['scope'], namespace: string): boolean =>
+  scope === undefined || scope === '*' || (scope === 'Namespaced') === (namespace !== '');
+
+function resourceMatches(text: string, resource: string, subresource: string): boolean {
+  const slash = text.indexOf('/');
+  const [wantedResource, wantedSubresource] = slash < 0 ? [text, ''] : [text.slice(0, slash), text.slice(slash + 1)];
+  return (
+    (wantedResource === '*' || wantedResource === resource) &&
+    (wantedSubresource === '*' || wantedSubresource === subresource)
+  );
+}

@@ -1,0 +1,67 @@
+/** The webhooks of a control plane, in the order in which they are asked, as their configurations are now. */
+
+import { forbiddenRequest } from '@hangar/api';
+import type { ControlPlane } from '../../control-plane.ts';
+import { Followed } from '../../objects/followed.ts';
+import type { AdmissionRequest } from '../admission.ts';
+import { webhooksOf } from './configuration.ts';
+import type { Webhook } from './configuration.ts';
+
+const group = 'admissionregistration.k8s.io';
+
+/** What decides about writes is not decided about by webhooks: one that refuses everything could never be taken back. */
+const exempt = new Set([
+  'validatingwebhookconfigurations',
+  'mutatingwebhookconfigurations',
+  'validatingadmissionpolicies',
+  'validatingadmissionpolicybindings',
+  'mutatingadmissionpolicies',
+  'mutatingadmissionpolicybindings',
+]);
+
+export const isExempt = ({ resource }: AdmissionRequest): boolean =>
+  resource.group === group && exempt.has(resource.name);
+
+const none: readonly Webhook[] = [];
+
+export class WebhookSource {
+  readonly #followed: Followed<readonly Webhook[]>;
+  #ordered: readonly Webhook[] | undefined;
+
+  constructor(plane: ControlPlane, kind: 'mutating' | 'validating') {
+    const resource = { group, version: 'v1', resource: `${kind}webhookconfigurations` };
+    const forget = (): void => void (this.#ordered = undefined);
+    this.#followed = new Followed(plane, resource, (object) => webhooksOf(object, kind === 'mutating'), forget);
+  }
+
+  /** Those that may be asked about this request; nothing to wait for once the configurations were read. */
+  for(request: AdmissionRequest): readonly Webhook[] | Promise<readonly Webhook[]> {
+    if (isExempt(request)) return none;
+    return this.#followed.all ? this.#inOrder() : this.#read(request);
+  }
+
+  close(): void {
+    this.#followed.close();
+  }
+
+  /** By the names of their configurations, then as these list them. */
+  #inOrder(): readonly Webhook[] {
+    return (this.#ordered ??= [...this.#followed.all!]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .flatMap(([, webhooks]) => webhooks));
+  }
+
+  async #read({ resource, name }: AdmissionRequest): Promise<readonly Webhook[]> {
+    try {
+      await this.#followed.ready();
+    } catch (error) {
+      const refused = forbiddenRequest(
+        { group: resource.group, resource: resource.name },
+        name,
+        'not yet ready to handle request',
+      );
+      throw Object.assign(refused, { cause: error });
+    }
+    return this.#inOrder();
+  }
+}

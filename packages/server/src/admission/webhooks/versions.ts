@@ -1,0 +1,134 @@
+/**
+ * A request in the version that a webhook asked for. A webhook that was written for one version of a resource is asked about
+ * all of them (`matchPolicy: Equivalent`): the objects are converted there, and what it changed is converted back.
+ */
+
+import { normalise } from '@hangar/api';
+import type { KubeObject } from '@hangar/api';
+import type { ControlPlane } from '../../control-plane.ts';
+import type { Decodable } from '../../objects/decode.ts';
+import { kindReader } from '../../objects/kind-reader.ts';
+import { subresourceOf } from '../../resources/resource.ts';
+import type { Resource } from '../../resources/resource.ts';
+import type { AdmissionRequest } from '../admission.ts';
+
+export interface Kind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+/** Of the objects that such a request carries. */
+export function kindOf(resource: Resource, subresource: string): Kind {
+  const { group, version, kind } = (subresource !== '' && subresourceOf(resource, subresource)) || resource;
+  return { group, version, kind };
+}
+
+interface Equivalents {
+  readonly generation: number;
+  readonly resources: readonly Resource[];
+}
+
+const known = new WeakMap<ControlPlane['catalogue'], WeakMap<Resource, Equivalents>>();
+
+/** The other versions of a resource, also those in other groups, that show the same stored objects. */
+export function equivalentsOf({ catalogue }: ControlPlane, resource: Resource): readonly Resource[] {
+  if (resource.storagePrefix === '') return [];
+  let cache = known.get(catalogue);
+  if (!cache) known.set(catalogue, (cache = new WeakMap()));
+  let found = cache.get(resource);
+  if (!found || found.generation !== catalogue.generation) {
+    const { generation, groups } = catalogue;
+    const resources = groups.flatMap(({ name: group, versions }) =>
+      versions.flatMap(({ name: version }) => {
+        // What shows the same objects has the same name, in whichever group.
+        const other = catalogue.find({ group, version, resource: resource.name });
+        return other && other !== resource && other.storagePrefix === resource.storagePrefix ? [other] : [];
+      }),
+    );
+    cache.set(resource, (found = { generation, resources }));
+  }
+  return found.resources;
+}
+
+export class VersionedRequest {
+  readonly request: AdmissionRequest;
+  #resource: Resource;
+  #object: KubeObject | undefined;
+  #old: KubeObject | undefined;
+  #isChanged = false;
+
+  constructor(request: AdmissionRequest) {
+    this.request = request;
+    this.#resource = request.resource;
+    this.#object = request.object;
+    this.#old = request.old;
+  }
+
+  /** As it was last seen, in whichever version, with all that Go writes: a patch may name it. */
+  get object(): KubeObject | undefined {
+    return this.#object && this.#whole(this.#object);
+  }
+
+  get old(): KubeObject | undefined {
+    return this.#old && this.#whole(this.#old);
+  }
+
+  #whole(object: KubeObject): KubeObject {
+    const { struct } = this.reader;
+    return struct ? (normalise(struct, object) as KubeObject) : object;
+  }
+
+  /** Shows the objects as ones of this resource. */
+  async show(resource: Resource): Promise<void> {
+    if (resource === this.#resource) return;
+    await this.settle();
+    const { request } = this;
+    this.#object = request.object && (await convert(request.plane, [request.resource, resource], request.object));
+    this.#old = request.old && (await convert(request.plane, [request.resource, resource], request.old));
+    this.#resource = resource;
+  }
+
+  /** Takes what became of the object, in the version that is shown. */
+  change(object: KubeObject): void {
+    this.#object = object;
+    this.#isChanged = true;
+  }
+
+  /** Gives what was changed to the request itself, in its own version. */
+  async settle(): Promise<void> {
+    if (!this.#isChanged) return;
+    this.#isChanged = false;
+    const { request } = this;
+    const object = this.#object!;
+    const isOwn = this.#resource === request.resource;
+    const own = isOwn ? object : await convert(request.plane, [this.#resource, request.resource], object);
+    become(request.object!, own);
+    if (isOwn) this.#object = request.object;
+  }
+
+  /** What reads an object that a webhook made. */
+  get reader(): Decodable {
+    const { group, version, kind } = kindOf(this.#resource, this.request.subresource);
+    const resource = this.#resource;
+    const isOwn = kind === resource.kind && group === resource.group;
+    return isOwn ? resource : kindReader(group === '' ? version : `${group}/${version}`, kind);
+  }
+}
+
+/** Subresources of a kind of their own are the same in all versions. */
+function convert(
+  plane: ControlPlane,
+  [from, to]: readonly [Resource, Resource],
+  object: KubeObject,
+): KubeObject | Promise<KubeObject> {
+  if (object.kind !== from.kind || object.apiVersion !== from.apiVersion || !from.convert) return object;
+  return from.convert(plane, structuredClone(object), to.apiVersion);
+}
+
+/** Verbs hold on to the object that they gave: it becomes the other one. */
+function become(object: KubeObject, other: KubeObject): void {
+  if (object === other) return;
+  for (const name of Object.keys(object)) delete object[name];
+  Object.assign(object, other);
+}

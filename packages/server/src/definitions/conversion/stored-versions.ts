@@ -1,0 +1,80 @@
+/** Values of a resource whose versions a webhook converts: from the version that they are stored in to the one served, and back. */
+
+import type { KubeObject } from '@hangar/api';
+import type { ControlPlane } from '../../control-plane.ts';
+import type { StoredForm } from '../../objects/stored.ts';
+import type { ConversionWebhook } from './conversion-webhook.ts';
+
+export interface StoredVersionsOptions {
+  readonly plane: ControlPlane;
+  readonly webhook: ConversionWebhook;
+  /** Of the served version, whose values are as if they were stored in it. */
+  readonly stored: StoredForm;
+  readonly apiVersion: string;
+  readonly storedApiVersion: string;
+  /** What the schema of the object's version makes of it. In place. */
+  adapt(object: KubeObject): void;
+}
+
+export class StoredVersions {
+  readonly #options: StoredVersionsOptions;
+  readonly #head: Buffer;
+  /** What was already converted for the store, by the value that is answered for it. */
+  readonly #known = new WeakMap<Uint8Array, Buffer>();
+
+  constructor(options: StoredVersionsOptions) {
+    this.#options = options;
+    this.#head = Buffer.from(`{"apiVersion":${JSON.stringify(options.apiVersion)},`);
+  }
+
+  /** By one call of the webhook for all that need it. Rejects with 500. */
+  async fromStore(values: readonly Uint8Array[]): Promise<Uint8Array[]> {
+    const others = values.filter((value) => !this.#isServed(value));
+    if (others.length === 0) return [...values];
+    const { apiVersion, stored, adapt } = this.#options;
+    const converted = await this.#convert(others, apiVersion);
+    const bytes = converted.map((object) => {
+      adapt(object);
+      return stored.encode(object);
+    });
+    return values.map((value) => (this.#isServed(value) ? value : bytes.shift()!));
+  }
+
+  /** Rejects with 500. */
+  async toStore(value: Uint8Array): Promise<Uint8Array> {
+    const { apiVersion, storedApiVersion, adapt } = this.#options;
+    if (apiVersion === storedApiVersion) return value;
+    const known = this.#known.get(value);
+    if (known) return known;
+    const [object] = await this.#convert([value], storedApiVersion);
+    adapt(object!);
+    const { apiVersion: _, kind, metadata, ...rest } = object!;
+    return Buffer.from(JSON.stringify({ apiVersion: storedApiVersion, kind, metadata, ...rest }));
+  }
+
+  /** The value as it will be read again, once it was stored: a conversion may lose what the stored version has no place for. */
+  async roundTrip(value: Buffer): Promise<Buffer> {
+    const { apiVersion, storedApiVersion } = this.#options;
+    if (apiVersion === storedApiVersion) return value;
+    const inStore = Buffer.from(await this.toStore(value));
+    const [back] = await this.fromStore([inStore]);
+    const read = Buffer.from(back!);
+    this.#known.set(read, inStore);
+    return read;
+  }
+
+  #convert(values: readonly Uint8Array[], apiVersion: string): Promise<KubeObject[]> {
+    const { plane, webhook, adapt } = this.#options;
+    const objects = values.map((value) => {
+      const object = JSON.parse(Buffer.from(value).toString()) as KubeObject;
+      adapt(object);
+      return object;
+    });
+    return webhook.convert(plane, objects, apiVersion);
+  }
+
+  #isServed(value: Uint8Array): boolean {
+    const head = this.#head;
+    return value.length > head.length && head.compare(value, 0, head.length) === 0;
+  }
+}

@@ -1,0 +1,10 @@
+/** outbound: everything that the server calls by itself goes through here, and only to where it may go. */
+
+export { AddressPolicy, parseCidr } from './address-policy.ts';
+export type { Destination, Resolver, TlsIdentity } from './connector.ts';
+export { OutboundError } from './errors.ts';
+export type { OutboundErrorCode } from './errors.ts';
+export { Outbound } from './outbound.ts';
+export type { OutboundAnswer, OutboundOptions, OutboundRequest } from './outbound.ts';
+export { ServiceResolver } from './service-resolver.ts';
+export type { ServiceReference, ServiceTarget } from './service-resolver.ts';

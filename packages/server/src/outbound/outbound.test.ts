@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { systemClock, systemRandom } from '@hangar/core';
+import { createAuthority, issueCertificate } from '@hangar/pki';
+import { AddressPolicy, Outbound, parseCidr } from './index.ts';
+import type { OutboundOptions, Resolver } from './index.ts';
+
+const world = { clock: systemClock, random: systemRandom };
+const authority = createAuthority('test', 1, world);
+const serving = issueCertificate(
+  authority,
+  { commonName: 'hook', hosts: ['127.0.0.1', 'localhost', 'hook.example'], usage: 'server', days: 1 },
+  world,
+);
+
+async function startServer(listener: RequestListener) {
+  const server = createServer({ key: serving.key, cert: serving.certificate }, listener);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  let connections = 0;
+  server.on('secureConnection', () => connections++);
+  return {
+    port,
+    url: `https://127.0.0.1:${port}/`,
+    get connections() {
+      return connections;
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+const ask = { ca: authority.certificate, timeoutMs: 5_000 };
+
+function client(options: OutboundOptions = {}): Outbound & Disposable {
+  const outbound = new Outbound(options);
+  return Object.assign(outbound, { [Symbol.dispose]: () => outbound.close() });
+}
+
+const code = (expected: string) => (error: Error & { code?: string }) => error.code === expected;
+
+test('an allowed target is asked, and its connection is kept for the next request', async () => {
+  await using server = await startServer((request, response) => response.end(`${request.method} ${request.url}`));
+  using outbound = client({ allow: ['127.0.0.0/8'] });
+  for (const path of ['a?x=1', 'b']) {
+    const { status, body } = await outbound.request({
+      ...ask,
+      url: `${server.url}${path}`,
+      method: 'POST',
+      body: '{}',
+    });
+    assert.deepEqual([status, body.toString()], [200, `POST /${path}`]);
+  }
+  assert.equal(server.connections, 1);
+});
+
+test('a connection that was closed while it was kept is replaced without failure', async () => {
+  await using server = await startServer((request, response) => {
+    response.end('well');
+    response.on('finish', () => setImmediate(() => request.socket.destroy()));
+  });
+  using outbound = client({ allow: ['127.0.0.0/8'] });
+  for (let i = 0; i < 5; i++) assert.equal((await outbound.request({ ...ask, url: server.url })).status, 200);
+});
+
+test('loopback, link-local and metadata addresses are refused however they are written', async () => {
+  let calls = 0;
+  await using server = await startServer((_, response) => {
+    calls++;
+    response.end();
+  });
+  using outbound = client();
+  const hosts = [
+    '127.0.0.1',
+    '127.1',
+    '2130706433',
+    '0x7f.0.0.1',
+    '0x7f000001',
+    '017700000001',
+    '0177.0.0.1',
+    'localhost',
+    '0.0.0.0',
+    '0',
+    '[::1]',
+    '[::]',
+    '[0:0:0:0:0:0:0:1]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[::127.0.0.1]',
+    '[64:ff9b::7f00:1]',
+    '[2002:7f00:1::]',
+    '169.254.169.254',
+    '[fe80::1]',
+    '[::ffff:169.254.169.254]',
+    '[fd00:ec2::254]',
+    '224.0.0.1',
+    '[ff02::1]',
+    '255.255.255.255',
+    '100.100.100.200',
+  ];
+  for (const host of hosts) {
+    const asked = outbound.request({ ...ask, url: `https://${host}:${server.port}/`, isInsecure: true });
+    await assert.rejects(asked, code('Refused'), host);
+  }
+  // What is resolved without the URL's parser, as for a service of type ExternalName.
+  for (const host of ['localhost', '2130706433', '0x7f.1', '::ffff:127.0.0.1', '127.0.0.1']) {
+    const address = { host, port: server.port };
+    await assert.rejects(outbound.request({ ...ask, url: 'https://hook.example/', address }), code('Refused'), host);
+    await assert.rejects(outbound.open({ host, port: server.port }, { timeoutMs: 5_000 }), code('Refused'), host);
+  }
+  assert.equal(calls, 0);
+});
+
+test('a name that resolves to another address with every question gains nothing', async () => {
+  await using server = await startServer((_, response) => response.end('secret'));
+  let questions = 0;
+  const rebinding: Resolver = (_name, _options, callback) => {
+    const address = questions++ % 2 === 0 ? '203.0.113.1' : '127.0.0.1';
+    process.nextTick(() => callback(null, [{ address, family: 4 }]));
+  };
+  using outbound = client({ resolver: rebinding });
+  const url = `https://hook.example:${server.port}/`;
+  const outcomes: string[] = [];
+  for (let i = 0; i < 4; i++) {
+    await outbound.request({ ...ask, url, timeoutMs: 50 }).then(
+      () => outcomes.push('reached'),
+      (error: { code: string }) => outcomes.push(error.code),
+    );
+  }
+  assert.equal(questions, 4, 'one question for each request');
+  assert.ok(!outcomes.includes('reached'));
+  assert.deepEqual([outcomes[1], outcomes[3]], ['Refused', 'Refused']);
+});
+
+test('of several addresses only those that are allowed are tried', async () => {
+  await using server = await startServer((_, response) => response.end('inside'));
+  const both: Resolver = (_name, _options, callback) =>
+    process.nextTick(() => {
+      callback(null, [
+        { address: '169.254.169.254', family: 4 },
+        { address: '127.0.0.1', family: 4 },
+      ]);
+    });
+  using outbound = client({ resolver: both, allow: ['127.0.0.1'] });
+  const { body } = await outbound.request({ ...ask, url: `https://hook.example:${server.port}/` });
+  assert.equal(body.toString(), 'inside');
+});
+
+test('a redirect is an answer: nobody follows it', async () => {
+  let isReached = false;
+  await using inner = await startServer((_, response) => {
+    isReached = true;
+    response.end();
+  });
+  await using server = await startServer((_, response) => {
+    response.writeHead(307, { location: inner.url }).end();
+  });
+  using outbound = client({ allow: ['127.0.0.0/8'] });
+  assert.equal((await outbound.request({ ...ask, url: server.url })).status, 307);
+  assert.ok(!isReached);
+});
+
+test('a connection that was opened for the administrator is never a tenant’s', async () => {
+  await using server = await startServer((_, response) => response.end());
+  using outbound = client();
+  assert.equal((await outbound.request({ ...ask, url: server.url, isTrusted: true })).status, 200);
+  await assert.rejects(outbound.request({ ...ask, url: server.url }), code('Refused'));
+});
+
+test('a server that hangs costs its timeout to its own request only', async () => {
+  await using server = await startServer((request, response) => {
+    if (request.url !== '/hang') response.end();
+  });
+  using outbound = client({ allow: ['127.0.0.0/8'] });
+  let isOver = false;
+  const hanging = outbound.request({ ...ask, url: `${server.url}hang`, timeoutMs: 60_000, signal: stop.signal });
+  hanging.catch(() => (isOver = true));
+  for (let i = 0; i < 20; i++) assert.equal((await outbound.request({ ...ask, url: server.url })).status, 200);
+  assert.ok(!isOver);
+  stop.abort();
+  await assert.rejects(hanging, code('Aborted'));
+  await assert.rejects(outbound.request({ ...ask, url: `${server.url}hang`, timeoutMs: 20 }), code('Timeout'));
+});
+const stop = new AbortController();
+
+test('an answer that does not end, or never begins to, is cut off', async () => {
+  await using server = await startServer((request, response) => {
+    if (request.url === '/drip') response.write('a');
+    else response.end('x'.repeat(100_000));
+  });
+  using outbound = client({ allow: ['127.0.0.0/8'] });
+  await assert.rejects(outbound.request({ ...ask, url: `${server.url}drip`, timeoutMs: 100 }), code('Timeout'));
+  await assert.rejects(outbound.request({ ...ask, url: server.url, bytesMax: 99_999 }), code('TooLarge'));
+  assert.equal((await outbound.request({ ...ask, url: server.url, bytesMax: 100_000 })).body.length, 100_000);
+});
+
+test('the other side must show a certificate of the given authority and for the given name', async () => {
+  await using server = await startServer((_, response) => response.end());
+  using outbound = client({ allow: ['127.0.0.0/8'] });
+  const other = createAuthority('other', 1, world);
+  await assert.rejects(outbound.request({ ...ask, ca: other.certificate, url: server.url }), /unknown authority/);
+  await assert.rejects(outbound.request({ ...ask, serverName: 'else.example', url: server.url }), /x509/);
+  assert.equal((await outbound.request({ ...ask, serverName: 'hook.example', url: server.url })).status, 200);
+});
+
+test('only https is spoken', async () => {
+  using outbound = client({ allow: ['0.0.0.0/0'] });
+  for (const url of ['http://203.0.113.1/', 'file:///etc/passwd', 'ftp://x/']) {
+    await assert.rejects(outbound.request({ ...ask, url }), code('Refused'));
+  }
+  await assert.rejects(outbound.request({ ...ask, url: '::' }), code('Unreachable'));
+});
+
+test('a connection of one’s own is opened by the same rules', async () => {
+  await using server = await startServer((_, response) => response.end('raw'));
+  using outbound = client({ allow: ['127.0.0.1/32'] });
+  const destination = { host: '127.0.0.1', port: server.port, ca: authority.certificate, serverName: 'hook.example' };
+  const socket = await outbound.open(destination, { timeoutMs: 5_000 });
+  socket.end('GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
+  assert.match((await socket.toArray()).join(''), /raw$/);
+  socket.destroy();
+});
+
+test('networks are read strictly', () => {
+  assert.deepEqual(parseCidr('10.0.0.0/8'), ['10.0.0.0', 8, 'ipv4']);
+  assert.deepEqual(parseCidr('::1'), ['::1', 128, 'ipv6']);
+  for (const bad of ['10.0.0.0/33', '10/8', 'a', '', '10.0.0.0/8/9', '10.0.0.0/-1', '::1/129', 'fe80::1%lo/10']) {
+    assert.throws(() => parseCidr(bad), bad);
+  }
+  const policy = new AddressPolicy(['127.0.0.0/8']);
+  assert.ok(policy.allows('127.0.0.1') && policy.allows('::ffff:127.0.0.1') && policy.allows('203.0.113.1'));
+  assert.ok(!policy.allows('::1') && !policy.allows('nonsense') && !policy.allows('fe80::1%eth0'));
+});

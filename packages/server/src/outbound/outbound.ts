@@ -1,0 +1,185 @@
+/**
+ * The one client for everything that the server calls: webhooks, issuers, other API servers. HTTPS over HTTP/1.1 with
+ * connections kept for the next call; a call has a time and a size that it may cost, and costs them to its caller only.
+ * Redirects are answers like others: they are never followed, and answers are never compressed.
+ */
+
+import { Agent, request as httpsRequest } from 'node:https';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+import { systemClock } from '@hangar/core';
+import type { Clock } from '@hangar/core';
+import { AddressPolicy } from './address-policy.ts';
+import { checkLiteral, guardedLookup, openConnection, tlsOptions } from './connector.ts';
+import type { Destination, Resolver, TlsIdentity } from './connector.ts';
+import { OutboundError, outboundError } from './errors.ts';
+
+export interface OutboundOptions {
+  /** Networks that tenants' targets may be in although they are loopback or link-local: `127.0.0.0/8`. */
+  readonly allow?: readonly string[];
+  readonly clock?: Clock;
+  /** Of names to addresses; absent: the system's. */
+  readonly resolver?: Resolver;
+}
+
+export interface OutboundRequest extends TlsIdentity {
+  /** `https:`; a path and a query, no credentials. */
+  readonly url: string | URL;
+  /** Where to connect instead of the URL's host and port, such as an endpoint of the service that the URL names. */
+  readonly address?: { readonly host: string; readonly port: number } | undefined;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** For the whole answer. */
+  readonly timeoutMs: number;
+  readonly bytesMax?: number;
+  readonly signal?: AbortSignal | undefined;
+  /** The administrator named the target, in a file of the server's: any address will do. */
+  readonly isTrusted?: boolean;
+}
+
+export interface OutboundAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+const defaultBytesMax = 8 * 1024 * 1024;
+const idleMs = 90_000;
+/** Connections to one place that wait for the next call. */
+const idleMax = 32;
+
+export class Outbound {
+  readonly #clock: Clock;
+  readonly #resolver: Resolver | undefined;
+  readonly #policy: AddressPolicy;
+  /** Apart, so that a connection that the administrator's target was allowed is never a tenant's. */
+  #agent: Agent | undefined;
+  #trustedAgent: Agent | undefined;
+
+  /** Throws when `allow` has what is no network. */
+  constructor({ allow = [], clock = systemClock, resolver }: OutboundOptions = {}) {
+    this.#clock = clock;
+    this.#resolver = resolver;
+    this.#policy = new AddressPolicy(allow);
+  }
+
+  /** Rejects with an OutboundError; any status is an answer. */
+  async request(asked: OutboundRequest): Promise<OutboundAnswer> {
+    const deadlineMs = this.#clock.monotonicMs() + asked.timeoutMs;
+    try {
+      return await this.#send(asked, deadlineMs);
+    } catch (error) {
+      // The other side closed a connection that was kept, just as it was used again: it never saw this.
+      if (error instanceof StaleConnection) return this.#send(asked, deadlineMs);
+      throw error;
+    }
+  }
+
+  /** A connection of one's own, for protocols that go both ways. The same policy; rejects with an OutboundError. */
+  open(
+    destination: Destination,
+    options: { timeoutMs: number; isTrusted?: boolean; alpn?: readonly string[]; signal?: AbortSignal },
+  ): Promise<TLSSocket> {
+    const { timeoutMs, isTrusted = false, alpn, signal } = options;
+    return openConnection(destination, {
+      policy: this.#policyFor(isTrusted),
+      clock: this.#clock,
+      resolver: this.#resolver,
+      timeoutMs,
+      alpn,
+      signal,
+    });
+  }
+
+  /** Ends the connections that are kept. */
+  close(): void {
+    this.#agent?.destroy();
+    this.#trustedAgent?.destroy();
+  }
+
+  #policyFor(isTrusted: boolean): AddressPolicy {
+    return isTrusted ? AddressPolicy.unrestricted : this.#policy;
+  }
+
+  #agentFor(isTrusted: boolean): Agent {
+    const make = (): Agent => new Agent({ keepAlive: true, maxFreeSockets: idleMax, timeout: idleMs });
+    return isTrusted ? (this.#trustedAgent ??= make()) : (this.#agent ??= make());
+  }
+
+  #send(asked: OutboundRequest, deadlineMs: number): Promise<OutboundAnswer> {
+    const { method = 'GET', body, signal, bytesMax = defaultBytesMax, isTrusted = false } = asked;
+    const url = httpsUrl(asked.url);
+    const policy = this.#policyFor(isTrusted);
+    const host = asked.address?.host ?? url.hostname.replace(/^\[(.*)\]$/, '$1');
+    const port = asked.address?.port ?? (Number(url.port) || 443);
+    const serverName = asked.serverName ?? url.hostname.replace(/^\[(.*)\]$/, '$1');
+    checkLiteral(policy, host);
+    if (signal?.aborted) throw new OutboundError('Aborted', 'context canceled');
+    return new Promise((resolve, reject) => {
+      const request = httpsRequest({
+        ...tlsOptions({ ...asked, host, port, serverName }),
+        host,
+        port,
+        method,
+        path: `${url.pathname}${url.search}`,
+        agent: this.#agentFor(isTrusted),
+        lookup: guardedLookup(policy, this.#resolver),
+        headers: {
+          host: url.host,
+          'user-agent': 'hangar',
+          'content-length': String(body === undefined ? 0 : Buffer.byteLength(body)),
+          ...asked.headers,
+        },
+      });
+      let hasAnswer = false;
+      const end = (settle: () => void): void => {
+        timer.cancel();
+        signal?.removeEventListener('abort', onAbort);
+        settle();
+      };
+      const fail = (error: unknown): void => {
+        const isStale = request.reusedSocket && !hasAnswer && isReset(error);
+        end(() => reject(isStale ? new StaleConnection() : outboundError(error)));
+        request.destroy();
+      };
+      const onAbort = (): void => fail(new OutboundError('Aborted', 'context canceled'));
+      const leftMs = Math.max(0, deadlineMs - this.#clock.monotonicMs());
+      const timer = this.#clock.after(leftMs, () => fail(new OutboundError('Timeout', 'context deadline exceeded')));
+      signal?.addEventListener('abort', onAbort, { once: true });
+      request.on('error', fail);
+      request.on('response', (response) => {
+        hasAnswer = true;
+        collect(response, bytesMax).then((answer) => end(() => resolve(answer)), fail);
+      });
+      request.end(body);
+    });
+  }
+}
+
+/** A kept connection that was closed before anything came back. */
+class StaleConnection extends Error {}
+
+const isReset = (error: unknown): boolean => ['ECONNRESET', 'EPIPE'].includes((error as { code?: string }).code ?? '');
+
+function httpsUrl(text: string | URL): URL {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch (error) {
+    throw new OutboundError('Unreachable', `"${String(text)}" is no URL`, { cause: error });
+  }
+  if (url.protocol !== 'https:') throw new OutboundError('Refused', `unsupported protocol scheme "${url.protocol}"`);
+  return url;
+}
+
+async function collect(response: IncomingMessage, bytesMax: number): Promise<OutboundAnswer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) throw new OutboundError('TooLarge', `the answer is larger than ${bytesMax} bytes`);
+    chunks.push(chunk);
+  }
+  return { status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks) };
+}
