@@ -35,7 +35,11 @@ test('credentials are made once, for their owner only, and name what the server 
     const ca = new X509Certificate(made.authority.certificate);
     for (const pair of [made.server, made.admin]) assert.ok(new X509Certificate(pair.certificate).verify(ca.publicKey));
     const files = await readdir(join(folder, 'pki'));
-    assert.deepEqual(files.sort(), ['admin.crt', 'admin.key', 'ca.crt', 'ca.key', 'server.crt', 'server.key']);
+    const pairs = ['admin', 'ca', 'front-proxy-ca', 'front-proxy-client', 'server'].flatMap((name) => [
+      `${name}.crt`,
+      `${name}.key`,
+    ]);
+    assert.deepEqual(files.sort(), [...pairs, 'sa.key', 'sa.pub'].sort());
     for (const file of files) assert.equal((await stat(join(folder, 'pki', file))).mode & 0o077, 0, file);
   }));
 

@@ -3,11 +3,11 @@
  * first start; what is about to expire, or does not name an address of the server, is made anew.
  */
 
-import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Clock } from '@hangar/core';
 import { createAuthority, expiresAt, issueCertificate } from '@hangar/pki';
 import type { CertificateRequest, KeyPair, World } from '@hangar/pki';
@@ -16,7 +16,15 @@ export interface Credentials {
   readonly authority: KeyPair;
   readonly server: KeyPair;
   readonly admin: KeyPair;
+  /** By which aggregated API servers know this one: a CA for this alone, so that no user's certificate passes for it. */
+  readonly frontProxyAuthority: KeyPair;
+  readonly frontProxy: KeyPair;
+  /** Signs the tokens of service accounts; PEM. */
+  readonly serviceAccountKey: string;
 }
+
+/** Of its certificate. */
+export const frontProxyName = 'front-proxy-client';
 
 const authorityDays = 3_650;
 const certificateDays = 365;
@@ -37,10 +45,10 @@ const usualHosts = [
 export async function loadCredentials(directory: string, hosts: readonly string[], world: World): Promise<Credentials> {
   const folder = join(directory, 'pki');
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const kept = await load(join(folder, 'ca'));
-  const authority = kept ?? (await save(join(folder, 'ca'), createAuthority('hangar-ca', authorityDays, world)));
-  const issued = (name: string, request: CertificateRequest): Promise<KeyPair> =>
-    keepOrIssue(join(folder, name), authority, request, world);
+  const authority = await keepOrCreate(join(folder, 'ca'), 'hangar-ca', world);
+  const frontProxyAuthority = await keepOrCreate(join(folder, 'front-proxy-ca'), 'hangar-front-proxy-ca', world);
+  const issued = (name: string, request: CertificateRequest, by = authority): Promise<KeyPair> =>
+    keepOrIssue(join(folder, name), by, request, world);
   return {
     authority,
     server: await issued('server', {
@@ -55,7 +63,38 @@ export async function loadCredentials(directory: string, hosts: readonly string[
       usage: 'client',
       days: certificateDays,
     }),
+    frontProxyAuthority,
+    frontProxy: await issued(
+      'front-proxy-client',
+      { commonName: frontProxyName, usage: 'client', days: certificateDays },
+      frontProxyAuthority,
+    ),
+    serviceAccountKey: await keepOrMakeKey(join(folder, 'sa')),
   };
+}
+
+async function keepOrCreate(path: string, commonName: string, world: World): Promise<KeyPair> {
+  return (await load(path)) ?? save(path, createAuthority(commonName, authorityDays, world));
+}
+
+/** With its public part beside it, for those who only verify. */
+async function keepOrMakeKey(path: string): Promise<string> {
+  const kept = await readIfThere(`${path}.key`);
+  if (kept !== undefined) return kept;
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  await writeSecret(`${path}.pub`, publicKey.export({ type: 'spki', format: 'pem' }));
+  const key = privateKey.export({ type: 'pkcs8', format: 'pem' });
+  await writeSecret(`${path}.key`, key);
+  return key;
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 async function keepOrIssue(
@@ -97,8 +136,18 @@ async function save(path: string, pair: KeyPair): Promise<KeyPair> {
   return pair;
 }
 
-/** As a whole or not at all, for the owner's eyes only. */
+/** As a whole or not at all, for the owner's eyes only, and there for good: a lost key is a lost store. */
 export async function writeSecret(path: string, text: string): Promise<void> {
-  await writeFile(`${path}.new`, text, { mode: 0o600 });
+  const file = await open(`${path}.new`, 'w', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
   await rename(`${path}.new`, path);
+  // Windows has no such thing.
+  if (process.platform === 'win32') return;
+  const folder = await open(dirname(path));
+  await folder.sync().finally(() => folder.close());
 }

@@ -139,7 +139,7 @@ describe('when it is started', () => {
   test('it serves, says how to use it, keeps its secrets to itself, and stops when it is told to', async () => {
     const data = join(folder, 'data');
     const tokenFile = join(folder, 'tokens');
-    writeFileSync(tokenFile, 'the-token,jane,1,"system:masters"\n');
+    writeFileSync(tokenFile, 'the-token,jane,1,"system:masters"\njoes-token,joe,2\n');
     const kubeconfig = join(data, 'admin.kubeconfig');
     let running = await started('--data-dir', data, '--token-file', tokenFile);
     let certificate: string;
@@ -156,6 +156,8 @@ describe('when it is started', () => {
       assert.equal((await ask(kubeconfig, '/api/v1/namespaces')).status, 200);
       assert.equal((await ask(kubeconfig, '/api/v1/namespaces', 'the-token')).status, 200);
       assert.equal((await ask(kubeconfig, '/api/v1/namespaces', 'wrong')).status, 401);
+      assert.equal((await ask(kubeconfig, '/api/v1/namespaces', 'joes-token')).status, 403);
+      assert.equal((await ask(kubeconfig, '/apis', 'joes-token')).status, 200);
       for (const secret of [
         kubeconfig,
         join(data, 'pki/ca.key'),

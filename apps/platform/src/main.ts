@@ -3,10 +3,13 @@
 import { relative } from 'node:path';
 import { release } from '@hangar/api';
 import { systemClock } from '@hangar/core';
+import type { Logger } from '@hangar/core';
 import { giveBackMemory } from './give-back-memory.ts';
 import { help, readOptions, UsageError } from './options.ts';
 import type { PlatformOptions } from './options.ts';
+import { openLog } from './logging.ts';
 import { start } from './start.ts';
+import { tracingOptions } from './tracing/environment.ts';
 
 const version = '0.1.0';
 /** Whoever started it has had the first answers by then. */
@@ -26,13 +29,26 @@ export async function main(args: readonly string[]): Promise<void> {
 }
 
 async function serve(options: PlatformOptions): Promise<void> {
-  const running = await start(options);
+  const log = openLog(process.env, process.stderr.isTTY);
+  const tracing = await startTracing(log);
+  const running = await start(options, log);
   console.log(greeting(running.url, options));
   systemClock.after(settledAfterMs, giveBackMemory);
   // Whatever keeps the process alive ends with the server.
-  const stop = (): void => void running.close().then(() => process.exit(0));
+  const stop = (): void =>
+    void running
+      .close()
+      .then(() => tracing?.close())
+      .then(() => process.exit(0));
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
+}
+
+async function startTracing(log: Logger): Promise<{ close(): Promise<void> } | undefined> {
+  const options = tracingOptions(process.env);
+  if (!options) return undefined;
+  const tracing = await import('./tracing/start.ts');
+  return tracing.startTracing(options, (error) => log.warn('traces were lost', { error }));
 }
 
 function greeting(url: string, { kubeconfig, store }: PlatformOptions): string {

@@ -19,8 +19,58 @@ test('without options everything is in .data, and served on this machine only', 
     kubeconfig: resolve('.data/admin.kubeconfig'),
     store: { type: 'embedded' },
     tokenFile: undefined,
+    serving: { certificateFile: undefined, keyFile: undefined, clientCaFile: undefined },
+    authentication: {
+      issuers: ['https://kubernetes.default.svc.cluster.local'],
+      audiences: [],
+      signingKeyFile: undefined,
+      keyFiles: [],
+      jwksUri: undefined,
+      tokenSecondsMax: 0,
+      extendsTokens: true,
+      anonymous: undefined,
+      bootstrapTokens: true,
+      frontProxy: undefined,
+      configFile: undefined,
+      webhookFile: undefined,
+    },
+    authorization: [
+      { type: 'Node', name: 'node' },
+      { type: 'RBAC', name: 'rbac' },
+    ],
+    advertiseAddress: undefined,
+    audit: undefined,
+    encryptionConfig: undefined,
+    admission: { enabled: [], disabled: [] },
     hosts: [],
+    outboundAllow: [],
   });
+});
+
+test('networks that may be reached are networks', () => {
+  const args = ['--outbound-allow-cidr', '127.0.0.0/8', '--outbound-allow-cidr', '::1'];
+  assert.deepEqual(read(...args).outboundAllow, ['127.0.0.0/8', '::1']);
+  assert.throws(() => readOptions(['--outbound-allow-cidr', 'localhost']), UsageError);
+});
+
+test('admission plugins are named as in kube-apiserver, and unknown ones are told with those that there are', () => {
+  const args = [
+    '--enable-admission-plugins=OwnerReferencesPermissionEnforcement',
+    '--disable-admission-plugins=Priority,PodSecurity',
+  ];
+  const { admission } = read(...args);
+  assert.deepEqual(admission, {
+    enabled: ['OwnerReferencesPermissionEnforcement'],
+    disabled: ['Priority', 'PodSecurity'],
+  });
+  assert.throws(
+    () => readOptions(['--disable-admission-plugins=PodSecurty']),
+    /no admission plugin "PodSecurty".*PodSecurity/,
+  );
+  assert.throws(
+    () => readOptions(['--enable-admission-plugins=Priority', '--disable-admission-plugins=Priority']),
+    UsageError,
+  );
 });
 
 test('addresses are a host and a port', () => {
@@ -55,9 +105,13 @@ test('stores are embedded, in memory, or etcd with its endpoints', () => {
   assert.deepEqual(read('--store', 'etcd', '--etcd-endpoints', 'http://a:1,http://b:2').store, {
     type: 'etcd',
     endpoints: ['http://a:1', 'http://b:2'],
+    compactionIntervalMs: 300_000,
   });
   for (const args of [
     ['--store', 'etcd'],
+    ['--store', 'etcd', '--etcd-endpoints', 'http://a:1', '--etcd-compaction-interval', '-1m'],
+    ['--store', 'etcd', '--etcd-endpoints', 'http://a:1', '--etcd-compaction-interval', 'often'],
+    ['--store', 'memory', '--etcd-compaction-interval', '1m'],
     ['--store', 'sqlite'],
     ['--store', 'memory', '--etcd-endpoints', 'http://a:1'],
     ['--store', '__proto__'],
@@ -108,4 +162,79 @@ test('lines that are none are refused without showing the token', () => {
       line,
     );
   }
+});
+
+test('who is believed is said as for kube-apiserver', () => {
+  const { authentication } = read(
+    '--service-account-issuer=https://a.example.com',
+    '--service-account-issuer=https://b.example.com',
+    '--api-audiences=a,b',
+    '--service-account-key-file=old.pub',
+    '--service-account-max-token-expiration=24h',
+    '--service-account-extend-token-expiration=false',
+    '--anonymous-auth=false',
+    '--requestheader-client-ca-file=proxies.crt',
+    '--requestheader-allowed-names=front-proxy-client, aggregator',
+  );
+  assert.deepEqual(authentication.issuers, ['https://a.example.com', 'https://b.example.com']);
+  assert.deepEqual([authentication.audiences, authentication.keyFiles], [['a', 'b'], ['old.pub']]);
+  assert.deepEqual([authentication.tokenSecondsMax, authentication.extendsTokens], [86_400, false]);
+  assert.equal(authentication.anonymous, false);
+  assert.deepEqual(authentication.frontProxy, {
+    clientCaFile: 'proxies.crt',
+    allowedNames: ['front-proxy-client', 'aggregator'],
+    usernameHeaders: ['X-Remote-User'],
+    uidHeaders: ['X-Remote-Uid'],
+    groupHeaders: ['X-Remote-Group'],
+    extraHeaderPrefixes: ['X-Remote-Extra-'],
+  });
+  for (const wrong of [
+    ['--service-account-issuer='],
+    ['--service-account-issuer=a', '--service-account-issuer=a'],
+    ['--service-account-issuer=::'],
+    ['--service-account-jwks-uri=http://a.example.com'],
+    ['--service-account-max-token-expiration=59m'],
+    ['--service-account-max-token-expiration=long'],
+    ['--anonymous-auth=maybe'],
+    ['--requestheader-allowed-names=a'],
+    // A list with an empty name would let every certificate in.
+    ['--requestheader-client-ca-file=f', '--requestheader-allowed-names='],
+  ]) {
+    assert.throws(() => readOptions(wrong), UsageError, wrong.join(' '));
+  }
+});
+
+test('authorization is by nodes and roles, unless it is said otherwise', () => {
+  const { authorization } = read('--authorization-mode', 'RBAC,AlwaysDeny');
+  assert.deepEqual(authorization, [
+    { type: 'RBAC', name: 'rbac' },
+    { type: 'AlwaysDeny', name: 'alwaysdeny' },
+  ]);
+  assert.deepEqual(read('--authorization-config', '/etc/a.yaml').authorization, {
+    file: '/etc/a.yaml',
+  });
+  const webhook = ['--authorization-mode', 'Webhook', '--authorization-webhook-config-file', '/etc/hook'];
+  const [hook] = read(...webhook, '--authorization-webhook-cache-authorized-ttl', '1m').authorization as readonly {
+    webhook?: object;
+  }[];
+  assert.deepEqual(hook!.webhook, {
+    authorizedMs: 60_000,
+    unauthorizedMs: 30_000,
+    timeoutMs: 30_000,
+    version: 'v1beta1',
+    failurePolicy: 'NoOpinion',
+    kubeconfigFile: '/etc/hook',
+    matchConditions: [],
+  });
+  const refused: string[][] = [
+    ['--authorization-mode', 'rbac'],
+    ['--authorization-mode', 'RBAC,RBAC'],
+    ['--authorization-mode', 'ABAC'],
+    ['--authorization-mode', 'Webhook'],
+    ['--authorization-webhook-version', 'v1'],
+    [...webhook, '--authorization-webhook-version', 'v2'],
+    [...webhook, '--authorization-webhook-cache-authorized-ttl', 'soon'],
+    ['--authorization-config', 'x', '--authorization-mode', 'RBAC'],
+  ];
+  for (const args of refused) assert.throws(() => read(...args), UsageError, args.join(' '));
 });

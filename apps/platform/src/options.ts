@@ -2,6 +2,20 @@
 
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { parseDuration } from '@hangar/api';
+import { checkPluginChoice, parseCidr } from '@hangar/server';
+import type { PluginChoice } from '@hangar/server';
+import { auditFlags, auditHelp, auditOptions } from './audit-options.ts';
+import type { AuditOptions } from './audit-options.ts';
+import { authenticationFlags, authenticationHelp, authenticationOptions } from './authentication-options.ts';
+import type { AuthenticationOptions } from './authentication-options.ts';
+import { authorizationFlags, authorizationHelp, authorizationSource } from './authorization-options.ts';
+import type { AuthorizationSource } from './authorization-options.ts';
+import { servingFlags, servingHelp, servingOptions } from './serving-options.ts';
+import type { ServingOptions } from './serving-options.ts';
+import { UsageError } from './usage-error.ts';
+
+export { UsageError };
 
 export interface PlatformOptions {
   readonly dataDirectory: string;
@@ -12,13 +26,31 @@ export interface PlatformOptions {
   readonly store: StoreOptions;
   /** Lines of `token,user,uid,"group1,group2"`. */
   readonly tokenFile: string | undefined;
+  readonly serving: ServingOptions;
+  readonly authentication: AuthenticationOptions;
+  readonly authorization: AuthorizationSource;
+  /** Where others reach this server, as endpoints of the `kubernetes` service tell; absent: where it listens. */
+  readonly advertiseAddress: string | undefined;
+  /** Absent: nothing is audited. */
+  readonly audit: AuditOptions | undefined;
+  /** kube-apiserver's EncryptionConfiguration; absent: one of its own for the embedded store, none for others. */
+  readonly encryptionConfig: string | undefined;
+  /** Which admission plugins are on, besides kube-apiserver's own choice. */
+  readonly admission: PluginChoice;
   /** More names and addresses for the server's certificate. */
   readonly hosts: readonly string[];
+  /** Networks that webhooks and APIServices may name although they are on this machine or its link. */
+  readonly outboundAllow: readonly string[];
 }
 
 export type StoreOptions =
   | { readonly type: 'embedded' | 'memory' }
-  | { readonly type: 'etcd'; endpoints: readonly string[] };
+  | {
+      readonly type: 'etcd';
+      readonly endpoints: readonly string[];
+      /** Older history is compacted away; 0: somebody else does it. */
+      readonly compactionIntervalMs: number;
+    };
 
 export const help = `Hangar, a home for Kubernetes control planes.
 
@@ -27,16 +59,21 @@ Usage: hangar [options]
   --data-dir DIR          where everything is kept                  (default: .data)
   --listen HOST:PORT      where the API is served, over TLS         (default: 127.0.0.1:6443; port 0: any)
   --kubeconfig FILE       where to write the admin's kubeconfig     (default: DIR/admin.kubeconfig)
+  --advertise-address IP  what the endpoints of the kubernetes service say (default: where the API is served)
   --host NAME             one more name or address of this server, for its certificate; may be repeated
-  --token-file FILE       static tokens: token,user,uid,"group,group" on each line
-  --store DRIVER          embedded | etcd | memory                  (default: embedded)
+${servingHelp}  --token-file FILE       static tokens: token,user,uid,"group,group" on each line
+${authenticationHelp}${authorizationHelp}  --outbound-allow-cidr CIDR  let webhooks and APIServices reach loopback or link-local addresses of this network;
+                          may be repeated
+  --encryption-provider-config FILE  how secrets are encrypted at rest, as for kube-apiserver
+                          (default, for the embedded store: DIR/pki/encryption.yaml, made at the first start)
+  --enable-admission-plugins NAMES   plugins that are off unless they are named, separated by commas
+  --disable-admission-plugins NAMES  plugins that are on unless they are named, separated by commas
+${auditHelp}  --store DRIVER          embedded | etcd | memory                  (default: embedded)
   --etcd-endpoints URLS   of --store etcd, separated by commas
+  --etcd-compaction-interval DURATION  how much of etcd's history is kept; 0: left to others  (default: 5m)
   --version               print the version and the Kubernetes release that is served
   --help                  print this
 `;
-
-/** What is wrong with a command line; shown to whoever typed it, without a stack. */
-export class UsageError extends Error {}
 
 export function readOptions(args: readonly string[]): PlatformOptions | 'help' | 'version' {
   const values = parse(args);
@@ -47,9 +84,17 @@ export function readOptions(args: readonly string[]): PlatformOptions | 'help' |
     dataDirectory,
     ...listenAddress(values.listen),
     kubeconfig: resolve(values.kubeconfig ?? join(dataDirectory, 'admin.kubeconfig')),
-    store: storeOptions(values.store, values['etcd-endpoints']),
+    store: storeOptions(values.store, values['etcd-endpoints'], values['etcd-compaction-interval']),
     tokenFile: values['token-file'],
+    serving: servingOptions(values),
+    authentication: authenticationOptions(values),
+    authorization: authorizationSource(values),
+    advertiseAddress: values['advertise-address'],
+    audit: auditOptions(values),
+    encryptionConfig: values['encryption-provider-config'],
+    admission: plugins(values['enable-admission-plugins'], values['disable-admission-plugins']),
     hosts: values.host ?? [],
+    outboundAllow: networks(values['outbound-allow-cidr'] ?? []),
   };
 }
 
@@ -63,10 +108,20 @@ function parse(args: readonly string[]) {
         'data-dir': { type: 'string', default: '.data' },
         listen: { type: 'string', default: '127.0.0.1:6443' },
         kubeconfig: { type: 'string' },
+        'advertise-address': { type: 'string' },
         host: { type: 'string', multiple: true },
         'token-file': { type: 'string' },
+        ...servingFlags,
+        ...authenticationFlags,
+        ...authorizationFlags,
+        ...auditFlags,
+        'outbound-allow-cidr': { type: 'string', multiple: true },
+        'encryption-provider-config': { type: 'string' },
+        'enable-admission-plugins': { type: 'string', multiple: true },
+        'disable-admission-plugins': { type: 'string', multiple: true },
         store: { type: 'string', default: 'embedded' },
         'etcd-endpoints': { type: 'string' },
+        'etcd-compaction-interval': { type: 'string' },
         version: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
       },
@@ -84,16 +139,50 @@ function listenAddress(text: string): { host: string; port: number } {
   return { host: match[1] ?? (match[2] || '0.0.0.0'), port };
 }
 
-function storeOptions(type: string, endpoints: string | undefined): StoreOptions {
+/** A name that no plugin has is told, with those that there are. */
+function plugins(enabled: readonly string[] = [], disabled: readonly string[] = []): PluginChoice {
+  const names = (lists: readonly string[]): string[] => lists.flatMap((list) => list.split(',').filter(Boolean));
+  const choice = { enabled: names(enabled), disabled: names(disabled) };
+  try {
+    checkPluginChoice(choice);
+  } catch (error) {
+    throw new UsageError((error as Error).message, { cause: error });
+  }
+  return choice;
+}
+
+function networks(all: readonly string[]): readonly string[] {
+  for (const text of all) {
+    try {
+      parseCidr(text);
+    } catch (error) {
+      throw new UsageError(`--outbound-allow-cidr: ${(error as Error).message}`, { cause: error });
+    }
+  }
+  return all;
+}
+
+function storeOptions(type: string, endpoints: string | undefined, compaction: string | undefined): StoreOptions {
   switch (type) {
     case 'embedded':
     case 'memory':
       if (endpoints !== undefined) throw new UsageError('--etcd-endpoints is for --store etcd');
+      if (compaction !== undefined) throw new UsageError('--etcd-compaction-interval is for --store etcd');
       return { type };
     case 'etcd':
       if (endpoints === undefined) throw new UsageError('--store etcd needs --etcd-endpoints');
-      return { type, endpoints: endpoints.split(',') };
+      return { type, endpoints: endpoints.split(','), compactionIntervalMs: milliseconds(compaction ?? '5m') };
     default:
       throw new UsageError(`--store: "${type}" is none of embedded, etcd, memory`);
   }
+}
+
+function milliseconds(compaction: string): number {
+  try {
+    const found = Number(parseDuration(compaction) / 1_000_000n);
+    if (found >= 0) return found;
+  } catch {
+    // As wrong as a negative one.
+  }
+  throw new UsageError(`--etcd-compaction-interval: "${compaction}" is no duration`);
 }

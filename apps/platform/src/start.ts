@@ -1,37 +1,46 @@
 /** The composition root: store, credentials, control plane, server, port. */
 
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { systemClock, systemRandom } from '@hangar/core';
+import type { Logger } from '@hangar/core';
 import { kubeconfig } from '@hangar/pki';
 import {
+  Aggregator,
   ApiServer,
+  AuthenticationPublisher,
   bootstrap,
-  CertificateAuthenticator,
   listen,
+  ObservedStore,
   openControlPlane,
-  privilegedGroup,
-  StaticTokenAuthenticator,
+  Outbound,
 } from '@hangar/server';
-import type { Authenticator, ControlPlane } from '@hangar/server';
+import type { ApiServerOptions, ControlPlane, Handler } from '@hangar/server';
 import { openEmbeddedStore, openMemoryStore } from '@hangar/store';
 import type { Store } from '@hangar/store';
-import { loadCredentials, writeSecret } from './credentials.ts';
+import { authentication } from './authentication.ts';
+import type { Authentication } from './authentication.ts';
+import { authorization } from './authorization.ts';
+import { frontProxyName, loadCredentials, writeSecret } from './credentials.ts';
 import type { Credentials } from './credentials.ts';
+import { openAuditor } from './audit.ts';
+import { FollowedFiles } from './followed-file.ts';
+import { followServing, renewRegularly, servingPair } from './serving.ts';
+import { encrypted } from './encryption.ts';
 import type { PlatformOptions } from './options.ts';
-import { readTokens } from './tokens.ts';
 
 export interface Running {
   readonly url: string;
   close(): Promise<void>;
 }
 
+const storePrefix = '/registry';
 /** As kube-apiserver's own defaults. */
 const serviceCidr = '10.0.0.0/24';
 const serviceAddress = '10.0.0.1';
 
 /** Whatever was opened is closed again when something on the way fails. */
-export async function start(options: PlatformOptions): Promise<Running> {
+export async function start(options: PlatformOptions, log: Logger): Promise<Running> {
   await using opened = new AsyncDisposableStack();
   await mkdir(options.dataDirectory, { recursive: true, mode: 0o700 });
   const opening = openStore(options);
@@ -42,36 +51,78 @@ export async function start(options: PlatformOptions): Promise<Running> {
   );
   opened.defer(async () => (await closing)?.());
   const credentials = await credentialsOf(options);
-  const store = await opening;
+  const outbound = new Outbound({ allow: options.outboundAllow });
+  opened.defer(() => outbound.close());
+  const files = new FollowedFiles({ clock: systemClock, log });
+  opened.defer(() => files.close());
+  const trusted = await authentication(options, credentials, { outbound, files });
+  const measured = new ObservedStore(await opening, storePrefix, systemClock);
+  const store = await encrypted(measured, storePrefix, options);
+  const auditor = options.audit && (await openAuditor(options.audit, outbound, log));
+  opened.defer(() => auditor?.close());
   const open = await openControlPlane({
     name: 'root',
-    prefix: '/registry',
+    prefix: storePrefix,
     store,
     clock: systemClock,
     random: systemRandom,
+    outbound,
+    admission: options.admission,
   });
   opened.defer(() => open.close());
   const state = { isReady: false, url: '' };
-  const server = await apiServer(options, open.plane, state);
+  const allowed = await authorization(open.plane, options.authorization, (error) =>
+    log.error('the authorization configuration is not used', { error }),
+  );
+  opened.defer(() => allowed.close());
+  const aggregation = aggregationOf(open.plane, credentials, log);
+  opened.defer(() => aggregation.close());
+  const server = apiServer(trusted, open.plane, {
+    state,
+    log,
+    aggregator: aggregation.aggregator,
+    authorizers: [allowed],
+    metrics: () => measured.text(),
+    ...(auditor && { auditor }),
+  });
+  const pair = await servingPair(options.serving, credentials, options.dataDirectory);
   const listener = await listen({
     host: options.host,
     port: options.port,
-    key: credentials.server.key,
-    certificate: credentials.server.certificate,
-    clientCas: credentials.authority.certificate,
+    key: pair.key,
+    certificate: pair.certificate,
+    clientCas: trusted.clientCas,
     clock: systemClock,
-    handler: (request) => server.handle(request),
-    onError: (error) => console.error(error),
+    handler: logged((request) => server.handle(request), log),
+    onError: (error) => log.error('a connection failed', { error }),
   });
   opened.defer(() => listener.close());
+  followServing({ listener, pair, trusted, clientCaFile: options.serving.clientCaFile, files });
+  const renewal = renewRegularly(() => credentialsOf(options), log);
+  opened.defer(() => renewal.close());
   const address = isAny(options.host) ? '127.0.0.1' : options.host;
   state.url = `https://${address.includes(':') ? `[${address}]` : address}:${listener.port}`;
-  await bootstrap(open.plane, { serviceCidr, serviceAddress, endpoint: { address, port: listener.port } });
+  const endpoint = { address: options.advertiseAddress ?? address, port: listener.port };
+  await bootstrap(open.plane, { serviceCidr, serviceAddress, endpoint });
+  await aggregation.start();
   await writeKubeconfig(options.kubeconfig, state.url, credentials);
   state.isReady = true;
   opened.defer(() => void (state.isReady = false));
   const running = opened.move();
   return { url: state.url, close: () => running.disposeAsync() };
+}
+
+/** Every request, for those who look for one. */
+function logged(handler: Handler, log: Logger): Handler {
+  if (!log.isOn('debug')) return handler;
+  return async (request) => {
+    const begunMs = systemClock.monotonicMs();
+    const answer = await handler(request);
+    const { method, target, peer } = request;
+    const ms = Math.round((systemClock.monotonicMs() - begunMs) * 1_000) / 1_000;
+    log.debug('request', { method, target, status: answer.status, ms, from: peer.address });
+    return answer;
+  };
 }
 
 function credentialsOf({ host, hosts, dataDirectory }: PlatformOptions): Promise<Credentials> {
@@ -80,22 +131,51 @@ function credentialsOf({ host, hosts, dataDirectory }: PlatformOptions): Promise
   return loadCredentials(dataDirectory, [...addresses, ...hosts, serviceAddress], world);
 }
 
-async function apiServer(
-  options: PlatformOptions,
+/** Who is asked about requests, and who is told of them. */
+type Accounts = Pick<ApiServerOptions, 'aggregator' | 'auditor' | 'authorizers' | 'metrics'>;
+
+interface State {
+  readonly isReady: boolean;
+  readonly url: string;
+}
+
+function apiServer(
+  trusted: Authentication,
   plane: ControlPlane,
-  state: { readonly isReady: boolean; readonly url: string },
-): Promise<ApiServer> {
+  { state, log, ...accounts }: Accounts & { readonly state: State; readonly log: Logger },
+): ApiServer {
   return new ApiServer({
     plane,
-    authenticators: await authenticators(options),
-    authorizers: [privilegedGroup],
+    ...trusted.of(plane),
+    ...accounts,
     health: {
       livez: [ping],
       readyz: [ping, { name: 'store', check: () => storeProblem(plane.store) }, readiness(() => state.isReady)],
     },
     address: () => state.url.replace('https://', ''),
-    onError: (error) => console.error(error),
+    onError: (error) => log.error('a request failed', { error }),
   });
+}
+
+/** What other servers serve behind this one, and how they know it. */
+function aggregationOf(plane: ControlPlane, credentials: Credentials, log: Logger) {
+  const onError = (error: Error): void => log.error('an aggregated API could not be looked after', { error });
+  const { authority, frontProxyAuthority, frontProxy } = credentials;
+  const aggregator = new Aggregator({ plane, clientCertificate: () => frontProxy, onError });
+  const published = {
+    clientCa: authority.certificate,
+    frontProxyCa: frontProxyAuthority.certificate,
+    allowedNames: [frontProxyName],
+  };
+  const publisher = new AuthenticationPublisher(plane, () => published, onError);
+  return {
+    aggregator,
+    start: () => Promise.all([publisher.start(), aggregator.start()]),
+    close() {
+      publisher.close();
+      aggregator.close();
+    },
+  };
 }
 
 async function writeKubeconfig(path: string, url: string, { authority, admin }: Credentials): Promise<void> {
@@ -127,6 +207,10 @@ async function storeProblem(store: Store): Promise<string | undefined> {
   }
 }
 
+const historyRevisionsMax = 1_000_000;
+
+const historyPolicy = (ageMs: number) => (ageMs > 0 ? { ageMs, revisionsMax: historyRevisionsMax } : undefined);
+
 async function openStore({ store, dataDirectory }: PlatformOptions): Promise<Store> {
   switch (store.type) {
     case 'embedded':
@@ -134,12 +218,9 @@ async function openStore({ store, dataDirectory }: PlatformOptions): Promise<Sto
     case 'memory':
       return openMemoryStore();
     case 'etcd':
-      return (await import('@hangar/store/etcd')).openEtcdStore({ endpoints: store.endpoints });
+      return (await import('@hangar/store/etcd')).openEtcdStore({
+        endpoints: store.endpoints,
+        history: historyPolicy(store.compactionIntervalMs),
+      });
   }
-}
-
-async function authenticators({ tokenFile }: PlatformOptions): Promise<Authenticator[]> {
-  const all: Authenticator[] = [new CertificateAuthenticator(systemClock)];
-  if (tokenFile !== undefined) all.push(new StaticTokenAuthenticator(readTokens(await readFile(tokenFile, 'utf8'))));
-  return all;
 }

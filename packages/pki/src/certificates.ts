@@ -33,6 +33,8 @@ export interface CertificateRequest {
   readonly commonName: string;
   /** Groups, for Kubernetes. */
   readonly organizations?: readonly string[];
+  /** Of the user, for Kubernetes. */
+  readonly uid?: string;
   readonly usage: 'server' | 'client';
   /** Names and addresses under which a server is reached. */
   readonly hosts?: readonly string[];
@@ -52,6 +54,7 @@ const backdatedMs = 300_000;
 const identifiers = {
   commonName: '2.5.4.3',
   organization: '2.5.4.10',
+  userUid: '1.3.6.1.4.1.57683.2',
   ecdsaWithSha256: '1.2.840.10045.4.3.2',
   subjectKeyIdentifier: '2.5.29.14',
   keyUsage: '2.5.29.15',
@@ -91,7 +94,7 @@ export function issueCertificate(authority: KeyPair, request: CertificateRequest
   return signed({
     // As it is encoded there: Go compares bytes.
     issuer: { name: subjectOf(issuer), key: createPrivateKey(authority.key) },
-    subject: nameOf(request.organizations ?? [], request.commonName),
+    subject: nameOf(request.organizations ?? [], request.commonName, request.uid),
     keys,
     days: request.days,
     world,
@@ -142,10 +145,11 @@ function serialNumber(random: Random): Uint8Array {
   return bytes;
 }
 
-const nameOf = (organizations: readonly string[], commonName: string): Der =>
+const nameOf = (organizations: readonly string[], commonName: string, uid?: string): Der =>
   sequence(
     ...organizations.map((one) => attribute(identifiers.organization, one)),
     attribute(identifiers.commonName, commonName),
+    ...(uid === undefined ? [] : [attribute(identifiers.userUid, uid)]),
   );
 
 const attribute = (type: string, value: string): Der => set(sequence(objectIdentifier(type), utf8(value)));

@@ -7,9 +7,11 @@ import { badRequest, quote } from '@hangar/api';
 import type { Clock, Random } from '@hangar/core';
 import type { Store } from '@hangar/store';
 import type { Admission } from './admission/admission.ts';
+import type { Policy } from './auth/authorization/rbac/policy.ts';
 import type { Definitions } from './definitions/follower.ts';
 import type { Collections } from './objects/collections.ts';
 import type { Expiry } from './objects/expiry.ts';
+import type { Outbound, ServiceResolver } from './outbound/index.ts';
 import type { Catalogue } from './resources/catalogue.ts';
 import type { Resource } from './resources/resource.ts';
 
@@ -26,6 +28,11 @@ export interface ControlPlane {
   readonly expiry: Expiry;
   readonly collections: Collections;
   readonly definitions: Definitions;
+  /** Roles and bindings. */
+  readonly policy: Policy;
+  /** For everything that is called because an object of this control plane says so. */
+  readonly outbound: Outbound;
+  readonly services: ServiceResolver;
 }
 
 /** Where the objects of a resource are; in one namespace when it is given. Ends in a slash, so that no other key matches. */

@@ -10,18 +10,42 @@
  *   verbs/        create, get, list, watch, update, patch, delete
  *   subresources/ scale, and those that are operations of their own: bindings, evictions
  *   allocation/   what objects have besides themselves: a service's addresses and ports
+ *   aggregation/  group-versions that other servers serve behind this one
+ *   library/      for writing such a server: `@hangar/server/library`
+ *   outbound/     what the server calls by itself, and where it may go
  *   reviews/      questions about users and what they may do
  *   documents/    discovery, OpenAPI, version, health
  */
 
+export { Aggregator } from './aggregation/aggregator.ts';
+export { AuthenticationPublisher } from './aggregation/authentication-config.ts';
+export type { PublishedAuthentication } from './aggregation/authentication-config.ts';
 export { Admission } from './admission/admission.ts';
+export { checkPluginChoice } from './admission/plugins.ts';
+export type { PluginChoice } from './admission/plugins.ts';
 export type { AdmissionPlugin, AdmissionRequest } from './admission/admission.ts';
-export { namespaceLifecycle } from './admission/namespace-lifecycle.ts';
+export { namespaceLifecycle } from './admission/builtin/namespace-lifecycle.ts';
+export { CertificateAuthorities } from './auth/authorities.ts';
 export { CertificateAuthenticator, StaticTokenAuthenticator } from './auth/authenticate.ts';
 export type { Authenticator, StaticToken } from './auth/authenticate.ts';
 export { privilegedGroup } from './auth/authorize.ts';
+export { Authorization } from './auth/authorization/configuration/authorization.ts';
+export type { AuthorizationOptions } from './auth/authorization/configuration/authorization.ts';
+export { ConfigurationError } from './auth/authorization/configuration/configuration.ts';
+export type { AuthorizerConfiguration } from './auth/authorization/configuration/configuration.ts';
 export type { Authorizer, Decision } from './auth/authorize.ts';
 export type { User } from './auth/user.ts';
+export type { TokenAuthenticator, TokenIdentity } from './auth/tokens.ts';
+export { anonymousAccess } from './auth/anonymous.ts';
+export type { AnonymousOptions } from './auth/anonymous.ts';
+export { TokenWebhook } from './auth/token-webhook/token-webhook.ts';
+export { BootstrapTokenAuthenticator } from './auth/bootstrap-tokens/bootstrap-tokens.ts';
+export { FrontProxyAuthenticator } from './auth/front-proxy/front-proxy.ts';
+export type { FrontProxyOptions } from './auth/front-proxy/front-proxy.ts';
+export { ServiceAccountAuthenticator } from './auth/service-accounts/authenticate.ts';
+export { signingKeyOf, verificationKeysOf } from './auth/service-accounts/keys.ts';
+export { LegacyTokenAuthenticator } from './auth/service-accounts/legacy.ts';
+export { ServiceAccounts } from './auth/service-accounts/service-accounts.ts';
 export { bootstrap } from './bootstrap/bootstrap.ts';
 export type { BootstrapOptions } from './bootstrap/objects.ts';
 export { openControlPlane } from './open-control-plane.ts';
@@ -31,7 +55,13 @@ export { listen } from './http/listener.ts';
 export type { Listener, ListenOptions } from './http/listener.ts';
 export type { Answer, Handler, Headers, Peer, ServerRequest, Sink, Streaming } from './http/message.ts';
 export { Expiry } from './objects/expiry.ts';
+export { postToCluster } from './outbound/cluster-post.ts';
+export { Outbound, parseCidr } from './outbound/index.ts';
+export type { OutboundAnswer, OutboundOptions, OutboundRequest } from './outbound/index.ts';
 export { Catalogue } from './resources/catalogue.ts';
 export { DefinitionFollower } from './definitions/follower.ts';
 export { ApiServer } from './server.ts';
 export type { ApiServerOptions } from './server.ts';
+export * from './audit/index.ts';
+export * from './encryption/index.ts';
+export { ObservedStore } from './metrics/observed-store.ts';

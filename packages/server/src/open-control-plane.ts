@@ -4,14 +4,17 @@ import type { Clock, Random } from '@hangar/core';
 import type { Store } from '@hangar/store';
 import { Admission } from './admission/admission.ts';
 import { admissionPlugins } from './admission/plugins.ts';
+import type { PluginChoice } from './admission/plugins.ts';
+import { RoleAggregator } from './auth/authorization/rbac/aggregation.ts';
+import { Policy } from './auth/authorization/rbac/policy.ts';
 import { bootstrap } from './bootstrap/bootstrap.ts';
 import type { BootstrapOptions } from './bootstrap/objects.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { Collections } from './objects/collections.ts';
 import { Expiry } from './objects/expiry.ts';
+import { Outbound, ServiceResolver } from './outbound/index.ts';
 import { Catalogue } from './resources/catalogue.ts';
 import { DefinitionFollower } from './definitions/follower.ts';
-import type { Definitions } from './definitions/follower.ts';
 
 export interface ControlPlaneOptions {
   readonly name: string;
@@ -22,8 +25,12 @@ export interface ControlPlaneOptions {
   readonly random: Random;
   /** Absent: whoever opens it calls `bootstrap` when it knows the address. */
   readonly bootstrap?: BootstrapOptions;
+  /** Absent: kube-apiserver's own choice of plugins. */
+  readonly admission?: PluginChoice;
   /** How much of the store may be kept in memory for lists. */
   readonly cacheBytesMax?: number;
+  /** Shared by control planes, and closed by whoever made it. Absent: one that goes nowhere near this machine. */
+  readonly outbound?: Outbound;
 }
 
 const defaultCacheBytesMax = 256 * 1024 * 1024;
@@ -36,20 +43,26 @@ export interface OpenControlPlane {
 export async function openControlPlane(options: ControlPlaneOptions): Promise<OpenControlPlane> {
   const { name, prefix, store, clock, random } = options;
   const catalogue = new Catalogue();
-  const plane: ControlPlane & { definitions: Definitions; admission: Admission } = {
+  const plane: { -readonly [K in keyof ControlPlane]: ControlPlane[K] } = {
     name,
     prefix: `${prefix}/clusters/${name}/`,
     store,
     clock,
     random,
     catalogue,
-    // Nobody writes before both are set.
+    // Nobody writes before these are set.
     admission: undefined as never,
     expiry: new Expiry(store, clock),
     definitions: undefined as never,
     collections: new Collections(store, options.cacheBytesMax ?? defaultCacheBytesMax),
+    outbound: options.outbound ?? new Outbound({ clock }),
+    services: undefined as never,
+    policy: undefined as never,
   };
-  plane.admission = new Admission(admissionPlugins(plane));
+  plane.services = new ServiceResolver(plane);
+  plane.policy = new Policy(plane);
+  const aggregator = new RoleAggregator(plane);
+  plane.admission = new Admission(admissionPlugins(plane, options.admission));
   if (options.bootstrap) await bootstrap(plane, options.bootstrap);
   const definitions = new DefinitionFollower(plane);
   plane.definitions = definitions;
@@ -59,6 +72,10 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Op
     close() {
       definitions.close();
       plane.admission.close();
+      plane.services.close();
+      aggregator.close();
+      plane.policy.close();
+      if (!options.outbound) plane.outbound.close();
       plane.collections.close();
     },
   };

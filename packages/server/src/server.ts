@@ -6,16 +6,28 @@
 import {
   StatusError,
   builtinServedGroups,
-  forbiddenRequest,
   internalError,
   methodNotSupported,
   notFound,
   unauthorized,
 } from '@hangar/api';
-import { asError } from '@hangar/core';
+import { asError, isTraced, traced } from '@hangar/core';
+import type { TraceAttributes } from '@hangar/core';
+import type { Aggregator } from './aggregation/aggregator.ts';
+import type { Auditor, AuditRecord } from './audit/auditor.ts';
+import { anonymousHealth } from './auth/anonymous.ts';
+import type { AnonymousAccess } from './auth/anonymous.ts';
 import type { Authenticator } from './auth/authenticate.ts';
-import type { Authorizer } from './auth/authorize.ts';
+import type { Authorizer, Judgement } from './auth/authorize.ts';
+import { forbidden } from './auth/forbidden.ts';
 import { Guard } from './auth/guard.ts';
+import type { Impersonated } from './auth/impersonation/impersonate.ts';
+import { impersonate } from './auth/impersonation/impersonate.ts';
+import { wantedUser } from './auth/impersonation/wanted.ts';
+import { isPromise } from './auth/promise.ts';
+import { issuerDocument, issuerPaths } from './auth/service-accounts/documents.ts';
+import type { ServiceAccounts } from './auth/service-accounts/service-accounts.ts';
+import type { TokenAuthenticator } from './auth/tokens.ts';
 import { anonymous } from './auth/user.ts';
 import type { User } from './auth/user.ts';
 import type { ControlPlane } from './control-plane.ts';
@@ -27,6 +39,7 @@ import { versionInfo } from './documents/version.ts';
 import { PageNotFound, pageNotFoundAnswer } from './objects/page-not-found.ts';
 import { isStreaming } from './http/message.ts';
 import type { Answer, ServerRequest, Streaming } from './http/message.ts';
+import { processMetrics } from './metrics/process-metrics.ts';
 import { RequestMetrics } from './metrics/request-metrics.ts';
 import { bytesAnswer, errorAnswer } from './objects/answers.ts';
 import { statusOfStoreError } from './objects/store-errors.ts';
@@ -34,6 +47,7 @@ import { forPeople } from './objects/pretty.ts';
 import { requestInfo } from './request/info.ts';
 import type { RequestInfo, ResourceRequest } from './request/info.ts';
 import { Query, splitTarget } from './request/query.ts';
+import { selectedRequest } from './request/selectors.ts';
 import type { Resource } from './resources/resource.ts';
 import { subresourceOf } from './resources/resource.ts';
 import { subresourceHandler } from './subresources/index.ts';
@@ -42,11 +56,22 @@ import { verbHandler } from './verbs/index.ts';
 
 export interface ApiServerOptions {
   readonly plane: ControlPlane;
-  readonly authenticators: readonly Authenticator[];
+  /** Asked in order; those of tokens after all others. */
+  readonly authenticators: readonly (Authenticator | TokenAuthenticator)[];
   readonly authorizers: readonly Authorizer[];
   /** Of tokens; absent: that of a cluster's own API. */
   readonly audiences?: readonly string[];
+  /** By which tokens are issued; absent: none are. They are verified by authenticators. */
+  readonly serviceAccounts?: ServiceAccounts;
+  /** Absent: for health and version alone. */
+  readonly anonymous?: AnonymousAccess;
   readonly health: HealthChecks;
+  /** What other servers serve behind this one; absent: nothing. */
+  readonly aggregator?: Aggregator;
+  /** Absent: nothing is audited. */
+  readonly auditor?: Auditor;
+  /** What others count, in the format of Prometheus. */
+  readonly metrics?: () => string;
   /** Host and port that clients are told. */
   readonly address: () => string;
   /** Told of every failure that is the server's own. */
@@ -75,12 +100,25 @@ const resourceName = ({ group, name }: Resource) => ({ group, resource: name });
 /** Whoever may reach the port may ask whether the server is well. */
 const isPublic = (path: string): boolean => healthPaths.test(path) || path === '/version';
 
+const isRead = (verb: string): boolean => verb === 'get' || verb === 'head';
+
 /** What was found out about a request, for those who account for it. */
 interface About {
+  /** Who was authenticated. */
+  user: User | undefined;
+  /** As whom it acts, where that is somebody else. */
+  impersonated: Impersonated | undefined;
   info: RequestInfo | undefined;
   resource: Resource | undefined;
+  audit: AuditRecord | undefined;
   readonly warnings: string[];
 }
+
+const spanOf = (request: ServerRequest) => (): TraceAttributes => ({
+  traceparent: request.header('traceparent') ?? '',
+  'http.request.method': request.method,
+  'url.path': splitTarget(request.target).path,
+});
 
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
 
@@ -93,19 +131,39 @@ export class ApiServer {
 
   constructor(options: ApiServerOptions) {
     this.#options = options;
-    this.#guard = new Guard(options);
-    this.#discovery = new Discovery(options.plane.catalogue, options.address);
-    this.#openApi = new OpenApi(options.plane.catalogue);
+    const { clock, random } = options.plane;
+    this.#guard = new Guard({ ...options, clock, random });
+    this.#discovery = new Discovery(options.plane.catalogue, options.address, options.aggregator);
+    this.#openApi = new OpenApi(options.plane.catalogue, options.aggregator);
     this.#metrics = new RequestMetrics(options.plane.clock);
   }
 
   /** Never rejects. */
-  async handle(request: ServerRequest): Promise<Answer> {
-    const about: About = { info: undefined, resource: undefined, warnings: [] };
+  handle(request: ServerRequest): Promise<Answer> {
+    return isTraced() ? traced('request', () => this.#account(request), spanOf(request)) : this.#account(request);
+  }
+
+  async #account(request: ServerRequest): Promise<Answer> {
+    const about: About = {
+      user: undefined,
+      impersonated: undefined,
+      info: undefined,
+      resource: undefined,
+      audit: undefined,
+      warnings: [],
+    };
     const ended = this.#metrics.begin(request.method);
-    const answer = await this.#answer(request, about);
-    ended(about.info, about.resource, answer.status);
+    const answered = await this.#answer(request, about);
+    ended(about.info, about.resource, answered.status);
+    const answer = this.#options.auditor ? this.#audited(request, about, answered) : answered;
     return isStreaming(answer.body) && about.resource ? this.#countWatch(answer, answer.body, about.resource) : answer;
+  }
+
+  /** Who could not be authenticated has no record yet. */
+  #audited(request: ServerRequest, { audit, info }: About, answer: Answer): Answer {
+    const record =
+      audit ?? (info && answer.status === 401 ? this.#options.auditor!.begin(request, info, undefined) : undefined);
+    return record ? record.answered(answer) : answer;
   }
 
   async #answer(request: ServerRequest, about: About): Promise<Answer> {
@@ -137,17 +195,34 @@ export class ApiServer {
     return internalError(asError(error));
   }
 
-  async #handle(request: ServerRequest, about: About): Promise<Answer> {
+  async #handle(given: ServerRequest, about: About): Promise<Answer> {
+    let request = given;
     const { path, query } = splitTarget(request.target);
     const parameters = new Query(query);
     const info = requestInfo(request.method, path, query !== '' && (parameters.flag('watch') ?? false));
     about.info = info;
-    const user = await this.#authenticate(request, path);
-    await this.#authorize(user, info);
+    const authenticating = traced('authenticate', () => this.#authenticate(given, path));
+    const authenticated = isPromise(authenticating) ? await authenticating : authenticating;
+    about.user = authenticated;
+    if (this.#options.auditor) {
+      about.audit = this.#options.auditor.begin(request, info, authenticated);
+      if (about.audit) request = about.audit.request;
+    }
+    const selected = query === '' ? info : selectedRequest(info, path, parameters);
+    const wanted = wantedUser(request);
+    if (wanted) {
+      about.impersonated = await impersonate({ guard: this.#guard, requestor: authenticated, wanted, info: selected });
+    }
+    const user = about.impersonated?.user ?? authenticated;
+    if (about.impersonated) about.audit?.impersonated(user);
+    const authorizing = traced('authorize', () => this.#authorize(user, selected, about.audit));
+    if (authorizing) await authorizing;
+    const remote = this.#options.aggregator?.find(path);
+    if (remote) return this.#options.aggregator!.answer(remote, path, request, user);
     if (!info.isResource) return this.#document(request, path, query);
-    const { plane } = this.#options;
-    const resource = plane.catalogue.find(info);
+    const resource = this.#options.plane.catalogue.find(info);
     if (!resource) throw unknownResource(info);
+    const { plane = this.#options.plane } = resource;
     about.resource = resource;
     const { warnings } = about;
     const call: Call = { plane, request, info, query: parameters, resource, user, guard: this.#guard, warnings };
@@ -182,39 +257,62 @@ export class ApiServer {
     return handler(call);
   }
 
-  async #authenticate(request: ServerRequest, path: string): Promise<User> {
-    const user = await this.#guard.identify(request);
-    if (user) return user;
+  /** At once, when who it is was found out before. */
+  #authenticate(request: ServerRequest, path: string): User | Promise<User> {
+    const identifying = this.#guard.identify(request);
+    if (isPromise(identifying)) return identifying.then((user) => user ?? this.#stranger(request, path));
+    return identifying ?? this.#stranger(request, path);
+  }
+
+  #stranger(request: ServerRequest, path: string): User {
+    const { anonymous: isLetIn = anonymousHealth } = this.#options;
     // Credentials that are not valid are refused even where none are needed.
-    if (isPublic(path) && request.header('authorization') === undefined) return anonymous;
+    if (isLetIn(path) && request.header('authorization') === undefined) return anonymous;
     throw unauthorized();
   }
 
-  async #authorize(user: User, info: RequestInfo): Promise<void> {
-    if (!info.isResource && isPublic(info.path)) return;
-    if ((await this.#guard.decide(user, info)) !== 'allow') throw forbidden(user, info);
+  /** Nothing to wait for when it is known at once. */
+  #authorize(user: User, info: RequestInfo, audit: AuditRecord | undefined): void | Promise<void> {
+    if (!info.isResource && isRead(info.verb) && isPublic(info.path)) return audit?.decided('allow', '');
+    const judging = this.#guard.judge(user, info);
+    if (judging instanceof Promise) return judging.then((judgement) => insistOn(user, info, judgement, audit));
+    insistOn(user, info, judging, audit);
   }
 
   async #document(request: ServerRequest, path: string, query: string): Promise<Answer> {
     if (request.method !== 'GET' && request.method !== 'HEAD') throw new PageNotFound();
     if (path === '/version') return json(versionInfo);
-    if (path === '/metrics') return bytesAnswer(200, metricsType, Buffer.from(this.#metrics.text()));
+    if (path === '/metrics') return bytesAnswer(200, metricsType, Buffer.from(this.#metricsText()));
     if (healthPaths.test(path)) return healthAnswer(path, query, this.#options.health);
     const found = this.#discovery.answer(path, request) ?? (await this.#openApi.answer(path, query, request));
     if (found) return found;
+    const { serviceAccounts, address } = this.#options;
+    const issuer = serviceAccounts && issuerDocument({ path, accept: request.header('accept') }, serviceAccounts, address());
+    if (issuer) return issuer;
     if (path === '/') return json({ paths: this.#paths() });
     throw unknownPath(path);
+  }
+
+  #metricsText(): string {
+    const { metrics, aggregator } = this.#options;
+    const others = [metrics?.(), aggregator?.metrics()].filter((text) => text !== undefined && text !== '');
+    return `${[this.#metrics.text(), ...others, processMetrics()].join('\n')}\n`;
   }
 
   #paths(): string[] {
     const groups = this.#options.plane.catalogue.groups;
     const named = groups.filter(({ name }) => name !== '');
-    const versions = named.flatMap(({ name, versions: all }) => [
+    const own = named.flatMap(({ name, versions: all }) => [
       `/apis/${name}`,
       ...all.map((one) => `/apis/${name}/${one.name}`),
     ]);
+    const remote = (this.#options.aggregator?.versions ?? []).flatMap(({ group, version }) =>
+      group === '' ? [] : [`/apis/${group}`, `/apis/${group}/${version}`],
+    );
+    const versions = [...new Set([...own, ...remote])];
     const others = ['/healthz', '/livez', '/metrics', '/openapi/v2', '/openapi/v3', '/readyz', '/version'];
-    return ['/api', '/api/v1', '/apis', ...versions.sort(), ...others];
+    const issuer = this.#options.serviceAccounts ? issuerPaths(this.#options.serviceAccounts) : [];
+    return [...issuer, '/api', '/api/v1', '/apis', ...versions.sort(), ...others].sort();
   }
 }
 
@@ -229,14 +327,13 @@ const notAllowed = ({ group, name: resource, struct }: Resource, verb: string): 
 const json = (value: object): Answer =>
   bytesAnswer(200, 'application/json', Buffer.from(JSON.stringify(value, undefined, 2)));
 
-function forbidden(user: User, info: RequestInfo): StatusError {
-  if (!info.isResource) {
-    const message = `forbidden: User "${user.name}" cannot ${info.verb} path "${info.path}"`;
-    return new StatusError('Forbidden', message, { details: {} });
-  }
-  const { group, resource, subresource, namespace, name, verb } = info;
-  const what = subresource === '' ? resource : `${resource}/${subresource}`;
-  const where = namespace === '' ? 'at the cluster scope' : `in the namespace "${namespace}"`;
-  const message = `User "${user.name}" cannot ${verb} resource "${what}" in API group "${group}" ${where}`;
-  return forbiddenRequest({ group, resource }, name, message);
+function insistOn(
+  user: User,
+  info: RequestInfo,
+  { decision, reason, error }: Judgement,
+  audit: AuditRecord | undefined,
+): void {
+  audit?.decided(decision === 'allow' ? 'allow' : 'forbid', reason);
+  if (decision === 'allow') return;
+  throw error ?? forbidden(user, info, reason);
 }

@@ -145,6 +145,7 @@ export class AuditRecord {
       if (name !== undefined) event.objectRef['name'] = name;
     }
     if (level === 'Metadata') return;
+    for (const [key, value] of auditAnnotationsOf(this.request, 'Request') ?? []) this.annotate(key, value);
     const clean = (object: unknown): unknown => (omitManagedFields ? dropManagedFields(object) : object);
     const sent = this.#body && objectIn(this.#body, this.#request.header('content-type') ?? '');
     if (sent !== undefined) event.requestObject = clean(sent);

@@ -10,6 +10,8 @@ import {
   etagOf,
 } from '@hangar/api';
 import type { JsonObject } from '@hangar/api';
+import { mergedAggregated, mergedGroup, mergedGroupList } from '../aggregation/merged-discovery.ts';
+import type { RemoteVersion } from '../aggregation/merged-discovery.ts';
 import type { Answer, ServerRequest } from '../http/message.ts';
 import { bytesAnswer, encoded } from '../objects/answers.ts';
 import type { Catalogue } from '../resources/catalogue.ts';
@@ -20,15 +22,25 @@ interface Document {
   readonly etag: string;
 }
 
+/** What other servers serve. */
+export interface RemoteVersions {
+  readonly generation: number;
+  readonly versions: readonly RemoteVersion[];
+}
+
+const nothingElse: RemoteVersions = { generation: 0, versions: [] };
+
 export class Discovery {
   readonly #catalogue: Catalogue;
   readonly #address: () => string;
-  #generation = -1;
+  readonly #remote: RemoteVersions;
+  #generation = '';
   readonly #documents = new Map<string, Document>();
 
-  constructor(catalogue: Catalogue, address: () => string) {
+  constructor(catalogue: Catalogue, address: () => string, remote: RemoteVersions = nothingElse) {
     this.#catalogue = catalogue;
     this.#address = address;
+    this.#remote = remote;
   }
 
   /** Undefined when the path is not one of discovery's. */
@@ -39,8 +51,12 @@ export class Discovery {
     const [groupName, versionName] = root === 'api' ? ['', group] : [group, version];
     if (root === 'api' && version !== undefined) return undefined;
     const found = this.#catalogue.groups.find(({ name }) => name === groupName);
-    if (!found || (root === 'apis' && groupName === '')) return undefined;
-    if (versionName === undefined) return this.#plain(request, apiGroup(found));
+    if (root === 'apis' && groupName === '') return undefined;
+    if (versionName === undefined) {
+      const merged = mergedGroup(found ? (apiGroup(found) as never) : bareGroup(groupName), this.#remote.versions);
+      return merged && this.#plain(request, merged);
+    }
+    if (!found) return undefined;
     const served = found.versions.find(({ name }) => name === versionName);
     return served && this.#plain(request, apiResourceList(groupName, served));
   }
@@ -48,7 +64,10 @@ export class Discovery {
   #rootAnswer(root: 'api' | 'apis', request: ServerRequest): Answer {
     const accept = request.header('accept') ?? '';
     if (accept.includes('APIGroupDiscoveryList')) {
-      const document = this.#document(`/${root}`, () => aggregatedDiscovery(`/${root}`, this.#catalogue.groups));
+      const document = this.#document(`/${root}`, () => {
+        const own = aggregatedDiscovery(`/${root}`, this.#catalogue.groups);
+        return root === 'api' ? own : mergedAggregated(own, this.#remote.versions);
+      });
       const headers = {
         'content-type': aggregatedMediaType,
         etag: document.etag,
@@ -59,7 +78,8 @@ export class Discovery {
       return { status: 200, headers, body: document.bytes };
     }
     const groups = this.#catalogue.groups;
-    return this.#plain(request, root === 'api' ? apiVersions(groups, this.#address()) : apiGroupList(groups));
+    if (root === 'api') return this.#plain(request, apiVersions(groups, this.#address()));
+    return this.#plain(request, mergedGroupList(apiGroupList(groups), this.#remote.versions));
   }
 
   #plain(request: ServerRequest, object: JsonObject): Answer {
@@ -68,9 +88,10 @@ export class Discovery {
   }
 
   #document(path: string, build: () => JsonObject): Document {
-    if (this.#generation !== this.#catalogue.generation) {
+    const generation = `${this.#catalogue.generation} ${this.#remote.generation}`;
+    if (this.#generation !== generation) {
       this.#documents.clear();
-      this.#generation = this.#catalogue.generation;
+      this.#generation = generation;
     }
     let document = this.#documents.get(path);
     if (!document) {
@@ -84,3 +105,6 @@ export class Discovery {
 /** In protobuf nothing is without its version. */
 const withVersion = (object: JsonObject, format: string): JsonObject =>
   format === 'protobuf' && object['apiVersion'] === undefined ? { apiVersion: 'v1', ...object } : object;
+
+/** Of a group that only other servers serve. */
+const bareGroup = (name: string): JsonObject & { name: string } => ({ kind: 'APIGroup', apiVersion: 'v1', name });

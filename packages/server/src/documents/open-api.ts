@@ -2,9 +2,21 @@
 
 import { etagOf } from '@hangar/api';
 import type { OpenApiV3Source, openApiV2, openApiV2Protobuf } from '@hangar/api/openapi';
+import { mergedOpenApiV2 } from '../aggregation/merged-open-api.ts';
+import type { RemoteOpenApi } from '../aggregation/merged-open-api.ts';
 import type { Answer, ServerRequest } from '../http/message.ts';
 import { bytesAnswer } from '../objects/answers.ts';
 import type { Catalogue } from '../resources/catalogue.ts';
+
+/** The documents of other servers, as they were last seen. */
+export interface RemoteOpenApis {
+  readonly generation: number;
+  /** By path: `apis/notes.example.com/v1`. */
+  readonly v3: ReadonlyMap<string, { readonly hash: string; readonly bytes: Buffer }>;
+  readonly v2: readonly RemoteOpenApi[];
+}
+
+const nothingElse: RemoteOpenApis = { generation: 0, v3: new Map(), v2: [] };
 
 interface Builders {
   readonly openApiV2: typeof openApiV2;
@@ -13,22 +25,25 @@ interface Builders {
 
 export class OpenApi {
   readonly #catalogue: Catalogue;
-  #generation = -1;
+  readonly #remote: RemoteOpenApis;
+  #generation = '';
   #sources: ReadonlyMap<string, OpenApiV3Source> = new Map();
   #v2: { json: Buffer; protobuf?: Buffer; etag: string } | undefined;
 
-  constructor(catalogue: Catalogue) {
+  constructor(catalogue: Catalogue, remote: RemoteOpenApis = nothingElse) {
     this.#catalogue = catalogue;
+    this.#remote = remote;
   }
 
   /** Undefined when the path is none of OpenAPI's. */
   async answer(path: string, query: string, request: ServerRequest): Promise<Answer | undefined> {
     if (path !== '/openapi/v2' && path !== '/openapi/v3' && !path.startsWith('/openapi/v3/')) return undefined;
     const builders = await import('@hangar/api/openapi');
-    if (this.#generation !== this.#catalogue.generation) {
-      this.#sources = builders.openApiV3Sources(this.#catalogue.groups);
+    const generation = `${this.#catalogue.generation} ${this.#remote.generation}`;
+    if (this.#generation !== generation) {
+      this.#sources = this.#allSources(builders.openApiV3Sources(this.#catalogue.groups));
       this.#v2 = undefined;
-      this.#generation = this.#catalogue.generation;
+      this.#generation = generation;
     }
     if (path === '/openapi/v2') return this.#v2Answer(builders, request);
     if (path === '/openapi/v3') {
@@ -42,9 +57,18 @@ export class OpenApi {
     return source && v3Answer(source, query, request);
   }
 
+  #allSources(own: ReadonlyMap<string, OpenApiV3Source>): ReadonlyMap<string, OpenApiV3Source> {
+    const { v3 } = this.#remote;
+    if (v3.size === 0) return own;
+    const remote = [...v3].map(([path, { hash, bytes }]) => [path, { path, hash, build: () => bytes }] as const);
+    return new Map([...own, ...remote]);
+  }
+
   #v2Answer(builders: Builders, request: ServerRequest): Answer {
     if (!this.#v2) {
-      const json = Buffer.from(JSON.stringify(builders.openApiV2(this.#catalogue.groups)));
+      const own = builders.openApiV2(this.#catalogue.groups);
+      const { v2 } = this.#remote;
+      const json = Buffer.from(JSON.stringify(v2.length === 0 ? own : mergedOpenApiV2(own, v2)));
       this.#v2 = { json, etag: etagOf(json) };
     }
     const { json, etag } = this.#v2;

@@ -40,6 +40,7 @@ export async function openSubject(random: Random): Promise<Subject> {
     store,
     clock: hastyClock,
     random,
+    admission: { disabled: ['ServiceAccount'] },
     bootstrap: {
       serviceCidr: '10.0.0.0/24',
       serviceAddress: '10.0.0.1',
@@ -83,6 +84,8 @@ export function asServerRequest({ method, target, headers, body }: HostileReques
     target,
     peer,
     header: (name) => (Object.hasOwn(headers, name) ? headers[name] : undefined),
+    headerValues: (name) => (Object.hasOwn(headers, name) ? [headers[name]!] : []),
+    headerNames: () => Object.keys(headers),
     body: async (bytesMax) => {
       if (body !== undefined && body.length > bytesMax) throw tooLarge(`limit is ${bytesMax}`);
       return body ?? new Uint8Array();

@@ -5,7 +5,7 @@ import type { Clock } from '@hangar/core';
 import { readBody } from './body.ts';
 import { compressed } from './compress.ts';
 import { isStreaming } from './message.ts';
-import type { Answer, Peer, ServerRequest, Sink } from './message.ts';
+import type { Answer, Passing, Peer, ServerRequest, Sink, Upgrade } from './message.ts';
 
 export class Http1Request implements ServerRequest {
   readonly method: string;
@@ -13,18 +13,37 @@ export class Http1Request implements ServerRequest {
   readonly peer: Peer;
   readonly #incoming: IncomingMessage;
   readonly #clock: Clock;
+  readonly #upgrade: Upgrade | undefined;
 
-  constructor(incoming: IncomingMessage, peer: Peer, clock: Clock) {
+  constructor(incoming: IncomingMessage, peer: Peer, clock: Clock, upgrade?: Upgrade) {
     this.method = incoming.method ?? 'GET';
     this.target = incoming.url ?? '/';
     this.peer = peer;
     this.#incoming = incoming;
     this.#clock = clock;
+    this.#upgrade = upgrade;
+  }
+
+  get passing(): Passing {
+    const { socket } = this.#incoming;
+    const onGone = (callback: () => void): (() => void) => {
+      socket.once('close', callback);
+      return () => socket.off('close', callback);
+    };
+    return { body: this.#incoming, onGone, ...(this.#upgrade ? { upgrade: this.#upgrade } : {}) };
   }
 
   header(name: string): string | undefined {
     const value = this.#incoming.headers[name];
     return Array.isArray(value) ? value.join(', ') : value;
+  }
+
+  headerValues(name: string): readonly string[] {
+    return this.#incoming.headersDistinct[name] ?? [];
+  }
+
+  headerNames(): readonly string[] {
+    return Object.keys(this.#incoming.headers);
   }
 
   body(bytesMax: number): Promise<Uint8Array> {
@@ -73,6 +92,10 @@ class Http1Sink implements Sink {
 
   end(): void {
     if (!this.#response.writableEnded) this.#response.end();
+  }
+
+  abort(): void {
+    this.#response.destroy();
   }
 
   onDrain(callback: () => void): void {

@@ -7,17 +7,16 @@
  */
 
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http';
-import { constants, performServerHandshake } from 'node:http2';
-import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import type { Server as TlsServer, TLSSocket } from 'node:tls';
 import type { Clock } from '@hangar/core';
+import { Connection } from './h2/connection.ts';
 import { Http1Request, answerHttp1 } from './http1.ts';
-import { Http2Request, answerHttp2 } from './http2.ts';
 import { isStreaming } from './message.ts';
-import type { Handler, Peer, Sink, Streaming } from './message.ts';
+import type { Answer, Handler, Peer, Sink, Streaming } from './message.ts';
 import { peerOf } from './peer.ts';
+import { answerUpgrade, isUpgrade } from './upgrade.ts';
 
 /** Importing it by name would evaluate all of its exports, some of which load a whole client: 5 MB that nobody uses. */
 const { createServer: createHttpServer } = process.getBuiltinModule('node:http');
@@ -38,24 +37,26 @@ export interface ListenOptions {
 
 export interface Listener {
   readonly port: number;
+  /** For connections from now on: a renewed certificate, other CAs. Throws when they are none, and nothing changes. */
+  reload(changed: Partial<Pick<ListenOptions, 'key' | 'certificate' | 'clientCas'>>): void;
   /** Takes no more connections, ends watches, waits for requests under way, then closes what is left. */
   close(): Promise<void>;
 }
 
 const handshakeTimeoutMs = 10_000;
 const headTimeoutMs = 15_000;
+/** How often HTTP/1.1 looks for heads that are late: Node's half a minute would triple their time. */
+const headCheckMs = 3_000;
 const idleTimeoutMs = 300_000;
 /** For what is left of a body when its request was answered already, with a refusal. */
 const restTimeoutMs = 30_000;
 const closeGraceMs = 2_000;
-const streamsPerSessionMax = 250;
 const headerBytesMax = 64 * 1024;
 
-export async function listen(given: ListenOptions): Promise<Listener> {
+export async function listen(options: ListenOptions): Promise<Listener> {
   const streams = new OpenStreams();
-  const options = { ...given, handler: streams.followed(given.handler) };
   const http1 = httpServer(options, streams);
-  const sessions = new Set<ServerHttp2Session>();
+  const http2 = new Set<Connection>();
   const sockets = new Set<Socket>();
   const server = createTlsServer({
     key: options.key,
@@ -74,14 +75,20 @@ export async function listen(given: ListenOptions): Promise<Listener> {
   });
   server.on('secureConnection', (socket) => {
     socket.on('error', () => socket.destroy());
-    if (socket.alpnProtocol === 'h2') sessions.add(http2Session(socket, options, sessions));
+    if (socket.alpnProtocol === 'h2') startHttp2(socket, options, http2);
     else http1.emit('connection', socket);
   });
   server.on('tlsClientError', (_error, socket) => socket.destroy());
   await listening(server, options);
+  let identity: Pick<ListenOptions, 'key' | 'certificate' | 'clientCas'> = options;
   return {
     port: (server.address() as AddressInfo).port,
-    close: () => close({ server, http1, sessions, sockets, streams, clock: options.clock }),
+    reload(changed) {
+      const next = { ...identity, ...changed };
+      server.setSecureContext({ key: next.key, cert: next.certificate, ca: next.clientCas, minVersion: 'TLSv1.2' });
+      identity = next;
+    },
+    close: () => close({ server, http1, http2, sockets, streams, clock: options.clock }),
   };
 }
 
@@ -95,18 +102,14 @@ function listening(server: TlsServer, { host, port }: ListenOptions): Promise<vo
   });
 }
 
-/** Answers that go on until somebody ends them: watches. */
+/** Answers over HTTP/1.1 that go on until somebody ends them: watches. */
 class OpenStreams {
   readonly #sinks = new Set<Sink>();
   isClosing = false;
 
-  followed(handler: Handler): Handler {
-    return async (request) => {
-      const answer = await handler(request);
-      const { body } = answer;
-      if (!isStreaming(body)) return answer;
-      return { ...answer, body: { start: (sink) => this.#start(body, sink) } };
-    };
+  followed(answer: Answer): Answer {
+    const { body } = answer;
+    return isStreaming(body) ? { ...answer, body: { start: (sink) => this.#start(body, sink) } } : answer;
   }
 
   #start(body: Streaming, sink: Sink): void {
@@ -126,11 +129,23 @@ class OpenStreams {
 function httpServer({ handler, clock, onError }: ListenOptions, streams: OpenStreams): HttpServer {
   const server = createHttpServer({
     headersTimeout: headTimeoutMs,
+    connectionsCheckingInterval: headCheckMs,
     requestTimeout: 0,
     keepAliveTimeout: idleTimeoutMs,
     maxHeaderSize: headerBytesMax,
     noDelay: true,
     insecureHTTPParser: false,
+    shouldUpgradeCallback: isUpgrade,
+  });
+  server.on('upgrade', (incoming: IncomingMessage, socket, head) => {
+    const upgrade = { socket, head };
+    const request = new Http1Request(incoming, peerOfSocket(incoming.socket as TLSSocket), clock, upgrade);
+    handler(request)
+      .then((answer) => answerUpgrade(incoming, upgrade, streams.followed(answer), request))
+      .catch((error: Error) => {
+        onError?.(error);
+        socket.destroy();
+      });
   });
   server.on('request', (incoming: IncomingMessage, response: ServerResponse) => {
     const request = new Http1Request(incoming, peerOfSocket(incoming.socket as TLSSocket), clock);
@@ -141,7 +156,7 @@ function httpServer({ handler, clock, onError }: ListenOptions, streams: OpenStr
       incoming.once('close', () => rest.cancel());
     });
     handler(request)
-      .then((answer) => answerHttp1(response, answer, request))
+      .then((answer) => answerHttp1(response, streams.followed(answer), request))
       .catch((error: Error) => {
         onError?.(error);
         response.destroy();
@@ -157,53 +172,17 @@ function httpServer({ handler, clock, onError }: ListenOptions, streams: OpenStr
   return server;
 }
 
-function http2Session(
-  socket: TLSSocket,
-  { handler, clock, onError }: ListenOptions,
-  sessions: Set<ServerHttp2Session>,
-): ServerHttp2Session {
-  const peer = peerOfSocket(socket);
-  const session = performServerHandshake(socket, {
-    settings: { maxConcurrentStreams: streamsPerSessionMax, initialWindowSize: 1024 * 1024 },
-    maxSessionInvalidFrames: 100,
-    maxHeaderListPairs: 256,
-  }) as ServerHttp2Session;
-  session.setLocalWindowSize(4 * 1024 * 1024);
-  // A session with a watch is not idle, however quiet. Its own timeout would outlive it, and keep all that it knows.
-  const whenIdle = (): { cancel(): void } => clock.after(idleTimeoutMs, () => session.close());
-  let idle = whenIdle();
-  let streams = 0;
-  session.on('error', () => destroySoon(session, clock));
-  session.once('close', () => {
-    idle.cancel();
-    sessions.delete(session);
+function startHttp2(socket: TLSSocket, { handler, clock, onError }: ListenOptions, open: Set<Connection>): void {
+  const connection = new Connection(socket, {
+    peer: peerOfSocket(socket),
+    clock,
+    handler,
+    onError: (error) => onError?.(error),
+    headTimeoutMs,
+    idleTimeoutMs,
   });
-  session.on('stream', (stream: ServerHttp2Stream, headers) => {
-    if (streams++ === 0) idle.cancel();
-    stream.once('close', () => {
-      if (--streams === 0 && !session.destroyed) idle = whenIdle();
-    });
-    stream.on('error', () => stream.close());
-    stream.once('finish', () => {
-      if (stream.endAfterHeaders || stream.readableEnded) return;
-      const rest = clock.after(restTimeoutMs, () => stream.close());
-      stream.once('close', () => rest.cancel());
-    });
-    const request = new Http2Request(stream, headers, peer, clock);
-    handler(request)
-      .then((answer) => answerHttp2(stream, answer, request))
-      .catch((error: Error) => {
-        onError?.(error);
-        // Not simply closed: a client would take that for an answer that has not come yet.
-        stream.close(constants.NGHTTP2_INTERNAL_ERROR);
-      });
-  });
-  return session;
-}
-
-/** Not inside the handling of one of its own frames: the session would be freed under it. */
-function destroySoon(session: ServerHttp2Session, clock: Clock): void {
-  clock.soon(() => session.destroy());
+  open.add(connection);
+  socket.once('close', () => open.delete(connection));
 }
 
 const peers = new WeakMap<TLSSocket, Peer>();
@@ -217,13 +196,13 @@ function peerOfSocket(socket: TLSSocket): Peer {
 interface Open {
   readonly server: TlsServer;
   readonly http1: HttpServer;
-  readonly sessions: ReadonlySet<ServerHttp2Session>;
+  readonly http2: ReadonlySet<Connection>;
   readonly sockets: ReadonlySet<Socket>;
   readonly streams: OpenStreams;
   readonly clock: Clock;
 }
 
-function close({ server, http1, sessions, sockets, streams, clock }: Open): Promise<void> {
+function close({ server, http1, http2, sockets, streams, clock }: Open): Promise<void> {
   return new Promise((resolve) => {
     const timer = clock.after(closeGraceMs, () => {
       for (const socket of sockets) socket.destroy();
@@ -235,6 +214,6 @@ function close({ server, http1, sessions, sockets, streams, clock }: Open): Prom
     streams.end();
     http1.close();
     http1.closeIdleConnections();
-    for (const session of sessions) session.close();
+    for (const connection of http2) connection.close();
   });
 }

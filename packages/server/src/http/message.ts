@@ -3,6 +3,8 @@
  * function from one to the other, so tests and in-process clients need no socket.
  */
 
+import type { Duplex, Readable } from 'node:stream';
+
 /** Who sits at the other end; shared by the requests of one connection, so that what was found out once is kept. */
 export interface Peer {
   /** Where it connects from, for the audit log. */
@@ -16,6 +18,12 @@ export interface ClientCertificate {
   readonly organizations: readonly string[];
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
+  /** Of the subject, where there is one: 1.3.6.1.4.1.57683.2. */
+  readonly uid?: string;
+  /** SHA-256 of the certificate in hexadecimal. */
+  digest?(): string;
+  /** DER: its own, then what the client sent with it. Absent: nobody can tell which CA it is of. */
+  chain?(): readonly Uint8Array[];
 }
 
 export interface ServerRequest {
@@ -25,8 +33,30 @@ export interface ServerRequest {
   readonly peer: Peer;
   /** By lower-case name; repeated headers joined with `, `. */
   header(name: string): string | undefined;
+  /** Each of a repeated header's values, for values that may have commas of their own; by lower-case name. */
+  headerValues(name: string): readonly string[];
+  /** In lower case. */
+  headerNames(): readonly string[];
   /** The whole body. Rejects with 413 when it is longer, with 400 when the client goes away, 408-like when it is too slow. */
   body(bytesMax: number): Promise<Uint8Array>;
+  /** For those who hand the request on as it comes; absent for callers in the same process. */
+  readonly passing?: Passing;
+}
+
+/** What of a request can be handed on as it comes. Who takes the body must not ask for `body()`. */
+export interface Passing {
+  readonly body: Readable;
+  /** Calls back when the client goes away; to be taken back by what it returns. Absent: nobody can tell. */
+  onGone?(callback: () => void): () => void;
+  /** The client asked to go on in another protocol. */
+  readonly upgrade?: Upgrade;
+}
+
+/** A connection of HTTP/1.1 that leaves HTTP. Who takes it answers `isTaken` and writes to it alone. */
+export interface Upgrade {
+  readonly socket: Duplex;
+  /** What came behind the request's head. */
+  readonly head: Buffer;
 }
 
 export type Headers = Readonly<Record<string, string | readonly string[]>>;
@@ -36,6 +66,8 @@ export interface Answer {
   readonly headers: Headers;
   /** Bytes, pieces of them in order, or something that writes for as long as it likes. */
   readonly body: Uint8Array | readonly Uint8Array[] | Streaming;
+  /** The connection was taken over by `Upgrade`: nothing of this is written. */
+  readonly isTaken?: boolean;
 }
 
 export interface Streaming {
@@ -48,6 +80,8 @@ export interface Sink {
   /** False when the other end does not keep up: wait for `onDrain`. */
   write(chunk: Uint8Array): boolean;
   end(): void;
+  /** Breaks off, so that nobody takes what was sent for all there is. Absent: `end`. */
+  abort?(): void;
   /** Called whenever writing may go on; to be given once. */
   onDrain(callback: () => void): void;
   /** Called once when the other end is gone or `end` was called; at once when it is already. */

@@ -33,8 +33,9 @@ export class Followed<T> {
     make: (object: KubeObject) => T,
     onChange: () => void = () => {},
   ) {
-    this.#plane = plane;
     this.#resource = plane.catalogue.find(resource)!;
+    // Where its objects are: some are converted on their way from the store.
+    this.#plane = this.#resource.plane ?? plane;
     this.#prefix = collectionPrefix(plane, this.#resource, '');
     this.#make = make;
     this.#onChange = onChange;
@@ -84,7 +85,9 @@ export class Followed<T> {
         if (this.#all.delete(key.slice(this.#prefix.length)) && this.#isReady) this.#onChange();
       },
       retain: (keys) => {
+        const before = this.#all.size;
         for (const name of this.#all.keys()) if (!keys.has(`${this.#prefix}${name}`)) this.#all.delete(name);
+        if (this.#isReady && this.#all.size < before) this.#onChange();
       },
     });
     try {

@@ -3,7 +3,7 @@
  * Their priorities order groups and versions in discovery, as on every Kubernetes.
  */
 
-import type { JsonObject } from '@hangar/api';
+import type { JsonObject, KubeObject } from '@hangar/api';
 
 /** Group → its priority, then each version's. */
 const priorities: Readonly<Record<string, readonly [number, Readonly<Record<string, number>>]>> = {
@@ -33,6 +33,23 @@ export const apiServicesName = { group: 'apiregistration.k8s.io', version: 'v1',
 
 const managed = 'kube-aggregator.kubernetes.io/automanaged';
 
+/** Of what definitions make. */
+const customPriority = { group: 1_000, version: 100 };
+
+/** Where a group of this server stands in discovery: the aggregator's own before all, those of definitions last. */
+export function groupPriorityOf(group: string): number {
+  if (group === apiServicesName.group) return Number.POSITIVE_INFINITY;
+  return Object.hasOwn(priorities, group) ? priorities[group]![0] : customPriority.group;
+}
+
+export function versionPriorityOf(group: string, version: string): number {
+  const versions = Object.hasOwn(priorities, group) ? priorities[group]![1] : {};
+  return Object.hasOwn(versions, version) ? versions[version]! : customPriority.version;
+}
+
+/** The server made it by itself, and may take it back. */
+export const isManaged = ({ metadata: { labels } }: KubeObject): boolean => labels?.[managed] !== undefined;
+
 export interface ApiService extends JsonObject {
   readonly kind: string;
   readonly apiVersion: string;
@@ -49,7 +66,14 @@ export const builtinApiServices = (now: string): ApiService[] =>
 
 /** Of a group-version that definitions made; it goes with the last of them. */
 export const customApiService = (group: string, version: string, now: string): ApiService =>
-  apiService({ group, version, groupPriority: 1_000, versionPriority: 100, managedAs: 'true', now });
+  apiService({
+    group,
+    version,
+    groupPriority: customPriority.group,
+    versionPriority: customPriority.version,
+    managedAs: 'true',
+    now,
+  });
 
 export const apiServiceName = (group: string, version: string): string => `${version}.${group}`;
 

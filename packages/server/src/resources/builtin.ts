@@ -26,6 +26,7 @@ import type {
 import type { RepeatedKeys, Strategy } from '@hangar/api';
 import { tables } from '../objects/tables.ts';
 import type { User } from '../auth/user.ts';
+import type { ControlPlane } from '../control-plane.ts';
 import { allocationOf } from '../allocation/index.ts';
 import { StoredForm } from '../objects/stored.ts';
 import { definitionDeletion, definitionStrategy, establish, isDefinitions, served } from '../definitions/resource.ts';
@@ -121,6 +122,10 @@ class BuiltinServedResource implements Resource {
     object.kind = this.kind;
     object.apiVersion = this.apiVersion;
     return { object: typeFirst(object), ...report };
+  }
+
+  convert(_plane: ControlPlane, object: KubeObject, apiVersion: string): KubeObject {
+    return converted(object, apiVersion);
   }
 
   recordCreator(object: KubeObject, { name: username, uid, groups, extra }: User): void {

@@ -30,12 +30,19 @@ export class Catalogue {
   readonly #definitions = new Map<string, ServedDefinition>();
   /** `group/plural` → definition. */
   readonly #byResource = new Map<string, ServedDefinition>();
+  readonly #hasBuiltin: boolean;
   #groups: readonly ServedGroup[] | undefined;
   #generation = 0;
 
+  /** An aggregated API server has no built-in kinds. */
+  constructor({ hasBuiltin = true }: { readonly hasBuiltin?: boolean } = {}) {
+    this.#hasBuiltin = hasBuiltin;
+  }
+
   find({ group, version, resource }: ResourceName): Resource | undefined {
     return (
-      builtinServed(group, version, resource) ?? this.#byResource.get(`${group}/${resource}`)?.resources.get(version)
+      (this.#hasBuiltin ? builtinServed(group, version, resource) : undefined) ??
+      this.#byResource.get(`${group}/${resource}`)?.resources.get(version)
     );
   }
 
@@ -74,7 +81,7 @@ export class Catalogue {
 
   /** As discovery and OpenAPI show it. */
   get groups(): readonly ServedGroup[] {
-    return (this.#groups ??= [...builtinServedGroups(), ...this.#customGroups()]);
+    return (this.#groups ??= [...(this.#hasBuiltin ? builtinServedGroups() : []), ...this.#customGroups()]);
   }
 
   #customGroups(): ServedGroup[] {

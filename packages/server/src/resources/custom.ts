@@ -13,6 +13,7 @@ import type {
   TablePrinter,
 } from '@hangar/api';
 import type { CompiledVersion, CustomResourceDefinition, DefinitionVersion } from '@hangar/api/crd';
+import type { ControlPlane } from '../control-plane.ts';
 import { tables } from '../objects/tables.ts';
 import { repeatedProblems } from '../objects/repeated.ts';
 import { StoredForm } from '../objects/stored.ts';
@@ -53,6 +54,7 @@ export class CustomServedResource implements Resource {
   readonly #compiled: CompiledVersion;
   readonly #schema: JsonObject;
   readonly #definition: CustomResourceDefinition;
+  readonly convert: NonNullable<Resource['convert']>;
   #mergeType: MergeType | undefined;
   #table: TablePrinter | undefined;
 
@@ -79,16 +81,23 @@ export class CustomServedResource implements Resource {
     this.stored = new StoredForm({
       kind: names.kind,
       apiVersion: this.apiVersion,
-      storedApiVersion: `${spec.group}/${storage.name}`,
+      // Where a webhook converts, it has done so before values come here: see `definitions/conversion`.
+      storedApiVersion: isConvertedByWebhook(definition) ? this.apiVersion : `${spec.group}/${storage.name}`,
       isCustom: true,
       convert: (object, apiVersion) => convertBy(versions, object, apiVersion),
       // Objects that were written under an older schema get what the present one says.
       ...(definition.metadata.generation === 1 ? {} : { refresh: (object: KubeObject) => adapt(versions, object) }),
     });
+    this.convert = (_plane, object, apiVersion) => convertBy(versions, object, apiVersion);
     this.strategy = compiled.strategy;
     this.scale = compiled.scale && scaleAccess(compiled);
     this.deprecationWarning = compiled.deprecationWarning;
     this.isTerminating = definition.metadata.deletionTimestamp !== undefined;
+  }
+
+  /** Those whose objects are somewhere else say where. */
+  get plane(): ControlPlane | undefined {
+    return undefined;
   }
 
   #subresources(): Subresource[] {
@@ -133,6 +142,10 @@ export class CustomServedResource implements Resource {
 /** By apiVersion. */
 export type CompiledVersions = ReadonlyMap<string, CompiledVersion>;
 
+/** Without one, versions differ in their name alone. */
+export const isConvertedByWebhook = ({ spec }: CustomResourceDefinition): boolean =>
+  (spec as { conversion?: { strategy?: string } }).conversion?.strategy === 'Webhook';
+
 /** Without a webhook, versions differ in their name, and in what their schemas let through. */
 function convertBy(versions: CompiledVersions, object: KubeObject, apiVersion: string): KubeObject {
   const converted = { ...object, apiVersion };
@@ -140,7 +153,8 @@ function convertBy(versions: CompiledVersions, object: KubeObject, apiVersion: s
   return converted;
 }
 
-function adapt(versions: CompiledVersions, object: KubeObject): void {
+/** What the schema of the object's version makes of it. In place. */
+export function adapt(versions: CompiledVersions, object: KubeObject): void {
   const version = versions.get(object.apiVersion);
   version?.prune(object);
   version?.defaultObject(object);

@@ -9,7 +9,10 @@ import type { Revision } from '@hangar/store';
 import type { Allocation } from '../allocation/allocation.ts';
 import type { User } from '../auth/user.ts';
 import type { ControlPlane } from '../control-plane.ts';
+import type { Answer } from '../http/message.ts';
 import type { StoredForm } from '../objects/stored.ts';
+import type { Verb } from '../request/info.ts';
+import type { Call } from '../verbs/call.ts';
 
 export interface Resource {
   readonly group: string;
@@ -52,6 +55,10 @@ export interface Resource {
    * dropped and reported (`problems`).
    */
   read(value: JsonObject, repeated: RepeatedKeys | undefined): { object: KubeObject } & FieldReport;
+  /** An object of this version in another one of the same kind; may change the given one. Absent: there is one version. */
+  convert?(plane: ControlPlane, object: KubeObject, apiVersion: string): KubeObject | Promise<KubeObject>;
+  /** A stored value as it will be read; absent: as it is. Where reading is a conversion that may fail or lose something. */
+  roundTrip?(value: Buffer): Promise<Buffer>;
   /** Throws 400 for fields that cannot be selected. */
   fieldSelector(text: string): FieldSelector;
   /** Its definition is being deleted: nothing new is created. */
@@ -60,6 +67,10 @@ export interface Resource {
   readonly deprecationWarning?: string | undefined;
   /** Objects go away by themselves after this time; undefined: never. */
   readonly timeToLiveMs: number | undefined;
+  /** Where its objects are, when they are not with those of the others. */
+  readonly plane?: ControlPlane | undefined;
+  /** What answers its verbs, of resources that store nothing. */
+  readonly handlers?: Readonly<Partial<Record<Verb, (call: Call) => Promise<Answer>>>> | undefined;
 }
 
 export interface ScaleAccess {

@@ -12,6 +12,9 @@ export interface Step {
   readonly body?: unknown;
   readonly contentType?: string;
   readonly accept?: string;
+  /** Absent: the administrator's. */
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
   /** Compare the status code alone, for answers that are random by nature. */
   readonly codeOnly?: boolean;
   /** The body's fields that are random by nature: dotted paths. */
@@ -45,7 +48,7 @@ export async function compareServers(real: RealServer, hangar: InProcessServer, 
       sides.map(async ({ ask, kept }) => {
         const fill = (text: string): string => text.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => kept.get(name)!);
         const body = step.body === undefined ? undefined : textOf(step.body);
-        const outcome = await ask(step, body && fill(body), fill(step.path));
+        const outcome = await ask(step.token ? { ...step, token: fill(step.token) } : step, body && fill(body), fill(step.path));
         for (const [name, path] of Object.entries(step.keep ?? {})) kept.set(name, String(at(outcome.body, path)));
         return step.codeOnly
           ? { status: outcome.status, body: undefined, warnings: [] }
@@ -72,11 +75,13 @@ const isStructured = (value: unknown): value is Record<string, unknown> => typeo
 const textOf = (body: unknown): string => (typeof body === 'string' ? body : JSON.stringify(body));
 
 function asker(server: Pick<RealServer, 'request'> | Pick<InProcessServer, 'request'>): Ask {
-  return async ({ method, contentType, accept }, body, path) => {
+  return async ({ method, contentType, accept, token, headers }, body, path) => {
     const answer = await server.request(method, path, {
       ...(body === undefined ? {} : { body }),
       ...(contentType === undefined ? {} : { contentType }),
       ...(accept === undefined ? {} : { accept }),
+      ...(token === undefined ? {} : { token }),
+      ...(headers === undefined ? {} : { headers }),
     });
     const warning = answer.headers['warning'] ?? [];
     const warnings = (Array.isArray(warning) ? (warning as string[]) : [warning as string]).flatMap((one) =>

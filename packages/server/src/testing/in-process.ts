@@ -4,15 +4,18 @@ import { systemClock, systemRandom } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { openMemoryStore } from '@hangar/store';
 import type { Store } from '@hangar/store';
-import { StaticTokenAuthenticator } from '../auth/authenticate.ts';
-import type { StaticToken } from '../auth/authenticate.ts';
 import { privilegedGroup } from '../auth/authorize.ts';
 import type { Authorizer } from '../auth/authorize.ts';
+import type { Auditor } from '../audit/auditor.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import { isStreaming } from '../http/message.ts';
 import type { Headers } from '../http/message.ts';
 import { openControlPlane } from '../open-control-plane.ts';
+import type { PluginChoice } from '../admission/plugins.ts';
+import type { Outbound } from '../outbound/index.ts';
 import { ApiServer } from '../server.ts';
+import { administrator, testAuthentication } from './authentication.ts';
+import type { TestAuthentication } from './authentication.ts';
 
 export interface InProcessAnswer {
   readonly status: number;
@@ -26,6 +29,7 @@ export interface InProcessRequest {
   readonly accept?: string;
   /** Absent: the administrator's. */
   readonly token?: string;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
 }
 
 export interface InProcessServer extends AsyncDisposable {
@@ -34,15 +38,18 @@ export interface InProcessServer extends AsyncDisposable {
   request(method: string, target: string, options?: InProcessRequest): Promise<InProcessAnswer>;
 }
 
-export interface InProcessOptions {
+export interface InProcessOptions extends TestAuthentication {
+  /** Absent: all but `ServiceAccount`, as no controller makes accounts here; the real server of tests has none either. */
+  readonly admission?: PluginChoice;
   readonly clock?: Clock;
+  readonly auditor?: Auditor;
   readonly store?: Store;
-  readonly authorizers?: readonly Authorizer[];
-  /** Besides the administrator's. */
-  readonly tokens?: readonly StaticToken[];
+  /** Absent: one that does not go to loopback. Closed by whoever made it. */
+  readonly outbound?: Outbound;
+  readonly authorizers?: readonly Authorizer[] | ((plane: ControlPlane) => readonly Authorizer[]);
 }
 
-const administrator: StaticToken = { token: 'admin', user: 'admin', uid: 'admin', groups: ['system:masters'] };
+const withoutAccounts: PluginChoice = { disabled: ['ServiceAccount'] };
 
 export async function startInProcess(options: InProcessOptions = {}): Promise<InProcessServer> {
   const clock = options.clock ?? systemClock;
@@ -53,6 +60,8 @@ export async function startInProcess(options: InProcessOptions = {}): Promise<In
     store,
     clock,
     random: systemRandom,
+    admission: options.admission ?? withoutAccounts,
+    ...(options.outbound === undefined ? {} : { outbound: options.outbound }),
     bootstrap: {
       serviceAddress: '10.0.0.1',
       serviceCidr: '10.0.0.0/24',
@@ -62,8 +71,11 @@ export async function startInProcess(options: InProcessOptions = {}): Promise<In
   const problems: Error[] = [];
   const server = new ApiServer({
     plane,
-    authenticators: [new StaticTokenAuthenticator([administrator, ...(options.tokens ?? [])])],
-    authorizers: options.authorizers ?? [privilegedGroup],
+    ...testAuthentication(plane, options),
+    authorizers: (typeof options.authorizers === 'function' ? options.authorizers(plane) : options.authorizers) ?? [
+        privilegedGroup,
+      ],
+    ...(options.auditor && { auditor: options.auditor }),
     health: { livez: [], readyz: [] },
     address: () => '127.0.0.1:6443',
     onError: (error) => problems.push(error),
@@ -72,18 +84,21 @@ export async function startInProcess(options: InProcessOptions = {}): Promise<In
   return {
     plane,
     store,
-    async request(method, target, { body, contentType = 'application/json', accept = 'application/json', token } = {}) {
-      const headers = new Map([
-        ['accept', accept],
-        ['authorization', `Bearer ${token ?? administrator.token}`],
+    async request(method, target, { body, contentType = 'application/json', accept = 'application/json', token, headers: more } = {}) {
+      const headers = new Map<string, string[]>([
+        ['accept', [accept]],
+        ['authorization', [`Bearer ${token ?? administrator.token}`]],
+        ...Object.entries(more ?? {}).map(([name, value]) => [name.toLowerCase(), [value].flat()] as const),
       ]);
-      if (body !== undefined) headers.set('content-type', contentType);
+      if (body !== undefined) headers.set('content-type', [contentType]);
       const bytes = typeof body === 'string' ? Buffer.from(body) : (body ?? new Uint8Array());
       const answer = await server.handle({
         method,
         target,
         peer,
-        header: (name) => headers.get(name),
+        header: (name) => headers.get(name)?.join(', '),
+        headerValues: (name) => headers.get(name) ?? [],
+        headerNames: () => [...headers.keys()],
         body: () => Promise.resolve(bytes),
       });
       // A failure of the server's own is never what a test is about.

@@ -9,8 +9,6 @@ import type { Clock } from '@hangar/core';
 import { Scheduler } from '@hangar/core/simulation';
 import { openMemoryStore } from '@hangar/store';
 import type { MemoryStoreOptions, Store } from '@hangar/store';
-import { CertificateAuthenticator, StaticTokenAuthenticator } from '../auth/authenticate.ts';
-import type { StaticToken } from '../auth/authenticate.ts';
 import { privilegedGroup } from '../auth/authorize.ts';
 import type { Authorizer } from '../auth/authorize.ts';
 import type { ControlPlane } from '../control-plane.ts';
@@ -18,17 +16,27 @@ import type { HealthChecks } from '../documents/health.ts';
 import { isStreaming } from '../http/message.ts';
 import type { Answer, Headers, Peer, Sink } from '../http/message.ts';
 import { openControlPlane } from '../open-control-plane.ts';
+import type { PluginChoice } from '../admission/plugins.ts';
+import type { Outbound } from '../outbound/index.ts';
 import { ApiServer } from '../server.ts';
+import type { ApiServerOptions } from '../server.ts';
+import { administrator, testAuthentication } from './authentication.ts';
+import type { TestAuthentication } from './authentication.ts';
 
-export interface TestServerOptions {
+export interface TestServerOptions extends TestAuthentication {
+  /** Absent: all but `ServiceAccount`, as no controller makes accounts here. */
+  readonly admission?: PluginChoice;
   /** Absent: the machine's. A `Scheduler` is moved by the requests themselves, and by the test. */
   readonly clock?: Clock;
   readonly store?: Omit<MemoryStoreOptions, 'clock'>;
   /** Between the server and its store. */
   readonly wrapStore?: (store: Store) => Store;
   readonly cacheBytesMax?: number;
-  readonly tokens?: readonly StaticToken[];
-  readonly authorizers?: readonly Authorizer[];
+  /** Absent: one that does not go to loopback. Closed by whoever made it. */
+  readonly outbound?: Outbound;
+  /** Instead of what servers in tests accept. */
+  readonly authentication?: (plane: ControlPlane) => Partial<Pick<ApiServerOptions, 'authenticators' | 'anonymous'>>;
+  readonly authorizers?: readonly Authorizer[] | ((plane: ControlPlane) => readonly Authorizer[]);
   readonly health?: HealthChecks;
 }
 
@@ -37,7 +45,7 @@ export interface Sent {
   readonly body?: object | string | Uint8Array;
   readonly contentType?: string;
   readonly accept?: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
   /** Null: no credentials at all. */
   readonly token?: string | null;
   readonly peer?: Peer;
@@ -56,8 +64,9 @@ export interface Received {
   readonly data: Data;
 }
 
-const administrator: StaticToken = { token: 'admin', user: 'admin', uid: 'admin', groups: ['system:masters'] };
 const nowhere: Peer = { address: '127.0.0.1', certificate: undefined };
+
+const withoutAccounts: PluginChoice = { disabled: ['ServiceAccount'] };
 
 /** A clock that stands still until something waits for it. */
 export const virtualClock = (): Scheduler => new Scheduler(seededRandom(1));
@@ -78,11 +87,11 @@ export class TestServer implements AsyncDisposable {
     this.#close = close;
     this.#server = new ApiServer({
       plane,
-      authenticators: [
-        new CertificateAuthenticator(plane.clock),
-        new StaticTokenAuthenticator([administrator, ...(options.tokens ?? [])]),
+      ...testAuthentication(plane, options),
+      ...options.authentication?.(plane),
+      authorizers: (typeof options.authorizers === 'function' ? options.authorizers(plane) : options.authorizers) ?? [
+        privilegedGroup,
       ],
-      authorizers: options.authorizers ?? [privilegedGroup],
       health: options.health ?? { livez: [], readyz: [] },
       address: () => '127.0.0.1:6443',
       onError: (error) => this.problems.push(error),
@@ -100,12 +109,14 @@ export class TestServer implements AsyncDisposable {
         store,
         clock,
         random: systemRandom,
+        admission: options.admission ?? withoutAccounts,
         bootstrap: {
           serviceAddress: '10.0.0.1',
           serviceCidr: '10.0.0.0/24',
           endpoint: { address: '127.0.0.1', port: 6443 },
         },
         ...(options.cacheBytesMax === undefined ? {} : { cacheBytesMax: options.cacheBytesMax }),
+        ...(options.outbound === undefined ? {} : { outbound: options.outbound }),
       });
       return new TestServer(plane, close, options);
     })();
@@ -114,10 +125,10 @@ export class TestServer implements AsyncDisposable {
 
   async answer(method: string, target: string, sent: Sent = {}): Promise<Answer> {
     const { body, token = administrator.token, accept = 'application/json' } = sent;
-    const headers = new Map<string, string>(Object.entries(sent.headers ?? {}));
-    if (!headers.has('accept')) headers.set('accept', accept);
-    if (token !== null) headers.set('authorization', `Bearer ${token}`);
-    if (body !== undefined) headers.set('content-type', sent.contentType ?? 'application/json');
+    const headers = new Map(Object.entries(sent.headers ?? {}).map(([name, value]) => [name, [value].flat()]));
+    if (!headers.has('accept')) headers.set('accept', [accept]);
+    if (token !== null) headers.set('authorization', [`Bearer ${token}`]);
+    if (body !== undefined) headers.set('content-type', [sent.contentType ?? 'application/json']);
     const bytes =
       body === undefined
         ? new Uint8Array()
@@ -130,7 +141,9 @@ export class TestServer implements AsyncDisposable {
         method,
         target,
         peer: sent.peer ?? nowhere,
-        header: (name) => headers.get(name),
+        header: (name) => headers.get(name)?.join(', '),
+        headerValues: (name) => headers.get(name) ?? [],
+        headerNames: () => [...headers.keys()],
         body: () => Promise.resolve(bytes),
       }),
     );

@@ -1,0 +1,160 @@
+/** Those parts of the command line that say who may prove what by which means. Named as kube-apiserver names them. */
+
+import { parseDuration } from '@hangar/api';
+import { UsageError } from './usage-error.ts';
+
+export interface AuthenticationOptions {
+  /** The first issues tokens, all of them are accepted. */
+  readonly issuers: readonly string[];
+  /** Empty: the issuers. */
+  readonly audiences: readonly string[];
+  /** Absent: one that was made at the first start. */
+  readonly signingKeyFile: string | undefined;
+  /** Besides the signing key. */
+  readonly keyFiles: readonly string[];
+  readonly jwksUri: string | undefined;
+  /** 0: as long as is asked for. */
+  readonly tokenSecondsMax: number;
+  readonly extendsTokens: boolean;
+  /** Absent: for health and version alone. */
+  readonly anonymous: boolean | undefined;
+  readonly bootstrapTokens: boolean;
+  readonly frontProxy: FrontProxyFlags | undefined;
+  /** kube-apiserver's AuthenticationConfiguration. */
+  readonly configFile: string | undefined;
+  /** A kubeconfig of who knows more tokens. */
+  readonly webhookFile: string | undefined;
+}
+
+export interface FrontProxyFlags {
+  readonly clientCaFile: string;
+  readonly allowedNames: readonly string[];
+  readonly usernameHeaders: readonly string[];
+  readonly uidHeaders: readonly string[];
+  readonly groupHeaders: readonly string[];
+  readonly extraHeaderPrefixes: readonly string[];
+}
+
+const text = { type: 'string' } as const;
+const repeated = { type: 'string', multiple: true } as const;
+
+export const authenticationFlags = {
+  'service-account-issuer': repeated,
+  'service-account-key-file': repeated,
+  'service-account-signing-key-file': text,
+  'service-account-jwks-uri': text,
+  'service-account-max-token-expiration': text,
+  'service-account-extend-token-expiration': text,
+  'api-audiences': repeated,
+  'authentication-config': text,
+  'authentication-token-webhook-config-file': text,
+  'anonymous-auth': text,
+  'enable-bootstrap-token-auth': text,
+  'requestheader-client-ca-file': text,
+  'requestheader-allowed-names': repeated,
+  'requestheader-username-headers': repeated,
+  'requestheader-uid-headers': repeated,
+  'requestheader-group-headers': repeated,
+  'requestheader-extra-headers-prefix': repeated,
+} as const;
+
+export const authenticationHelp = `  --service-account-issuer URL            of tokens; repeated: the first issues, all are accepted
+                                          (default: https://kubernetes.default.svc.cluster.local)
+  --service-account-signing-key-file FILE private key for tokens    (default: DIR/pki/sa.key, made at the first start)
+  --service-account-key-file FILE         more keys that verify tokens, such as earlier ones; may be repeated
+  --service-account-jwks-uri URL          where the public keys are, when not at this server
+  --service-account-max-token-expiration DURATION       what longer requests are shortened to, such as 24h
+  --service-account-extend-token-expiration true|false  let tokens of pods live a year            (default: true)
+  --api-audiences NAMES                   whom tokens for this API are for              (default: the issuers)
+  --authentication-config FILE            OpenID Connect issuers, and who is let in as system:anonymous; followed
+  --authentication-token-webhook-config-file FILE  kubeconfig of a server that is asked for other tokens
+  --anonymous-auth true|false             let everybody in as system:anonymous, everywhere or nowhere
+                                          (default: for health and version alone)
+  --enable-bootstrap-token-auth true|false  accept bootstrap tokens of secrets in kube-system    (default: true)
+  --requestheader-client-ca-file FILE     CAs of front proxies: their headers say who asks
+  --requestheader-allowed-names NAMES     of their certificates                             (default: any)
+  --requestheader-username-headers NAMES  (default: X-Remote-User); likewise -uid-headers (X-Remote-Uid),
+                                          -group-headers (X-Remote-Group), -extra-headers-prefix (X-Remote-Extra-)
+`;
+
+type Values = {
+  readonly [Name in keyof typeof authenticationFlags]?:
+    | ((typeof authenticationFlags)[Name] extends { multiple: true } ? string[] : string)
+    | undefined;
+};
+
+export function authenticationOptions(values: Values): AuthenticationOptions {
+  const issuers = values['service-account-issuer'] ?? ['https://kubernetes.default.svc.cluster.local'];
+  for (const [at, issuer] of issuers.entries()) {
+    if (issuer === '') throw new UsageError('--service-account-issuer should not be an empty string');
+    if (issuer.includes(':') && !URL.canParse(issuer)) {
+      throw new UsageError(`--service-account-issuer "${issuer}" contained a ':' but was not a valid URL`);
+    }
+    if (issuers.indexOf(issuer) < at) throw new UsageError(`--service-account-issuer "${issuer}" is already specified`);
+  }
+  return {
+    issuers,
+    audiences: listed(values['api-audiences']) ?? [],
+    signingKeyFile: values['service-account-signing-key-file'],
+    keyFiles: values['service-account-key-file'] ?? [],
+    jwksUri: httpsUrl('service-account-jwks-uri', values['service-account-jwks-uri']),
+    tokenSecondsMax: tokenSecondsMax(values['service-account-max-token-expiration']),
+    extendsTokens: flag(values, 'service-account-extend-token-expiration') ?? true,
+    anonymous: flag(values, 'anonymous-auth'),
+    bootstrapTokens: flag(values, 'enable-bootstrap-token-auth') ?? true,
+    frontProxy: frontProxy(values),
+    configFile: values['authentication-config'],
+    webhookFile: values['authentication-token-webhook-config-file'],
+  };
+}
+
+function frontProxy(values: Values): FrontProxyFlags | undefined {
+  const clientCaFile = values['requestheader-client-ca-file'];
+  if (clientCaFile === undefined) {
+    const useless = Object.entries(values).find(([name, given]) => name.startsWith('requestheader-') && given);
+    if (useless) throw new UsageError(`--${useless[0]} is for --requestheader-client-ca-file`);
+    return undefined;
+  }
+  return {
+    clientCaFile,
+    allowedNames: listed(values['requestheader-allowed-names']) ?? [],
+    usernameHeaders: listed(values['requestheader-username-headers']) ?? ['X-Remote-User'],
+    uidHeaders: listed(values['requestheader-uid-headers']) ?? ['X-Remote-Uid'],
+    groupHeaders: listed(values['requestheader-group-headers']) ?? ['X-Remote-Group'],
+    extraHeaderPrefixes: listed(values['requestheader-extra-headers-prefix']) ?? ['X-Remote-Extra-'],
+  };
+}
+
+/** Repeated, or separated by commas. An empty name would be no name at all, and allow everything. */
+function listed(given: readonly string[] | undefined): string[] | undefined {
+  const all = given?.flatMap((one) => one.split(',').map((part) => part.trim()));
+  if (all?.includes('')) throw new UsageError('a list of names has an empty one');
+  return all;
+}
+
+function flag(values: Values, name: keyof Values): boolean | undefined {
+  const given = values[name];
+  if (given === undefined) return undefined;
+  if (given === 'true' || given === 'false') return given === 'true';
+  throw new UsageError(`--${name}: "${String(given)}" is neither true nor false`);
+}
+
+function httpsUrl(name: string, given: string | undefined): string | undefined {
+  if (given === undefined || URL.parse(given)?.protocol === 'https:') return given;
+  throw new UsageError(`--${name} requires https scheme, parsed as: ${given}`);
+}
+
+const hourSeconds = 3_600;
+
+function tokenSecondsMax(given: string | undefined): number {
+  if (given === undefined) return 0;
+  const name = '--service-account-max-token-expiration';
+  let seconds;
+  try {
+    seconds = Number(parseDuration(given) / 1_000_000_000n);
+  } catch (error) {
+    throw new UsageError(`${name}: ${(error as Error).message}`, { cause: error });
+  }
+  if (seconds >= hourSeconds && seconds <= 2 ** 32) return seconds;
+  throw new UsageError(`${name} must be between 1 hour and 2^32 seconds`);
+}

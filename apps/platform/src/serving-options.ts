@@ -1,0 +1,31 @@
+/** Those parts of the command line that say what the port shows and whom it trusts. As kube-apiserver names them. */
+
+import { UsageError } from './usage-error.ts';
+
+export interface ServingOptions {
+  /** Both or none: absent, this Hangar issues its own. */
+  readonly certificateFile: string | undefined;
+  readonly keyFile: string | undefined;
+  /** More CAs of users' certificates. */
+  readonly clientCaFile: string | undefined;
+}
+
+const text = { type: 'string' } as const;
+
+export const servingFlags = { 'tls-cert-file': text, 'tls-private-key-file': text, 'client-ca-file': text } as const;
+
+export const servingHelp = `  --tls-cert-file FILE    what the port shows, instead of a certificate of Hangar's own; followed
+  --tls-private-key-file FILE  its key
+  --client-ca-file FILE   CAs whose certificates prove users, besides Hangar's own; followed
+`;
+
+type Values = { readonly [Name in keyof typeof servingFlags]?: string | undefined };
+
+export function servingOptions(values: Values): ServingOptions {
+  const certificateFile = values['tls-cert-file'];
+  const keyFile = values['tls-private-key-file'];
+  if ((certificateFile === undefined) !== (keyFile === undefined)) {
+    throw new UsageError('--tls-cert-file and --tls-private-key-file need each other');
+  }
+  return { certificateFile, keyFile, clientCaFile: values['client-ca-file'] };
+}

@@ -1,0 +1,198 @@
+/**
+ * The aggregator of one control plane: which group-versions other servers serve, and the way to each of them. It follows
+ * the APIServices in the store; a server that hangs or died costs its own requests only, because everything that is told of
+ * all of them together is made from what was found out in the background.
+ */
+
+import type { Timer } from '@hangar/core';
+import type { ControlPlane } from '../control-plane.ts';
+import type { User } from '../auth/user.ts';
+import type { Answer, ServerRequest } from '../http/message.ts';
+import { Followed } from '../objects/followed.ts';
+import { apiServiceName, apiServicesName } from '../resources/api-services.ts';
+import { discoveryPath, isRemote, registeredService, targetOf } from './api-service.ts';
+import type { RegisteredService } from './api-service.ts';
+import { local, servicePart, slicePart } from './availability.ts';
+import type { ClusterView, ServicePart, SlicePart } from './availability.ts';
+import { writeAvailability } from './condition.ts';
+import { isReturning } from './headers.ts';
+import { PageNotFound } from '../objects/page-not-found.ts';
+import { proxied, textAnswer, unavailable } from './proxy.ts';
+import { RemoteApi } from './remote-api.ts';
+import type { RemoteApiOptions } from './remote-api.ts';
+import type { KeyPair } from './remote-server.ts';
+import type { RemoteVersion } from './merged-discovery.ts';
+import type { RemoteOpenApi } from './merged-open-api.ts';
+import type { OpenApiV3Document } from './remote-documents.ts';
+
+const lookDelayMs = 100;
+
+export interface AggregatorOptions {
+  readonly plane: ControlPlane;
+  /** The front proxy's, by which other servers know this one; asked for with every connection, because it is renewed. */
+  readonly clientCertificate: () => KeyPair | undefined;
+  readonly onError: (error: Error) => void;
+}
+
+export class Aggregator {
+  readonly #options: AggregatorOptions;
+  readonly #self: string;
+  readonly #apiServices: Followed<RegisteredService>;
+  readonly #services: Followed<ServicePart>;
+  readonly #slices: Followed<SlicePart>;
+  /** By the APIService's name. */
+  readonly #remotes = new Map<string, RemoteApi>();
+  #look: Timer | undefined;
+  #generation = 0;
+  #isClosed = false;
+
+  constructor(options: AggregatorOptions) {
+    const { plane } = options;
+    this.#options = options;
+    this.#self = `hangar-${plane.name}-${Math.floor(plane.random.fraction() * 2 ** 48).toString(36)}`;
+    this.#apiServices = new Followed(plane, apiServicesName, registeredService, () => this.#settle());
+    const recheck = (): void => this.#lookSoon();
+    const slices = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' };
+    this.#services = new Followed(plane, { group: '', version: 'v1', resource: 'services' }, servicePart, recheck);
+    this.#slices = new Followed(plane, slices, slicePart, recheck);
+  }
+
+  /** Resolves when the APIServices are known; the servers behind them are found out about in the background. */
+  async start(): Promise<void> {
+    await this.#apiServices.ready();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#look?.cancel();
+    for (const followed of [this.#apiServices, this.#services, this.#slices]) followed.close();
+    for (const remote of this.#remotes.values()) remote.close();
+    this.#remotes.clear();
+  }
+
+  /** Services and endpoints change all the time, most of them of no concern to us. */
+  #lookSoon(): void {
+    this.#look ??= this.#options.plane.clock.after(lookDelayMs, () => {
+      this.#look = undefined;
+      const [services, slices] = [this.#services.all, this.#slices.all];
+      if (!services || !slices) return;
+      for (const remote of this.#remotes.values()) remote.reconsider({ services, slices });
+    });
+  }
+
+  /** Grows with every change of what is served elsewhere. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** In the format of Prometheus. */
+  metrics(): string {
+    const lines = [...this.#remotes.values()].map(
+      ({ service: { name }, isAvailable }) =>
+        `aggregator_unavailable_apiservice{name=${JSON.stringify(name)}} ${isAvailable ? 0 : 1}\n`,
+    );
+    return lines.length === 0 ? '' : `${metricsHead}${lines.join('')}`.trimEnd();
+  }
+
+  /** For discovery. */
+  get versions(): RemoteVersion[] {
+    return [...this.#remotes.values()].map(({ service, documents: { resources, isFresh } }) => {
+      const { group, version, groupPriority, versionPriority } = service;
+      return { group, version, groupPriority, versionPriority, resources, isFresh };
+    });
+  }
+
+  /** For OpenAPI, by path. */
+  get v3(): ReadonlyMap<string, OpenApiV3Document> {
+    const known = [...this.#remotes.values()].flatMap(({ service, documents: { openApiV3 } }) =>
+      openApiV3 ? [[discoveryPath(service).slice(1), openApiV3] as const] : [],
+    );
+    return new Map(known);
+  }
+
+  get v2(): RemoteOpenApi[] {
+    return [...this.#remotes.values()].flatMap(({ service, documents: { openApiV2: bytes } }) =>
+      bytes ? [{ prefix: discoveryPath(service), bytes }] : [],
+    );
+  }
+
+  /** The other server that serves this path, if one does. */
+  find(path: string): RemoteApi | undefined {
+    if (this.#remotes.size === 0) return undefined;
+    const [, root, one, two] = path.split('/');
+    if (root === 'apis' && one && two) return this.#remotes.get(apiServiceName(one, two));
+    return root === 'api' && one ? this.#remotes.get(apiServiceName('', one)) : undefined;
+  }
+
+  /** Hands the request on. The user was authenticated and allowed to do this. */
+  async answer(remote: RemoteApi, path: string, request: ServerRequest, user: User): Promise<Answer> {
+    if (isDevious(path)) throw new PageNotFound();
+    if (!remote.isAvailable) return unavailable;
+    if (isReturning(request, this.#self))
+      return textAnswer(508, 'this request was here before: its APIService is a loop');
+    const isDiscovery = path.replace(/\/$/, '').split('/').length <= 4;
+    const { clock } = this.#options.plane;
+    return proxied(remote.server, request, user, {
+      clock,
+      self: this.#self,
+      isDiscovery,
+      // Whoever comes next should not have to find out by themselves.
+      onFailure: () => remote.recheck(),
+    });
+  }
+
+  #settle(): void {
+    const known = this.#apiServices.all;
+    if (!known || this.#isClosed) return;
+    for (const [name, remote] of this.#remotes) {
+      const registered = known.get(name);
+      if (registered && isRemote(registered) && targetOf(registered) === remote.target) {
+        if (prioritiesOf(registered) !== prioritiesOf(remote.service)) this.#generation++;
+        remote.service = registered;
+        continue;
+      }
+      remote.close();
+      this.#remotes.delete(name);
+      this.#generation++;
+    }
+    for (const registered of known.values()) this.#add(registered);
+  }
+
+  #add(registered: RegisteredService): void {
+    if (!isRemote(registered)) {
+      if (registered.available?.reason !== local.reason) this.#markLocal(registered);
+      return;
+    }
+    // By this group everything else is put right: it is never somebody else's.
+    if (this.#remotes.has(registered.name) || registered.group === apiServicesName.group) return;
+    const { plane, clientCertificate, onError } = this.#options;
+    const options: RemoteApiOptions = {
+      plane,
+      reach: { outbound: plane.outbound, services: plane.services, clientCertificate },
+      onError,
+      view: () => this.#view(),
+      onDocuments: () => void this.#generation++,
+    };
+    this.#remotes.set(registered.name, new RemoteApi(registered, options));
+    this.#generation++;
+  }
+
+  #markLocal(registered: RegisteredService): void {
+    writeAvailability(this.#options.plane, registered, local).catch(this.#options.onError);
+  }
+
+  async #view(): Promise<ClusterView> {
+    const [services, slices] = await Promise.all([this.#services.ready(), this.#slices.ready()]);
+    return { services, slices };
+  }
+}
+
+const metricsHead =
+  '# HELP aggregator_unavailable_apiservice Gauge of APIServices which are marked as unavailable broken down by APIService name.\n' +
+  '# TYPE aggregator_unavailable_apiservice gauge\n';
+
+const prioritiesOf = ({ groupPriority, versionPriority }: RegisteredService): string =>
+  `${groupPriority} ${versionPriority}`;
+
+/** Segments that another server may read as a way to elsewhere: what was allowed here is what it must do there. */
+const isDevious = (path: string): boolean => /\/(?:\.|%2e){1,2}(?:\/|$)|\/\/|%2f|%5c|\\/i.test(path);

@@ -1,0 +1,123 @@
+/**
+ * The ConfigMap `extension-apiserver-authentication` in kube-system: by it every aggregated API server learns which
+ * certificates are users, which are front proxies, and in which headers those say who asks. As kube-apiserver does, what
+ * other replicas published stays beside our own, except certificates that have expired.
+ */
+
+import { X509Certificate } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeObject } from '@hangar/api';
+import { asError } from '@hangar/core';
+import type { Clock, Timer } from '@hangar/core';
+import { absent } from '@hangar/store';
+import { make } from '../bootstrap/make.ts';
+import { objectKey } from '../control-plane.ts';
+import type { ControlPlane } from '../control-plane.ts';
+import { identityHeaderNames } from './headers.ts';
+
+export interface PublishedAuthentication {
+  /** Whose certificates are users; PEM. */
+  readonly clientCa: string;
+  /** Whose certificates are front proxies; PEM. */
+  readonly frontProxyCa: string;
+  /** Common names of front proxies; empty: any of that CA. */
+  readonly allowedNames: readonly string[];
+}
+
+const namespace = 'kube-system';
+const name = 'extension-apiserver-authentication';
+/** Somebody may have changed or deleted it. */
+const againMs = 60_000;
+const attemptsMax = 5;
+
+export class AuthenticationPublisher {
+  readonly #plane: ControlPlane;
+  readonly #published: () => PublishedAuthentication;
+  readonly #onError: (error: Error) => void;
+  #timer: Timer | undefined;
+  #isClosed = false;
+
+  constructor(plane: ControlPlane, published: () => PublishedAuthentication, onError: (error: Error) => void) {
+    this.#plane = plane;
+    this.#published = published;
+    this.#onError = onError;
+  }
+
+  /** Resolves when it is there; it is looked after until `close`. */
+  async start(): Promise<void> {
+    await publishAuthentication(this.#plane, this.#published());
+    this.#again();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+  }
+
+  #again(): void {
+    if (this.#isClosed) return;
+    this.#timer = this.#plane.clock.after(againMs, () => {
+      publishAuthentication(this.#plane, this.#published())
+        .catch((error: unknown) => this.#onError(asError(error)))
+        .finally(() => this.#again());
+    });
+  }
+}
+
+export async function publishAuthentication(plane: ControlPlane, published: PublishedAuthentication): Promise<void> {
+  const resource = plane.catalogue.find({ group: '', version: 'v1', resource: 'configmaps' })!;
+  const key = objectKey(plane, resource, namespace, name);
+  for (let attempt = 0; attempt < attemptsMax; attempt++) {
+    const { entry } = await plane.store.get(key);
+    const live = entry && resource.stored.object(entry);
+    const data = merged((live?.['data'] ?? {}) as Data, published, plane.clock);
+    if (live && isDeepStrictEqual(live['data'], data)) return;
+    const declared: KubeObject = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name, namespace }, data };
+    const value = resource.stored.encode(live ? { ...live, data } : make(plane, resource, declared));
+    const expected = entry?.modRevision ?? absent;
+    if ((await plane.store.commit([{ type: 'put', key, value, expected }])).committed) return;
+  }
+}
+
+type Data = Readonly<Record<string, string>>;
+
+function merged(known: Data, { clientCa, frontProxyCa, allowedNames }: PublishedAuthentication, clock: Clock): Data {
+  const names = (field: string, own: readonly string[]): string =>
+    JSON.stringify([...new Set([...own, ...namesIn(known[field])])]);
+  const authorities = (field: string, own: string): string => mergedCertificates(own, known[field] ?? '', clock);
+  const { user, uid, group, extraPrefix } = identityHeaderNames;
+  return {
+    'client-ca-file': authorities('client-ca-file', clientCa),
+    'requestheader-allowed-names': names('requestheader-allowed-names', allowedNames),
+    'requestheader-client-ca-file': authorities('requestheader-client-ca-file', frontProxyCa),
+    'requestheader-extra-headers-prefix': names('requestheader-extra-headers-prefix', [extraPrefix]),
+    'requestheader-group-headers': names('requestheader-group-headers', [group]),
+    'requestheader-uid-headers': names('requestheader-uid-headers', [uid]),
+    'requestheader-username-headers': names('requestheader-username-headers', [user]),
+  };
+}
+
+function namesIn(text: string | undefined): string[] {
+  try {
+    const value: unknown = JSON.parse(text ?? '[]');
+    return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+  } catch {
+    return [];
+  }
+}
+
+const certificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** Each once, our own first. */
+function mergedCertificates(own: string, known: string, clock: Clock): string {
+  const all = new Map<string, string>();
+  for (const pem of `${own}\n${known}`.match(certificate) ?? []) {
+    try {
+      const { fingerprint256, validTo } = new X509Certificate(pem);
+      if (Date.parse(validTo) > clock.now() && !all.has(fingerprint256)) all.set(fingerprint256, pem);
+    } catch {
+      // What others wrote and is no certificate is left out.
+    }
+  }
+  return [...all.values()].map((pem) => `${pem}\n`).join('');
+}

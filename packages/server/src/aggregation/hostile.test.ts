@@ -1,0 +1,155 @@
+/** Aggregated servers and their clients at their worst: what they do must stay between them. */
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect as connectHttp2 } from 'node:http2';
+import { createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { request as httpsRequest } from 'node:https';
+import { test } from 'node:test';
+import { systemClock } from '@hangar/core';
+import type { Clock } from '@hangar/core';
+import { checkedResource, discoveredResources, resourcesMax } from './discovered.ts';
+import { startHub } from './testing/hub.ts';
+import { startRemote } from './testing/remote.ts';
+
+const group = 'things.example.com';
+const things = `/apis/${group}/v1/namespaces/default/things`;
+const isAvailable = (status: string) => async (hub: Awaited<ReturnType<typeof startHub>>) =>
+  hub.until(status, async () => (await hub.condition(group))?.status === status);
+
+test('a body goes through HTTP/2 in pieces, however long it is', async () => {
+  await using hub = await startHub();
+  await using remote = await startRemote({
+    group,
+    clientCa: hub.frontProxyCa.certificate,
+    answer: ({ body }, response) => response.end(String(body.length)),
+  });
+  await hub.register(group, remote.port, remote.ca);
+  await isAvailable('True')(hub);
+  const session = connectHttp2(`https://127.0.0.1:${hub.port}`, { ca: hub.access.ca! });
+  try {
+    const stream = session.request({ ':method': 'POST', ':path': things, authorization: 'Bearer admin' });
+    for (let i = 0; i < 50; i++) if (!stream.write(Buffer.alloc(100_000, 'a'))) await once(stream, 'drain');
+    stream.end();
+    const [head] = (await once(stream, 'response')) as [Record<string, unknown>];
+    assert.equal(head[':status'], 200);
+    assert.equal(Buffer.concat(await stream.toArray()).toString(), '5000000');
+    assert.equal(remote.requests[0]!.headers['x-remote-user'], 'admin');
+  } finally {
+    session.destroy();
+  }
+});
+
+test('who goes away takes their request along', async () => {
+  await using hub = await startHub();
+  const gone = Promise.withResolvers<void>();
+  const arrived = Promise.withResolvers<void>();
+  await using remote = await startRemote({
+    group,
+    clientCa: hub.frontProxyCa.certificate,
+    answer: (_, response) => {
+      response.once('close', () => gone.resolve());
+      arrived.resolve();
+    },
+  });
+  await hub.register(group, remote.port, remote.ca);
+  await isAvailable('True')(hub);
+  const headers = { authorization: 'Bearer admin' };
+  const outgoing = httpsRequest({ host: '127.0.0.1', port: hub.port, path: things, ca: hub.access.ca, headers });
+  outgoing.on('error', () => undefined);
+  outgoing.end();
+  await arrived.promise;
+  outgoing.destroy();
+  await gone.promise;
+});
+
+test('a server that takes connections and says nothing is unavailable, and keeps nobody waiting', async () => {
+  const sockets = new Set<Socket>();
+  const silent = createServer((socket) => void sockets.add(socket.on('error', () => socket.destroy())));
+  silent.listen(0, 'localhost');
+  await once(silent, 'listening');
+  const timers: (() => void)[] = [];
+  // Half a minute, and the seconds that a check may take, pass when the test says so.
+  const clock: Clock = {
+    ...systemClock,
+    after: (ms, callback) => {
+      if (ms !== 5_000 && ms !== 10_000) return systemClock.after(ms, callback);
+      timers.push(callback);
+      return { cancel: () => undefined };
+    },
+  };
+  await using hub = await startHub({ clock });
+  try {
+    await hub.register(group, (silent.address() as AddressInfo).port, 'no certificate');
+    await hub.until('it is being asked', async () => sockets.size > 0);
+    for (const path of ['/apis', `/apis/${group}`, '/openapi/v3', '/api/v1/namespaces']) {
+      assert.equal((await hub.request('GET', path)).status, 200, path);
+    }
+    assert.equal((await hub.request('GET', things)).status, 503);
+    for (const pass of timers.splice(0)) pass();
+    await isAvailable('False')(hub);
+    assert.match((await hub.condition(group)).message, /context deadline exceeded/);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  }
+});
+
+test('a server that died unseen is found out by the next look', async () => {
+  const looks: (() => void)[] = [];
+  const clock: Clock = {
+    ...systemClock,
+    after: (ms, callback) => {
+      if (ms !== 30_000) return systemClock.after(ms, callback);
+      looks.push(callback);
+      return { cancel: () => undefined };
+    },
+  };
+  await using hub = await startHub({ clock });
+  await using remote = await startRemote({
+    group,
+    clientCa: hub.frontProxyCa.certificate,
+    answer: (_, response) => response.end(),
+  });
+  await hub.register(group, remote.port, remote.ca);
+  await isAvailable('True')(hub);
+  await remote.stop();
+  await hub.until('the next look', async () => {
+    for (const look of looks.splice(0)) look();
+    return (await hub.condition(group)).status === 'False';
+  });
+  const metrics = await hub.request('GET', '/metrics');
+  assert.match(metrics.text, /^aggregator_unavailable_apiservice\{name="v1\.things\.example\.com"\} 1$/m);
+});
+
+test('of what a server says of itself only discovery gets into discovery', () => {
+  let deep: object = {};
+  for (let i = 0; i < 100_000; i++) deep = { deep };
+  const entry = JSON.parse('{"resource":7,"__proto__":{"x":1},"verbs":["get",7],"scope":"Elsewhere"}') as object;
+  assert.deepEqual(checkedResource({ ...entry, deep, responseKind: [deep], shortNames: deep, subresources: [deep] }), {
+    resource: '',
+    responseKind: { group: '', version: '', kind: '' },
+    scope: 'Cluster',
+    singularResource: '',
+    verbs: ['get'],
+    subresources: [{ subresource: '', responseKind: { group: '', version: '', kind: '' }, verbs: [] }],
+  });
+  const many = Array.from({ length: resourcesMax + 10 }, (_, i) => ({ name: `r${i}` }));
+  assert.equal(discoveredResources({ resources: many }).length, resourcesMax);
+  const parts = [{ name: 'a', kind: 'A', namespaced: true }, { name: 'a/status', kind: 'A' }, { name: 'b/lost' }];
+  assert.deepEqual(
+    discoveredResources({ resources: parts }).map((one) => [one['resource'], (one['subresources'] as []).length]),
+    [['a', 1]],
+  );
+});
+
+test('the group of APIServices itself is never handed on', async () => {
+  await using hub = await startHub();
+  const path = '/apis/apiregistration.k8s.io/v1/apiservices';
+  const service = { namespace: 'default', name: 'kubernetes', port: 443 };
+  const spec = { group: 'apiregistration.k8s.io', version: 'v1', service, groupPriorityMinimum: 1, versionPriority: 1 };
+  const body = { metadata: { name: 'v1.apiregistration.k8s.io' }, spec: { ...spec, insecureSkipTLSVerify: true } };
+  await hub.request('POST', path, { body });
+  assert.equal((await hub.request('DELETE', `${path}/v1.apiregistration.k8s.io`)).status, 200);
+});

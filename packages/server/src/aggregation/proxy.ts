@@ -1,0 +1,171 @@
+/**
+ * One request handed on to an aggregated API server, and its answer handed back, both as they come: a watch's events are
+ * written when they arrive, a slow client slows its own answer only, and whoever goes away takes the other half with it.
+ * What goes wrong on the way is told as kube-apiserver tells it: 503 in plain text.
+ */
+
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { StatusError } from '@hangar/api';
+import { asError } from '@hangar/core';
+import type { Clock } from '@hangar/core';
+import type { User } from '../auth/user.ts';
+import type { Answer, ServerRequest, Sink } from '../http/message.ts';
+import { bodyBytesMax } from '../limits.ts';
+import { outboundError } from '../outbound/errors.ts';
+import { answeredHeaders, forwardedHeaders } from './headers.ts';
+import type { RemoteServer } from './remote-server.ts';
+import { tunnel } from './tunnel.ts';
+
+/** As kube-apiserver: everything but a watch begins its answer in a minute, discovery in seconds. */
+const answerTimeoutMs = 60_000;
+const discoveryTimeoutMs = 5_000;
+
+export interface ProxyOptions {
+  readonly clock: Clock;
+  /** This server's name in `Via`. */
+  readonly self: string;
+  /** Of a group-version: every client waits for it. */
+  readonly isDiscovery: boolean;
+  /** Told when the other server could not be reached, or broke off. */
+  readonly onFailure: () => void;
+}
+
+export async function proxied(
+  server: RemoteServer,
+  request: ServerRequest,
+  user: User,
+  options: ProxyOptions,
+): Promise<Answer> {
+  const headers = forwardedHeaders(request, user, options.self);
+  const upgrade = request.passing?.upgrade;
+  try {
+    if (upgrade) {
+      const { clock } = options;
+      return await tunnel(server, request, headers, { upgrade, clock }, (response) => streamed(response, request));
+    }
+    return await exchange(server, request, headers, options);
+  } catch (error) {
+    options.onFailure();
+    if (error instanceof StatusError) throw error;
+    return textAnswer(503, outboundError(error).message);
+  }
+}
+
+async function exchange(
+  server: RemoteServer,
+  request: ServerRequest,
+  headers: OutgoingHttpHeaders,
+  options: ProxyOptions,
+): Promise<Answer> {
+  const { method, target } = request;
+  const body = await bodyOf(request, headers);
+  for (let attempt = 1; ; attempt++) {
+    const outgoing = await server.begin({ method, target, headers });
+    const answered = answer(outgoing, options);
+    const stay = request.passing?.onGone?.(() => outgoing.destroy());
+    send(outgoing, body);
+    try {
+      return streamed(await answered, request);
+    } catch (error) {
+      outgoing.destroy();
+      // The other side closed a connection that was kept, just as it was used again: it never saw this request.
+      const mayRepeat = outgoing.reusedSocket && attempt === 1 && !('stream' in body) && isReset(error);
+      if (!mayRepeat) throw error;
+    } finally {
+      stay?.();
+    }
+  }
+}
+
+type Body = { readonly bytes: Uint8Array } | { readonly stream: NonNullable<ServerRequest['passing']>['body'] };
+
+const empty: Body = { bytes: new Uint8Array() };
+
+/** Also sets the headers that say how the body ends. */
+async function bodyOf(request: ServerRequest, headers: OutgoingHttpHeaders): Promise<Body> {
+  const { passing, method } = request;
+  const length = request.header('content-length');
+  if (!passing) {
+    const bytes = await request.body(bodyBytesMax);
+    if (bytes.length > 0) headers['content-length'] = bytes.length;
+    return { bytes };
+  }
+  // Without a length, only the body's end says whether there was one.
+  const isEmpty = length === undefined ? method === 'GET' || method === 'HEAD' : length === '0';
+  if (isEmpty) return empty;
+  if (length === undefined) headers['transfer-encoding'] = 'chunked';
+  return { stream: passing.body };
+}
+
+function send(outgoing: ClientRequest, body: Body): void {
+  if (!('stream' in body)) {
+    outgoing.end(body.bytes);
+    return;
+  }
+  const { stream } = body;
+  const breakOff = (): void => void outgoing.destroy(new Error('the request ended before its body did'));
+  stream.once('error', breakOff);
+  stream.once('aborted', breakOff);
+  // What the other server did not want to read is no reason to keep the client's connection waiting.
+  outgoing.once('close', () => stream.unpipe(outgoing).resume());
+  stream.pipe(outgoing);
+}
+
+function answer(outgoing: ClientRequest, { clock, isDiscovery }: ProxyOptions): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.after(isDiscovery ? discoveryTimeoutMs : answerTimeoutMs, () => {
+      outgoing.destroy(isDiscovery ? new Error('context deadline exceeded') : tooSlow());
+    });
+    outgoing.on('error', (error) => {
+      timer.cancel();
+      reject(error);
+    });
+    outgoing.once('response', (response) => {
+      timer.cancel();
+      resolve(response);
+    });
+  });
+}
+
+const tooSlow = (): StatusError =>
+  new StatusError('Timeout', 'Timeout: request did not complete within the allotted timeout');
+
+function streamed(response: IncomingMessage, { method }: ServerRequest): Answer {
+  const status = response.statusCode ?? 502;
+  response.on('error', () => response.destroy());
+  if (status >= 300 && status < 400 && response.headers.location !== undefined) {
+    response.destroy();
+    return textAnswer(502, 'the backend attempted to redirect this request, which is not permitted');
+  }
+  if (method === 'HEAD') response.resume();
+  const headers = answeredHeaders(response.rawHeaders);
+  return { status, headers, body: { start: (sink) => pass(response, sink) } };
+}
+
+function pass(response: IncomingMessage, sink: Sink): void {
+  let isWhole = false;
+  sink.onDrain(() => response.resume());
+  sink.onClose(() => response.destroy());
+  response.on('data', (chunk: Buffer) => {
+    if (!sink.write(chunk)) response.pause();
+  });
+  response.on('end', () => {
+    isWhole = true;
+    sink.end();
+  });
+  response.on('close', () => {
+    if (!isWhole) (sink.abort ?? sink.end).call(sink);
+  });
+}
+
+const isReset = (error: unknown): boolean =>
+  ['ECONNRESET', 'EPIPE'].includes((asError(error) as { code?: string }).code ?? '');
+
+/** As Go's own server writes refusals. */
+export const textAnswer = (status: number, text: string): Answer => ({
+  status,
+  headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
+  body: Buffer.from(`${text}\n`),
+});
+
+export const unavailable = textAnswer(503, 'service unavailable');

@@ -1,0 +1,129 @@
+/**
+ * The connections to one aggregated API server: TLS by what its APIService says, with the front proxy's certificate, to
+ * where the policy for outgoing calls allows. Kept for the next request.
+ */
+
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
+import { asError } from '@hangar/core';
+import type { Outbound, ServiceResolver } from '../outbound/index.ts';
+import type { RemoteService } from './api-service.ts';
+
+/** Loaded with the first aggregated server, not with this one. */
+const http = () => process.getBuiltinModule('node:http');
+
+export interface KeyPair {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+export interface Reach {
+  readonly outbound: Outbound;
+  readonly services: Pick<ServiceResolver, 'resolve'>;
+  readonly clientCertificate: () => KeyPair | undefined;
+}
+
+export interface RemoteRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly headers: OutgoingHttpHeaders;
+}
+
+const connectTimeoutMs = 10_000;
+const idleMs = 90_000;
+const idleMax = 32;
+
+export class RemoteServer {
+  readonly #reach: Reach;
+  readonly #service: RemoteService;
+  readonly #agent: InstanceType<ReturnType<typeof http>['Agent']>;
+
+  constructor(reach: Reach, service: RemoteService) {
+    this.#reach = reach;
+    this.#service = service;
+    const { Agent } = http();
+    this.#agent = new Agent({ keepAlive: true, maxFreeSockets: idleMax, timeout: idleMs });
+    // The agent knows plain connections only; the one that it is given here has TLS and the policy behind it.
+    this.#agent.createConnection = ((options: { host: string; port: number }, done: Done) => {
+      void this.#connect(options, done);
+    }) as never;
+  }
+
+  /** The request is begun: its body is the caller's to write. Rejects when there is no way to the service. */
+  async begin({ method, target, headers }: RemoteRequest): Promise<ClientRequest> {
+    const { host, port } = await this.#reach.services.resolve(this.#service.service);
+    const named = host.includes(':') ? `[${host}]` : host;
+    return http().request({
+      agent: this.#agent,
+      host,
+      port,
+      method,
+      path: target,
+      headers: { ...headers, host: `${named}:${port}` },
+    });
+  }
+
+  /** Where its requests go, as messages name it. */
+  async url(path: string): Promise<string> {
+    const { host, port } = await this.#reach.services.resolve(this.#service.service);
+    return `https://${host.includes(':') ? `[${host}]` : host}:${port}${path}`;
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #connect({ host, port }: { host: string; port: number }, done: Done): Promise<void> {
+    const { service, ca, isInsecure } = this.#service;
+    const destination = {
+      host,
+      port,
+      ca,
+      isInsecure,
+      serverName: `${service.name}.${service.namespace}.svc`,
+      clientCertificate: this.#reach.clientCertificate(),
+    };
+    try {
+      done(null, await this.#reach.outbound.open(destination, { timeoutMs: connectTimeoutMs }));
+    } catch (error) {
+      done(asError(error));
+    }
+  }
+}
+
+type Done = (error: Error | null, socket?: Socket) => void;
+
+/** A whole answer, for what the aggregator itself asks. Rejects when it is too large, or takes too long. */
+export async function askRemote(
+  server: RemoteServer,
+  request: RemoteRequest,
+  { bytesMax, signal }: { bytesMax: number; signal: AbortSignal },
+): Promise<{ status: number; headers: IncomingMessage['headers']; body: Buffer }> {
+  const outgoing = await server.begin(request);
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error): void => {
+      signal.removeEventListener('abort', onAbort);
+      outgoing.destroy();
+      reject(error);
+    };
+    const onAbort = (): void => fail(new Error('context deadline exceeded'));
+    if (signal.aborted) return onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    outgoing.on('error', fail);
+    outgoing.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      response.on('error', fail);
+      response.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        if ((bytes += chunk.length) > bytesMax) fail(new Error(`the answer is larger than ${bytesMax} bytes`));
+      });
+      response.on('end', () => {
+        signal.removeEventListener('abort', onAbort);
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) });
+      });
+    });
+    outgoing.end();
+  });
+}

@@ -1,0 +1,71 @@
+/** WebSocket and SPDY through the proxy: once the other server agrees, bytes go both ways until one side ends. */
+
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Clock } from '@hangar/core';
+import type { Answer, ServerRequest, Upgrade } from '../http/message.ts';
+import type { RemoteServer } from './remote-server.ts';
+
+/** As long as the other server may think about it. */
+const answerTimeoutMs = 60_000;
+
+/** `refused` makes the answer of a server that stays with HTTP. */
+export async function tunnel(
+  server: RemoteServer,
+  request: ServerRequest,
+  headers: OutgoingHttpHeaders,
+  { upgrade, clock }: { upgrade: Upgrade; clock: Clock },
+  refused: (response: IncomingMessage) => Answer,
+): Promise<Answer> {
+  const { method, target } = request;
+  const asked = { ...headers, connection: 'Upgrade', upgrade: request.header('upgrade')! };
+  const outgoing = await server.begin({ method, target, headers: asked });
+  const onGone = (): void => void outgoing.destroy();
+  upgrade.socket.once('close', onGone);
+  outgoing.end();
+  const timer = clock.after(answerTimeoutMs, () => outgoing.destroy(new Error('context deadline exceeded')));
+  const { response, remote } = await opened(outgoing).finally(() => timer.cancel());
+  upgrade.socket.off('close', onGone);
+  if (!remote) return refused(response);
+  join(upgrade, remote, response);
+  return { status: 101, headers: {}, body: [], isTaken: true };
+}
+
+interface Opened {
+  readonly response: IncomingMessage;
+  /** With what already came on it unread again. */
+  readonly remote?: Duplex;
+}
+
+const opened = (outgoing: ClientRequest): Promise<Opened> =>
+  new Promise((resolve, reject) => {
+    outgoing.on('error', reject);
+    outgoing.once('response', (response) => resolve({ response }));
+    outgoing.once('upgrade', (response, remote, head) => {
+      if (head.length > 0) remote.unshift(head);
+      resolve({ response, remote });
+    });
+  });
+
+function join({ socket, head }: Upgrade, remote: Duplex, { rawHeaders, statusMessage }: IncomingMessage): void {
+  for (const side of [socket, remote]) side.on('error', () => side.destroy());
+  socket.once('close', () => endSoon(remote));
+  remote.once('close', () => endSoon(socket));
+  if (socket.destroyed) {
+    remote.destroy();
+    return;
+  }
+  const lines = [`HTTP/1.1 101 ${statusMessage ?? 'Switching Protocols'}`];
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
+  socket.write(Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'));
+  if (head.length > 0) remote.write(head);
+  // `pipe` ends the other half when one has said everything.
+  socket.pipe(remote);
+  remote.pipe(socket);
+}
+
+/** What was written to it still goes out. */
+function endSoon(side: Duplex): void {
+  if (!side.destroyed) (side as Socket).destroySoon();
+}

@@ -1,0 +1,15 @@
+/** The time as the header `date` has it, made once a second. */
+
+import type { Clock } from '@hangar/core';
+
+let second = -1;
+let text = '';
+
+export function httpDate(clock: Clock): string {
+  const now = Math.floor(clock.now() / 1_000);
+  if (now !== second) {
+    second = now;
+    text = new Date(now * 1_000).toUTCString();
+  }
+  return text;
+}

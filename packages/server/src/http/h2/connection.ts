@@ -1,0 +1,350 @@
+/**
+ * One connection of HTTP/2, the server's end (RFC 9113): frames come, requests go to the handler, answers become frames.
+ * Priorities are read and ignored, nothing is pushed.
+ *
+ * A connection costs what its limits allow, whatever comes: streams open at once, handlers at work (also for streams that were
+ * reset meanwhile), resets, frames that carry nothing, bytes of headers, bytes that nobody has read yet. Whoever goes beyond is
+ * told to calm down, and left.
+ *
+ * Requests are handed over when all that came with them was read: one that was reset in the same breath is never begun.
+ */
+
+import type { Socket } from 'node:net';
+import type { Clock, Timer } from '@hangar/core';
+import { httpDate } from '../date.ts';
+import type { Answer, Handler, Peer } from '../message.ts';
+import { Allowance } from './allowance.ts';
+import { ConnectionError, StreamError } from './errors.ts';
+import { frame, numberFrame } from './frames.ts';
+import { encodedField, encodedHead } from './hpack/encoder.ts';
+import type { Field } from './hpack/field.ts';
+import { Incoming } from './incoming.ts';
+import type { Received } from './incoming.ts';
+import { Outgoing } from './outgoing.ts';
+import { errorCode, flag, frameType, headerTableBytes, initialWindow, setting } from './protocol.ts';
+import { ReceiveWindow } from './receive-window.ts';
+import { areTrailers, requestHead } from './request-head.ts';
+import { settingsFrame } from './settings.ts';
+import { Stream, streamWindow } from './stream.ts';
+import type { StreamHost } from './stream.ts';
+
+export interface ConnectionOptions {
+  readonly peer: Peer;
+  readonly clock: Clock;
+  readonly handler: Handler;
+  /** Told of what went wrong below the handler. */
+  readonly onError: (error: Error) => void;
+  /** For the first frame, and for each block of headers. */
+  readonly headTimeoutMs: number;
+  /** Without any request. */
+  readonly idleTimeoutMs: number;
+}
+
+const streamsMax = 250;
+const headerBytesMax = 64 * 1024;
+const headersMax = 256;
+const connectionWindow = 4 * 1024 * 1024;
+/** As other servers: nobody honest takes back a thousand requests at once. */
+const resetsAtOnce = 1_000;
+const resetsPerSecond = 33;
+const emptyFramesAtOnce = 1_000;
+const emptyFramesPerSecond = 100;
+/** Frames to the last of those that we reset may still be under way. */
+const resetByUsMax = 1_000;
+/** For the other end to read a farewell. */
+const lingerMs = 1_000;
+
+const greeting = Buffer.concat([
+  settingsFrame([
+    [setting.maxConcurrentStreams, streamsMax],
+    [setting.initialWindowSize, streamWindow],
+    [setting.maxHeaderListSize, headerBytesMax],
+  ]),
+  numberFrame(frameType.windowUpdate, 0, connectionWindow - initialWindow),
+]);
+const settingsAck = frame(frameType.settings, flag.ack, 0, new Uint8Array());
+const tooManyHeaders: Answer = { status: 431, headers: {}, body: [] };
+
+const protocolError = (message: string): ConnectionError => new ConnectionError(errorCode.protocol, message);
+
+export class Connection implements StreamHost, Received {
+  readonly peer: Peer;
+  readonly clock: Clock;
+  readonly outgoing: Outgoing;
+  readonly #socket: Socket;
+  readonly #options: ConnectionOptions;
+  readonly #incoming: Incoming;
+  readonly #streams = new Map<number, Stream>();
+  /** Opened by what is being read. */
+  #opened: Stream[] = [];
+  readonly #resetByUs = new Set<number>();
+  readonly #resets: Allowance;
+  readonly #window = new ReceiveWindow(connectionWindow);
+  #lastId = 0;
+  /** Handlers at work for streams that are closed. */
+  #orphans = 0;
+  #sendWindow = initialWindow;
+  #peerTableBytes = headerTableBytes;
+  #isClosing = false;
+  #isFinished = false;
+  #head: Timer | undefined;
+  #idle: Timer | undefined;
+  #idleSinceMs: number;
+
+  constructor(socket: Socket, options: ConnectionOptions) {
+    const { peer, clock } = options;
+    this.peer = peer;
+    this.clock = clock;
+    this.#socket = socket;
+    this.#options = options;
+    this.#resets = new Allowance(clock, resetsAtOnce, resetsPerSecond);
+    const emptyFrames = new Allowance(clock, emptyFramesAtOnce, emptyFramesPerSecond);
+    this.#incoming = new Incoming(this, { bytesMax: headerBytesMax, fieldsMax: headersMax }, emptyFrames);
+    // Streams are closed by what the socket says of it: whoever is told may be in the middle of sending.
+    this.outgoing = new Outgoing(socket, () => socket.destroy());
+    this.#idleSinceMs = clock.monotonicMs();
+    this.#awaitIdle(options.idleTimeoutMs);
+    this.#awaitHead();
+    // What is written is complete: there is nothing to wait for, least of all an acknowledgement.
+    socket.setNoDelay(true);
+    socket.on('data', (chunk: Buffer) => this.#feed(chunk));
+    socket.once('end', () => this.#stop());
+    socket.once('close', () => this.#stop());
+    this.outgoing.append(greeting);
+  }
+
+  /** Takes no more requests, ends watches, and leaves when those under way are answered. */
+  close(): void {
+    if (this.#isClosing) return;
+    this.#goAway(errorCode.none);
+    if (this.#streams.size === 0) this.#finish();
+    // What was written is sent, and the client sees an end instead of a broken connection.
+    for (const stream of this.#streams.values()) if (stream.isStreaming) stream.end();
+  }
+
+  // What comes.
+
+  #feed(chunk: Buffer): void {
+    if (this.#isFinished) return;
+    try {
+      this.#incoming.feed(chunk);
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    if (this.#opened.length > 0) this.#handOver();
+    if (this.#incoming.isPending) this.#awaitHead();
+    else if (this.#head) {
+      this.#head.cancel();
+      this.#head = undefined;
+    }
+  }
+
+  data(id: number, payload: Buffer, flowBytes: number, isLast: boolean): void {
+    if (!this.#window.take(flowBytes)) throw new ConnectionError(errorCode.flowControl, 'DATA beyond the window');
+    const stream = this.#known(id);
+    if (!stream) return this.#credit(flowBytes);
+    stream.receive(payload, flowBytes);
+    if (isLast) stream.receiveEnd();
+  }
+
+  headers(id: number, fields: readonly Field[] | undefined, isLast: boolean): void {
+    if (id > this.#lastId) return this.#open(id, fields, isLast);
+    const stream = this.#known(id);
+    if (!stream) return;
+    if (!stream.isRemoteEnded && !(isLast && fields && areTrailers(fields))) {
+      throw new StreamError(id, errorCode.protocol, 'bad trailers');
+    }
+    stream.receiveEnd();
+  }
+
+  /** Undefined: we reset it. */
+  #known(id: number): Stream | undefined {
+    const stream = this.#streams.get(id);
+    if (stream || this.#resetByUs.has(id)) return stream;
+    this.#requireOpened(id);
+    throw new ConnectionError(errorCode.streamClosed, 'a frame of a stream that is closed');
+  }
+
+  #requireOpened(id: number): void {
+    if (id > this.#lastId) throw protocolError('a frame of a stream that was not opened');
+  }
+
+  #open(id: number, fields: readonly Field[] | undefined, isLast: boolean): void {
+    this.#lastId = id;
+    // Also when it is no news that we are leaving: the other end may try it elsewhere.
+    if (this.#isClosing || this.#streams.size + this.#orphans >= streamsMax) {
+      throw new StreamError(id, errorCode.refusedStream, 'too many streams');
+    }
+    const head = fields ? requestHead(fields) : { method: 'GET', target: '/', contentLength: -1 };
+    if (!head) throw new StreamError(id, errorCode.protocol, 'a malformed request');
+    const stream = new Stream(id, head, fields ?? [], this, this.#sendWindow);
+    this.#streams.set(id, stream);
+    if (isLast) stream.receiveEnd();
+    if (fields) this.#opened.push(stream);
+    else stream.answer(tooManyHeaders);
+  }
+
+  reset(id: number): void {
+    this.#requireOpened(id);
+    this.#countReset();
+    this.#streams.get(id)?.close();
+  }
+
+  streamError({ streamId, code }: StreamError): void {
+    // Whoever provokes resets makes us work as much as whoever sends them.
+    this.#countReset();
+    this.#sendReset(streamId, code);
+    this.#streams.get(streamId)?.close();
+  }
+
+  #countReset(): void {
+    if (!this.#resets.take()) throw new ConnectionError(errorCode.enhanceYourCalm, 'too many resets');
+  }
+
+  setting(id: number, value: number): void {
+    if (id === setting.maxFrameSize) this.outgoing.frameBytesMax = value;
+    else if (id === setting.headerTableSize) {
+      if (value < this.#peerTableBytes) this.outgoing.mustEmptyTable = true;
+      this.#peerTableBytes = value;
+    } else if (id === setting.initialWindowSize) {
+      const more = value - this.#sendWindow;
+      this.#sendWindow = value;
+      for (const stream of this.#streams.values()) {
+        if (!stream.widen(more)) throw new ConnectionError(errorCode.flowControl, 'a window is too large');
+      }
+    }
+  }
+
+  settingsEnd(): void {
+    this.outgoing.append(settingsAck);
+  }
+
+  ping(payload: Buffer): void {
+    this.outgoing.append(frame(frameType.ping, flag.ack, 0, payload));
+  }
+
+  windowUpdate(id: number, bytes: number): void {
+    if (id === 0) {
+      if (bytes === 0) throw protocolError('a window does not grow by nothing');
+      if (!this.outgoing.widen(bytes)) throw new ConnectionError(errorCode.flowControl, 'a window is too large');
+      return;
+    }
+    this.#requireOpened(id);
+    const stream = this.#streams.get(id);
+    if (!stream) return;
+    if (bytes === 0) throw new StreamError(id, errorCode.protocol, 'a window does not grow by nothing');
+    if (!stream.widen(bytes)) throw new StreamError(id, errorCode.flowControl, 'a window is too large');
+  }
+
+  // Requests and answers.
+
+  #handOver(): void {
+    const opened = this.#opened;
+    this.#opened = [];
+    for (const stream of opened) if (!stream.isClosed) this.#handle(stream);
+  }
+
+  #handle(stream: Stream): void {
+    stream.isBusy = true;
+    this.#options
+      .handler(stream)
+      .then((answer) => {
+        this.#settled(stream);
+        stream.answer(answer);
+        if (this.#isClosing && stream.isStreaming) stream.end();
+      })
+      .catch((error: Error) => {
+        this.#settled(stream);
+        this.#options.onError(error);
+        // Not simply ended: a client would take that for an answer.
+        stream.close(errorCode.internal);
+      });
+  }
+
+  #settled(stream: Stream): void {
+    if (stream.isBusy && stream.isClosed) this.#orphans--;
+    stream.isBusy = false;
+  }
+
+  block(status: number, headers: Answer['headers']): string {
+    const date = headers['date'] === undefined ? encodedField('date', httpDate(this.clock)) : '';
+    return encodedHead(status, headers) + date;
+  }
+
+  closed(stream: Stream, code: number | undefined): void {
+    if (stream.isBusy) this.#orphans++;
+    if (code !== undefined) this.#sendReset(stream.id, code);
+    this.#streams.delete(stream.id);
+    if (this.#streams.size > 0) return;
+    this.#idleSinceMs = this.clock.monotonicMs();
+    if (this.#isClosing) this.#finish();
+  }
+
+  #sendReset(id: number, code: number): void {
+    this.#resetByUs.add(id);
+    if (this.#resetByUs.size > resetByUsMax) this.#resetByUs.delete(this.#resetByUs.values().next().value!);
+    this.outgoing.append(numberFrame(frameType.resetStream, id, code));
+  }
+
+  credit(stream: Stream, bytes: number): void {
+    this.#credit(bytes);
+    if (stream.isClosed || stream.isRemoteEnded) return;
+    const more = stream.receiveWindow.give(bytes);
+    if (more > 0) this.outgoing.append(numberFrame(frameType.windowUpdate, stream.id, more));
+  }
+
+  #credit(bytes: number): void {
+    const more = this.#window.give(bytes);
+    if (more > 0) this.outgoing.append(numberFrame(frameType.windowUpdate, 0, more));
+  }
+
+  // The end.
+
+  #fail(error: unknown): void {
+    const isTheirs = error instanceof ConnectionError;
+    if (!isTheirs) this.#options.onError(error as Error);
+    this.#goAway(isTheirs ? error.code : errorCode.internal);
+    this.#finish();
+  }
+
+  #goAway(code: number): void {
+    this.#isClosing = true;
+    const payload = Buffer.alloc(8);
+    payload.writeUInt32BE(this.#lastId, 0);
+    payload.writeUInt32BE(code, 4);
+    this.outgoing.append(frame(frameType.goAway, 0, 0, payload));
+  }
+
+  /** Sends what is made, and leaves when the other end does, or soon. */
+  #finish(): void {
+    if (this.#isFinished) return;
+    this.#stop();
+    this.outgoing.flush();
+    this.#socket.end();
+    const linger = this.clock.after(lingerMs, () => this.#socket.destroy());
+    this.#socket.once('close', () => linger.cancel());
+  }
+
+  #stop(): void {
+    this.#isFinished = true;
+    this.#isClosing = true;
+    this.#idle?.cancel();
+    this.#head?.cancel();
+    for (const stream of this.#streams.values()) stream.close();
+  }
+
+  #awaitHead(): void {
+    this.#head ??= this.clock.after(this.#options.headTimeoutMs, () => this.#fail(protocolError('too slow')));
+  }
+
+  /** One timer for many pauses: a request does not touch it. */
+  #awaitIdle(delayMs: number): void {
+    this.#idle = this.clock.after(delayMs, () => {
+      const idleMs = this.#streams.size > 0 ? 0 : this.clock.monotonicMs() - this.#idleSinceMs;
+      const leftMs = this.#options.idleTimeoutMs - idleMs;
+      if (leftMs <= 0) this.close();
+      else this.#awaitIdle(leftMs);
+    });
+  }
+}

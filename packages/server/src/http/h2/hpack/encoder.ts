@@ -1,0 +1,71 @@
+/**
+ * The headers of an answer as a block (RFC 7541), made as text of one byte per character: joining strings is cheaper than
+ * copying bytes. Nothing goes into the table of the other end, so blocks do not depend on each other, and nothing secret can
+ * be guessed from their sizes.
+ */
+
+import type { Headers } from '../../message.ts';
+import { staticFields } from './static-table.ts';
+
+/** A number after the bits of its first byte, which are given with it. */
+function integer(firstBits: number, mask: number, value: number): string {
+  if (value < mask) return String.fromCharCode(firstBits | value);
+  let text = String.fromCharCode(firstBits | mask);
+  let rest = value - mask;
+  for (; rest >= 0x80; rest >>>= 7) text += String.fromCharCode(0x80 | (rest & 0x7f));
+  return text + String.fromCharCode(rest);
+}
+
+const literal = (text: string): string => integer(0, 0x7f, text.length) + text;
+
+const goodName = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
+const ofHttp1 = new Set(['connection', 'proxy-connection', 'keep-alive', 'transfer-encoding', 'upgrade']);
+
+const namesMax = 500;
+/** The begin of a header, by its name: literal, not for the table. Empty: it is left out. */
+const names = new Map<string, string>();
+
+function nameOf(given: string): string {
+  const known = names.get(given);
+  if (known !== undefined) return known;
+  const name = given.toLowerCase();
+  if (!goodName.test(name)) throw new TypeError(`${JSON.stringify(given)} is no name of a header`);
+  const index = staticFields.findIndex((field) => field.name === name) + 1;
+  const begin = ofHttp1.has(name) ? '' : index > 0 ? integer(0, 0x0f, index) : `\0${literal(name)}`;
+  // An answer that is handed on may have any names.
+  if (names.size < namesMax) names.set(given, begin);
+  return begin;
+}
+
+// eslint-disable-next-line no-control-regex
+const badValue = /[^\t\x20-\x7e\x80-\xff]/;
+
+/** Throws for what could not be sent in HTTP/1.1 either. */
+export function encodedField(name: string, value: string): string {
+  const begin = nameOf(name);
+  if (begin === '') return '';
+  if (badValue.test(value)) throw new TypeError(`the value of the header ${name} has characters that are not allowed`);
+  return begin + integer(0, 0x7f, value.length) + value;
+}
+
+const statuses = new Map<number, string>(
+  staticFields.flatMap(({ name, value }, at) =>
+    name === ':status' ? [[Number(value), integer(0x80, 0x7f, at + 1)] as const] : [],
+  ),
+);
+const statusBegin = integer(0, 0x0f, staticFields.findIndex(({ name }) => name === ':status') + 1);
+
+const encodedStatus = (status: number): string => statuses.get(status) ?? statusBegin + literal(String(status));
+
+export function encodedHead(status: number, headers: Headers): string {
+  let block = encodedStatus(status);
+  for (const name in headers) {
+    const value = headers[name]!;
+    if (typeof value === 'string') block += encodedField(name, value);
+    else for (const one of value) block += encodedField(name, one);
+  }
+  return block;
+}
+
+/** Said first in a block when the other end made its table smaller: ours is empty anyway. */
+export const emptyTable = '\x20';

@@ -1,0 +1,199 @@
+/**
+ * What comes on a connection, frame by frame, checked as far as a frame can be by itself: its length, whether it is of a
+ * stream, its padding, and that blocks of headers come in one piece. What a frame means for its stream is the connection's.
+ */
+
+import type { Allowance } from './allowance.ts';
+import { ConnectionError, StreamError } from './errors.ts';
+import { FrameReader } from './frames.ts';
+import { HeaderBlock } from './header-block.ts';
+import { HpackDecoder } from './hpack/decoder.ts';
+import type { HeaderLimits } from './hpack/decoder.ts';
+import type { Field } from './hpack/field.ts';
+import { errorCode, flag, frameType, preface, windowMax } from './protocol.ts';
+import { readSettings } from './settings.ts';
+
+/** Stream numbers are odd, unless 0 is said to be possible. May throw either error. */
+export interface Received {
+  /** `flowBytes` is what the windows count: the padding, too. */
+  data(streamId: number, payload: Buffer, flowBytes: number, isLast: boolean): void;
+  /** Undefined: there were too many. */
+  headers(streamId: number, fields: readonly Field[] | undefined, isLast: boolean): void;
+  reset(streamId: number): void;
+  setting(id: number, value: number): void;
+  /** All settings of a frame were given. */
+  settingsEnd(): void;
+  ping(payload: Buffer): void;
+  /** Of the connection, when it is 0. */
+  windowUpdate(streamId: number, bytes: number): void;
+  streamError(error: StreamError): void;
+}
+
+const protocolError = (message: string): ConnectionError => new ConnectionError(errorCode.protocol, message);
+const frameSizeError = (message: string): ConnectionError => new ConnectionError(errorCode.frameSize, message);
+
+export class Incoming {
+  readonly #to: Received;
+  readonly #reader = new FrameReader((type, flags, id, bytes, start, end) =>
+    this.#frame(type, flags, id, bytes, start, end),
+  );
+  readonly #decoder: HpackDecoder;
+  /** Of frames that carry nothing: PING, SETTINGS, PRIORITY, DATA without data, and what nobody knows. */
+  readonly #emptyFrames: Allowance;
+  #prefaceLeft: Buffer | undefined = preface;
+  #hasSettings = false;
+  #block: HeaderBlock | undefined;
+
+  constructor(to: Received, limits: HeaderLimits, emptyFrames: Allowance) {
+    this.#to = to;
+    this.#decoder = new HpackDecoder(limits);
+    this.#emptyFrames = emptyFrames;
+  }
+
+  /** Something has begun that must come to its end soon. Bodies have their own time. */
+  get isPending(): boolean {
+    const type = this.#reader.partialType;
+    return !this.#hasSettings || this.#block !== undefined || (type !== undefined && type !== frameType.data);
+  }
+
+  /** Throws what is wrong with the connection; nothing may be fed after it. */
+  feed(chunk: Buffer): void {
+    const rest = this.#prefaceLeft ? this.#readPreface(this.#prefaceLeft, chunk) : chunk;
+    if (rest.length > 0) this.#reader.feed(rest);
+  }
+
+  #readPreface(left: Buffer, chunk: Buffer): Buffer {
+    const length = Math.min(left.length, chunk.length);
+    if (left.compare(chunk, 0, length, 0, length) !== 0) throw protocolError('this is not HTTP/2');
+    this.#prefaceLeft = length === left.length ? undefined : left.subarray(length);
+    return chunk.subarray(length);
+  }
+
+  #frame(type: number, flags: number, id: number, bytes: Buffer, start: number, end: number): void {
+    if (this.#block && type !== frameType.continuation) throw protocolError('a block of headers was interrupted');
+    if (!this.#hasSettings && type !== frameType.settings) throw protocolError('SETTINGS must come first');
+    try {
+      switch (type) {
+        case frameType.data:
+          return this.#data(flags, id, bytes, start, end);
+        case frameType.headers:
+          return this.#headers(flags, id, bytes, start, end);
+        case frameType.priority:
+          return this.#priority(id, bytes, start, end);
+        case frameType.resetStream:
+          return this.#reset(id, end - start);
+        case frameType.settings:
+          return this.#settings(flags, id, bytes, start, end);
+        case frameType.pushPromise:
+          throw protocolError('a client pushes nothing');
+        case frameType.ping:
+          return this.#ping(flags, id, bytes.subarray(start, end));
+        case frameType.goAway:
+          return requireConnection(id);
+        case frameType.windowUpdate:
+          return this.#windowUpdate(id, bytes, start, end);
+        case frameType.continuation:
+          return this.#continuation(flags, id, bytes.subarray(start, end));
+        default:
+          return this.#countEmpty();
+      }
+    } catch (error) {
+      if (!(error instanceof StreamError)) throw error;
+      this.#to.streamError(error);
+    }
+  }
+
+  #data(flags: number, id: number, bytes: Buffer, start: number, end: number): void {
+    requireStream(id);
+    const isLast = (flags & flag.endStream) !== 0;
+    if (start === end && !isLast) this.#countEmpty();
+    const [from, to] = flags & flag.padded ? unpadded(bytes, start, end) : [start, end];
+    this.#to.data(id, bytes.subarray(from, to), end - start, isLast);
+  }
+
+  #headers(flags: number, id: number, bytes: Buffer, start: number, end: number): void {
+    requireStream(id);
+    let [from, to] = flags & flag.padded ? unpadded(bytes, start, end) : [start, end];
+    if (flags & flag.priority) {
+      if (to - from < 5) throw frameSizeError('HEADERS too short for their priority');
+      if (dependency(bytes, from) === id) throw protocolError('a stream depends on itself');
+      from += 5;
+    }
+    const isLast = (flags & flag.endStream) !== 0;
+    if (flags & flag.endHeaders) return this.#to.headers(id, this.#decoder.decode(bytes, from, to), isLast);
+    this.#block = new HeaderBlock(id, isLast);
+    this.#block.add(bytes.subarray(from, to));
+  }
+
+  #continuation(flags: number, id: number, piece: Buffer): void {
+    const block = this.#block;
+    if (!block || block.streamId !== id) throw protocolError('CONTINUATION of nothing');
+    block.add(piece);
+    if (!(flags & flag.endHeaders)) return;
+    this.#block = undefined;
+    const bytes = block.bytes();
+    this.#to.headers(id, this.#decoder.decode(bytes, 0, bytes.length), block.isLast);
+  }
+
+  #priority(id: number, bytes: Buffer, start: number, end: number): void {
+    requireStream(id);
+    if (end - start !== 5) throw new StreamError(id, errorCode.frameSize, 'PRIORITY of a wrong length');
+    if (dependency(bytes, start) === id) throw new StreamError(id, errorCode.protocol, 'a stream depends on itself');
+    this.#countEmpty();
+  }
+
+  #reset(id: number, length: number): void {
+    requireStream(id);
+    if (length !== 4) throw frameSizeError('RST_STREAM of a wrong length');
+    this.#to.reset(id);
+  }
+
+  #settings(flags: number, id: number, bytes: Buffer, start: number, end: number): void {
+    requireConnection(id);
+    if (flags & flag.ack) {
+      if (start !== end) throw frameSizeError('an acknowledgement with settings');
+      if (!this.#hasSettings) throw protocolError('SETTINGS must come first');
+      return;
+    }
+    this.#hasSettings = true;
+    this.#countEmpty();
+    readSettings(bytes, start, end, (which, value) => this.#to.setting(which, value));
+    this.#to.settingsEnd();
+  }
+
+  #ping(flags: number, id: number, payload: Buffer): void {
+    requireConnection(id);
+    if (payload.length !== 8) throw frameSizeError('PING of a wrong length');
+    this.#countEmpty();
+    if (!(flags & flag.ack)) this.#to.ping(payload);
+  }
+
+  #windowUpdate(id: number, bytes: Buffer, start: number, end: number): void {
+    if (id !== 0) requireStream(id);
+    if (end - start !== 4) throw frameSizeError('WINDOW_UPDATE of a wrong length');
+    this.#to.windowUpdate(id, bytes.readUInt32BE(start) & windowMax);
+  }
+
+  #countEmpty(): void {
+    if (!this.#emptyFrames.take()) throw new ConnectionError(errorCode.enhanceYourCalm, 'too much of nothing');
+  }
+}
+
+/** A client's streams have odd numbers, and nobody else opens any. */
+function requireStream(id: number): void {
+  if (id % 2 === 0) throw protocolError('a frame of no stream of a client');
+}
+
+function requireConnection(id: number): void {
+  if (id !== 0) throw protocolError('a frame of a stream that can only be of the connection');
+}
+
+/** Without the padding: where what it was put around begins and ends. */
+function unpadded(bytes: Buffer, start: number, end: number): readonly [from: number, to: number] {
+  if (start === end) throw frameSizeError('no room for the length of the padding');
+  const to = end - bytes[start]!;
+  if (to <= start) throw protocolError('more padding than frame');
+  return [start + 1, to];
+}
+
+const dependency = (bytes: Buffer, at: number): number => bytes.readUInt32BE(at) & windowMax;

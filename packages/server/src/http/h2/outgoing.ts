@@ -1,0 +1,171 @@
+/**
+ * What goes to the socket of a connection. All that is made in one turn of the event loop goes in one write, at the turn's
+ * end: what a write costs, in encryption and system calls, is most of what a small answer costs.
+ *
+ * Data is made into frames only as fast as the socket and the windows of the other end take it; the rest stays with its
+ * stream. Streams with data take turns, a frame each. What must be sent whatever the other end takes (heads, acknowledgements)
+ * is bounded by cutting off whoever lets it pile up.
+ */
+
+import type { Socket } from 'node:net';
+import { frame, frameHeadBytes, writeFrameHead } from './frames.ts';
+import { emptyTable } from './hpack/encoder.ts';
+import { flag, frameBytesMin, frameType, initialWindow, windowMax } from './protocol.ts';
+
+/** Who has data that could not be sent at once. */
+export interface Sender {
+  /** Sends at most one frame; false when there is nothing that it may send now. */
+  sendSome(): boolean;
+}
+
+/** So much at once fills the socket's buffer many times over. */
+const writeBytesMax = 256 * 1024;
+/** More that the other end does not read is no slowness but an attack. */
+const pileBytesMax = 2 * 1024 * 1024;
+/** Up to this a payload is copied behind its head, so that a turn with one frame needs no joining. */
+const copiedBytesMax = 4 * 1024;
+
+export class Outgoing {
+  /** What the other end allows the connection as a whole. */
+  window = initialWindow;
+  /** What it allows each frame. */
+  frameBytesMax = frameBytesMin;
+  /** The other end made its table of headers smaller, and waits for the next block to say so. */
+  mustEmptyTable = false;
+  readonly #socket: Socket;
+  readonly #onPile: () => void;
+  readonly #flush = (): void => this.flush();
+  readonly #senders = new Set<Sender>();
+  #pieces: Uint8Array[] = [];
+  #bytes = 0;
+  #isScheduled = false;
+  #isBlocked = false;
+
+  constructor(socket: Socket, onPile: () => void) {
+    this.#socket = socket;
+    this.#onPile = onPile;
+    socket.on('drain', () => {
+      this.#isBlocked = false;
+      this.flush();
+    });
+  }
+
+  /** Whether data may be made into frames now. */
+  get isOpen(): boolean {
+    return !this.#isBlocked && this.window > 0;
+  }
+
+  append(piece: Uint8Array): void {
+    this.#pieces.push(piece);
+    this.#bytes += piece.length;
+    if (this.#bytes >= writeBytesMax) this.#write();
+    else this.#schedule();
+  }
+
+  /** The caller saw to the windows. */
+  data(streamId: number, payload: Uint8Array, isLast: boolean): void {
+    const { length } = payload;
+    if (length > copiedBytesMax) {
+      this.dataHead(streamId, length, isLast);
+      return this.append(payload);
+    }
+    this.window -= length;
+    this.append(frame(frameType.data, isLast ? flag.endStream : 0, streamId, payload));
+  }
+
+  /** The payload follows, by `append`. */
+  dataHead(streamId: number, length: number, isLast: boolean): void {
+    this.window -= length;
+    const bytes = Buffer.allocUnsafe(frameHeadBytes);
+    writeFrameHead(bytes, 0, { type: frameType.data, flags: isLast ? flag.endStream : 0, streamId, length });
+    this.append(bytes);
+  }
+
+  head(streamId: number, given: string, isLast: boolean): void {
+    const block = this.#begun(given);
+    if (block.length > this.frameBytesMax) return this.#longHead(streamId, block, isLast);
+    const bytes = Buffer.allocUnsafe(frameHeadBytes + block.length);
+    this.#writeHead(bytes, streamId, block, isLast);
+    this.append(bytes);
+  }
+
+  /** A head and all of its data, in one piece. The caller saw to the windows, and that each is a frame at most. */
+  answer(streamId: number, given: string, payload: Uint8Array): void {
+    const block = this.#begun(given);
+    const { length } = payload;
+    this.window -= length;
+    const bytes = Buffer.allocUnsafe(2 * frameHeadBytes + block.length + length);
+    const end = this.#writeHead(bytes, streamId, block, false);
+    bytes.set(payload, writeFrameHead(bytes, end, { type: frameType.data, flags: flag.endStream, streamId, length }));
+    this.append(bytes);
+  }
+
+  #begun(block: string): string {
+    if (!this.mustEmptyTable) return block;
+    this.mustEmptyTable = false;
+    return emptyTable + block;
+  }
+
+  #writeHead(bytes: Buffer, streamId: number, block: string, isLast: boolean): number {
+    const { length } = block;
+    const flags = flag.endHeaders | (isLast ? flag.endStream : 0);
+    const at = writeFrameHead(bytes, 0, { type: frameType.headers, flags, streamId, length });
+    return at + bytes.write(block, at, length, 'latin1');
+  }
+
+  #longHead(streamId: number, block: string, isLast: boolean): void {
+    const bytes = Buffer.from(block, 'latin1');
+    for (let at = 0; at < bytes.length; at += this.frameBytesMax) {
+      const end = Math.min(bytes.length, at + this.frameBytesMax);
+      const type = at === 0 ? frameType.headers : frameType.continuation;
+      const flags = (at === 0 && isLast ? flag.endStream : 0) | (end === bytes.length ? flag.endHeaders : 0);
+      this.append(frame(type, flags, streamId, bytes.subarray(at, end)));
+    }
+  }
+
+  /** By WINDOW_UPDATE. False: it would be larger than a window can be. */
+  widen(bytes: number): boolean {
+    this.window += bytes;
+    if (this.#senders.size > 0) this.#schedule();
+    return this.window <= windowMax;
+  }
+
+  /** Gives it its turn as soon as there is room. */
+  wants(sender: Sender): void {
+    this.#senders.add(sender);
+    this.#schedule();
+  }
+
+  forget(sender: Sender): void {
+    this.#senders.delete(sender);
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    process.nextTick(this.#flush);
+  }
+
+  flush(): void {
+    this.#isScheduled = false;
+    for (const sender of this.#senders) {
+      if (!this.isOpen) break;
+      // Behind the others: who comes again is met again, by this loop.
+      this.#senders.delete(sender);
+      if (sender.sendSome()) this.#senders.add(sender);
+    }
+    this.#write();
+  }
+
+  #write(): void {
+    if (this.#bytes === 0) return;
+    const pieces = this.#pieces;
+    const all = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, this.#bytes);
+    this.#pieces = [];
+    this.#bytes = 0;
+    if (!this.#socket.writable) return;
+    if (this.#socket.write(all)) return;
+    this.#isBlocked = true;
+    if (this.#socket.writableLength > pileBytesMax) this.#onPile();
+  }
+}

@@ -1,0 +1,312 @@
+/**
+ * One stream: a request and, as the sink of its answer, what is sent back.
+ *
+ *     open ── END_STREAM comes ──▶ half closed (remote) ── END_STREAM goes ──▶ closed
+ *
+ * When the answer ends first, the rest of the request is refused with RST_STREAM(NO_ERROR), as RFC 9113, 8.1 allows and Go's
+ * server does: nobody reads it any more.
+ */
+
+import { lazy } from '@hangar/core';
+import type { Clock, Timer } from '@hangar/core';
+import { compressed } from '../compress.ts';
+import { isStreaming } from '../message.ts';
+import type { Answer, Passing, Peer, ServerRequest, Sink } from '../message.ts';
+import { StreamError } from './errors.ts';
+import { encodedField } from './hpack/encoder.ts';
+import type { Field } from './hpack/field.ts';
+import type { Outgoing, Sender } from './outgoing.ts';
+import { errorCode, windowMax } from './protocol.ts';
+import { ReceiveWindow } from './receive-window.ts';
+import type { RequestHead } from './request-head.ts';
+import { RequestBody } from './request-body.ts';
+
+/** What a stream needs of its connection. */
+export interface StreamHost {
+  readonly peer: Peer;
+  readonly clock: Clock;
+  readonly outgoing: Outgoing;
+  /** The headers of an answer as a block. */
+  block(status: number, headers: Answer['headers']): string;
+  /** It was closed, with a code if the other end must be told. */
+  closed(stream: Stream, code: number | undefined): void;
+  /** So much of the request's body was taken. */
+  credit(stream: Stream, bytes: number): void;
+}
+
+/** Beyond this whoever writes is asked to wait. */
+const queuedBytesMax = 64 * 1024;
+/** What the other end may send of a body before anybody reads it. */
+export const streamWindow = 1024 * 1024;
+/** In this time the other end must take so much of what waits for it. */
+const takingTimeoutMs = 60_000;
+const takenBytesMin = 16 * 1024;
+const nothing = new Uint8Array();
+
+export class Stream implements ServerRequest, Sink, Sender {
+  readonly id: number;
+  readonly method: string;
+  readonly target: string;
+  readonly peer: Peer;
+  /** What the other end allows it to be sent; below zero when SETTINGS took it back. */
+  sendWindow: number;
+  readonly receiveWindow = new ReceiveWindow(streamWindow);
+  /** The request is complete. */
+  isRemoteEnded = false;
+  isClosed = false;
+  /** The handler is at work. */
+  isBusy = false;
+  /** The answer goes on until somebody ends it. */
+  isStreaming = false;
+  readonly #host: StreamHost;
+  readonly #fields: readonly Field[];
+  readonly #contentLength: number;
+  #received = 0;
+  #body: RequestBody | undefined;
+  #passing: Passing | undefined;
+  #queue: Uint8Array[] = [];
+  /** Where in the queue its rest begins. */
+  #next = 0;
+  #queuedBytes = 0;
+  #isEnding = false;
+  #untaken: Timer | undefined;
+  #onDrain: (() => void) | undefined;
+  #onClose: (() => void)[] | undefined;
+
+  constructor(id: number, head: RequestHead, fields: readonly Field[], host: StreamHost, sendWindow: number) {
+    this.id = id;
+    this.method = head.method;
+    this.target = head.target;
+    this.peer = host.peer;
+    this.sendWindow = sendWindow;
+    this.#host = host;
+    this.#fields = fields;
+    this.#contentLength = head.contentLength;
+  }
+
+  // The request.
+
+  header(name: string): string | undefined {
+    let all: string | undefined;
+    for (const field of this.#fields) {
+      if (field.name !== name) continue;
+      // A cookie may come in crumbs (RFC 9113, 8.2.3).
+      all = all === undefined ? field.value : all + (name === 'cookie' ? '; ' : ', ') + field.value;
+    }
+    return all;
+  }
+
+  headerValues(name: string): readonly string[] {
+    return this.#fields.filter((field) => field.name === name).map(({ value }) => value);
+  }
+
+  headerNames(): readonly string[] {
+    const names: string[] = [];
+    for (const { name } of this.#fields) if (!name.startsWith(':') && !names.includes(name)) names.push(name);
+    return names;
+  }
+
+  body(bytesMax: number): Promise<Uint8Array> {
+    // Without a body the head ended the request already.
+    if (this.isRemoteEnded && !this.#body) return Promise.resolve(nothing);
+    return this.#takenBody().whole(bytesMax, this.#host.clock);
+  }
+
+  get passing(): Passing {
+    const body = lazy(() => this.#takenBody().stream());
+    return (this.#passing ??= {
+      get body() {
+        return body();
+      },
+    });
+  }
+
+  #takenBody(): RequestBody {
+    if (this.#body) return this.#body;
+    this.#body = new RequestBody((bytes) => this.#host.credit(this, bytes));
+    if (this.isRemoteEnded) this.#body.end();
+    else if (this.isClosed) this.#body.stop();
+    return this.#body;
+  }
+
+  /** `flowBytes`: with the padding, which is of the windows, too, and which nobody takes. */
+  receive(piece: Buffer, flowBytes: number): void {
+    const fault = this.#faultOf(piece, flowBytes);
+    this.#received += piece.length;
+    if (flowBytes > piece.length || fault) this.#host.credit(this, fault ? flowBytes : flowBytes - piece.length);
+    if (fault) throw fault;
+    if (piece.length > 0) this.#takenBody().piece(piece);
+  }
+
+  #faultOf(piece: Buffer, flowBytes: number): StreamError | undefined {
+    if (this.isRemoteEnded) return this.#pastEnd();
+    if (!this.receiveWindow.take(flowBytes)) {
+      return new StreamError(this.id, errorCode.flowControl, 'DATA beyond the window');
+    }
+    const isLonger = this.#contentLength !== -1 && this.#received + piece.length > this.#contentLength;
+    return isLonger ? this.#wrongLength() : undefined;
+  }
+
+  receiveEnd(): void {
+    if (this.isRemoteEnded) throw this.#pastEnd();
+    if (this.#contentLength !== -1 && this.#received !== this.#contentLength) throw this.#wrongLength();
+    this.isRemoteEnded = true;
+    this.#body?.end();
+  }
+
+  #pastEnd(): StreamError {
+    return new StreamError(this.id, errorCode.streamClosed, 'more after the end of the request');
+  }
+
+  #wrongLength(): StreamError {
+    return new StreamError(this.id, errorCode.protocol, 'the body has not the length that was said');
+  }
+
+  // The answer.
+
+  answer({ status, headers, body }: Answer): void {
+    if (isStreaming(body)) {
+      const isHead = this.method === 'HEAD';
+      if (!this.isClosed) this.#host.outgoing.head(this.id, this.#host.block(status, headers), isHead);
+      if (isHead) return this.#ended();
+      this.isStreaming = true;
+      return body.start(this);
+    }
+    if (this.isClosed) return;
+    const block = this.#host.block(status, headers);
+    compressed(body, this.header('accept-encoding'), ({ bytes, length, encoding }) => {
+      if (this.isClosed) return;
+      const ofLength = encodedField('content-length', String(length));
+      const ofEncoding = encoding ? encodedField('content-encoding', encoding) : '';
+      this.#answerWhole(block + ofLength + ofEncoding, bytes, length);
+    });
+  }
+
+  #answerWhole(block: string, pieces: readonly Uint8Array[], length: number): void {
+    const { outgoing } = this.#host;
+    if (length === 0 || this.method === 'HEAD') {
+      outgoing.head(this.id, block, true);
+      return this.#ended();
+    }
+    const isShort = block.length < outgoing.frameBytesMax && pieces.length === 1 && this.#maySend(length);
+    if (isShort) {
+      this.sendWindow -= length;
+      outgoing.answer(this.id, block, pieces[0]!);
+      return this.#ended();
+    }
+    outgoing.head(this.id, block, false);
+    this.#queue = [...pieces];
+    this.#queuedBytes = length;
+    outgoing.wants(this);
+    this.#isEnding = true;
+    this.#awaitTaken();
+  }
+
+  #maySend(length: number): boolean {
+    const { outgoing } = this.#host;
+    return (
+      this.#queuedBytes === 0 &&
+      outgoing.isOpen &&
+      length <= outgoing.frameBytesMax &&
+      length <= outgoing.window &&
+      length <= this.sendWindow
+    );
+  }
+
+  write(chunk: Uint8Array): boolean {
+    const { length } = chunk;
+    if (this.isClosed || this.#isEnding || length === 0) return true;
+    if (this.#maySend(length)) {
+      this.sendWindow -= length;
+      this.#host.outgoing.data(this.id, chunk, false);
+      return true;
+    }
+    this.#queue.push(chunk);
+    this.#queuedBytes += length;
+    this.#host.outgoing.wants(this);
+    return this.#queuedBytes < queuedBytesMax;
+  }
+
+  end(): void {
+    if (this.isClosed || this.#isEnding) return;
+    this.#isEnding = true;
+    if (this.#queuedBytes > 0) return this.#awaitTaken();
+    this.#host.outgoing.data(this.id, nothing, true);
+    this.#ended();
+  }
+
+  sendSome(): boolean {
+    const { outgoing } = this.#host;
+    const room = Math.min(outgoing.frameBytesMax, outgoing.window, this.sendWindow);
+    if (this.isClosed || this.#queuedBytes === 0 || room <= 0) return false;
+    const length = Math.min(room, this.#queuedBytes);
+    const isLast = this.#isEnding && length === this.#queuedBytes;
+    this.sendWindow -= length;
+    this.#queuedBytes -= length;
+    outgoing.dataHead(this.id, length, isLast);
+    this.#sendQueued(length);
+    if (isLast) this.#ended();
+    else if (this.#queuedBytes === 0) this.#onDrain?.();
+    return this.#queuedBytes > 0;
+  }
+
+  #sendQueued(length: number): void {
+    for (let left = length; left > 0;) {
+      const piece = this.#queue[this.#next]!;
+      const isWhole = piece.length <= left;
+      this.#host.outgoing.append(isWhole ? piece : piece.subarray(0, left));
+      if (isWhole) this.#next++;
+      else this.#queue[this.#next] = piece.subarray(left);
+      left -= piece.length;
+    }
+    if (this.#queuedBytes > 0) return;
+    this.#queue = [];
+    this.#next = 0;
+  }
+
+  /** An answer that is complete must be taken, if slowly: until then it is in memory. */
+  #awaitTaken(): void {
+    const before = this.#queuedBytes;
+    this.#untaken = this.#host.clock.after(takingTimeoutMs, () => {
+      if (before - this.#queuedBytes < takenBytesMin) this.close(errorCode.cancel);
+      else this.#awaitTaken();
+    });
+  }
+
+  /** By WINDOW_UPDATE or SETTINGS. */
+  widen(bytes: number): boolean {
+    this.sendWindow += bytes;
+    if (this.#queuedBytes > 0 && this.sendWindow > 0) this.#host.outgoing.wants(this);
+    return this.sendWindow <= windowMax;
+  }
+
+  abort(): void {
+    this.close(errorCode.internal);
+  }
+
+  onDrain(callback: () => void): void {
+    this.#onDrain = callback;
+  }
+
+  onClose(callback: () => void): void {
+    if (this.isClosed) callback();
+    else (this.#onClose ??= []).push(callback);
+  }
+
+  #ended(): void {
+    this.close(this.isRemoteEnded ? undefined : errorCode.none);
+  }
+
+  /** With a code the other end is told so. Nothing comes or goes after it. */
+  close(code?: number): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.#queue = [];
+    this.#queuedBytes = 0;
+    this.#untaken?.cancel();
+    this.#host.outgoing.forget(this);
+    this.#host.closed(this, code);
+    this.#body?.stop();
+    for (const callback of this.#onClose ?? []) callback();
+  }
+}

@@ -1,0 +1,12 @@
+/** Huffman encoding, which answers do without: bit by bit, as RFC 7541 says it. */
+
+import { huffmanCodes } from '../hpack/huffman.ts';
+
+export function huffmanEncoded(text: string): Buffer {
+  const codes = huffmanCodes();
+  let bits = '';
+  for (const byte of Buffer.from(text, 'latin1'))
+    bits += codes[byte]!.bits.toString(2).padStart(codes[byte]!.length, '0');
+  const padded = bits.padEnd(Math.ceil(bits.length / 8) * 8, '1');
+  return Buffer.from(padded.match(/.{8}/g)?.map((byte) => parseInt(byte, 2)) ?? []);
+}

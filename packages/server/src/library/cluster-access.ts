@@ -1,0 +1,88 @@
+/** How to reach the cluster that delegates to this server: a kubeconfig, or what Kubernetes gives to every pod. */
+
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { isObject, parseYaml } from '@hangar/api';
+import type { JsonObject } from '@hangar/api';
+
+export interface ClusterAccess {
+  /** `https://host:port`. */
+  readonly server: string;
+  /** PEM; absent: the authorities that the system trusts. */
+  readonly ca?: string | undefined;
+  readonly serverName?: string | undefined;
+  readonly isInsecure?: boolean | undefined;
+  readonly clientCertificate?: { readonly certificate: string; readonly key: string } | undefined;
+  /** Asked for again now and then: tokens of pods are renewed. */
+  readonly token?: (() => Promise<string>) | undefined;
+}
+
+const podFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** Of the pod that this runs in. Rejects when it runs in none. */
+export async function inClusterAccess(env: NodeJS.ProcessEnv = process.env): Promise<ClusterAccess> {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
+  if (!host || !port) throw new Error('not in a cluster: KUBERNETES_SERVICE_HOST and _PORT are not set');
+  return {
+    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    ca: await readFile(`${podFolder}/ca.crt`, 'utf8'),
+    token: () => readFile(`${podFolder}/token`, 'utf8').then((text) => text.trim()),
+  };
+}
+
+/** Of the kubeconfig's current context. Rejects when it asks for a program to be run. */
+export async function kubeconfigAccess(path: string): Promise<ClusterAccess> {
+  const { value } = parseYaml(await readFile(path));
+  const config = asObject(value, path);
+  const context = named(config, 'contexts', String(config['current-context'] ?? ''), 'context', path);
+  const cluster = named(config, 'clusters', String(context['cluster']), 'cluster', path);
+  const user = named(config, 'users', String(context['user']), 'user', path);
+  if (user['exec'] !== undefined || user['auth-provider'] !== undefined) {
+    throw new Error(`${path}: credentials that a program must be run for are not supported`);
+  }
+  const data = (from: JsonObject, name: string): Promise<string | undefined> => contentOf(from, name, path);
+  const certificate = await data(user, 'client-certificate');
+  const key = await data(user, 'client-key');
+  const serverName = cluster['tls-server-name'];
+  return {
+    server: String(cluster['server'] ?? '').replace(/\/$/, ''),
+    ca: await data(cluster, 'certificate-authority'),
+    serverName: serverName === undefined ? undefined : String(serverName),
+    isInsecure: cluster['insecure-skip-tls-verify'] === true,
+    clientCertificate: certificate !== undefined && key !== undefined ? { certificate, key } : undefined,
+    token: tokenOf(user, path),
+  };
+}
+
+/** By `--kubeconfig`, `KUBECONFIG`, or as a pod: the first that there is. */
+export async function clusterAccess(kubeconfig: string | undefined, env = process.env): Promise<ClusterAccess> {
+  const path = kubeconfig ?? env['KUBECONFIG'];
+  return path ? kubeconfigAccess(path) : inClusterAccess(env);
+}
+
+function tokenOf(user: JsonObject, path: string): (() => Promise<string>) | undefined {
+  const { token, tokenFile } = user;
+  if (typeof tokenFile === 'string') {
+    return async () => (await readFile(resolve(dirname(path), tokenFile), 'utf8')).trim();
+  }
+  return typeof token === 'string' ? () => Promise.resolve(token) : undefined;
+}
+
+/** Inline, or in a file beside the kubeconfig. */
+async function contentOf(from: JsonObject, name: string, path: string): Promise<string | undefined> {
+  const inline = from[`${name}-data`];
+  if (typeof inline === 'string') return Buffer.from(inline, 'base64').toString();
+  const file = from[name];
+  return typeof file === 'string' ? readFile(resolve(dirname(path), file), 'utf8') : undefined;
+}
+
+function named(config: JsonObject, list: string, name: string, part: string, path: string): JsonObject {
+  const all = Array.isArray(config[list]) ? (config[list] as unknown[]) : [];
+  const found = all.find((one) => isObject(one) && one['name'] === name);
+  return asObject(isObject(found) ? found[part] : undefined, `${path}: ${part} "${name}"`);
+}
+
+function asObject(value: unknown, what: string): JsonObject {
+  if (!isObject(value)) throw new Error(`${what} is missing or no object`);
+  return value;
+}

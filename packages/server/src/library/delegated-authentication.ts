@@ -1,0 +1,138 @@
+/**
+ * Who asks, as the cluster says: it publishes which certificates are its front proxies and its users in a ConfigMap, and
+ * answers whose a token is. The ConfigMap is read again now and then, because CAs are renewed.
+ */
+
+import { isObject } from '@hangar/api';
+import type { JsonObject } from '@hangar/api';
+import { asError } from '@hangar/core';
+import type { Clock, Timer } from '@hangar/core';
+import { CertificateAuthenticator } from '../auth/authenticate.ts';
+import type { Authenticator } from '../auth/authenticate.ts';
+import { FrontProxyAuthenticator } from '../auth/front-proxy/front-proxy.ts';
+import type { TokenAuthenticator, TokenIdentity } from '../auth/tokens.ts';
+import type { User } from '../auth/user.ts';
+import type { ServerRequest } from '../http/message.ts';
+import type { ClusterClient } from './cluster-client.ts';
+
+export const configMapPath = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication';
+
+const rereadMs = 30_000;
+
+export interface DelegatedAuthenticationOptions {
+  readonly client: ClusterClient;
+  readonly clock: Clock;
+  /** Told of the CAs whose certificates connections may show: PEM. */
+  readonly onAuthorities: (pem: string) => void;
+  readonly onError: (error: Error) => void;
+}
+
+/** Certificates of front proxies first, then of users. */
+export class DelegatedCertificates implements Authenticator {
+  readonly #options: DelegatedAuthenticationOptions;
+  #authenticators: readonly Authenticator[] = [];
+  #known = '';
+  #timer: Timer | undefined;
+
+  constructor(options: DelegatedAuthenticationOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects when the cluster cannot be asked: without it nobody would be let in. */
+  async start(): Promise<void> {
+    await this.#read();
+    this.#again();
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+  }
+
+  authenticate(request: ServerRequest): User | undefined {
+    for (const one of this.#authenticators) {
+      const user = one.authenticate(request) as User | undefined;
+      if (user) return user;
+    }
+    return undefined;
+  }
+
+  #again(): void {
+    this.#timer = this.#options.clock.after(rereadMs, () => {
+      // What was read last stays valid until the cluster says otherwise.
+      this.#read()
+        .catch((error: unknown) => this.#options.onError(asError(error)))
+        .finally(() => this.#again());
+    });
+  }
+
+  async #read(): Promise<void> {
+    const { client, clock, onAuthorities } = this.#options;
+    const { data } = await client.get(configMapPath);
+    const values = isObject(data) ? data : {};
+    const text = JSON.stringify(values);
+    if (text === this.#known) return;
+    const clientCa = textOf(values, 'client-ca-file');
+    const proxyCa = textOf(values, 'requestheader-client-ca-file');
+    const names = (name: string): string[] => namesOf(values, name);
+    this.#authenticators = [
+      ...(proxyCa === ''
+        ? []
+        : [
+            new FrontProxyAuthenticator(clock, {
+              authorities: proxyCa,
+              allowedNames: names('requestheader-allowed-names'),
+              usernameHeaders: names('requestheader-username-headers'),
+              uidHeaders: names('requestheader-uid-headers'),
+              groupHeaders: names('requestheader-group-headers'),
+              extraHeaderPrefixes: names('requestheader-extra-headers-prefix'),
+            }),
+          ]),
+      ...(clientCa === '' ? [] : [new CertificateAuthenticator(clock, clientCa)]),
+    ];
+    this.#known = text;
+    onAuthorities([proxyCa, clientCa].filter((pem) => pem !== '').join('\n'));
+  }
+}
+
+const textOf = (values: JsonObject, name: string): string => {
+  const value = Object.hasOwn(values, name) ? values[name] : undefined;
+  return typeof value === 'string' ? value : '';
+};
+
+/** A JSON list of texts, as kube-apiserver writes them. */
+function namesOf(values: JsonObject, name: string): string[] {
+  const text = textOf(values, name);
+  const value: unknown = text === '' ? [] : JSON.parse(text);
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+}
+
+/** Asks the cluster whose a token is; the guard remembers the answer for some seconds. */
+export class TokenReviews implements TokenAuthenticator {
+  readonly #client: ClusterClient;
+
+  constructor(client: ClusterClient) {
+    this.#client = client;
+  }
+
+  async authenticateToken(token: string, audiences: readonly string[]): Promise<TokenIdentity | undefined> {
+    const review = await this.#client.create('/apis/authentication.k8s.io/v1/tokenreviews', {
+      kind: 'TokenReview',
+      apiVersion: 'authentication.k8s.io/v1',
+      spec: { token, ...(audiences.length > 0 ? { audiences } : {}) },
+    });
+    const status = isObject(review['status']) ? review['status'] : {};
+    if (status['authenticated'] !== true || !isObject(status['user'])) return undefined;
+    const { username, uid, groups, extra } = status['user'];
+    const granted = textsOf(status['audiences']);
+    return {
+      user: { name: String(username ?? ''), uid: String(uid ?? ''), groups: textsOf(groups), extra: extraOf(extra) },
+      // Of tokens that are for nobody in particular it says nothing: the cluster itself took it.
+      audiences: granted.length > 0 ? granted : ['the cluster'],
+    };
+  }
+}
+
+const textsOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
+
+const extraOf = (value: unknown): Record<string, string[]> =>
+  isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, all]) => [name, textsOf(all)])) : {};

@@ -1,0 +1,107 @@
+/**
+ * A kind that an aggregated API server serves. What is declared here is what a CustomResourceDefinition would say, and is
+ * checked as one; the rest is where its objects are.
+ */
+
+import { createRequire } from 'node:module';
+import { fieldErrorText } from '@hangar/api';
+import type { KubeObject } from '@hangar/api';
+import type * as Crd from '@hangar/api/crd';
+import type { CustomResourceDefinition, JsonSchema, PrinterColumn } from '@hangar/api/crd';
+import type { User } from '../auth/user.ts';
+import type { Schema } from './schema.ts';
+import type { Awaitable, KindStorage } from './storage.ts';
+
+const require = createRequire(import.meta.url);
+
+/** An object of a kind with these fields. */
+export type ObjectOf<Fields> = KubeObject & Fields;
+
+/** A kind that is only ever created, as reviews are: the answer is what the handler makes of it. */
+export interface CreateOnly<T> {
+  onCreate(object: T, context: CreateContext): Awaitable<T>;
+}
+
+export interface CreateContext {
+  readonly user: User;
+  /** Empty for kinds of the cluster. */
+  readonly namespace: string;
+  /** Nothing must change by it. */
+  readonly isDryRun: boolean;
+}
+
+export interface KindDeclaration<Fields = object> {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly singular?: string;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  /** Absent: of namespaces. */
+  readonly scope?: 'Namespaced' | 'Cluster';
+  /** Of the object's fields besides metadata: by the builder, or a structural OpenAPI schema. */
+  readonly schema: Schema<Fields> | JsonSchema;
+  readonly columns?: readonly PrinterColumn[];
+  /** JSON paths that field selectors may name: `.spec.title`. */
+  readonly selectableFields?: readonly string[];
+  /** `status` is written by its own subresource. */
+  readonly hasStatus?: boolean;
+  /** Absent: the server's own store. */
+  readonly storage?: KindStorage<ObjectOf<Fields>> | CreateOnly<ObjectOf<Fields>>;
+}
+
+export interface Kind {
+  readonly definition: CustomResourceDefinition;
+  readonly storage: KindStorage | CreateOnly<KubeObject> | undefined;
+}
+
+/** Throws an Error that names everything that is wrong with the declaration. */
+export function declareKind<Fields>(declaration: KindDeclaration<Fields>): Kind {
+  const definition = definitionOf(declaration as KindDeclaration);
+  const { defaultDefinition, validateDefinition } = require('@hangar/api/crd') as typeof Crd;
+  defaultDefinition(definition);
+  const errors = validateDefinition(definition);
+  if (errors.length > 0) {
+    throw new Error(`${declaration.kind} cannot be served: ${errors.map(fieldErrorText).join('; ')}`);
+  }
+  return { definition, storage: declaration.storage as Kind['storage'] };
+}
+
+function definitionOf(declaration: KindDeclaration): CustomResourceDefinition {
+  const { group, version, kind, plural, singular = kind.toLowerCase(), scope = 'Namespaced' } = declaration;
+  const { schema, columns, hasStatus, shortNames, categories, selectableFields } = declaration;
+  const names = {
+    plural,
+    singular,
+    kind,
+    listKind: `${kind}List`,
+    ...(shortNames ? { shortNames: [...shortNames] } : {}),
+    ...(categories ? { categories: [...categories] } : {}),
+  };
+  return {
+    kind: 'CustomResourceDefinition',
+    apiVersion: 'apiextensions.k8s.io/v1',
+    metadata: { name: `${plural}.${group}`, generation: 1 },
+    spec: {
+      group,
+      scope,
+      names,
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: 'openApi' in schema ? (schema.openApi as JsonSchema) : schema },
+          ...(hasStatus ? { subresources: { status: {} } } : {}),
+          ...(columns ? { additionalPrinterColumns: columns } : {}),
+          ...(selectableFields ? { selectableFields: selectableFields.map((jsonPath) => ({ jsonPath })) } : {}),
+        },
+      ],
+    },
+    status: { acceptedNames: names, storedVersions: [version], conditions: [] },
+  };
+}
+
+export const isCreateOnly = (storage: Kind['storage']): storage is CreateOnly<KubeObject> =>
+  storage !== undefined && 'onCreate' in storage;

@@ -1,0 +1,80 @@
+/** The control plane of an aggregated server: its declared kinds and nothing else, each with the storage that it was given. */
+
+import type { Clock, Random } from '@hangar/core';
+import type { Store } from '@hangar/store';
+import { Admission } from '../admission/admission.ts';
+import type { AdmissionPlugin } from '../admission/admission.ts';
+import type { ControlPlane } from '../control-plane.ts';
+import { servedDefinition } from '../definitions/served.ts';
+import { Collections } from '../objects/collections.ts';
+import { Expiry } from '../objects/expiry.ts';
+import { Catalogue } from '../resources/catalogue.ts';
+import type { CustomServedResource } from '../resources/custom.ts';
+import { isCreateOnly } from './kind.ts';
+import type { Kind } from './kind.ts';
+import { DeclaredResource } from './resource.ts';
+import { StorageStore } from './storage-store.ts';
+
+export interface LibraryPlaneOptions {
+  readonly kinds: readonly Kind[];
+  /** Of kinds that have no storage of their own. */
+  readonly store: Store;
+  /** Of every key in it: `/registry/notes.example.com`. */
+  readonly prefix: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly admission?: readonly AdmissionPlugin[];
+}
+
+const cacheBytesMax = 64 * 1024 * 1024;
+
+export function libraryPlane(options: LibraryPlaneOptions): ControlPlane {
+  const { kinds, store, clock, random } = options;
+  const absent = undefined as never;
+  const plane: ControlPlane = {
+    name: 'aggregated',
+    prefix: `${options.prefix.replace(/\/$/, '')}/`,
+    store,
+    clock,
+    random,
+    catalogue: new Catalogue({ hasBuiltin: false }),
+    admission: new Admission(options.admission ?? []),
+    expiry: new Expiry(store, clock),
+    collections: new Collections(store, cacheBytesMax),
+    // What only the kinds of a whole cluster ask for.
+    definitions: absent,
+    policy: absent,
+    outbound: absent,
+    services: absent,
+  };
+  for (const { definition, storage } of kinds) {
+    const planeOf = (resource: CustomServedResource): ControlPlane | undefined =>
+      storage && !isCreateOnly(storage) ? withStorage(plane, storage, resource) : undefined;
+    const served = servedDefinition(definition, (...all) => new DeclaredResource(storage, planeOf, ...all));
+    plane.catalogue.put(served);
+  }
+  return plane;
+}
+
+type OwnStorage = Exclude<Kind['storage'], undefined | { onCreate: unknown }>;
+
+function withStorage(plane: ControlPlane, storage: OwnStorage, resource: CustomServedResource): ControlPlane {
+  const store = new StorageStore({
+    storage,
+    prefix: `${plane.prefix}${resource.storagePrefix}/`,
+    isNamespaced: resource.namespaced,
+    stored: () => resource.stored,
+  });
+  return { ...plane, store, collections: new NoCollections(store, 0) };
+}
+
+/** What somebody else keeps is not kept here as well: every list asks for it. */
+class NoCollections extends Collections {
+  override fresh(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  override peek(): undefined {
+    return undefined;
+  }
+}

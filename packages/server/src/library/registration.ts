@@ -1,0 +1,36 @@
+/** The APIServices that make a cluster hand requests for declared kinds on to their server. */
+
+import type { Kind } from './kind.ts';
+
+export interface RegistrationOptions {
+  readonly kinds: readonly Kind[];
+  /** The Service in front of the server. */
+  readonly service: { readonly namespace: string; readonly name: string; readonly port?: number };
+  /** PEM, of the server's certificate. */
+  readonly ca: string;
+  readonly groupPriority?: number;
+  readonly versionPriority?: number;
+}
+
+/** One for each group-version, to be created in the cluster. */
+export function registration(options: RegistrationOptions): object[] {
+  const { service, groupPriority = 1_000, versionPriority = 15 } = options;
+  const versions = new Map(
+    options.kinds.flatMap(({ definition: { spec } }) =>
+      spec.versions.map(({ name: version }) => [`${version}.${spec.group}`, { group: spec.group, version }] as const),
+    ),
+  );
+  return [...versions].map(([name, { group, version }]) => ({
+    kind: 'APIService',
+    apiVersion: 'apiregistration.k8s.io/v1',
+    metadata: { name },
+    spec: {
+      group,
+      version,
+      service,
+      caBundle: Buffer.from(options.ca).toString('base64'),
+      groupPriorityMinimum: groupPriority,
+      versionPriority,
+    },
+  }));
+}

@@ -1,0 +1,130 @@
+/**
+ * An aggregated API server: declared kinds behind TLS, with who asks and may they left to the cluster that it serves.
+ *
+ *   const server = await serveAggregated({ kinds: [notes], access: await clusterAccess(undefined), … });
+ *
+ * The cluster's API server reaches it through an APIService (see `registration`), and clients through that.
+ */
+
+import { systemClock, systemRandom } from '@hangar/core';
+import type { Clock, Random } from '@hangar/core';
+import { createAuthority, issueCertificate } from '@hangar/pki';
+import type { KeyPair } from '@hangar/pki';
+import { openMemoryStore } from '@hangar/store';
+import type { Store } from '@hangar/store';
+import type { AdmissionPlugin } from '../admission/admission.ts';
+import type { Auditor } from '../audit/auditor.ts';
+import { privilegedGroup } from '../auth/authorize.ts';
+import type { HealthCheck } from '../documents/health.ts';
+import { listen } from '../http/listener.ts';
+import { ApiServer } from '../server.ts';
+import type { ClusterAccess } from './cluster-access.ts';
+import { ClusterClient } from './cluster-client.ts';
+import { DelegatedCertificates, TokenReviews } from './delegated-authentication.ts';
+import { AccessReviews } from './delegated-authorization.ts';
+import type { Kind } from './kind.ts';
+import { libraryPlane } from './plane.ts';
+
+export interface AggregatedServerOptions {
+  readonly kinds: readonly Kind[];
+  /** The cluster that it serves. */
+  readonly access: ClusterAccess;
+  readonly host: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  /** Names that the cluster knows it by: `notes.default.svc`. For the certificate that it makes when it is given none. */
+  readonly hosts?: readonly string[];
+  readonly certificate?: KeyPair;
+  /** Of kinds without a storage of their own; absent: in memory. Closed by whoever opened it. */
+  readonly store?: Store;
+  /** Of every key in the store. */
+  readonly prefix?: string;
+  readonly admission?: readonly AdmissionPlugin[];
+  /** Told of every request by its policy; absent: nothing is audited. */
+  readonly auditor?: Auditor;
+  /** Besides that it answers at all. */
+  readonly readiness?: readonly HealthCheck[];
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly onError?: (error: Error) => void;
+}
+
+export interface AggregatedServer {
+  readonly port: number;
+  /** PEM of the CA that its certificate is of, for the APIService; undefined when the certificate was given. */
+  readonly ca: string | undefined;
+  /** Ends watches, waits for requests under way, gives everything back. */
+  close(): Promise<void>;
+}
+
+const certificateDays = 365;
+
+/** Rejects when the cluster cannot be asked who may come in. Whatever was opened is closed again then. */
+export async function serveAggregated(options: AggregatedServerOptions): Promise<AggregatedServer> {
+  const { clock = systemClock, random = systemRandom, onError = (error) => console.error(error) } = options;
+  await using opened = new AsyncDisposableStack();
+  const client = new ClusterClient(options.access, clock);
+  opened.defer(() => client.close());
+  const store = options.store ?? (await openMemoryStore({ clock }));
+  if (!options.store) opened.defer(() => store.close());
+  const { prefix = '/registry', kinds, admission } = options;
+  const plane = libraryPlane({ kinds, store, prefix, clock, random, ...(admission ? { admission } : {}) });
+  opened.defer(() => plane.collections.close());
+  let authorities = '';
+  let onAuthorities = (pem: string): void => void (authorities = pem);
+  const certificates = new DelegatedCertificates({
+    client,
+    clock,
+    onError,
+    onAuthorities: (pem) => onAuthorities(pem),
+  });
+  await certificates.start();
+  opened.defer(() => certificates.close());
+  const state = { address: '', isClosing: false };
+  const server = new ApiServer({
+    plane,
+    authenticators: [certificates, new TokenReviews(client)],
+    authorizers: [privilegedGroup, new AccessReviews(client, clock)],
+    // Tokens are the cluster's: it says whom they are for.
+    audiences: [],
+    health: { livez: [ping], readyz: [ping, shutdown(state), ...(options.readiness ?? [])] },
+    ...(options.auditor ? { auditor: options.auditor } : {}),
+    address: () => state.address,
+    onError,
+  });
+  const { pair, ca } = options.certificate
+    ? { pair: options.certificate, ca: undefined }
+    : selfMade(options, clock, random);
+  const listener = await listen({
+    host: options.host,
+    port: options.port,
+    key: pair.key,
+    certificate: pair.certificate,
+    clientCas: authorities,
+    clock,
+    handler: (request) => server.handle(request),
+    onError,
+  });
+  opened.defer(() => listener.close());
+  opened.defer(() => void (state.isClosing = true));
+  onAuthorities = (clientCas) => listener.reload({ clientCas });
+  state.address = `${options.host}:${listener.port}`;
+  const running = opened.move();
+  return { port: listener.port, ca, close: () => running.disposeAsync() };
+}
+
+/** A CA for this one certificate: whoever is told of it trusts this server and nothing else. */
+function selfMade({ hosts = [], host }: AggregatedServerOptions, clock: Clock, random: Random) {
+  const world = { clock, random };
+  const authority = createAuthority('aggregated-api-server', certificateDays, world);
+  const names = [...new Set(['localhost', host, ...hosts])];
+  const request = { commonName: names.at(-1)!, usage: 'server', hosts: names, days: certificateDays } as const;
+  return { pair: issueCertificate(authority, request, world), ca: authority.certificate };
+}
+
+const ping: HealthCheck = { name: 'ping', check: () => undefined };
+
+const shutdown = (state: { readonly isClosing: boolean }): HealthCheck => ({
+  name: 'shutdown',
+  check: () => (state.isClosing ? 'stopping' : undefined),
+});
