@@ -9,6 +9,10 @@ const benches: Record<string, { what: string; run: () => Promise<{ run(options: 
     what: 'the API server against the real kube-apiserver and etcd: requests, watches, start, memory',
     run: () => import('./server/main.ts'),
   },
+  policy: {
+    what: 'the API server with RBAC, admission and audit against itself without them',
+    run: () => import('./policy/main.ts'),
+  },
 };
 
 const [name = '', ...options] = process.argv.slice(2);

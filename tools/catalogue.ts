@@ -52,7 +52,8 @@ export interface Program {
   versionArguments: readonly string[];
   /** Versions that may come from outside: PATH or Debian. */
   accepted: AcceptedVersions;
-  go?: { set: GoSet; package: string };
+  /** `isTest`: the program is the package's compiled tests. */
+  go?: { set: GoSet; package: string; isTest?: boolean };
   debian?: DebianPackage;
   download?(version: string, platform: Platform): Download;
 }
@@ -61,6 +62,16 @@ export const sets = {
   etcd: { folder: 'etcd', module: 'go.etcd.io/etcd/server/v3' },
   kubernetes: { folder: 'kubernetes', module: 'k8s.io/kubernetes', stamp: kubernetesStamp },
   'kubectl-1.32': { folder: 'kubectl-1.32', module: 'k8s.io/kubernetes', stamp: kubernetesStamp },
+  helm: {
+    folder: 'helm',
+    module: 'helm.sh/helm/v4',
+    stamp: ({ version }: Release) => ({ 'helm.sh/helm/v4/internal/version.version': version }),
+  },
+  h2spec: {
+    folder: 'h2spec',
+    module: 'github.com/summerwind/h2spec',
+    stamp: ({ version }: Release) => ({ 'main.VERSION': version }),
+  },
 } as const satisfies Record<string, GoSet>;
 
 const etcdVersions: AcceptedVersions = { from: '3.5' };
@@ -106,6 +117,29 @@ export const catalogue = {
   'kube-apiserver': kubernetesServer('kube-apiserver'),
   'kube-controller-manager': kubernetesServer('kube-controller-manager'),
   'kube-scheduler': kubernetesServer('kube-scheduler'),
+  e2e: {
+    name: 'e2e',
+    executable: 'e2e.test',
+    versionArguments: ['--version'],
+    accepted: kubernetesVersions,
+    go: { set: sets.kubernetes, package: 'k8s.io/kubernetes/test/e2e', isTest: true },
+    download: e2eDownload,
+  },
+  helm: {
+    name: 'helm',
+    executable: 'helm',
+    versionArguments: ['version', '--template={{.Version}}'],
+    accepted: { from: '4.0', before: '5.0' },
+    go: { set: sets.helm, package: 'helm.sh/helm/v4/cmd/helm' },
+    download: helmDownload,
+  },
+  h2spec: {
+    name: 'h2spec',
+    executable: 'h2spec',
+    versionArguments: ['--version'],
+    accepted: { from: '2.2', before: '3.0' },
+    go: { set: sets.h2spec, package: 'github.com/summerwind/h2spec/cmd/h2spec' },
+  },
   strace: {
     name: 'strace',
     executable: 'strace',
@@ -160,6 +194,16 @@ function kubernetesDownload(executable: string) {
     const url = `https://dl.k8s.io/release/${version}/bin/${os}/${arch}/${executable}`;
     return { url, checksumUrl: `${url}.sha256` };
   };
+}
+
+function e2eDownload(version: string, { os, arch }: Platform): Download {
+  const url = `https://dl.k8s.io/release/${version}/kubernetes-test-${os}-${arch}.tar.gz`;
+  return { url, checksumUrl: `${url}.sha256`, member: 'kubernetes/test/bin/e2e.test' };
+}
+
+function helmDownload(version: string, { os, arch }: Platform): Download {
+  const url = `https://get.helm.sh/helm-${version}-${os}-${arch}.tar.gz`;
+  return { url, checksumUrl: `${url}.sha256sum`, member: `${os}-${arch}/helm` };
 }
 
 function etcdDownload(executable: string) {

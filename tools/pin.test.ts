@@ -17,6 +17,10 @@ test('a requirement is found in a block and on its own line, a replacement is no
   assert.equal(requiredVersion(goMod, 'c.org/z'), undefined);
 });
 
+test('a release without a go.mod is named as it is released', () => {
+  assert.equal(requiredVersion('require a.org/x v2.2.1+incompatible // indirect\n', 'a.org/x'), 'v2.2.1');
+});
+
 for (const name of toolNames) {
   const program: Program = catalogue[name];
   const { go } = program;

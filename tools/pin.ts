@@ -21,7 +21,8 @@ export function requiredVersion(goMod: string, module: string): string | undefin
       .trim()
       .replace(/^require\s+/, '')
       .split(/\s+/);
-    if (path === module && version?.startsWith('v')) return version;
+    // Go's mark of a release that has no go.mod is no part of the release's name.
+    if (path === module && version?.startsWith('v')) return version.replace(/\+incompatible$/, '');
   }
   return undefined;
 }

@@ -118,13 +118,26 @@ export async function startKubernetes(): Promise<Server> {
   });
 }
 
+/** For what has to be prepared by somebody who may. */
+export const adminToken = randomUUID();
+
 const hangar = fileURLToPath(new URL('../../bin/hangar.js', import.meta.url));
 
-export async function startHangar(store: 'embedded' | 'etcd'): Promise<Server> {
+export interface HangarOptions {
+  /** Of the token that requests bring. */
+  readonly user?: string;
+  /** More files of its folder, and what is said of them on the command line. */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly flags?: (folder: string) => readonly string[];
+}
+
+export async function startHangar(store: 'embedded' | 'etcd', options: HangarOptions = {}): Promise<Server> {
   return started(`hangar-${store}`, async (all) => {
     const [port] = await freePorts(1);
     const token = randomUUID();
-    await writeFile(join(all.folder, 'tokens.csv'), `${token},admin,,system:masters\n`);
+    const { user = 'admin,,system:masters', files = {}, flags = () => [] } = options;
+    await writeFile(join(all.folder, 'tokens.csv'), `${token},${user}\n${adminToken},admin,,system:masters\n`);
+    for (const [name, text] of Object.entries(files)) await writeFile(join(all.folder, name), text);
     const etcd = store === 'etcd' ? [`--etcd-endpoints=${await runEtcd(all)}`] : [];
     all.run(process.execPath, [
       hangar,
@@ -133,6 +146,7 @@ export async function startHangar(store: 'embedded' | 'etcd'): Promise<Server> {
       `--token-file=${all.folder}/tokens.csv`,
       `--store=${store}`,
       ...etcd,
+      ...flags(all.folder),
     ]);
     return all.ready(`hangar (${store})`, port!, token);
   });

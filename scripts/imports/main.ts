@@ -5,7 +5,7 @@ import { importsOf } from './graph.ts';
 import { violations } from './violations.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
-const files = globSync('{packages,operators,apps,bench,scripts,tests,tools}/**/*.ts', { cwd: root }).filter(
+const files = globSync('{packages,operators,apps,examples,bench,scripts,tests,tools}/**/*.ts', { cwd: root }).filter(
   (file) => !file.includes('node_modules'),
 );
 const imports = files.flatMap((file) => importsOf(file, readFileSync(root + file, 'utf8')));

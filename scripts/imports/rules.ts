@@ -18,6 +18,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'apps/console': ['core', 'api', 'client'],
   'apps/controller-manager': ['core', 'api', 'client', 'runtime'],
   'apps/platform': ['*'],
+  examples: ['server'],
 };
 
 /** Folders outside of the product, which may look at all of it. */

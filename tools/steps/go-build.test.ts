@@ -12,7 +12,7 @@ import { goBuild } from './go-build.ts';
 async function go({ args }: Call) {
   if (args.includes('env')) return { stdout: 'go1.26.8\n' };
   if (args.includes('list')) return { stdout: '2026-01-02T03:04:05Z\n' };
-  if (args.includes('build')) await writeFile(args[args.indexOf('-o') + 1]!, 'built');
+  if (args.includes('-o')) await writeFile(args[args.indexOf('-o') + 1]!, 'built');
   return { stdout: 'it 3.6.1' };
 }
 
@@ -40,6 +40,16 @@ test("upstream's stamp is given to the linker", async (context) => {
   await goBuild.attempt(stamped, world);
   const { args } = world.calls.find((call) => call.args.includes('build'))!;
   assert.ok(args.includes('-ldflags=-s -w -X v=v3.6.1 -X t=2026-01-02T03:04:05Z'));
+});
+
+test('a program that is compiled tests is built as such', async (context) => {
+  const world = await testWorld(context, { run: go });
+  await world.install('go');
+  const tests: Program = { ...it, go: { ...it.go!, isTest: true } };
+  await goBuild.attempt(tests, world);
+  const { args } = world.calls.find((call) => call.args.includes('-o'))!;
+  assert.deepEqual(args.slice(0, 2), ['test', '-c']);
+  assert.equal(args.at(-1), 'example.org/it/cmd');
 });
 
 test('a build yields to other work when nice is there', async (context) => {

@@ -52,7 +52,8 @@ async function build({ go, program, linkerFlags, partial }: Build, world: World)
   const [nice] = await onPath('nice', world);
   const [command = go, ...before] = nice === undefined ? [go] : [nice, '-n', '10', go];
   const jobs = world.env['HANGAR_TOOLS_JOBS'] || String(availableParallelism());
-  const args = ['build', '-v', '-mod=readonly', '-trimpath', `-p=${jobs}`, `-ldflags=${linkerFlags}`, '-o', partial];
+  const verb = program.go?.isTest ? ['test', '-c'] : ['build'];
+  const args = [...verb, '-v', '-mod=readonly', '-trimpath', `-p=${jobs}`, `-ldflags=${linkerFlags}`, '-o', partial];
 
   let fetched = 0;
   let compiled = 0;

@@ -17,6 +17,10 @@ export function startHangar(extraArguments: readonly string[] = []): Promise<Con
       `--data-dir=${processes.folder}/data`,
       '--listen=127.0.0.1:0',
       `--kubeconfig=${kubeconfig}`,
+      // As of the real server: no controller makes accounts, unless a test brings one and says so.
+      ...(extraArguments.some((one) => one.startsWith('--disable-admission-plugins'))
+        ? []
+        : ['--disable-admission-plugins=ServiceAccount']),
       ...extraArguments,
     ]);
     // The port is chosen by the system: only the kubeconfig tells it.

@@ -13,6 +13,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const startTimeoutMs = 120_000;
 const outputChunksMax = 200;
 
+export interface ProcessOptions {
+  readonly cwd?: string;
+  /** Told everything that it prints. */
+  onOutput?(text: string): void;
+}
+
 export class Processes {
   readonly folder: string;
   readonly #children: ChildProcess[] = [];
@@ -33,15 +39,23 @@ export class Processes {
     }
   }
 
-  run(path: string, args: readonly string[], options: { readonly cwd?: string } = {}): void {
+  run(path: string, args: readonly string[], options: ProcessOptions = {}): ChildProcess {
     const child = spawn(path, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: options.cwd ?? this.folder });
     const keep = (text: Buffer): void => {
       if (this.#output.push(text.toString()) > outputChunksMax) this.#output.shift();
+      options.onOutput?.(text.toString());
     };
     child.stdout.on('data', keep);
     child.stderr.on('data', keep);
     child.on('error', (error) => keep(Buffer.from(`${error.message}\n`)));
     this.#children.push(child);
+    return child;
+  }
+
+  /** Ends one of them at once, as a crash would; the others go on. */
+  async end(child: ChildProcess): Promise<void> {
+    this.#children.splice(this.#children.indexOf(child), 1);
+    await end(child);
   }
 
   /** Rejects with the last of what the processes said when one of them ends, or when it takes too long. */

@@ -213,4 +213,5 @@ kubectl get -f mine.yaml -o wide
 kubectl get -f mine.yaml -o yaml
 # The older kubectl describes some of them by versions that have gone.
 kubectl describe -f mine.yaml || true
-kubectl delete -f mine.yaml
+# Classes of volumes stay until a controller lets go of them, and here is none.
+kubectl delete -f mine.yaml --wait=false

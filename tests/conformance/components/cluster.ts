@@ -1,0 +1,129 @@
+/**
+ * Hangar with Kubernetes' own components beside it, each a process of its own, unmodified and with their defaults but for
+ * what a cluster's installer must tell them: credentials, and the authority that signs.
+ *
+ * The server's port and data stay the same when it is started again, so that the components find it.
+ */
+
+import { generateKeyPairSync } from 'node:crypto';
+import type { ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { systemClock, systemRandom } from '@hangar/core';
+import { issueCertificate, kubeconfig as kubeconfigText } from '@hangar/pki';
+import { tool } from '../../../tools/tool.ts';
+import type { ToolName } from '../../../tools/tool.ts';
+import { describeControlPlane, isReady } from '../servers/control-plane.ts';
+import type { ControlPlane } from '../servers/index.ts';
+import { freePorts, Processes } from '../servers/processes.ts';
+import { ComponentLog } from './component-log.ts';
+
+export type ComponentName = 'kube-controller-manager' | 'kube-scheduler';
+
+export interface Cluster extends ControlPlane {
+  /** For files that must go away with the cluster. */
+  readonly folder: string;
+  readonly logs: ReadonlyMap<ComponentName | 'hangar', ComponentLog>;
+  /** One more component. */
+  startComponent(name: ComponentName): Promise<void>;
+  /** Ends the server as a crash would and starts it again. */
+  restartServer(): Promise<void>;
+}
+
+export interface ClusterOptions {
+  readonly components: readonly ComponentName[];
+  /** More flags for the server. */
+  readonly serverArguments?: readonly string[];
+}
+
+const program = fileURLToPath(new URL('../../../bin/hangar.js', import.meta.url));
+/** Endpoints may not be loopback addresses; this one is for documentation (RFC 5737), nobody connects to it. */
+const advertised = '192.0.2.10';
+
+export async function startCluster({ components, serverArguments = [] }: ClusterOptions): Promise<Cluster> {
+  // Made before the server is started, if they must be: that takes minutes.
+  for (const name of components) await tool(name, { log: console.log });
+  return Processes.start('cluster', async (processes) => {
+    const { folder } = processes;
+    const kubeconfig = join(folder, 'kubeconfig');
+    const [port] = await freePorts(1);
+    await writeSigningKey(folder);
+    const logs = new Map<ComponentName | 'hangar', ComponentLog>([['hangar', new ComponentLog()]]);
+    const startServer = async (): Promise<ChildProcess> => {
+      const child = processes.run(
+        process.execPath,
+        [
+          program,
+          `--data-dir=${folder}/data`,
+          `--listen=127.0.0.1:${port}`,
+          `--kubeconfig=${kubeconfig}`,
+          `--advertise-address=${advertised}`,
+          `--service-account-signing-key-file=${folder}/sa.key`,
+          `--service-account-key-file=${folder}/sa.pub`,
+          ...serverArguments,
+        ],
+        { onOutput: logs.get('hangar')!.add },
+      );
+      await processes.until(async () => existsSync(kubeconfig) && (await isReady(kubeconfig)));
+      return child;
+    };
+    const startComponent = async (name: ComponentName): Promise<void> => {
+      const log = new ComponentLog();
+      logs.set(name, log);
+      const path = await tool(name satisfies ToolName, { log: console.log });
+      const credentials = await componentKubeconfig(folder, name, `https://127.0.0.1:${port}`);
+      processes.run(path, [`--kubeconfig=${credentials}`, ...flags[name](folder)], { onOutput: log.add });
+    };
+    let server = await startServer();
+    for (const name of components) await startComponent(name);
+    const plane = await describeControlPlane('hangar', kubeconfig, processes.stop);
+    return {
+      ...plane,
+      folder,
+      logs,
+      startComponent,
+      async restartServer() {
+        await processes.end(server);
+        server = await startServer();
+      },
+    };
+  });
+}
+
+const flags: Record<ComponentName, (folder: string) => string[]> = {
+  'kube-controller-manager': (folder) => [
+    // Its own metrics are of no interest, and a fixed port would collide with a second cluster.
+    '--secure-port=0',
+    '--use-service-account-credentials',
+    `--service-account-private-key-file=${folder}/sa.key`,
+    `--root-ca-file=${folder}/data/pki/ca.crt`,
+    `--cluster-signing-cert-file=${folder}/data/pki/ca.crt`,
+    `--cluster-signing-key-file=${folder}/data/pki/ca.key`,
+  ],
+  'kube-scheduler': () => ['--secure-port=0'],
+};
+
+/** The user of a component, `system:<its name>`, has the role that the default policy gives it, and no more. */
+async function componentKubeconfig(folder: string, name: ComponentName, server: string): Promise<string> {
+  const [certificate, key] = await Promise.all(
+    ['crt', 'key'].map((kind) => readFile(join(folder, `data/pki/ca.${kind}`), 'utf8')),
+  );
+  const user = `system:${name}`;
+  const credentials = issueCertificate(
+    { certificate: certificate!, key: key! },
+    { commonName: user, usage: 'client', days: 1 },
+    { clock: systemClock, random: systemRandom },
+  );
+  const path = join(folder, `${name}.kubeconfig`);
+  const text = kubeconfigText({ name: 'hangar', user, server, authority: certificate!, credentials });
+  await writeFile(path, text, { mode: 0o600 });
+  return path;
+}
+
+async function writeSigningKey(folder: string): Promise<void> {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  await writeFile(join(folder, 'sa.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+  await writeFile(join(folder, 'sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }));
+}

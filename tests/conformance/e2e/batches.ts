@@ -1,0 +1,26 @@
+/** Specs grouped for one process of the test program each: its start is not free, and a spec that hangs costs its group. */
+
+import type { Spec } from './specs.ts';
+
+/** What a spec costs besides its own time: a namespace, made and given up. */
+const overheadSeconds = 0.5;
+const batchSeconds = 25;
+
+/** The longest specs come first, so that none of them is what everybody waits for in the end. */
+export function batchesOf(specs: readonly Spec[]): Spec[][] {
+  const batches: Spec[][] = [];
+  let seconds = Infinity;
+  for (const spec of specs.toSorted((a, b) => b.seconds - a.seconds)) {
+    if (seconds + spec.seconds + overheadSeconds > batchSeconds) {
+      batches.push([]);
+      seconds = 0;
+    }
+    batches.at(-1)!.push(spec);
+    seconds += spec.seconds + overheadSeconds;
+  }
+  return batches;
+}
+
+/** How long a batch may take: generous, because the machine may be busy; bounded, because a spec may wait for ever. */
+export const timeoutSecondsOf = (batch: readonly Spec[]): number =>
+  60 + 3 * batch.reduce((sum, spec) => sum + spec.seconds + overheadSeconds, 0);

@@ -1,0 +1,49 @@
+/** Runs specs of Kubernetes' own test program against a server, in one process, one after the other. */
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { run } from '../../../tools/run.ts';
+import { tool } from '../../../tools/tool.ts';
+import { outcomesOf } from './report.ts';
+import type { Outcome } from './report.ts';
+import type { Spec } from './specs.ts';
+
+export interface RunSpecsOptions {
+  readonly kubeconfig: string;
+  readonly specs: readonly Spec[];
+  /** For what the program leaves behind: its report and its log. */
+  readonly folder: string;
+  readonly timeoutMs: number;
+}
+
+/** The program writes its report when its own limit is over; then it is ended. */
+const lastWordsMs = 60_000;
+
+/** One outcome for each spec, whatever happens. */
+export async function runSpecs({ kubeconfig, specs, folder, timeoutMs }: RunSpecsOptions): Promise<Outcome[]> {
+  const report = join(folder, 'report.json');
+  const result = await run(
+    await tool('e2e'),
+    [
+      `--kubeconfig=${kubeconfig}`,
+      `--kubectl-path=${await tool('kubectl')}`,
+      '--provider=skeleton',
+      '--num-nodes=1',
+      // Nobody waits for nodes that will never come.
+      '--allowed-not-ready-nodes=-1',
+      '--minStartupPods=0',
+      '--disable-log-dump',
+      `--ginkgo.focus=${specs.map(({ name }) => `${escaped(name)}$`).join('|')}`,
+      `--ginkgo.timeout=${Math.round(timeoutMs / 1000)}s`,
+      `--ginkgo.json-report=${report}`,
+      '--ginkgo.no-color',
+    ],
+    // HOME: kubectl keeps what it discovered there.
+    { timeoutMs: timeoutMs + lastWordsMs, cwd: folder, env: { ...process.env, HOME: folder } },
+  );
+  const text = await readFile(report, 'utf8').catch(() => '[]');
+  const lastLines = [...result.stdout.split('\n'), ...result.stderr.split('\n')].slice(-20).join('\n');
+  return outcomesOf(specs, JSON.parse(text), `${result.failure ?? 'no report'}: ${lastLines}`);
+}
+
+const escaped = (name: string): string => name.replaceAll(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`);
