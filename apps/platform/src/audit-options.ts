@@ -47,7 +47,7 @@ export function auditOptions(values: Values): AuditOptions | undefined {
   const path = values['audit-log-path'];
   const webhookFile = values['audit-webhook-config-file'];
   if (policyFile === undefined) {
-    const [orphan] = Object.keys(auditFlags).filter((name) => values[name as keyof Values] !== undefined);
+    const orphan = Object.keys(auditFlags).find((name) => values[name as keyof Values] !== undefined);
     if (orphan !== undefined) throw new UsageError(`--${orphan} needs --audit-policy-file`);
     return undefined;
   }

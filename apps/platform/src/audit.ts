@@ -3,7 +3,15 @@
 import { readFile } from 'node:fs/promises';
 import { systemClock } from '@hangar/core';
 import type { Logger } from '@hangar/core';
-import { Auditor, AuditPolicy, AuditPolicyError, LogFile, postToCluster, WebhookSink } from '@hangar/server';
+import {
+  Auditor,
+  AuditPolicy,
+  AuditPolicyError,
+  kubeconfigAccess,
+  LogFile,
+  postToCluster,
+  WebhookSink,
+} from '@hangar/server';
 import type { AuditSink, Outbound } from '@hangar/server';
 import type { AuditOptions } from './audit-options.ts';
 import { UsageError } from './usage-error.ts';
@@ -31,7 +39,6 @@ async function policyIn(file: string): Promise<AuditPolicy> {
 }
 
 async function webhook(file: string, outbound: Outbound, log: Logger): Promise<WebhookSink> {
-  const { kubeconfigAccess } = await import('@hangar/server/library');
   const access = await kubeconfigAccess(file);
   return new WebhookSink({
     clock: systemClock,

@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { systemClock } from '@hangar/core';
-import { postToCluster, TokenWebhook } from '@hangar/server';
+import { kubeconfigAccess, postToCluster, TokenWebhook } from '@hangar/server';
 import type { AnonymousOptions, Outbound, TokenAuthenticator } from '@hangar/server';
 import type { AuthenticationOptions } from './authentication-options.ts';
 import type { FollowedFiles } from './followed-file.ts';
@@ -59,7 +59,6 @@ async function document(outbound: Outbound, url: string, ca: string | undefined)
 }
 
 async function tokenWebhook(file: string, outbound: Outbound): Promise<TokenWebhook> {
-  const { kubeconfigAccess } = await import('@hangar/server/library');
   const access = await kubeconfigAccess(file);
   return new TokenWebhook(async (review) => {
     const { body } = await postToCluster(outbound, access, JSON.stringify(review), {

@@ -8,6 +8,7 @@ export type { CelErrorCode, Issue } from './errors.ts';
 export { environment, method, overload, withVariables } from './environment.ts';
 export type { Environment, EnvironmentOptions, Library, Overload } from './environment.ts';
 export * from './limits.ts';
+export { TimeLimit } from './evaluate/time-limit.ts';
 export { compile, Program } from './program.ts';
 export type { CelBindings, CompileOptions, EvaluateOptions, Evaluation } from './program.ts';
 export * from './types.ts';

@@ -14,6 +14,8 @@ export const estimatedRuleCostLimit = 10_000_000;
 export const estimatedSchemaCostLimit = 100_000_000;
 /** What all rules together may cost for one request. */
 export const perRequestCostLimit = 10_000_000;
+/** What one evaluation, or several that are limited together, may take. */
+export const evaluationMsMax = 2_000;
 /** Characters that a function may make: the cost of some counts what goes in, not what comes out. */
 export const textLengthMax = 16 * 1024 * 1024;
 /** Elements of a sum of lists, which costs one unit whatever their sizes. */

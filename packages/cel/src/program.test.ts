@@ -12,6 +12,7 @@ import {
   dynType,
   environment,
   estimatedRuleCostLimit,
+  evaluationMsMax,
 } from './index.ts';
 import {
   intType,
@@ -21,6 +22,7 @@ import {
   optionalOf,
   Optional,
   schemaType,
+  TimeLimit,
   toJson,
   Uint,
 } from './index.ts';
@@ -136,6 +138,25 @@ describe('budgets', () => {
     assert.throws(() => program.evaluate({ n }, { costLimit: Infinity, interrupted: () => ++asked > 5 }), {
       code: 'Interrupted',
     });
+  });
+
+  test('a limit of time counts from the first question, anew for every evaluation', () => {
+    let nowMs = 5_000;
+    const limit = new TimeLimit({ monotonicMs: () => nowMs });
+    const isOverAfter = (passedMs: number): boolean => {
+      nowMs += passedMs;
+      return limit.isOver();
+    };
+    assert.deepEqual([0, evaluationMsMax, 1].map(isOverAfter), [false, false, true]);
+    limit.begin();
+    assert.deepEqual([evaluationMsMax, evaluationMsMax, 1].map(isOverAfter), [false, false, true]);
+  });
+
+  test('an evaluation has a limit of time that nobody has to think of', () => {
+    const program = compile('n.all(a, n.all(b, n.all(c, n.all(d, a + b + c + d >= 0))))', env);
+    const startedMs = performance.now();
+    assert.throws(() => program.evaluate({ n }, { costLimit: Infinity }), { code: 'Interrupted' });
+    assert.ok(performance.now() - startedMs >= evaluationMsMax);
   });
 
   test('a rule whose estimate is above the limit is refused', () => {

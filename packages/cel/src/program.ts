@@ -32,7 +32,7 @@ export interface CompileOptions {
 export interface EvaluateOptions {
   /** Kubernetes' limit per call unless given. */
   readonly costLimit?: number;
-  /** Asked now and then; true stops the evaluation with code `Interrupted`. */
+  /** Asked now and then; true stops the evaluation with code `Interrupted`. Absent: a TimeLimit of its own. */
   readonly interrupted?: () => boolean;
 }
 
@@ -83,7 +83,7 @@ export class Program {
     this.#spare = undefined;
     frame.cost = 0;
     frame.costLimit = options.costLimit ?? perCallCostLimit;
-    frame.interrupted = options.interrupted;
+    frame.limitTime(options.interrupted);
     for (const [slot, name] of this.#variables.entries()) {
       frame.slots[slot] = Object.hasOwn(bindings, name) ? bindings[name] : undefined;
     }

@@ -287,7 +287,8 @@ export class ApiServer {
     const found = this.#discovery.answer(path, request) ?? (await this.#openApi.answer(path, query, request));
     if (found) return found;
     const { serviceAccounts, address } = this.#options;
-    const issuer = serviceAccounts && issuerDocument({ path, accept: request.header('accept') }, serviceAccounts, address());
+    const issuer =
+      serviceAccounts && issuerDocument({ path, accept: request.header('accept') }, serviceAccounts, address());
     if (issuer) return issuer;
     if (path === '/') return json({ paths: this.#paths() });
     throw unknownPath(path);

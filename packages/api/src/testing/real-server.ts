@@ -90,7 +90,9 @@ async function start(
   await writeFile(join(folder, 'sa.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
   await writeFile(join(folder, 'sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }));
   const known = [{ token, user: 'admin', groups: ['system:masters'] }, ...users];
-  const lines = known.map((one) => `${one.token},${one.user},${one.user}${one.groups.length > 0 ? `,"${one.groups.join(',')}"` : ''}\n`);
+  const lines = known.map(
+    (one) => `${one.token},${one.user},${one.user}${one.groups.length > 0 ? `,"${one.groups.join(',')}"` : ''}\n`,
+  );
   await writeFile(join(folder, 'tokens.csv'), lines.join(''));
   run(await tool('kube-apiserver'), [
     `--etcd-servers=${etcdUrl}`,

@@ -2,6 +2,7 @@
 
 import { Fault } from '../errors.ts';
 import type { CelValue } from '../values/values.ts';
+import { TimeLimit } from './time-limit.ts';
 
 /** Characters or elements, a few milliseconds of work. */
 const walkedMax = 1_000_000;
@@ -11,13 +12,19 @@ export class Frame {
   readonly slots: unknown[];
   cost = 0;
   costLimit = Infinity;
-  /** Asked now and then; true stops the evaluation. */
-  interrupted: (() => boolean) | undefined;
+  readonly #time = new TimeLimit();
+  #interrupted = this.#time.isOver;
   #iterations = 0;
   #walked = 0;
 
   constructor(size: number) {
     this.slots = Array.from({ length: size });
+  }
+
+  /** `interrupted` is asked now and then; true stops the evaluation. Absent: it may take as long as any. */
+  limitTime(interrupted: (() => boolean) | undefined): void {
+    this.#time.begin();
+    this.#interrupted = interrupted ?? this.#time.isOver;
   }
 
   charge(amount: number): void {
@@ -37,7 +44,7 @@ export class Frame {
   }
 
   #ask(): void {
-    if (this.interrupted?.()) throw new Fault('operation interrupted', 'Interrupted');
+    if (this.#interrupted()) throw new Fault('operation interrupted', 'Interrupted');
   }
 }
 

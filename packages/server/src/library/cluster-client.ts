@@ -5,7 +5,7 @@ import { Agent, request as httpsRequest } from 'node:https';
 import { isObject, StatusError } from '@hangar/api';
 import type { JsonObject } from '@hangar/api';
 import type { Clock } from '@hangar/core';
-import type { ClusterAccess } from './cluster-access.ts';
+import type { ClusterAccess } from '../outbound/cluster-access.ts';
 
 const timeoutMs = 10_000;
 const answerBytesMax = 4 * 1024 * 1024;

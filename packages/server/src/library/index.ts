@@ -13,8 +13,8 @@ export { StatusError, alreadyExists, badRequest, conflict, notFound } from '@han
 export type { KubeObject, ObjectMeta } from '@hangar/api';
 export type { AdmissionPlugin, AdmissionRequest } from '../admission/admission.ts';
 export type { User } from '../auth/user.ts';
-export { clusterAccess, inClusterAccess, kubeconfigAccess } from './cluster-access.ts';
-export type { ClusterAccess } from './cluster-access.ts';
+export { clusterAccess, inClusterAccess, kubeconfigAccess } from '../outbound/cluster-access.ts';
+export type { ClusterAccess } from '../outbound/cluster-access.ts';
 export { Feed } from './feed.ts';
 export { declareKind } from './kind.ts';
 export type { CreateContext, CreateOnly, Kind, KindDeclaration, ObjectOf } from './kind.ts';

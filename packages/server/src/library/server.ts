@@ -18,7 +18,7 @@ import { privilegedGroup } from '../auth/authorize.ts';
 import type { HealthCheck } from '../documents/health.ts';
 import { listen } from '../http/listener.ts';
 import { ApiServer } from '../server.ts';
-import type { ClusterAccess } from './cluster-access.ts';
+import type { ClusterAccess } from '../outbound/cluster-access.ts';
 import { ClusterClient } from './cluster-client.ts';
 import { DelegatedCertificates, TokenReviews } from './delegated-authentication.ts';
 import { AccessReviews } from './delegated-authorization.ts';

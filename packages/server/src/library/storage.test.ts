@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { hasCode, systemClock, systemRandom } from '@hangar/core';
 import { openMemoryStore, prefixRange } from '@hangar/store';
 import type { Revision } from '@hangar/store';
-import { clusterAccess, kubeconfigAccess } from './cluster-access.ts';
+import { clusterAccess, kubeconfigAccess } from '../outbound/cluster-access.ts';
 import { Feed } from './feed.ts';
 import { declareKind } from './kind.ts';
 import { libraryPlane } from './plane.ts';

@@ -1,6 +1,6 @@
 /** Posts JSON to the server that a kubeconfig of the administrator names, with its credentials. */
 
-import type { ClusterAccess } from '../library/cluster-access.ts';
+import type { ClusterAccess } from './cluster-access.ts';
 import type { Outbound, OutboundAnswer } from './outbound.ts';
 
 export interface ClusterPostOptions {
@@ -9,7 +9,17 @@ export interface ClusterPostOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Rejects when the server does not take it. */
+/** The server answered, but not with success. */
+export class UnsuccessfulPost extends Error {
+  readonly status: number;
+
+  constructor(server: string, status: number) {
+    super(`${server} answered with status ${status}`);
+    this.status = status;
+  }
+}
+
+/** Rejects with UnsuccessfulPost when the server does not take it. */
 export async function postToCluster(
   outbound: Outbound,
   access: ClusterAccess,
@@ -20,15 +30,21 @@ export async function postToCluster(
   const answer = await outbound.request({
     url: access.server,
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) },
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, */*',
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
     body,
     ca: access.ca,
     serverName: access.serverName,
     isInsecure: access.isInsecure,
     clientCertificate: access.clientCertificate,
+    // The administrator wrote the kubeconfig.
     isTrusted: true,
     ...options,
   });
-  if (answer.status >= 300) throw new Error(`${access.server} answered ${answer.status}`);
+  // What client-go takes for success: no other answer of that class has a body to read.
+  if (answer.status < 200 || answer.status > 206) throw new UnsuccessfulPost(access.server, answer.status);
   return answer;
 }

@@ -48,7 +48,11 @@ export async function compareServers(real: RealServer, hangar: InProcessServer, 
       sides.map(async ({ ask, kept }) => {
         const fill = (text: string): string => text.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => kept.get(name)!);
         const body = step.body === undefined ? undefined : textOf(step.body);
-        const outcome = await ask(step.token ? { ...step, token: fill(step.token) } : step, body && fill(body), fill(step.path));
+        const outcome = await ask(
+          step.token ? { ...step, token: fill(step.token) } : step,
+          body && fill(body),
+          fill(step.path),
+        );
         for (const [name, path] of Object.entries(step.keep ?? {})) kept.set(name, String(at(outcome.body, path)));
         return step.codeOnly
           ? { status: outcome.status, body: undefined, warnings: [] }

@@ -73,8 +73,8 @@ export async function startInProcess(options: InProcessOptions = {}): Promise<In
     plane,
     ...testAuthentication(plane, options),
     authorizers: (typeof options.authorizers === 'function' ? options.authorizers(plane) : options.authorizers) ?? [
-        privilegedGroup,
-      ],
+      privilegedGroup,
+    ],
     ...(options.auditor && { auditor: options.auditor }),
     health: { livez: [], readyz: [] },
     address: () => '127.0.0.1:6443',
@@ -84,7 +84,11 @@ export async function startInProcess(options: InProcessOptions = {}): Promise<In
   return {
     plane,
     store,
-    async request(method, target, { body, contentType = 'application/json', accept = 'application/json', token, headers: more } = {}) {
+    async request(
+      method,
+      target,
+      { body, contentType = 'application/json', accept = 'application/json', token, headers: more } = {},
+    ) {
       const headers = new Map<string, string[]>([
         ['accept', [accept]],
         ['authorization', [`Bearer ${token ?? administrator.token}`]],

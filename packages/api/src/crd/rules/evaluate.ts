@@ -3,7 +3,7 @@
  * about changes is only a warning when the value it stands at has not changed.
  */
 
-import { adapter, CelError, Optional, perRequestCostLimit } from '@hangar/cel';
+import { adapter, CelError, Optional, perRequestCostLimit, TimeLimit } from '@hangar/cel';
 import type { CelBindings } from '@hangar/cel';
 import { isObject } from '../../object.ts';
 import type { JsonObject } from '../../object.ts';
@@ -66,6 +66,8 @@ class Evaluation {
   readonly errors: FieldError[] = [];
   readonly warnings: string[] = [];
   #budget = perRequestCostLimit;
+  /** Of all rules together: nothing else runs while an object is validated. */
+  readonly #time = { interrupted: new TimeLimit().isOver };
   /** No further rules are run: the budget is spent. */
   #isOver = false;
 
@@ -134,7 +136,7 @@ class Evaluation {
       ? { self: value, oldSelf: oldSelf(compiled, node, old) }
       : { self: value };
     try {
-      const result = compiled.program!.evaluate(bindings);
+      const result = compiled.program!.evaluate(bindings, this.#time);
       if (!this.#spend(result.cost)) {
         this.#stop(invalid(place, type, outOfBudget));
         return;
@@ -149,6 +151,8 @@ class Evaluation {
       } else if (message.startsWith('no such overload')) {
         const detail = `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${ruleText(compiled)}`;
         this.#add(invalid(place, type, detail));
+      } else if (error.code === 'Interrupted') {
+        this.#stop(invalid(place, type, `${message} evaluating rule: ${ruleText(compiled)}`));
       } else {
         this.#add(invalid(place, type, `${message} evaluating rule: ${ruleText(compiled)}`));
       }
@@ -177,7 +181,7 @@ class Evaluation {
   #message(compiled: CompiledRule, bindings: CelBindings, fail: (detail: string) => void): string | undefined {
     if (compiled.message === undefined) return undefined;
     try {
-      const { value, cost } = compiled.message.evaluate(bindings);
+      const { value, cost } = compiled.message.evaluate(bindings, this.#time);
       if (!this.#spend(cost)) {
         fail(
           'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run',

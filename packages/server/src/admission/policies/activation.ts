@@ -1,15 +1,11 @@
 /**
  * One evaluation of a group of expressions over the same values. Variables are computed when an expression first asks for
  * them, once for the whole group. All of it is paid from one budget, which bounds what a request can cost.
- *
- * Expressions do not wait, but a question to an authorizer may take its time: then the expression is given up, and
- * evaluated anew when the answer is there. Each question costs a third of what an expression may, so this ends.
  */
 
-import { CelError, LazyMap } from '@hangar/cel';
+import { CelError, LazyMap, TimeLimit } from '@hangar/cel';
 import type { CelBindings, CelValue, Evaluation, Program } from '@hangar/cel';
-import type { Clock } from '@hangar/core';
-import { PendingAnswer } from './authorizer.ts';
+import { PendingAnswer } from '../expressions/authorizer.ts';
 import type { Expression } from './expression.ts';
 import { PolicyProblem } from './problem.ts';
 import { joinedValues } from './values.ts';
@@ -18,25 +14,14 @@ import { joinedValues } from './values.ts';
 export const policyCostLimit = 10_000_000;
 export const conditionsCostLimit = 2_500_000;
 
-/** What one expression with its variables may take: costs do not count all that takes time. */
-const expressionMsMax = 2_000;
-
 export class Budget {
-  readonly #clock: Clock;
+  /** Of one expression with its variables. */
+  readonly time = new TimeLimit();
   #left: number;
-  #endsAt = 0;
 
-  constructor(clock: Clock, costLimit: number) {
-    this.#clock = clock;
+  constructor(costLimit: number) {
     this.#left = costLimit;
   }
-
-  /** The time of an expression begins. */
-  begin(): void {
-    this.#endsAt = this.#clock.monotonicMs() + expressionMsMax;
-  }
-
-  readonly isOverdue = (): boolean => this.#clock.monotonicMs() > this.#endsAt;
 
   charge(cost: number): void {
     this.#left -= cost;
@@ -63,7 +48,7 @@ export class Activation {
   async evaluate({ text, program, problem }: Expression): Promise<Outcome> {
     if (!program) return { error: `compilation error: ${problem}` };
     for (;;) {
-      this.#budget.begin();
+      this.#budget.time.begin();
       try {
         const { value, cost } = this.#run(program);
         this.#budget.charge(cost);
@@ -79,7 +64,7 @@ export class Activation {
   }
 
   #run(program: Program): Evaluation {
-    return program.evaluate(this.#bindings, { interrupted: this.#budget.isOverdue });
+    return program.evaluate(this.#bindings, { interrupted: this.#budget.time.isOver });
   }
 
   /** Charged as it is computed: an expression over many variables must not outrun the budget before it is looked at. */

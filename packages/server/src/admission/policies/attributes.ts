@@ -6,7 +6,8 @@
 import type { GroupVersionKind, KubeObject } from '@hangar/api';
 import type { ResourceName } from '../../resources/catalogue.ts';
 import type { AdmissionRequest } from '../admission.ts';
-import { kindOf } from '../webhooks/versions.ts';
+import { kindOf } from '../matching/equivalents.ts';
+import { isNamespace, namespaceOf } from '../matching/namespace.ts';
 
 export interface Attributes {
   readonly request: AdmissionRequest;
@@ -20,16 +21,15 @@ export interface Attributes {
 }
 
 export function attributesOf(request: AdmissionRequest): Attributes {
-  const { resource, subresource, object, old, name } = request;
+  const { resource, subresource, object, old } = request;
   const { group, version } = resource;
-  const isNamespace = group === '' && resource.name === 'namespaces';
   const isScale = subresource === 'scale' && resource.scale !== undefined;
   return {
     request,
     kind: kindOf(resource, subresource),
     resource: { group, version, resource: resource.name },
-    namespace: isNamespace ? name : request.namespace,
-    isNamespace,
+    namespace: namespaceOf(request),
+    isNamespace: isNamespace(request),
     object: isScale ? object && asScale(request, object) : object,
     old: isScale ? old && asScale(request, old) : old,
   };

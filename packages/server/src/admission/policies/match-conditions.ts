@@ -1,7 +1,6 @@
 /** `matchConditions`: one that is false exempts the request, whatever the others say or fail with. */
 
 import type { CelBindings } from '@hangar/cel';
-import type { Clock } from '@hangar/core';
 import { aggregate } from '../builtin/refusal.ts';
 import { Activation, Budget, conditionsCostLimit } from './activation.ts';
 import type { Expression } from './expression.ts';
@@ -15,10 +14,10 @@ export interface Conditions {
 }
 
 /** Rejects with PolicyProblem when it cannot be told. */
-export async function conditionsHold(conditions: Conditions, values: CelBindings, clock: Clock): Promise<boolean> {
+export async function conditionsHold(conditions: Conditions, values: CelBindings): Promise<boolean> {
   const { expressions, variables, isStrict } = conditions;
   if (expressions.length === 0) return true;
-  const activation = new Activation(values, variables, new Budget(clock, conditionsCostLimit));
+  const activation = new Activation(values, variables, new Budget(conditionsCostLimit));
   const errors: string[] = [];
   let isExempt = false;
   try {

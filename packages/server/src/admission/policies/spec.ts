@@ -1,7 +1,7 @@
 /** The parts of policies and their bindings that both kinds share, as the validation of these kinds let them through. */
 
 import type { JsonObject, LabelSelectorObject } from '@hangar/api';
-import type { Rule } from '../webhooks/rules.ts';
+import type { Rule } from '../matching/rules.ts';
 
 export interface MatchRule extends Rule {
   readonly resourceNames?: readonly string[];

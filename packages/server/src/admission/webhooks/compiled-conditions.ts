@@ -1,9 +1,9 @@
 /** Match conditions with CEL behind them. Only `conditions.ts` imports this, when there is a condition. */
 
 import { compileProgram } from '@hangar/api/expressions';
-import { authorizerValue, CelError, requestResourceValue } from '@hangar/cel';
-import type { Authorize, Program } from '@hangar/cel';
-import { withAuthorizer } from './authorizer.ts';
+import { CelError } from '@hangar/cel';
+import type { CelBindings, Program } from '@hangar/cel';
+import { authorizerBindings, PendingAnswer } from '../expressions/authorizer.ts';
 import type { MatchCondition, Seen } from './conditions.ts';
 
 /** Of all conditions of a webhook together: about a quarter of a second. */
@@ -26,29 +26,33 @@ export class CompiledConditions {
 
   /** Rejects with an Error when it cannot be said, and failures are not to be ignored. */
   async match(seen: Seen): Promise<boolean> {
-    const outcome = await withAuthorizer(seen.request, (authorize) => this.#evaluate(seen, authorize));
+    const outcome = await this.#answered(seen);
     if (typeof outcome === 'boolean') return outcome;
     if (this.#ignoresFailure) return false;
     throw new Error(outcome.length === 1 ? outcome[0]! : `[${outcome.join(', ')}]`);
   }
 
-  /** Texts when there are failures only. */
-  #evaluate({ request, described, object, old }: Seen, authorize: Authorize): boolean | string[] {
-    const { resource, subresource, namespace, name } = request;
+  /** Evaluates as often as answers of the authorizer are missing. */
+  async #answered({ request, described, object, old }: Seen): Promise<boolean | string[]> {
     const bindings = {
       object: object ?? null,
       oldObject: old ?? null,
       request: described,
       namespaceObject: null,
-      authorizer: authorizerValue(authorize),
-      'authorizer.requestResource': requestResourceValue(authorize, {
-        group: resource.group,
-        resource: resource.name,
-        ...(subresource === '' ? {} : { subresource }),
-        ...(namespace === '' ? {} : { namespace }),
-        ...(name === '' ? {} : { name }),
-      }),
+      ...authorizerBindings(request),
     };
+    for (;;) {
+      try {
+        return this.#evaluate(bindings);
+      } catch (error) {
+        if (!(error instanceof PendingAnswer)) throw error;
+        await error.answered;
+      }
+    }
+  }
+
+  /** Texts when there are failures only. */
+  #evaluate(bindings: CelBindings): boolean | string[] {
     const failures: string[] = [];
     let left = costMax;
     for (const [at, program] of this.#programs.entries()) {

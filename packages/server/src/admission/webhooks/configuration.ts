@@ -5,9 +5,9 @@ import type { KubeObject, LabelSelectorObject } from '@hangar/api';
 import { asError } from '@hangar/core';
 import { webhookClient } from '../../outbound/review-client.ts';
 import type { WebhookClient, WebhookClientConfig } from '../../outbound/review-client.ts';
+import type { Rule } from '../matching/rules.ts';
 import { MatchConditions } from './conditions.ts';
 import type { MatchCondition } from './conditions.ts';
-import type { Rule } from './rules.ts';
 
 /** One of `webhooks`, as it is stored: defaulted and validated, unless others wrote it. */
 interface StoredWebhook {

@@ -5,11 +5,11 @@ import { forbiddenRequest } from '@hangar/api';
 import type { JsonObject, KubeObject } from '@hangar/api';
 import type { Resource } from '../../resources/resource.ts';
 import type { AdmissionRequest } from '../admission.ts';
+import { equivalentsOf } from '../matching/equivalents.ts';
+import { ruleMatches } from '../matching/rules.ts';
 import type { Webhook } from './configuration.ts';
 import { namespaceLabels } from './namespace-labels.ts';
 import { describe } from './review.ts';
-import { ruleMatches } from './rules.ts';
-import { equivalentsOf } from './versions.ts';
 import type { VersionedRequest } from './versions.ts';
 
 export interface Invocation {

@@ -4,14 +4,12 @@ import { notFound } from '@hangar/api';
 import type { Entry } from '@hangar/store';
 import { collectionPrefix, objectKey } from '../../control-plane.ts';
 import type { AdmissionRequest } from '../admission.ts';
+import { isNamespace, namespaceOf } from '../matching/namespace.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
 const none: Labels = {};
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' };
-
-export const isNamespace = ({ resource }: Pick<AdmissionRequest, 'resource'>): boolean =>
-  resource.group === '' && resource.name === 'namespaces';
 
 /** Undefined: neither a namespace nor in one, so that no selector can exempt it. Rejects with 404. */
 export async function namespaceLabels(request: AdmissionRequest): Promise<Labels | undefined> {
@@ -23,7 +21,7 @@ export async function namespaceLabels(request: AdmissionRequest): Promise<Labels
     return object?.metadata.labels ?? none;
   }
   const resource = plane.catalogue.find(namespaces)!;
-  const name = isItself ? request.name : request.namespace;
+  const name = namespaceOf(request);
   const key = objectKey(plane, resource, '', name);
   // Possibly a moment behind, as kube-apiserver's own cache is; what it does not have is looked for.
   const known = plane.collections.peek(collectionPrefix(plane, resource, ''))?.get(key);

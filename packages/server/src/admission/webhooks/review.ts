@@ -5,13 +5,13 @@ import type { JsonObject, Status } from '@hangar/api';
 import { typeText } from '../../outbound/review-client.ts';
 import type { Resource } from '../../resources/resource.ts';
 import type { AdmissionRequest } from '../admission.ts';
-import { isNamespace } from './namespace-labels.ts';
-import { kindOf } from './versions.ts';
+import { kindOf } from '../matching/equivalents.ts';
+import { namespaceOf } from '../matching/namespace.ts';
 import type { VersionedRequest } from './versions.ts';
 
 /** Everything about a request but its objects. */
 export function describe(request: AdmissionRequest, resource: Resource): JsonObject {
-  const { subresource, name, namespace, operation, user, isDryRun, options } = request;
+  const { subresource, name, operation, user, isDryRun, options } = request;
   const { group, version, name: plural } = resource;
   const own = request.resource;
   return {
@@ -22,7 +22,7 @@ export function describe(request: AdmissionRequest, resource: Resource): JsonObj
     requestResource: { group: own.group, version: own.version, resource: own.name },
     ...(subresource === '' ? {} : { requestSubResource: subresource }),
     ...(name === '' ? {} : { name }),
-    ...namespaceMember(isNamespace(request) ? name : namespace),
+    ...namespaceMember(namespaceOf(request)),
     operation,
     userInfo: userInfo(user),
     dryRun: isDryRun,

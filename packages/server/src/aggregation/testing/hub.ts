@@ -13,7 +13,7 @@ import { privilegedGroup } from '../../auth/authorize.ts';
 import type { Authorizer } from '../../auth/authorize.ts';
 import type { ControlPlane } from '../../control-plane.ts';
 import { listen } from '../../http/listener.ts';
-import type { ClusterAccess } from '../../library/cluster-access.ts';
+import type { ClusterAccess } from '../../outbound/cluster-access.ts';
 import { openControlPlane } from '../../open-control-plane.ts';
 import { Outbound } from '../../outbound/index.ts';
 import { ApiServer } from '../../server.ts';

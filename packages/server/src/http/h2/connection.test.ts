@@ -49,6 +49,15 @@ describe('an answer', () => {
     assert.ok(client.frames.every(({ payload }) => payload.length <= 16_384));
   });
 
+  test('is sent in small frames to whoever allows large ones, and is not taken for a pile that nobody reads', async () => {
+    const body = Buffer.alloc(5_000_000, 1);
+    await using client = await RawClient.open(always(body));
+    client.send(hello, settingsFrame([[setting.maxFrameSize, 2 ** 24 - 1]]), widen(0, 2 ** 30), windowOf(2 ** 30));
+    client.send(headers(1, get));
+    await ended(client, 1);
+    assert.ok(client.received(1).equals(body));
+  });
+
   test('may have more headers than a frame has room for', async () => {
     const long = { 'x-a': 'a'.repeat(30_000), 'x-b': 'b' };
     await using client = await RawClient.open(() => Promise.resolve(answer(Buffer.from('hi'), long)));

@@ -203,8 +203,7 @@ export class Connection implements StreamHost, Received {
   }
 
   setting(id: number, value: number): void {
-    if (id === setting.maxFrameSize) this.outgoing.frameBytesMax = value;
-    else if (id === setting.headerTableSize) {
+    if (id === setting.headerTableSize) {
       if (value < this.#peerTableBytes) this.outgoing.mustEmptyTable = true;
       this.#peerTableBytes = value;
     } else if (id === setting.initialWindowSize) {

@@ -18,8 +18,8 @@ export interface Sender {
   sendSome(): boolean;
 }
 
-/** So much at once fills the socket's buffer many times over. */
-const writeBytesMax = 256 * 1024;
+/** Some records of TLS. Larger buffers are given back to the system and fetched anew each time, which costs more than it saves. */
+const writeBytesMax = 64 * 1024;
 /** More that the other end does not read is no slowness but an attack. */
 const pileBytesMax = 2 * 1024 * 1024;
 /** Up to this a payload is copied behind its head, so that a turn with one frame needs no joining. */
@@ -28,8 +28,8 @@ const copiedBytesMax = 4 * 1024;
 export class Outgoing {
   /** What the other end allows the connection as a whole. */
   window = initialWindow;
-  /** What it allows each frame. */
-  frameBytesMax = frameBytesMin;
+  /** What it allows each frame, at least. If it allows more, larger ones would only hold up other streams. */
+  readonly frameBytesMax = frameBytesMin;
   /** The other end made its table of headers smaller, and waits for the next block to say so. */
   mustEmptyTable = false;
   readonly #socket: Socket;

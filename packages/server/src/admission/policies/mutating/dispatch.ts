@@ -8,7 +8,7 @@ import type { MutationRounds } from '../../admission.ts';
 import { forbid } from '../../builtin/refusal.ts';
 import { Activation, Budget, policyCostLimit } from '../activation.ts';
 import type { Attributes } from '../attributes.ts';
-import { authorizerBindings } from '../authorizer.ts';
+import { authorizerBindings } from '../../expressions/authorizer.ts';
 import { conditionsHold } from '../match-conditions.ts';
 import type { Namespaces } from '../namespaces.ts';
 import { PolicyProblem } from '../problem.ts';
@@ -72,7 +72,7 @@ async function invokeAll(
 ): Promise<Refusal[]> {
   const { attributes, namespaces } = context;
   const namespace = await namespaceObject(attributes, namespaces);
-  const authorizer = authorizerBindings(attributes);
+  const authorizer = authorizerBindings(attributes.request);
   const turns = new Turns(attributes.request.plane.clock);
   const object = new ChangingObject(attributes);
   const refusals: Refusal[] = [];
@@ -114,8 +114,7 @@ async function invoke(one: OneInvocation): Promise<string[]> {
   const told = { attributes, match: asRequested, params, namespace: undefined };
   try {
     const values = valuesOf({ ...told, object: await object.in(match), old: await object.oldIn(match) });
-    const { clock } = attributes.request.plane;
-    if (!(await conditionsHold(compiled.conditions, joinedValues(values, one.authorizer), clock))) return [];
+    if (!(await conditionsHold(compiled.conditions, joinedValues(values, one.authorizer)))) return [];
   } catch (error) {
     if (error instanceof PolicyProblem) return [error.message];
     throw error;
@@ -148,7 +147,7 @@ async function mutateAll(one: OneInvocation, { mutations, variables }: MutatingP
       const activation = new Activation(
         joinedValues(valuesOf(told), authorizer),
         variables,
-        new Budget(attributes.request.plane.clock, policyCostLimit),
+        new Budget(policyCostLimit),
       );
       await object.write(match, read(kind, mutation, await patched(kind, mutation, current, activation)));
     } catch (error) {

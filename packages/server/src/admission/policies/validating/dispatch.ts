@@ -4,7 +4,7 @@ import { StatusError } from '@hangar/api';
 import type { KubeObject, StatusReason } from '@hangar/api';
 import { forbid } from '../../builtin/refusal.ts';
 import type { Attributes } from '../attributes.ts';
-import { authorizerBindings } from '../authorizer.ts';
+import { authorizerBindings } from '../../expressions/authorizer.ts';
 import type { Namespaces } from '../namespaces.ts';
 import { PolicyProblem } from '../problem.ts';
 import { namespaceObject } from '../selection.ts';
@@ -62,7 +62,7 @@ async function evaluateAll(
   namespace: KubeObject | undefined,
 ): Promise<Refusal[]> {
   const refusals: Refusal[] = [];
-  const authorizer = authorizerBindings(attributes);
+  const authorizer = authorizerBindings(attributes.request);
   const notes = new AuditNotes(attributes.request);
   const turns = new Turns(attributes.request.plane.clock);
   for (const invocation of invocations) {
@@ -84,7 +84,6 @@ async function evaluateAll(
         conditions: valuesOf({ ...told, match: asRequested, namespace: undefined }),
         all: valuesOf(told),
         authorizer,
-        clock: attributes.request.plane.clock,
       });
       refusals.push(...act(invocation, verdict, attributes, notes));
     }

@@ -2,7 +2,6 @@
 
 import type { StatusReason } from '@hangar/api';
 import type { CelBindings } from '@hangar/cel';
-import type { Clock } from '@hangar/core';
 import { Activation, Budget, policyCostLimit } from '../activation.ts';
 import type { Outcome } from '../activation.ts';
 import { conditionsHold } from '../match-conditions.ts';
@@ -30,7 +29,6 @@ export interface Values {
   readonly conditions: CelBindings;
   readonly all: CelBindings;
   readonly authorizer: CelBindings;
-  readonly clock: Clock;
 }
 
 const nothing: Verdict = { denials: [], annotations: [], annotationErrors: [] };
@@ -38,7 +36,7 @@ const nothing: Verdict = { denials: [], annotations: [], annotationErrors: [] };
 export async function evaluatePolicy(policy: ValidatingPolicy, isStrict: boolean, values: Values): Promise<Verdict> {
   try {
     const conditionValues = joinedValues(values.conditions, values.authorizer);
-    if (!(await conditionsHold(policy.conditions, conditionValues, values.clock))) return nothing;
+    if (!(await conditionsHold(policy.conditions, conditionValues))) return nothing;
     const denials = await validate(policy, isStrict, values);
     return { ...nothing, denials, ...(await annotate(policy, isStrict, values)) };
   } catch (error) {
@@ -48,7 +46,7 @@ export async function evaluatePolicy(policy: ValidatingPolicy, isStrict: boolean
 }
 
 async function validate(policy: ValidatingPolicy, isStrict: boolean, values: Values): Promise<Denial[]> {
-  const budget = new Budget(values.clock, policyCostLimit);
+  const budget = new Budget(policyCostLimit);
   const activation = new Activation(joinedValues(values.all, values.authorizer), policy.variables, budget);
   const outcomes: Outcome[] = [];
   for (const { expression } of policy.validations) outcomes.push(await activation.evaluate(expression));
@@ -90,9 +88,9 @@ function messageOf({ message, expression }: Validation, outcome: Outcome | undef
 async function annotate(
   policy: ValidatingPolicy,
   isStrict: boolean,
-  { all, clock }: Values,
+  { all }: Values,
 ): Promise<Pick<Verdict, 'annotations' | 'annotationErrors'>> {
-  const activation = new Activation(all, policy.variables, new Budget(clock, policyCostLimit));
+  const activation = new Activation(all, policy.variables, new Budget(policyCostLimit));
   const annotations: [string, string][] = [];
   const annotationErrors: string[] = [];
   for (const { key, expression } of policy.annotations) {

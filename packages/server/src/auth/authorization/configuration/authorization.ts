@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { unwatchFile, watchFile } from 'node:fs';
 import { asError } from '@hangar/core';
 import type { ControlPlane } from '../../../control-plane.ts';
-import { kubeconfigAccess } from '../../../library/cluster-access.ts';
+import { kubeconfigAccess } from '../../../outbound/cluster-access.ts';
 import type { RequestInfo } from '../../../request/info.ts';
 import type { Authorizer, Judgement, SubjectRules } from '../../authorize.ts';
 import type { User } from '../../user.ts';

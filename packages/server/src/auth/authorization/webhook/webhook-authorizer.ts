@@ -7,7 +7,8 @@ import { isObject, parseJson } from '@hangar/api';
 import type { JsonObject } from '@hangar/api';
 import { sleep } from '@hangar/core';
 import type { Clock } from '@hangar/core';
-import type { ClusterAccess } from '../../../library/cluster-access.ts';
+import type { ClusterAccess } from '../../../outbound/cluster-access.ts';
+import { postToCluster, UnsuccessfulPost } from '../../../outbound/cluster-post.ts';
 import { OutboundError } from '../../../outbound/index.ts';
 import type { Outbound } from '../../../outbound/index.ts';
 import type { RequestInfo } from '../../../request/info.ts';
@@ -90,30 +91,11 @@ export class WebhookAuthorizer implements Authorizer {
 
   async #post(body: string): Promise<WebhookStatus> {
     const { access, timeoutMs } = this.#options;
-    const { server, ca, serverName, isInsecure, clientCertificate } = access;
+    const options = { timeoutMs, bytesMax: answerBytesMax, signal: this.#closing.signal };
     for (let attempt = 1, pauseMs = firstPauseMs; ; attempt++, pauseMs *= pauseFactor) {
       try {
-        const token = await access.token?.();
-        const { status, body: answer } = await this.#outbound.request({
-          url: server,
-          method: 'POST',
-          headers: {
-            'content-type': 'application/json',
-            accept: 'application/json, */*',
-            ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-          },
-          body,
-          ca,
-          serverName,
-          isInsecure,
-          clientCertificate,
-          timeoutMs,
-          bytesMax: answerBytesMax,
-          signal: this.#closing.signal,
-          // The administrator wrote the kubeconfig.
-          isTrusted: true,
-        });
-        return readStatus(status, answer);
+        const answer = await postToCluster(this.#outbound, access, body, options);
+        return readStatus(answer.body);
       } catch (error) {
         if (attempt >= attemptsMax || !isTransient(error)) throw error;
         await sleep(this.#clock, pauseMs, this.#closing.signal);
@@ -127,26 +109,16 @@ export class WebhookAuthorizer implements Authorizer {
   }
 }
 
-class AnswerError extends Error {
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
-
 const isTransient = (error: unknown): boolean =>
-  error instanceof AnswerError
+  error instanceof UnsuccessfulPost
     ? [429, 500, 504].includes(error.status)
     : error instanceof OutboundError && error.code === 'Unreachable' && error.message === 'EOF';
 
-function readStatus(code: number, body: Buffer): WebhookStatus {
-  if (code < 200 || code > 206) throw new AnswerError(code, `the webhook answered with status ${code}`);
+function readStatus(body: Buffer): WebhookStatus {
   const { value } = parseJson(body);
   const status = isObject(value) ? value['status'] : undefined;
   if (!isObject(value) || value['kind'] !== 'SubjectAccessReview') {
-    throw new AnswerError(code, 'the webhook answered with something that is no SubjectAccessReview');
+    throw new Error('the webhook answered with something that is no SubjectAccessReview');
   }
   const { allowed, denied, reason } = isObject(status) ? status : {};
   // Anything but true is not allowed.

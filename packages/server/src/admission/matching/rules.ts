@@ -1,4 +1,4 @@
-/** Which operations on which resources a webhook wants to see. */
+/** Which operations on which resources a webhook or a policy is about. */
 
 import type { AdmissionRequest } from '../admission.ts';
 

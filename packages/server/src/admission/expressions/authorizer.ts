@@ -1,11 +1,17 @@
-/** `authorizer`: what may the request's user, or a service account, do besides? The server's own guard answers. */
+/**
+ * `authorizer`: what may the request's user, or a service account, do besides? The server's own guard answers. Expressions
+ * do not wait, authorizers may: a question that is not answered at once breaks the evaluation off, which is done again when
+ * there is an answer. Each question costs a third of what an expression may, so this ends.
+ */
 
 import { authorizerValue, requestResourceValue } from '@hangar/cel';
 import type { AuthorizationAnswer, AuthorizationQuestion, CelBindings } from '@hangar/cel';
 import type { Judgement } from '../../auth/authorize.ts';
+import { groupsOf, usernameOf } from '../../auth/service-accounts/names.ts';
 import type { User } from '../../auth/user.ts';
 import type { RequestInfo, Verb } from '../../request/info.ts';
-import type { Attributes } from './attributes.ts';
+import type { AdmissionRequest } from '../admission.ts';
+import { namespaceOf } from '../matching/namespace.ts';
 
 /** Thrown through an evaluation whose answer is not there yet. */
 export class PendingAnswer extends Error {
@@ -17,10 +23,11 @@ export class PendingAnswer extends Error {
   }
 }
 
+type Asked = Pick<AdmissionRequest, 'guard' | 'user' | 'resource' | 'subresource' | 'namespace' | 'name'>;
+
 /** The variables `authorizer` and `authorizer.requestResource` of one request; each question is asked once. */
-export function authorizerBindings(attributes: Attributes): CelBindings {
-  const { resource, namespace, request } = attributes;
-  const { guard, user, subresource, name } = request;
+export function authorizerBindings(asked: Asked): CelBindings {
+  const { guard, user, resource, subresource, name } = asked;
   const answers = new Map<string, AuthorizationAnswer>();
   const authorize = (question: AuthorizationQuestion, verb: string): AuthorizationAnswer => {
     const key = JSON.stringify([question, verb]);
@@ -34,7 +41,7 @@ export function authorizerBindings(attributes: Attributes): CelBindings {
     answers.set(key, answer);
     return answer;
   };
-  const own = { group: resource.group, resource: resource.resource, subresource, namespace, name };
+  const own = { group: resource.group, resource: resource.name, subresource, namespace: namespaceOf(asked), name };
   return {
     authorizer: authorizerValue(authorize),
     'authorizer.requestResource': requestResourceValue(authorize, own),
@@ -47,30 +54,16 @@ const answerOf = ({ decision, reason, error }: Judgement): AuthorizationAnswer =
   ...(error ? { error: error.message } : {}),
 });
 
-function askedFor({ serviceAccount }: AuthorizationQuestion, user: User): User {
-  if (!serviceAccount) return user;
-  const { namespace, name } = serviceAccount;
-  return {
-    name: `system:serviceaccount:${namespace}:${name}`,
-    uid: '',
-    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
-    extra: {},
-  };
-}
+/** An account that was not authenticated is not in the group of those who were. */
+const askedFor = ({ serviceAccount }: AuthorizationQuestion, user: User): User =>
+  serviceAccount
+    ? { name: usernameOf(serviceAccount), uid: '', groups: groupsOf(serviceAccount.namespace), extra: {} }
+    : user;
 
 function infoOf(question: AuthorizationQuestion, verb: string): RequestInfo {
   const { path, group = '', resource = '', subresource = '', namespace = '', name = '' } = question;
   if (path !== undefined) return { isResource: false, verb, path };
   // Any version: a right is not one of a version.
-  return {
-    isResource: true,
-    verb: verb as Verb,
-    group,
-    version: '*',
-    resource,
-    namespace,
-    name,
-    subresource,
-    rest: '',
-  };
+  const [version, rest] = ['*', ''];
+  return { isResource: true, verb: verb as Verb, group, version, resource, subresource, namespace, name, rest };
 }

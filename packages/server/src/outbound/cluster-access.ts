@@ -1,4 +1,4 @@
-/** How to reach the cluster that delegates to this server: a kubeconfig, or what Kubernetes gives to every pod. */
+/** How to reach a cluster and be known there: a kubeconfig, or what Kubernetes gives to every pod. */
 
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
