@@ -241,6 +241,44 @@ test('a certificate that would be of system:masters is not asked for, even by wh
   assert.equal(status, 422);
 });
 
+describe('one verb is not another', () => {
+  const only = async (verbs: readonly string[], test: () => Promise<number>): Promise<void> => {
+    const resources = ['configmaps', 'leases', 'roles'];
+    await victim.grant('nobody', [{ apiGroups: ['', 'coordination.k8s.io', rbac], resources, verbs }], 'mine');
+    for (let attempt = 0; (await test()) === 403; attempt++) assert.ok(attempt < 500, 'the grant has no effect');
+  };
+
+  test('who may update and patch creates nothing by it: not by PUT, not by apply', async () => {
+    const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'trinket' } };
+    const merge = { body, contentType: mergePatch };
+    await only(['get', 'update', 'patch'], async () => (await victim.nobody.request('PATCH', `${mine}/configmaps/trinket`, merge)).status);
+    const apply = (name: string) => ({
+      body: { ...body, metadata: { name } },
+      contentType: 'application/apply-patch+yaml',
+    });
+    assert.equal((await victim.nobody.request('PATCH', `${mine}/configmaps/made?fieldManager=x`, apply('made'))).status, 403);
+    assert.equal((await victim.tenant.request('GET', `${mine}/configmaps/made`)).status, 404);
+    const leases = '/apis/coordination.k8s.io/v1/namespaces/mine/leases';
+    for (const [path, kind, apiVersion] of [
+      [`${leases}/made`, 'Lease', 'coordination.k8s.io/v1'],
+      [`${ownRoles}/made`, 'Role', `${rbac}/v1`],
+    ] as const) {
+      const { status } = await victim.nobody.request('PUT', path, { body: { apiVersion, kind, metadata: { name: 'made' } } });
+      assert.equal(status, 403, path);
+      assert.equal((await victim.administrator.request('GET', path)).status, 404);
+    }
+  });
+
+  test('who may delete one deletes no collection, and who may create changes nothing', async () => {
+    const again = { metadata: { name: 'trinket' }, data: { secret: 'replaced' } };
+    await only(['delete', 'create'], async () => (await victim.nobody.request('POST', `${mine}/configmaps`, { body: again })).status);
+    assert.equal((await victim.nobody.request('POST', `${mine}/configmaps`, { body: again })).status, 409);
+    assert.equal((await victim.nobody.request('DELETE', `${mine}/configmaps`)).status, 403);
+    assert.equal((await victim.nobody.request('DELETE', `${mine}/configmaps/`)).status, 403);
+    assert.deepEqual((await victim.tenant.get(`${mine}/configmaps/trinket`)).data, { secret: 'none' });
+  });
+});
+
 describe('parts of objects that are somebody else’s', () => {
   test('a namespace’s status and finalizers are not the tenant’s', async () => {
     for (const [method, path] of [

@@ -8,7 +8,9 @@ import { systemClock, systemRandom } from '@hangar/core';
 import { createAuthority, issueCertificate } from '@hangar/pki';
 import type { KeyPair } from '@hangar/pki';
 import type { Client } from './testing/client.ts';
-import { Victim, mine, roles, theirs } from './testing/victim.ts';
+import { headers, hello, RawFrames } from './testing/raw-frames.ts';
+import type { Pairs } from './testing/raw-frames.ts';
+import { Victim, mine, roles, tenantToken, theirs } from './testing/victim.ts';
 
 const world = { clock: systemClock, random: systemRandom };
 const masters = { commonName: 'kubernetes-admin', organizations: ['system:masters'], usage: 'client', days: 1 } as const;
@@ -107,6 +109,44 @@ describe('X-Remote-User means nothing', () => {
     const client = victim.client({ certificate: await victim.certificateFor('proxy') });
     const { username, groups } = await client.whoAmI(remoteHeaders['as they are']);
     assert.deepEqual([username, groups], ['proxy', ['system:authenticated']]);
+  });
+});
+
+test('headers that come twice over HTTP/2 are not a choice, either', async () => {
+  const asked: Pairs = [
+    [':method', 'GET'],
+    [':scheme', 'https'],
+    [':path', `${mine}/configmaps/trinket`],
+    [':authority', 'x'],
+  ];
+  for (const more of [
+    [['authorization', 'Bearer wrong'], ['authorization', `Bearer ${tenantToken}`]],
+    [['authorization', `Bearer ${tenantToken}`], ['authorization', 'Bearer wrong']],
+    [['authorization', `Bearer ${tenantToken}, Bearer wrong`]],
+  ] as Pairs[]) {
+    await using client = await RawFrames.open(await victim.stranger.socket('h2'));
+    client.send(hello, headers(1, [...asked, ...more]));
+    assert.ok(['400', '401', 'reset'].includes(await client.outcome(1)), JSON.stringify(more));
+  }
+});
+
+describe('a browser that has its user’s certificate', () => {
+  test('cannot be made to write by a form of another site, and shows that site nothing', async () => {
+    const browser = victim.client({ certificate: await victim.certificateFor('tenant') });
+    const headers = { origin: 'https://evil.example.com', 'sec-fetch-site': 'cross-site' };
+    for (const contentType of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+      const body = JSON.stringify({ metadata: { name: 'forged' } });
+      const { status } = await browser.request('POST', `${mine}/configmaps`, { body, contentType, headers });
+      assert.equal(status, 415, contentType);
+    }
+    assert.equal((await victim.tenant.request('GET', `${mine}/configmaps/forged`)).status, 404);
+    for (const method of ['GET', 'OPTIONS']) {
+      const answer = await browser.request(method, `${mine}/configmaps/trinket`, { headers });
+      const allowing = Object.keys(answer.headers).filter((name) => name.startsWith('access-control-'));
+      assert.deepEqual(allowing, []);
+    }
+    const { headers: got } = await browser.request('GET', `${mine}/configmaps/trinket`);
+    assert.equal(got['x-content-type-options'] ?? 'nosniff', 'nosniff');
   });
 });
 

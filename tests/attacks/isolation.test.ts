@@ -74,6 +74,21 @@ describe('watches', () => {
   });
 });
 
+test('a namespace whose name begins like one’s own is another one', async () => {
+  const { administrator, tenant } = victim;
+  for (const name of ['mine2', 'mine-too', 'min']) {
+    await administrator.create('/api/v1/namespaces', { metadata: { name } });
+    await administrator.create(`/api/v1/namespaces/${name}/configmaps`, { metadata: { name: 'neighbour' }, data: { treasure } });
+    assert.equal((await tenant.request('GET', `/api/v1/namespaces/${name}/configmaps`)).status, 403);
+  }
+  assert.ok(!namesIn(await tenant.get(`${mine}/configmaps`)).some((name) => name.includes('neighbour')));
+  await tenant.expect(200, 'DELETE', `${mine}/configmaps?labelSelector=none`);
+  await tenant.expect(200, 'DELETE', `${mine}/secrets`);
+  for (const name of ['mine2', 'mine-too', 'min']) {
+    assert.equal((await administrator.get(`/api/v1/namespaces/${name}/configmaps`)).items.length, 1, 'nothing there was deleted');
+  }
+});
+
 describe('continue tokens', () => {
   const encoded = (start: string, rv = -1): string =>
     Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv, start })).toString('base64url');

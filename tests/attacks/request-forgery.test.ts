@@ -261,6 +261,18 @@ describe('where the administrator allows loopback', () => {
     assert.equal(target.connections, 0);
   });
 
+  test('warnings of a webhook cannot split the answer that carries them', async () => {
+    const warnings = ['a\r\nSet-Cookie: x=y', '\u{1f600}\0', 'x'.repeat(100_000)];
+    const answer = (uid: string) =>
+      JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid, allowed: true, warnings } });
+    await using hook = await Canary.start((request, response) => void reviewed(answer)(request, response));
+    const clientConfig = { url: `https://127.0.0.1:${hook.port}/`, caBundle: hook.caBundle };
+    const { status, headers } = await withWebhook(allowing, clientConfig, () => hook.asked.length > 0);
+    assert.equal(status, 201);
+    assert.equal(headers['set-cookie'], undefined);
+    assert.ok(JSON.stringify(headers).length < 16_000);
+  });
+
   test('an answer with keys of prototypes changes nothing but the object', async () => {
     const patch = Buffer.from(
       JSON.stringify([

@@ -177,3 +177,28 @@ describe('HTTP/2: what HTTP/1.1 would read otherwise is malformed', () => {
     });
   }
 });
+
+describe('answers cannot be split by what was asked', () => {
+  test('names of unknown fields, users and paths come back without ends of lines, over both protocols', async () => {
+    for (const name of ['a\r\nSet-Cookie: x=y', 'a\nX: y', 'a\0b', 'é', '\u{1f600}', 'a"b\\', '\u2028', '\ud800']) {
+      const body = JSON.stringify({ metadata: { name: 'split' }, [name]: 1 });
+      const path = `${mine}/configmaps?dryRun=All&fieldValidation=Warn`;
+      const first = await victim.tenant.request('POST', path, { body });
+      const second = await victim.tenant.request2('POST', path, { body });
+      for (const { status, headers: got } of [first, second]) {
+        assert.equal(status, 201, JSON.stringify(name));
+        assert.match(String(got['warning']), /^299 - "unknown field/, JSON.stringify(name));
+        assert.equal(got['set-cookie'], undefined);
+        assert.equal(got['x'], undefined);
+      }
+    }
+  });
+
+  test('escapes in a path do not become lines of a header or of the log', async () => {
+    const { headers: got, status } = await victim.tenant.request('GET', `${mine}/configmaps/a%0d%0aSet-Cookie:%20x=y`);
+    assert.equal(status, 400);
+    assert.equal(got['set-cookie'], undefined);
+    await victim.tenant.request('GET', '/x%0a%7b%22level%22:60%7d');
+    for (const line of victim.log) assert.equal(typeof JSON.parse(line), 'object');
+  });
+});

@@ -1,5 +1,6 @@
 /** Those parts of the command line that say what is written down of requests, and where. As kube-apiserver names them. */
 
+import type { HelpGroup } from './help.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface AuditOptions {
@@ -28,13 +29,17 @@ export const auditFlags = {
   'audit-webhook-config-file': text,
 } as const;
 
-export const auditHelp = `  --audit-policy-file FILE                what is audited, and how closely          (default: nothing is)
-  --audit-log-path FILE                   where to; - is standard output
-  --audit-log-maxsize MEGABYTES           a larger log is put aside               (default: 100)
-  --audit-log-maxbackup N                 so many of these are kept               (default: all)
-  --audit-log-maxage DAYS                 and for so long                         (default: for ever)
-  --audit-webhook-config-file FILE        kubeconfig of a server that is sent the events
-`;
+export const auditHelp: HelpGroup = {
+  title: 'Audit',
+  rows: [
+    ['--audit-policy-file FILE', 'what is audited, and how closely (default: nothing is)'],
+    ['--audit-log-path FILE', 'where events are written; - is standard output'],
+    ['--audit-log-maxsize MEGABYTES', 'a larger log is put aside (default: 100; 0: never)'],
+    ['--audit-log-maxbackup N', 'how many of these are kept (default: all)'],
+    ['--audit-log-maxage DAYS', 'for how long they are kept (default: for ever)'],
+    ['--audit-webhook-config-file FILE', 'kubeconfig of a server that is sent the events'],
+  ],
+};
 
 type Values = { readonly [Name in keyof typeof auditFlags]?: string | undefined };
 

@@ -1,6 +1,7 @@
 /** Those parts of the command line that say who may prove what by which means. Named as kube-apiserver names them. */
 
 import { parseDuration } from '@hangar/api';
+import type { HelpGroup } from './help.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface AuthenticationOptions {
@@ -58,24 +59,42 @@ export const authenticationFlags = {
   'requestheader-extra-headers-prefix': repeated,
 } as const;
 
-export const authenticationHelp = `  --service-account-issuer URL            of tokens; repeated: the first issues, all are accepted
-                                          (default: https://kubernetes.default.svc.cluster.local)
-  --service-account-signing-key-file FILE private key for tokens    (default: DIR/pki/sa.key, made at the first start)
-  --service-account-key-file FILE         more keys that verify tokens, such as earlier ones; may be repeated
-  --service-account-jwks-uri URL          where the public keys are, when not at this server
-  --service-account-max-token-expiration DURATION       what longer requests are shortened to, such as 24h
-  --service-account-extend-token-expiration true|false  let tokens of pods live a year            (default: true)
-  --api-audiences NAMES                   whom tokens for this API are for              (default: the issuers)
-  --authentication-config FILE            OpenID Connect issuers, and who is let in as system:anonymous; followed
-  --authentication-token-webhook-config-file FILE  kubeconfig of a server that is asked for other tokens
-  --anonymous-auth true|false             let everybody in as system:anonymous, everywhere or nowhere
-                                          (default: for health and version alone)
-  --enable-bootstrap-token-auth true|false  accept bootstrap tokens of secrets in kube-system    (default: true)
-  --requestheader-client-ca-file FILE     CAs of front proxies: their headers say who asks
-  --requestheader-allowed-names NAMES     of their certificates                             (default: any)
-  --requestheader-username-headers NAMES  (default: X-Remote-User); likewise -uid-headers (X-Remote-Uid),
-                                          -group-headers (X-Remote-Group), -extra-headers-prefix (X-Remote-Extra-)
-`;
+export const authenticationHelp: HelpGroup = {
+  title: 'Authentication: who asks',
+  rows: [
+    ['--client-ca-file FILE', "CAs whose certificates prove users, besides Hangar's own; read again when it changes"],
+    ['--token-file FILE', 'static tokens, a line each: token,user,uid,"group,group"'],
+    [
+      '--anonymous-auth true|false',
+      'who proves nothing is system:anonymous, everywhere or nowhere (default: for health and version alone)',
+    ],
+    [
+      '--authentication-config FILE',
+      'OpenID Connect issuers, which are read again when it changes, and where system:anonymous is let in',
+    ],
+    ['--authentication-token-webhook-config-file FILE', 'kubeconfig of a server that is asked about other tokens'],
+    ['--enable-bootstrap-token-auth true|false', 'accept the bootstrap tokens in kube-system (default: true)'],
+    ['--api-audiences NAMES', 'whom tokens for this API are for (default: the issuers of service accounts)'],
+    [
+      '--service-account-issuer URL',
+      'of tokens; may be repeated: the first issues, all are accepted (default: https://kubernetes.default.svc.cluster.local)',
+    ],
+    [
+      '--service-account-signing-key-file FILE',
+      'private key that signs tokens (default: DIR/pki/sa.key, made at the first start)',
+    ],
+    ['--service-account-key-file FILE', 'one more key that verifies tokens, such as an earlier one; may be repeated'],
+    ['--service-account-jwks-uri URL', 'where the public keys are, when that is not this server'],
+    ['--service-account-max-token-expiration DURATION', 'what longer requests are shortened to, such as 24h'],
+    ['--service-account-extend-token-expiration true|false', 'let tokens of pods live for a year (default: true)'],
+    ['--requestheader-client-ca-file FILE', 'CAs of front proxies, whose headers say who asks'],
+    ['--requestheader-allowed-names NAMES', 'common names that their certificates may have (default: any)'],
+    ['--requestheader-username-headers NAMES', '(default: X-Remote-User)'],
+    ['--requestheader-uid-headers NAMES', '(default: X-Remote-Uid)'],
+    ['--requestheader-group-headers NAMES', '(default: X-Remote-Group)'],
+    ['--requestheader-extra-headers-prefix NAMES', '(default: X-Remote-Extra-)'],
+  ],
+};
 
 type Values = {
   readonly [Name in keyof typeof authenticationFlags]?:

@@ -3,6 +3,7 @@
 import { resolve } from 'node:path';
 import { parseDuration } from '@hangar/api';
 import type { AuthorizationOptions, AuthorizerConfiguration } from '@hangar/server';
+import type { HelpGroup } from './help.ts';
 import { UsageError } from './usage-error.ts';
 
 const text = { type: 'string' } as const;
@@ -16,14 +17,20 @@ export const authorizationFlags = {
   'authorization-webhook-cache-unauthorized-ttl': text,
 } as const;
 
-export const authorizationHelp = `  --authorization-mode MODES              asked in this order: Node, RBAC, Webhook, AlwaysAllow, AlwaysDeny
-                                          (default: Node,RBAC); system:masters may do everything
-  --authorization-config FILE             an AuthorizationConfiguration instead, followed when it changes
-  --authorization-webhook-config-file FILE  kubeconfig of the webhook of mode Webhook
-  --authorization-webhook-version VERSION of its SubjectAccessReviews, v1 or v1beta1           (default: v1beta1)
-  --authorization-webhook-cache-authorized-ttl DURATION    how long a yes is kept                   (default: 5m)
-  --authorization-webhook-cache-unauthorized-ttl DURATION  how long a no is kept                   (default: 30s)
-`;
+export const authorizationHelp: HelpGroup = {
+  title: 'Authorization: may they',
+  rows: [
+    [
+      '--authorization-mode MODES',
+      'asked in this order: Node, RBAC, Webhook, AlwaysAllow, AlwaysDeny (default: Node,RBAC); system:masters may do everything',
+    ],
+    ['--authorization-config FILE', 'an AuthorizationConfiguration instead, read again when it changes'],
+    ['--authorization-webhook-config-file FILE', 'kubeconfig of the server that mode Webhook asks'],
+    ['--authorization-webhook-version VERSION', 'of its SubjectAccessReviews: v1 or v1beta1 (default: v1beta1)'],
+    ['--authorization-webhook-cache-authorized-ttl DURATION', 'how long a yes is kept (default: 5m)'],
+    ['--authorization-webhook-cache-unauthorized-ttl DURATION', 'how long a no is kept (default: 30s)'],
+  ],
+};
 
 type Values = {
   readonly [Name in keyof typeof authorizationFlags]?:

@@ -18,7 +18,7 @@ const settledAfterMs = 2_000;
 export async function main(args: readonly string[]): Promise<void> {
   try {
     const options = readOptions(args);
-    if (options === 'help') return console.log(help.trimEnd());
+    if (options === 'help') return console.log(help);
     if (options === 'version') return console.log(`hangar ${version}, Kubernetes ${release}`);
     await serve(options);
   } catch (error) {

@@ -11,6 +11,7 @@ import { authenticationFlags, authenticationHelp, authenticationOptions } from '
 import type { AuthenticationOptions } from './authentication-options.ts';
 import { authorizationFlags, authorizationHelp, authorizationSource } from './authorization-options.ts';
 import type { AuthorizationSource } from './authorization-options.ts';
+import { helpText } from './help.ts';
 import { servingFlags, servingHelp, servingOptions } from './serving-options.ts';
 import type { ServingOptions } from './serving-options.ts';
 import { UsageError } from './usage-error.ts';
@@ -52,28 +53,70 @@ export type StoreOptions =
       readonly compactionIntervalMs: number;
     };
 
-export const help = `Hangar, a home for Kubernetes control planes.
-
-Usage: hangar [options]
-
-  --data-dir DIR          where everything is kept                  (default: .data)
-  --listen HOST:PORT      where the API is served, over TLS         (default: 127.0.0.1:6443; port 0: any)
-  --kubeconfig FILE       where to write the admin's kubeconfig     (default: DIR/admin.kubeconfig)
-  --advertise-address IP  what the endpoints of the kubernetes service say (default: where the API is served)
-  --host NAME             one more name or address of this server, for its certificate; may be repeated
-${servingHelp}  --token-file FILE       static tokens: token,user,uid,"group,group" on each line
-${authenticationHelp}${authorizationHelp}  --outbound-allow-cidr CIDR  let webhooks and APIServices reach loopback or link-local addresses of this network;
-                          may be repeated
-  --encryption-provider-config FILE  how secrets are encrypted at rest, as for kube-apiserver
-                          (default, for the embedded store: DIR/pki/encryption.yaml, made at the first start)
-  --enable-admission-plugins NAMES   plugins that are off unless they are named, separated by commas
-  --disable-admission-plugins NAMES  plugins that are on unless they are named, separated by commas
-${auditHelp}  --store DRIVER          embedded | etcd | memory                  (default: embedded)
-  --etcd-endpoints URLS   of --store etcd, separated by commas
-  --etcd-compaction-interval DURATION  how much of etcd's history is kept; 0: left to others  (default: 5m)
-  --version               print the version and the Kubernetes release that is served
-  --help                  print this
-`;
+export const help = helpText('Hangar, a home for Kubernetes control planes.\n\nUsage: hangar [options]', [
+  {
+    title: 'Basics',
+    rows: [
+      ['--data-dir DIR', 'where everything is kept (default: .data)'],
+      ['--kubeconfig FILE', "where the administrator's kubeconfig is written (default: DIR/admin.kubeconfig)"],
+      ['--version', 'print the version and the Kubernetes release that is served'],
+      ['-h, --help', 'print this'],
+    ],
+  },
+  {
+    title: 'Serving',
+    rows: [
+      ['--listen HOST:PORT', 'where the API is served, over TLS (default: 127.0.0.1:6443; port 0: any)'],
+      ['--advertise-address IP', 'what the endpoints of the kubernetes service say (default: where the API is served)'],
+      ['--host NAME', 'one more name or address of this server, for its certificate; may be repeated'],
+      ...servingHelp,
+    ],
+  },
+  {
+    title: 'Store',
+    rows: [
+      ['--store DRIVER', 'embedded, etcd or memory (default: embedded)'],
+      ['--etcd-endpoints URLS', 'of --store etcd, separated by commas'],
+      ['--etcd-compaction-interval DURATION', "how much of etcd's history is kept (default: 5m; 0: left to others)"],
+    ],
+  },
+  authenticationHelp,
+  authorizationHelp,
+  {
+    title: 'Admission',
+    rows: [
+      ['--enable-admission-plugins NAMES', 'plugins that are off unless they are named, separated by commas'],
+      ['--disable-admission-plugins NAMES', 'plugins that are on unless they are named, separated by commas'],
+    ],
+  },
+  auditHelp,
+  {
+    title: 'Encryption at rest',
+    rows: [
+      [
+        '--encryption-provider-config FILE',
+        "kube-apiserver's EncryptionConfiguration (default, for the embedded store: DIR/pki/encryption.yaml, made at the first start)",
+      ],
+    ],
+  },
+  {
+    title: 'Outbound: where webhooks and APIServices may lead',
+    rows: [
+      [
+        '--outbound-allow-cidr CIDR',
+        'let them reach loopback, link-local or metadata addresses of this network; may be repeated',
+      ],
+    ],
+  },
+  {
+    title: 'Environment',
+    rows: [
+      ['LOG_LEVEL', 'trace, debug, info, warn, error, fatal or silent (default: info)'],
+      ['LOG_FORMAT', 'json or text (default: text on a terminal, else json)'],
+      ['OTEL_EXPORTER_OTLP_ENDPOINT', 'a collector of OpenTelemetry that is sent traces (default: none are made)'],
+    ],
+  },
+]);
 
 export function readOptions(args: readonly string[]): PlatformOptions | 'help' | 'version' {
   const values = parse(args);

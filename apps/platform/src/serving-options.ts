@@ -1,5 +1,6 @@
 /** Those parts of the command line that say what the port shows and whom it trusts. As kube-apiserver names them. */
 
+import type { HelpRow } from './help.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface ServingOptions {
@@ -14,10 +15,10 @@ const text = { type: 'string' } as const;
 
 export const servingFlags = { 'tls-cert-file': text, 'tls-private-key-file': text, 'client-ca-file': text } as const;
 
-export const servingHelp = `  --tls-cert-file FILE    what the port shows, instead of a certificate of Hangar's own; followed
-  --tls-private-key-file FILE  its key
-  --client-ca-file FILE   CAs whose certificates prove users, besides Hangar's own; followed
-`;
+export const servingHelp: readonly HelpRow[] = [
+  ['--tls-cert-file FILE', "what the port shows, instead of a certificate of Hangar's own; read again when it changes"],
+  ['--tls-private-key-file FILE', 'its key'],
+];
 
 type Values = { readonly [Name in keyof typeof servingFlags]?: string | undefined };
 

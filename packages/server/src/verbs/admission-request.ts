@@ -42,7 +42,8 @@ class CallAdmissionRequest implements AdmissionRequest {
     this.resource = resource;
     this.subresource = info.subresource;
     this.namespace = namespaceOf(call);
-    this.name = info.name || ((object ?? old)?.metadata.name ?? '');
+    // Of what is deleted with its whole collection, Kubernetes tells no name.
+    this.name = info.name || (object?.metadata.name ?? '');
     this.object = object;
     this.old = old;
     this.user = user;

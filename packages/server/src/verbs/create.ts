@@ -16,6 +16,7 @@ import type { KubeObject } from '@hangar/api';
 import { absent } from '@hangar/store';
 import type { Entry, Revision, Write } from '@hangar/store';
 import { inTurn } from '../allocation/turns.ts';
+import { forbidden } from '../auth/forbidden.ts';
 import { objectKey } from '../control-plane.ts';
 import type { Answer } from '../http/message.ts';
 import { entryAnswer, imaginedEntry, wantedBy } from '../objects/answers.ts';
@@ -127,6 +128,7 @@ async function tryStoreNew(call: Call, object: KubeObject, options: WriteOptions
   const allocated = (await resource.allocation?.create({ plane, isDryRun: options.isDryRun }, object)) ?? [];
   checkNew(call, object);
   resource.complete?.(plane, object);
+  if (call.info.verb !== 'create') await insistOnCreate(call);
   await plane.admission.validate(admissionRequest(call, object, options));
   const { name = '', namespace = '' } = object.metadata;
   const key = objectKey(plane, resource, namespace, name);
@@ -152,6 +154,13 @@ async function tryStoreNew(call: Call, object: KubeObject, options: WriteOptions
   const { revision } = result;
   await resource.settled?.(plane, revision);
   return { key, value, createRevision: revision, modRevision: revision, version: 1, lease: undefined };
+}
+
+/** An update or an apply was allowed as what it is: that it creates needs the right to create. */
+async function insistOnCreate({ guard, user, info }: Call): Promise<void> {
+  const creation = { ...info, verb: 'create' } as const;
+  const { decision, reason, error } = await guard.judge(user, creation);
+  if (decision !== 'allow') throw error ?? forbidden(user, creation, reason);
 }
 
 const metadataVersion = ({ metadata }: KubeObject): string => metadata.resourceVersion || '0';

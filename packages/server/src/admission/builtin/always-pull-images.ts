@@ -4,7 +4,7 @@ import { fieldErrorText, index, notSupported } from '@hangar/api';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts';
 import { allContainers, podOf, podResources, specOf } from './pod.ts';
 import type { Container, Pod, PodSpec } from './pod.ts';
-import { aggregate, forbid } from './refusal.ts';
+import { aggregate, forbid } from '../refusal.ts';
 
 interface ImageVolume {
   image?: { pullPolicy?: string } | null;

@@ -9,7 +9,7 @@ import { mastersGroup } from '../../auth/user.ts';
 import type { ResourceRequest } from '../../request/info.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts';
 import { equal } from './equal.ts';
-import { forbid } from './refusal.ts';
+import { forbid } from '../refusal.ts';
 
 interface SigningRequest extends KubeObject {
   spec?: { signerName?: string; request?: string };

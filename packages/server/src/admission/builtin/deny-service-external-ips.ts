@@ -3,7 +3,7 @@
 import type { KubeObject } from '@hangar/api';
 import type { AdmissionPlugin } from '../admission.ts';
 import type { List } from './pod.ts';
-import { forbid } from './refusal.ts';
+import { forbid } from '../refusal.ts';
 
 const addressesOf = (service: KubeObject | undefined): readonly string[] =>
   (service?.['spec'] as { externalIPs?: List<string> } | undefined)?.externalIPs ?? [];

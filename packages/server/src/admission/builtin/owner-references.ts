@@ -8,7 +8,7 @@ import type { KubeObject, OwnerReference } from '@hangar/api';
 import type { ResourceRequest } from '../../request/info.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts';
 import { equal } from './equal.ts';
-import { forbid } from './refusal.ts';
+import { forbid } from '../refusal.ts';
 
 export const ownerReferencesPermissionEnforcement: AdmissionPlugin = {
   name: 'OwnerReferencesPermissionEnforcement',

@@ -6,7 +6,7 @@ import { amountOf, compare } from './amounts.ts';
 import { storageClassOf } from './claims.ts';
 import type { Claim } from './claims.ts';
 import { read } from './lookup.ts';
-import { forbid } from './refusal.ts';
+import { forbid } from '../refusal.ts';
 
 const storageClasses = { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' };
 

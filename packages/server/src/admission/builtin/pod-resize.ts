@@ -9,7 +9,7 @@ import { read } from './lookup.ts';
 import { podResources, specOf } from './pod.ts';
 import type { Pod, ResourceList } from './pod.ts';
 import { podTotal } from './pod-resources.ts';
-import { forbid } from './refusal.ts';
+import { forbid } from '../refusal.ts';
 
 const nodes = { group: '', version: 'v1', resource: 'nodes' };
 

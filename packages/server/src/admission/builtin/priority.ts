@@ -6,7 +6,7 @@ import { Followed } from '../../objects/followed.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts';
 import { find } from './lookup.ts';
 import { specOf } from './pod.ts';
-import { forbid } from './refusal.ts';
+import { forbid } from '../refusal.ts';
 
 interface PriorityClass {
   readonly name: string;

@@ -10,7 +10,7 @@ import type { Amounts } from './amounts.ts';
 import { find } from './lookup.ts';
 import { podOf, podResources, specOf } from './pod.ts';
 import type { List, PodSpec, ResourceList, TextMap, Toleration } from './pod.ts';
-import { forbid } from './refusal.ts';
+import { forbid } from '../refusal.ts';
 import { mergeTolerations } from './tolerations.ts';
 
 interface RuntimeClass {

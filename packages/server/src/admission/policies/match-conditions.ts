@@ -1,7 +1,7 @@
 /** `matchConditions`: one that is false exempts the request, whatever the others say or fail with. */
 
 import type { CelBindings } from '@hangar/cel';
-import { aggregate } from '../builtin/refusal.ts';
+import { aggregate } from '../refusal.ts';
 import { Activation, Budget, conditionsCostLimit } from './activation.ts';
 import type { Expression } from './expression.ts';
 import { PolicyProblem } from './problem.ts';

@@ -1,12 +1,12 @@
 /** Whether a webhook is to be asked about a request, and as what. */
 
 import { asError } from '@hangar/core';
-import { forbiddenRequest } from '@hangar/api';
 import type { JsonObject, KubeObject } from '@hangar/api';
 import type { Resource } from '../../resources/resource.ts';
 import type { AdmissionRequest } from '../admission.ts';
 import { equivalentsOf } from '../matching/equivalents.ts';
 import { ruleMatches } from '../matching/rules.ts';
+import { forbid } from '../refusal.ts';
 import type { Webhook } from './configuration.ts';
 import { namespaceLabels } from './namespace-labels.ts';
 import { describe } from './review.ts';
@@ -50,11 +50,7 @@ export async function invocationOf(webhook: Webhook, shown: VersionedRequest): P
     const { object, old } = shown;
     const seen = { request, described, object, old };
     const isMatched = await webhook.conditions.match(seen).catch((error: unknown) => {
-      throw forbiddenRequest(
-        { group: request.resource.group, resource: request.resource.name },
-        request.name,
-        asError(error).message,
-      );
+      throw forbid(request, asError(error).message);
     });
     if (!isMatched) return undefined;
   }

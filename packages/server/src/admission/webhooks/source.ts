@@ -1,9 +1,9 @@
 /** The webhooks of a control plane, in the order in which they are asked, as their configurations are now. */
 
-import { forbiddenRequest } from '@hangar/api';
 import type { ControlPlane } from '../../control-plane.ts';
 import { Followed } from '../../objects/followed.ts';
 import type { AdmissionRequest } from '../admission.ts';
+import { forbid } from '../refusal.ts';
 import { webhooksOf } from './configuration.ts';
 import type { Webhook } from './configuration.ts';
 
@@ -51,16 +51,11 @@ export class WebhookSource {
       .flatMap(([, webhooks]) => webhooks));
   }
 
-  async #read({ resource, name }: AdmissionRequest): Promise<readonly Webhook[]> {
+  async #read(request: AdmissionRequest): Promise<readonly Webhook[]> {
     try {
       await this.#followed.ready();
     } catch (error) {
-      const refused = forbiddenRequest(
-        { group: resource.group, resource: resource.name },
-        name,
-        'not yet ready to handle request',
-      );
-      throw Object.assign(refused, { cause: error });
+      throw Object.assign(forbid(request, 'not yet ready to handle request'), { cause: error });
     }
     return this.#inOrder();
   }

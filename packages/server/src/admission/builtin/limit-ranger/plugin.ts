@@ -8,7 +8,7 @@ import { Followed } from '../../../objects/followed.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../../admission.ts';
 import type { Claim } from '../claims.ts';
 import type { Pod } from '../pod.ts';
-import { aggregate, forbid } from '../refusal.ts';
+import { aggregate, forbid } from '../../refusal.ts';
 import { claimProblems, podProblems } from './constraints.ts';
 import { fillDefaults } from './defaults.ts';
 import { readLimitRange } from './limit-range.ts';

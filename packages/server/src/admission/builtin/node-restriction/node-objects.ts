@@ -4,7 +4,7 @@ import { quote } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
 import { equal } from '../equal.ts';
 import type { List } from '../pod.ts';
-import { forbid } from '../refusal.ts';
+import { forbid } from '../../refusal.ts';
 import type { NodeRequest } from './plugin.ts';
 
 interface NodeObject extends KubeObject {

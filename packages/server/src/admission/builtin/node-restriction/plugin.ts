@@ -9,7 +9,7 @@ import type { User } from '../../../auth/user.ts';
 import type { ControlPlane } from '../../../control-plane.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../../admission.ts';
 import { equal } from '../equal.ts';
-import { forbid } from '../refusal.ts';
+import { forbid } from '../../refusal.ts';
 import { checkNode } from './node-objects.ts';
 import { checkPod, checkPodEviction, checkPodStatus } from './pods.ts';
 import { checkToken } from './tokens.ts';

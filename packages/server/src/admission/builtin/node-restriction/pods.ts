@@ -5,7 +5,7 @@ import { equal } from '../equal.ts';
 import { read } from '../lookup.ts';
 import { isMirror, mirrorAnnotation, specOf } from '../pod.ts';
 import type { Pod } from '../pod.ts';
-import { forbid } from '../refusal.ts';
+import { forbid } from '../../refusal.ts';
 import { referenceOf } from './pod-references.ts';
 import type { NodeRequest } from './plugin.ts';
 

@@ -7,7 +7,7 @@ import type { ResourceRequest } from '../../../request/info.ts';
 import { read } from '../lookup.ts';
 import { specOf } from '../pod.ts';
 import type { List, Volume } from '../pod.ts';
-import { aggregate, forbid } from '../refusal.ts';
+import { aggregate, forbid } from '../../refusal.ts';
 import { pods } from './pods.ts';
 import type { NodeRequest } from './plugin.ts';
 

@@ -11,7 +11,7 @@ import type { AdmissionPlugin, AdmissionRequest } from '../../admission.ts';
 import { find } from '../lookup.ts';
 import { specOf } from '../pod.ts';
 import type { Container, Pod, PodSpec } from '../pod.ts';
-import { forbid } from '../refusal.ts';
+import { forbid } from '../../refusal.ts';
 import { detailText, violationsOf } from './evaluate.ts';
 import { warningsForPods } from './existing-pods.ts';
 import { isSame, isStricter, levelText, readPolicy } from './policy.ts';

@@ -4,7 +4,7 @@ import type { KubeObject } from '@hangar/api';
 import type { AdmissionRequest } from '../../admission.ts';
 import { addInto, compare, difference, zero } from '../amounts.ts';
 import type { Amounts, MutableAmounts } from '../amounts.ts';
-import { forbid } from '../refusal.ts';
+import { forbid } from '../../refusal.ts';
 import type { Evaluator } from './evaluators/evaluator.ts';
 import type { Quota } from './quota.ts';
 

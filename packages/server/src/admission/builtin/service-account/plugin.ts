@@ -12,7 +12,7 @@ import type { AdmissionPlugin, AdmissionRequest } from '../../admission.ts';
 import { find } from '../lookup.ts';
 import { isMirror, podResources, specOf } from '../pod.ts';
 import type { List, Pod } from '../pod.ts';
-import { forbid } from '../refusal.ts';
+import { forbid } from '../../refusal.ts';
 import { mountToken } from './token-volume.ts';
 import { ephemeralSecretProblem, hasSecrets, secretProblem } from './secret-references.ts';
 

@@ -5,7 +5,7 @@ import { StatusError } from '@hangar/api';
 import type { JsonObject, KubeObject, StatusReason } from '@hangar/api';
 import type { CelBindings } from '@hangar/cel';
 import type { MutationRounds } from '../../admission.ts';
-import { forbid } from '../../builtin/refusal.ts';
+import { forbid } from '../../refusal.ts';
 import { Activation, Budget, policyCostLimit } from '../activation.ts';
 import type { Attributes } from '../attributes.ts';
 import { authorizerBindings } from '../../expressions/authorizer.ts';

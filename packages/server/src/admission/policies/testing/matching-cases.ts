@@ -39,7 +39,7 @@ export const matchingCases: readonly PolicyCase[] = [
       createConfigMap(ns, 'b', { a: 'go' }),
       { method: 'DELETE', path: `${configMapsIn(ns)}/a` },
       { method: 'DELETE', path: `${configMapsIn(ns)}/b` },
-      { method: 'DELETE', path: configMapsIn(ns), codeOnly: true },
+      { method: 'DELETE', path: configMapsIn(ns) },
     ],
   ),
   validating(

@@ -2,7 +2,7 @@
 
 import { StatusError } from '@hangar/api';
 import type { KubeObject, StatusReason } from '@hangar/api';
-import { forbid } from '../../builtin/refusal.ts';
+import { forbid } from '../../refusal.ts';
 import type { Attributes } from '../attributes.ts';
 import { authorizerBindings } from '../../expressions/authorizer.ts';
 import type { Namespaces } from '../namespaces.ts';

@@ -1,8 +1,8 @@
-/** How built-in plugins say no, in kube-apiserver's words. */
+/** How admission says no, in kube-apiserver's words. */
 
 import { forbiddenRequest } from '@hangar/api';
 import type { StatusError } from '@hangar/api';
-import type { AdmissionRequest } from '../admission.ts';
+import type { AdmissionRequest } from './admission.ts';
 
 /** 403: `pods "web" is forbidden: <why>`. */
 export function forbid(request: AdmissionRequest, why: string): StatusError {
