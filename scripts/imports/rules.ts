@@ -6,12 +6,13 @@
 /** Folder of a package → the packages that it may import. Everything may import Node and its own dependencies. */
 export const allowed: Readonly<Record<string, readonly string[]>> = {
   'packages/core': [],
-  'packages/store': ['core'],
+  'packages/http2': ['core'],
+  'packages/store': ['core', 'http2'],
   'packages/cel': ['core'],
   'packages/api': ['core', 'cel'],
   'packages/pki': ['core'],
   'packages/client': ['core', 'api'],
-  'packages/server': ['core', 'cel', 'api', 'store', 'pki'],
+  'packages/server': ['core', 'http2', 'cel', 'api', 'store', 'pki'],
   'packages/runtime': ['core', 'api', 'client'],
   'packages/controllers': ['core', 'api', 'client', 'runtime'],
   'apps/cli': ['core', 'api', 'client'],

@@ -12,7 +12,10 @@ import { Victim, mine } from './testing/victim.ts';
 let victim: Victim;
 before(async () => {
   victim = await Victim.start();
-  await victim.administrator.create(definitions, definition('things', { 'x-kubernetes-preserve-unknown-fields': true }));
+  await victim.administrator.create(
+    definitions,
+    definition('things', { 'x-kubernetes-preserve-unknown-fields': true }),
+  );
   await victim.administrator.create(things, { ...thing('one'), spec: { a: 'x'.repeat(1_000) } });
 });
 after(() => victim[Symbol.asyncDispose]());
@@ -46,7 +49,8 @@ async function bounded(cpuMsMax: number, asked: () => Promise<Received>): Promis
   return received;
 }
 
-const post = (sent: Sent, path = `${mine}/configmaps`): Promise<Received> => victim.administrator.request('POST', path, sent);
+const post = (sent: Sent, path = `${mine}/configmaps`): Promise<Received> =>
+  victim.administrator.request('POST', path, sent);
 const patch = (body: unknown, contentType: string, path = `${things}/one`): Promise<Received> =>
   victim.administrator.request('PATCH', path, { body: body as object, contentType });
 
@@ -72,10 +76,20 @@ describe('bodies', () => {
 
   test('YAML aliases that multiply are refused', async () => {
     let body = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: laughs}\na0: &a0 [x,x,x,x,x,x,x,x,x,x]\n';
-    for (let at = 1; at < 30; at++) body += `a${at}: &a${at} [${Array(10).fill(`*a${at - 1}`).join(',')}]\n`;
+    for (let at = 1; at < 30; at++)
+      body += `a${at}: &a${at} [${Array(10)
+        .fill(`*a${at - 1}`)
+        .join(',')}]\n`;
     const { status } = await bounded(1_000, () => post({ body, contentType: 'application/yaml' }));
     assert.equal(status, 400);
-    assert.equal((await bounded(1_000, () => patch(body, 'application/apply-patch+yaml', `${mine}/configmaps/laughs?fieldManager=x`))).status, 400);
+    assert.equal(
+      (
+        await bounded(1_000, () =>
+          patch(body, 'application/apply-patch+yaml', `${mine}/configmaps/laughs?fieldManager=x`),
+        )
+      ).status,
+      400,
+    );
   });
 
   test('a YAML node that contains itself is refused', async () => {
@@ -118,7 +132,9 @@ describe('bodies', () => {
   test('a hundred thousand unknown fields cost neither time nor headers', async () => {
     const fields = Array.from({ length: 100_000 }, (_, at) => `"u${at}":1`).join(',');
     const body = `{"metadata":{"name":"unknown"},${fields}}`;
-    const { status, headers } = await bounded(5_000, () => post({ body }, `${mine}/configmaps?dryRun=All&fieldValidation=Warn`));
+    const { status, headers } = await bounded(5_000, () =>
+      post({ body }, `${mine}/configmaps?dryRun=All&fieldValidation=Warn`),
+    );
     assert.equal(status, 201);
     assert.ok(String(headers['warning'] ?? '').length < 64_000);
   });
@@ -203,7 +219,9 @@ describe('expressions', () => {
       'self.list.all(a, self.list.all(b, self.list.all(c, a == b && b == c)))',
       'self.list.all(a, self.list.exists(b, a.contains(b)))',
     ].entries()) {
-      const { status, data } = await bounded(2_000, () => post({ body: definition(`costlys${'ab'[at]}s`, rules(rule)) }, definitions));
+      const { status, data } = await bounded(2_000, () =>
+        post({ body: definition(`costlys${'ab'[at]}s`, rules(rule)) }, definitions),
+      );
       assert.equal(status, 422, rule);
       assert.match(data.message, /exceeds? budget|estimated rule cost/i);
     }
@@ -230,7 +248,9 @@ describe('expressions', () => {
         spec: {
           failurePolicy: 'Fail',
           matchConstraints: {
-            resourceRules: [{ apiGroups: ['example.com'], apiVersions: ['v1'], resources: ['things'], operations: ['CREATE'] }],
+            resourceRules: [
+              { apiGroups: ['example.com'], apiVersions: ['v1'], resources: ['things'], operations: ['CREATE'] },
+            ],
           },
           validations: [{ expression }],
         },
@@ -245,7 +265,7 @@ describe('expressions', () => {
       const body = { ...thing(`costs-${attempt}`), spec: { list } };
       received = await bounded(15_000, () => post({ body }, `${things}?dryRun=All`));
     }
-    assert.equal(received?.status, 422, received?.text.slice(0, 500));
+    assert.equal(received?.status, 422, received?.text.slice(0, 500) ?? '');
     for (const name of names) {
       await victim.administrator.expect(200, 'DELETE', `${admission}/validatingadmissionpolicybindings/${name}`);
       await victim.administrator.expect(200, 'DELETE', `${admission}/validatingadmissionpolicies/${name}`);

@@ -23,7 +23,13 @@ const subject = { kind: 'User', apiGroup: rbac, name: 'tenant' };
 const clusterRole = (name: string) => ({ kind: 'ClusterRole', apiGroup: rbac, name });
 
 /** Of what no tenant may do. */
-const forbiddenReads = [`${theirs}/configmaps`, `${theirs}/secrets`, '/api/v1/secrets', '/api/v1/nodes', `${roles}/clusterroles`];
+const forbiddenReads = [
+  `${theirs}/configmaps`,
+  `${theirs}/secrets`,
+  '/api/v1/secrets',
+  '/api/v1/nodes',
+  `${roles}/clusterroles`,
+];
 
 async function isStillATenant(): Promise<void> {
   for (const path of forbiddenReads) assert.equal((await victim.tenant.request('GET', path)).status, 403, path);
@@ -44,7 +50,7 @@ const notAllowed = /cannot (create|update|patch|delete|bind|escalate|get|list|de
 
 describe('a role', () => {
   for (const [what, rule] of Object.entries({
-    'everything': everything,
+    everything: everything,
     'a verb that its author does not have': { apiGroups: [''], resources: ['namespaces'], verbs: ['delete'] },
     'the right to escalate': { apiGroups: [rbac], resources: ['roles'], verbs: ['escalate'] },
     'the right to bind': { apiGroups: [rbac], resources: ['clusterroles', 'roles'], verbs: ['bind'] },
@@ -61,7 +67,10 @@ describe('a role', () => {
       await victim.tenant.create(ownRoles, { ...body, rules: [readOwn] });
       try {
         await isRefused('PATCH', `${ownRoles}/${name}`, { body: { rules: [rule] }, contentType: mergePatch }, notHeld);
-        const operations = { body: [{ op: 'add', path: '/rules/-', value: rule }], contentType: 'application/json-patch+json' };
+        const operations = {
+          body: [{ op: 'add', path: '/rules/-', value: rule }],
+          contentType: 'application/json-patch+json',
+        };
         await isRefused('PATCH', `${ownRoles}/${name}`, operations, notHeld);
         assert.deepEqual((await victim.tenant.get(`${ownRoles}/${name}`)).rules, [readOwn]);
       } finally {
@@ -84,7 +93,12 @@ describe('a role', () => {
 
 describe('a binding', () => {
   test('to a role with more than its author has is not created', async () => {
-    for (const name of ['cluster-admin', 'system:node', 'system:controller:generic-garbage-collector', 'system:kube-scheduler']) {
+    for (const name of [
+      'cluster-admin',
+      'system:node',
+      'system:controller:generic-garbage-collector',
+      'system:kube-scheduler',
+    ]) {
       const body = { metadata: { name: 'b' }, subjects: [subject], roleRef: clusterRole(name) };
       await isRefused('POST', ownBindings, { body }, notHeld);
       await isRefused('PUT', `${ownBindings}/b`, { body }, notHeld);
@@ -99,7 +113,10 @@ describe('a binding', () => {
   test('of the cluster is not the tenant’s to create', async () => {
     const body = { metadata: { name: 'b' }, subjects: [subject], roleRef: clusterRole('view') };
     await isRefused('POST', `${roles}/clusterrolebindings`, { body }, notAllowed);
-    assert.equal((await victim.tenant.request('POST', `${roles}/namespaces/mine/clusterrolebindings`, { body })).status, 403);
+    assert.equal(
+      (await victim.tenant.request('POST', `${roles}/namespaces/mine/clusterrolebindings`, { body })).status,
+      403,
+    );
   });
 
   test('in another namespace is not created through one’s own', async () => {
@@ -161,7 +178,12 @@ describe('aggregation', () => {
       body: { metadata: { labels } },
       contentType: mergePatch,
     });
-    assert.equal((await victim.administrator.get(`${roles}/clusterroles/cluster-admin`)).metadata.labels[`${rbac}/aggregate-to-admin`], undefined);
+    assert.equal(
+      (await victim.administrator.get(`${roles}/clusterroles/cluster-admin`)).metadata.labels[
+        `${rbac}/aggregate-to-admin`
+      ],
+      undefined,
+    );
   });
 });
 
@@ -169,7 +191,9 @@ describe('an account', () => {
   test('of another namespace gives the tenant no token', async () => {
     await victim.administrator.create(`${theirs}/serviceaccounts`, { metadata: { name: 'strong' } });
     await isRefused('POST', `${theirs}/serviceaccounts/strong/token`, { body: { spec: {} } }, notAllowed);
-    const { status } = await victim.tenant.request('POST', `${mine}/serviceaccounts/strong/token`, { body: { spec: {} } });
+    const { status } = await victim.tenant.request('POST', `${mine}/serviceaccounts/strong/token`, {
+      body: { spec: {} },
+    });
     assert.equal(status, 404);
   });
 
@@ -177,7 +201,8 @@ describe('an account', () => {
     await victim.administrator.create(`${theirs}/serviceaccounts`, { metadata: { name: 'looked-at' } });
     await victim.grant('nobody', [{ apiGroups: [''], resources: ['serviceaccounts'], verbs: ['*'] }], 'theirs');
     const path = `${theirs}/serviceaccounts/looked-at`;
-    for (let attempt = 0; (await victim.nobody.request('GET', path)).status !== 200; attempt++) assert.ok(attempt < 500);
+    for (let attempt = 0; (await victim.nobody.request('GET', path)).status !== 200; attempt++)
+      assert.ok(attempt < 500);
     assert.equal((await victim.nobody.request('POST', `${path}/token`, { body: { spec: {} } })).status, 403);
   });
 
@@ -195,12 +220,18 @@ describe('an account', () => {
     assert.equal(made.data.token, Buffer.from('a.b.c').toString('base64'));
     assert.equal(await victim.client({ token: 'a.b.c' }).whoAmI(), undefined);
     const { items } = await administrator.get(`${theirs}/secrets`);
-    assert.deepEqual(items.map((item: Data) => item.metadata.name), ['treasure']);
+    assert.deepEqual(
+      items.map((item: Data) => item.metadata.name),
+      ['treasure'],
+    );
   });
 
   test('of one’s own namespace may be used by a pod: who may create pods has the rights of all its accounts', async () => {
     // By design, as in Kubernetes: docs/security.md says so. An account of another namespace cannot be named at all.
-    const pod = { metadata: { name: 'p' }, spec: { serviceAccountName: 'scribe', containers: [{ name: 'c', image: 'i' }] } };
+    const pod = {
+      metadata: { name: 'p' },
+      spec: { serviceAccountName: 'scribe', containers: [{ name: 'c', image: 'i' }] },
+    };
     assert.equal((await victim.tenant.create(`${mine}/pods`, pod)).spec.serviceAccountName, 'scribe');
     const { status } = await victim.tenant.request('POST', `${mine}/pods`, {
       body: { ...pod, metadata: { name: 'q' }, spec: { ...pod.spec, serviceAccountName: '../theirs/strong' } },
@@ -226,7 +257,9 @@ test('a bootstrap token cannot be planted outside of kube-system', async () => {
 test('a certificate that would be of system:masters is not asked for, even by who may ask for certificates', async () => {
   const signing = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
   await isRefused('POST', signing, { body: {} }, notAllowed);
-  await victim.grant('tenant', [{ apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['create'] }]);
+  await victim.grant('tenant', [
+    { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['create'] },
+  ]);
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const request = Buffer.from(publicKey.export({ type: 'spki', format: 'pem' })).toString('base64');
   const body = {
@@ -251,19 +284,27 @@ describe('one verb is not another', () => {
   test('who may update and patch creates nothing by it: not by PUT, not by apply', async () => {
     const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'trinket' } };
     const merge = { body, contentType: mergePatch };
-    await only(['get', 'update', 'patch'], async () => (await victim.nobody.request('PATCH', `${mine}/configmaps/trinket`, merge)).status);
+    await only(
+      ['get', 'update', 'patch'],
+      async () => (await victim.nobody.request('PATCH', `${mine}/configmaps/trinket`, merge)).status,
+    );
     const apply = (name: string) => ({
       body: { ...body, metadata: { name } },
       contentType: 'application/apply-patch+yaml',
     });
-    assert.equal((await victim.nobody.request('PATCH', `${mine}/configmaps/made?fieldManager=x`, apply('made'))).status, 403);
+    assert.equal(
+      (await victim.nobody.request('PATCH', `${mine}/configmaps/made?fieldManager=x`, apply('made'))).status,
+      403,
+    );
     assert.equal((await victim.tenant.request('GET', `${mine}/configmaps/made`)).status, 404);
     const leases = '/apis/coordination.k8s.io/v1/namespaces/mine/leases';
     for (const [path, kind, apiVersion] of [
       [`${leases}/made`, 'Lease', 'coordination.k8s.io/v1'],
       [`${ownRoles}/made`, 'Role', `${rbac}/v1`],
     ] as const) {
-      const { status } = await victim.nobody.request('PUT', path, { body: { apiVersion, kind, metadata: { name: 'made' } } });
+      const { status } = await victim.nobody.request('PUT', path, {
+        body: { apiVersion, kind, metadata: { name: 'made' } },
+      });
       assert.equal(status, 403, path);
       assert.equal((await victim.administrator.request('GET', path)).status, 404);
     }
@@ -271,12 +312,119 @@ describe('one verb is not another', () => {
 
   test('who may delete one deletes no collection, and who may create changes nothing', async () => {
     const again = { metadata: { name: 'trinket' }, data: { secret: 'replaced' } };
-    await only(['delete', 'create'], async () => (await victim.nobody.request('POST', `${mine}/configmaps`, { body: again })).status);
+    await only(
+      ['delete', 'create'],
+      async () => (await victim.nobody.request('POST', `${mine}/configmaps`, { body: again })).status,
+    );
     assert.equal((await victim.nobody.request('POST', `${mine}/configmaps`, { body: again })).status, 409);
     assert.equal((await victim.nobody.request('DELETE', `${mine}/configmaps`)).status, 403);
     assert.equal((await victim.nobody.request('DELETE', `${mine}/configmaps/`)).status, 403);
     assert.deepEqual((await victim.tenant.get(`${mine}/configmaps/trinket`)).data, { secret: 'none' });
   });
+});
+
+describe('devices', () => {
+  const claims = '/apis/resource.k8s.io/v1/namespaces/mine/resourceclaims';
+  const spec = (adminAccess: boolean) => ({
+    devices: {
+      requests: [{ name: 'r', exactly: { deviceClassName: 'x.example.com', ...(adminAccess ? { adminAccess } : {}) } }],
+    },
+  });
+
+  test('are not accessed as their administrator from a namespace that is not labelled for it, whoever asks', async () => {
+    for (const client of [victim.tenant, victim.administrator]) {
+      const claim = await client.request('POST', claims, { body: { metadata: { name: 'c' }, spec: spec(true) } });
+      const template = await client.request('POST', claims.replace(/s$/, 'templates'), {
+        body: { metadata: { name: 'c' }, spec: { spec: spec(true) } },
+      });
+      for (const { status, data } of [claim, template]) {
+        assert.equal(status, 422);
+        assert.match(data.message, /requires the `resource\.kubernetes\.io\/admin-access: true` label/);
+      }
+    }
+  });
+
+  test('are not given to oneself by the status of a claim', async () => {
+    await victim.tenant.create(claims, { metadata: { name: 'own' }, spec: spec(false) });
+    await victim.grant(
+      'nobody',
+      [{ apiGroups: ['resource.k8s.io'], resources: ['resourceclaims/status'], verbs: ['*'] }],
+      'mine',
+    );
+    const results = [{ request: 'r', driver: 'x.example.com', pool: 'p', device: 'd' }];
+    const patch = { body: { status: { allocation: { devices: { results } } } }, contentType: mergePatch };
+    let received = await victim.nobody.request('PATCH', `${claims}/own/status`, patch);
+    for (let attempt = 0; received.status === 403 && attempt < 500; attempt++) {
+      received = await victim.nobody.request('PATCH', `${claims}/own/status`, patch);
+    }
+    assert.equal(received.status, 422, received.text);
+    assert.match(received.data.message, /requires resource="resourceclaims\/binding", verb="patch" permission/);
+    assert.equal((await victim.tenant.get(`${claims}/own`)).status?.allocation, undefined);
+    // The scheduler may.
+    await victim.administrator.expect(200, 'PATCH', `${claims}/own/status`, patch);
+    const devices = [{ driver: 'x.example.com', pool: 'p', device: 'd', data: { forged: 'yes' } }];
+    const said = await victim.nobody.request('PATCH', `${claims}/own/status`, {
+      body: { status: { devices } },
+      contentType: mergePatch,
+    });
+    assert.equal(said.status, 422, said.text);
+    assert.match(
+      said.data.message,
+      /requires resource="resourceclaims\/driver", verb="\[arbitrary-node:patch\]" permission/,
+    );
+  });
+});
+
+describe('names inside of what is sent', () => {
+  test('are those of the path, for every subresource that acts on another object', async () => {
+    const { tenant, administrator } = victim;
+    const spec = { containers: [{ name: 'c', image: 'i' }] };
+    for (const name of ['one', 'two']) await tenant.create(`${mine}/pods`, { metadata: { name }, spec });
+    for (const name of ['one', 'two']) await administrator.create(`${mine}/serviceaccounts`, { metadata: { name } });
+    await administrator.create(`${theirs}/pods`, { metadata: { name: 'one' }, spec });
+    const target = { kind: 'Node', name: 'n' };
+    for (const metadata of [{ name: 'two' }, { name: 'one', namespace: 'theirs' }]) {
+      for (const [path, body] of [
+        [`${mine}/pods/one/eviction`, { apiVersion: 'policy/v1', kind: 'Eviction', metadata }],
+        [`${mine}/pods/one/binding`, { metadata, target }],
+        [`${mine}/serviceaccounts/one/token`, { metadata, spec: {} }],
+      ] as const) {
+        const { status, text } = await administrator.request('POST', path, { body });
+        assert.ok(status === 400 || status === 422, `${path} ${text}`);
+      }
+    }
+    const elsewhere = { metadata: { name: 'one', namespace: 'theirs' }, target };
+    assert.equal((await administrator.request('POST', `${mine}/bindings`, { body: elsewhere })).status, 400);
+    for (const path of [`${mine}/pods/two`, `${theirs}/pods/one`]) {
+      const { metadata, spec } = await administrator.get(path);
+      assert.deepEqual([metadata.deletionTimestamp, spec.nodeName], [undefined, undefined], path);
+    }
+  });
+});
+
+test('a definition does not take the place of a built-in kind, nor an APIService that of a group', async () => {
+  const { administrator } = victim;
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+  const { status } = await administrator.request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    body: {
+      metadata: { name: `roles.${rbac}`, annotations: { 'api-approved.kubernetes.io': 'unapproved' } },
+      spec: {
+        group: rbac,
+        scope: 'Namespaced',
+        names: { plural: 'roles', kind: 'Role' },
+        versions: [{ name: 'v1', served: true, storage: true, schema }],
+      },
+    },
+  });
+  assert.equal(status, 422);
+  const service = { namespace: 'mine', name: 'x' };
+  const body = {
+    metadata: { name: `v1.${rbac}` },
+    spec: { group: rbac, version: 'v1', groupPriorityMinimum: 1, versionPriority: 1, service },
+  };
+  const taken = await administrator.request('POST', '/apis/apiregistration.k8s.io/v1/apiservices', { body });
+  assert.equal(taken.status, 409);
+  await isRefused('POST', ownRoles, { body: { metadata: { name: 'r' }, rules: [everything] } }, notHeld);
 });
 
 describe('parts of objects that are somebody else’s', () => {
@@ -289,7 +437,12 @@ describe('parts of objects that are somebody else’s', () => {
       ['DELETE', mine],
     ] as const) {
       const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'mine' }, spec: { finalizers: [] } };
-      await isRefused(method, path, { body, contentType: method === 'PATCH' ? mergePatch : 'application/json' }, notAllowed);
+      await isRefused(
+        method,
+        path,
+        { body, contentType: method === 'PATCH' ? mergePatch : 'application/json' },
+        notAllowed,
+      );
     }
   });
 
@@ -297,8 +450,15 @@ describe('parts of objects that are somebody else’s', () => {
     const apps = '/apis/apps/v1/namespaces/mine/deployments';
     const labels = { app: 'a' };
     const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'good' }] } };
-    await victim.tenant.create(apps, { metadata: { name: 'd' }, spec: { selector: { matchLabels: labels }, template } });
-    await victim.grant('nobody', [{ apiGroups: ['apps'], resources: ['deployments/status'], verbs: ['patch', 'update'] }], 'mine');
+    await victim.tenant.create(apps, {
+      metadata: { name: 'd' },
+      spec: { selector: { matchLabels: labels }, template },
+    });
+    await victim.grant(
+      'nobody',
+      [{ apiGroups: ['apps'], resources: ['deployments/status'], verbs: ['patch', 'update'] }],
+      'mine',
+    );
     const sent = {
       body: {
         metadata: { labels: { stolen: 'yes' }, ownerReferences: [] },
@@ -312,17 +472,21 @@ describe('parts of objects that are somebody else’s', () => {
       answer = await victim.nobody.request('PATCH', `${apps}/d/status`, sent);
       if (answer.status !== 403) break;
     }
-    assert.equal(answer?.status, 200, answer?.text);
+    assert.equal(answer?.status, 200, answer?.text ?? '');
     const { spec, status } = await victim.tenant.get(`${apps}/d`);
     assert.deepEqual([spec.replicas, spec.template.spec.containers[0].image, status.replicas], [1, 'good', 1]);
     assert.equal((await victim.nobody.request('PATCH', `${apps}/d`, sent)).status, 403);
   });
 
   test('pods are bound, evicted and entered by who has the right for the subresource alone', async () => {
-    await victim.tenant.create(`${mine}/pods`, { metadata: { name: 'held' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
+    await victim.tenant.create(`${mine}/pods`, {
+      metadata: { name: 'held' },
+      spec: { containers: [{ name: 'c', image: 'i' }] },
+    });
     await victim.grant('nobody', [{ apiGroups: [''], resources: ['pods'], verbs: ['*'] }], 'mine');
     const path = `${mine}/pods/held`;
-    for (let attempt = 0; (await victim.nobody.request('GET', path)).status !== 200; attempt++) assert.ok(attempt < 500);
+    for (let attempt = 0; (await victim.nobody.request('GET', path)).status !== 200; attempt++)
+      assert.ok(attempt < 500);
     for (const [method, rest] of [
       ['POST', 'binding'],
       ['POST', 'eviction'],
@@ -333,7 +497,8 @@ describe('parts of objects that are somebody else’s', () => {
       ['PATCH', 'ephemeralcontainers'],
       ['PATCH', 'resize'],
     ] as const) {
-      const sent = method === 'GET' ? {} : { body: {}, contentType: method === 'PATCH' ? mergePatch : 'application/json' };
+      const sent =
+        method === 'GET' ? {} : { body: {}, contentType: method === 'PATCH' ? mergePatch : 'application/json' };
       assert.equal((await victim.nobody.request(method, `${path}/${rest}`, sent)).status, 403, rest);
     }
   });

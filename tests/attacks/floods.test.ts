@@ -9,7 +9,19 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { block, data, errorCode, flag, frame, frameType, headers, hello, number32, RawFrames, reset } from './testing/raw-frames.ts';
+import {
+  block,
+  data,
+  errorCode,
+  flag,
+  frame,
+  frameType,
+  headers,
+  hello,
+  number32,
+  RawFrames,
+  reset,
+} from './testing/raw-frames.ts';
 import type { Pairs } from './testing/raw-frames.ts';
 import { Victim, mine, tenantToken } from './testing/victim.ts';
 
@@ -27,7 +39,8 @@ const asked = (method: string, path: string): Pairs => [
 const get = asked('GET', `${mine}/configmaps`);
 const post = asked('POST', `${mine}/configmaps`);
 const watch = asked('GET', `${mine}/configmaps?watch=true`);
-const many = (count: number, make: (at: number) => Buffer): Buffer => Buffer.concat(Array.from({ length: count }, (_, at) => make(at)));
+const many = (count: number, make: (at: number) => Buffer): Buffer =>
+  Buffer.concat(Array.from({ length: count }, (_, at) => make(at)));
 
 const open = async (): Promise<RawFrames> => RawFrames.open(await victim.tenant.socket('h2'));
 
@@ -41,11 +54,13 @@ describe('HTTP/2: a connection is left that', () => {
   const cases: Readonly<Record<string, [code: number, piece: (round: number) => Buffer]>> = {
     'opens streams and resets them at once (CVE-2023-44487)': [
       calm,
-      (round) => many(100, (at) => Buffer.concat([headers(200 * round + 2 * at + 1, get), reset(200 * round + 2 * at + 1)])),
+      (round) =>
+        many(100, (at) => Buffer.concat([headers(200 * round + 2 * at + 1, get), reset(200 * round + 2 * at + 1)])),
     ],
     'opens watches and resets them at once': [
       calm,
-      (round) => many(100, (at) => Buffer.concat([headers(200 * round + 2 * at + 1, watch), reset(200 * round + 2 * at + 1)])),
+      (round) =>
+        many(100, (at) => Buffer.concat([headers(200 * round + 2 * at + 1, watch), reset(200 * round + 2 * at + 1)])),
     ],
     'makes the server reset streams (CVE-2025-8671)': [
       calm,
@@ -68,7 +83,11 @@ describe('HTTP/2: a connection is left that', () => {
     'sends PRIORITY': [calm, () => many(200, () => frame(frameType.priority, 0, 1, Buffer.from([0, 0, 0, 3, 9])))],
     'sends DATA without data': [
       calm,
-      (round) => Buffer.concat([round === 0 ? headers(1, post, flag.endHeaders) : Buffer.alloc(0), many(200, () => data(1, ''))]),
+      (round) =>
+        Buffer.concat([
+          round === 0 ? headers(1, post, flag.endHeaders) : Buffer.alloc(0),
+          many(200, () => data(1, '')),
+        ]),
     ],
     'sends what nobody knows': [calm, () => many(200, () => frame(0x99, 0, 0, Buffer.alloc(0)))],
     'opens windows beyond what a window can be': [
@@ -110,7 +129,11 @@ describe('HTTP/2: a request costs no more than it may', () => {
     globalThis.gc?.();
     const beforeBytes = process.memoryUsage().rss;
     // 100 lists of two megabytes each, none of which is taken.
-    client.send(hello, noWindow, many(100, (at) => headers(2 * at + 1, get)));
+    client.send(
+      hello,
+      noWindow,
+      many(100, (at) => headers(2 * at + 1, get)),
+    );
     for (let at = 0; at < 100; at++) assert.equal(await client.outcome(2 * at + 1), '200');
     await othersAreServed();
     const grown = process.memoryUsage().rss - beforeBytes;
@@ -120,7 +143,10 @@ describe('HTTP/2: a request costs no more than it may', () => {
 
   test('streams beyond those that are allowed at once are refused, and those before them go on', async () => {
     await using client = await open();
-    client.send(hello, many(260, (at) => headers(2 * at + 1, watch)));
+    client.send(
+      hello,
+      many(260, (at) => headers(2 * at + 1, watch)),
+    );
     assert.equal(await client.outcome(519), 'reset');
     assert.equal(await client.outcome(1), '200');
     await othersAreServed();
@@ -164,7 +190,14 @@ describe('connections that do not come to their point', () => {
       three!.write(head);
       four!.write(head);
       six!.write(hello.subarray(0, 10));
-      begun.push(closed(one!), closed(two!), closed(three!), closed(drip(four!, 'X-A: b\r\n')), closed(five!), closed(six!));
+      begun.push(
+        closed(one!),
+        closed(two!),
+        closed(three!),
+        closed(drip(four!, 'X-A: b\r\n')),
+        closed(five!),
+        closed(six!),
+      );
     }
     let isOver = false;
     const all = Promise.all(begun).finally(() => (isOver = true));
@@ -183,7 +216,9 @@ describe('connections that do not come to their point', () => {
     const sockets = await Promise.all(Array.from({ length: 50 }, () => victim.tenant.socket()));
     try {
       for (const socket of sockets) {
-        socket.write(`POST ${mine}/configmaps HTTP/1.1\r\nHost: x\r\n${victim.tenant.credentials}Content-Type: application/json\r\nContent-Length: 3000000\r\n\r\n{"a":"`);
+        socket.write(
+          `POST ${mine}/configmaps HTTP/1.1\r\nHost: x\r\n${victim.tenant.credentials}Content-Type: application/json\r\nContent-Length: 3000000\r\n\r\n{"a":"`,
+        );
       }
       await othersAreServed();
     } finally {

@@ -13,7 +13,12 @@ import type { Pairs } from './testing/raw-frames.ts';
 import { Victim, mine, roles, tenantToken, theirs } from './testing/victim.ts';
 
 const world = { clock: systemClock, random: systemRandom };
-const masters = { commonName: 'kubernetes-admin', organizations: ['system:masters'], usage: 'client', days: 1 } as const;
+const masters = {
+  commonName: 'kubernetes-admin',
+  organizations: ['system:masters'],
+  usage: 'client',
+  days: 1,
+} as const;
 const proxies = createAuthority('proxies', 1, world);
 const issued = (authority: KeyPair, commonName: string): KeyPair =>
   issueCertificate(authority, { commonName, usage: 'client', days: 1 }, world);
@@ -55,7 +60,10 @@ describe('a certificate is nobody’s', () => {
     await isNobody(issueCertificate(authority, masters, { ...world, clock }));
   });
   test('by which this server shows itself to aggregated servers', async () =>
-    isNobody({ certificate: await victim.pki('front-proxy-client.crt'), key: await victim.pki('front-proxy-client.key') }));
+    isNobody({
+      certificate: await victim.pki('front-proxy-client.crt'),
+      key: await victim.pki('front-proxy-client.key'),
+    }));
 });
 
 test('a certificate of ours is its user, in its own groups only', async () => {
@@ -120,8 +128,14 @@ test('headers that come twice over HTTP/2 are not a choice, either', async () =>
     [':authority', 'x'],
   ];
   for (const more of [
-    [['authorization', 'Bearer wrong'], ['authorization', `Bearer ${tenantToken}`]],
-    [['authorization', `Bearer ${tenantToken}`], ['authorization', 'Bearer wrong']],
+    [
+      ['authorization', 'Bearer wrong'],
+      ['authorization', `Bearer ${tenantToken}`],
+    ],
+    [
+      ['authorization', `Bearer ${tenantToken}`],
+      ['authorization', 'Bearer wrong'],
+    ],
     [['authorization', `Bearer ${tenantToken}, Bearer wrong`]],
   ] as Pairs[]) {
     await using client = await RawFrames.open(await victim.stranger.socket('h2'));
@@ -192,7 +206,8 @@ describe('impersonation', () => {
           const { status, text } = await client.request('GET', path, { headers });
           const isOwn = client === victim.tenant && path.startsWith(mine);
           // Only an empty header is none, as to kube-apiserver.
-          const expected = client === victim.stranger ? [401] : isOwn && headers['Impersonate-User'] === '' ? [200] : [400, 403, 500];
+          const expected =
+            client === victim.stranger ? [401] : isOwn && headers['Impersonate-User'] === '' ? [200] : [400, 403, 500];
           assert.ok(expected.includes(status), `${status} ${text}`);
           assert.equal((await client.request2('GET', path, { headers })).status, status);
         }
@@ -221,7 +236,10 @@ describe('impersonation', () => {
 
   test('is not granted to oneself: who may write roles must have the right', async () => {
     const { status, data } = await victim.tenant.request('POST', `${roles}/namespaces/mine/roles`, {
-      body: { metadata: { name: 'i' }, rules: [{ apiGroups: [''], resources: ['users', 'groups'], verbs: ['impersonate'] }] },
+      body: {
+        metadata: { name: 'i' },
+        rules: [{ apiGroups: [''], resources: ['users', 'groups'], verbs: ['impersonate'] }],
+      },
     });
     assert.equal(status, 403);
     assert.match(data.message, /attempting to grant RBAC permissions not currently held/);

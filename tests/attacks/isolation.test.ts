@@ -16,7 +16,8 @@ before(async () => {
 });
 after(() => victim[Symbol.asyncDispose]());
 
-const namesIn = (list: Data): string[] => list.items.map(({ metadata }: Data) => `${metadata.namespace}/${metadata.name}`);
+const namesIn = (list: Data): string[] =>
+  list.items.map(({ metadata }: Data) => `${metadata.namespace}/${metadata.name}`);
 
 describe('watches', () => {
   test('of all namespaces, of another one, and of one object there are refused, in every form', async () => {
@@ -62,7 +63,8 @@ describe('watches', () => {
   test('a right that was taken away is taken away from the next request, and the watch was one request', async () => {
     const { administrator, nobody } = victim;
     await victim.grant('nobody', [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list'] }], 'mine');
-    for (let attempt = 0; (await nobody.request('GET', `${mine}/configmaps`)).status !== 200; attempt++) assert.ok(attempt < 500);
+    for (let attempt = 0; (await nobody.request('GET', `${mine}/configmaps`)).status !== 200; attempt++)
+      assert.ok(attempt < 500);
     assert.equal((await nobody.request('GET', `${mine}/configmaps?watch=true`)).status, 403, 'list is not watch');
     assert.equal((await nobody.request('GET', `${mine}/configmaps/trinket`)).status, 403, 'list is not get');
     const bindings = `${roles}/namespaces/mine/rolebindings`;
@@ -70,7 +72,8 @@ describe('watches', () => {
     for (const { metadata, subjects } of items) {
       if (subjects[0].name === 'nobody') await administrator.expect(200, 'DELETE', `${bindings}/${metadata.name}`);
     }
-    for (let attempt = 0; (await nobody.request('GET', `${mine}/configmaps`)).status !== 403; attempt++) assert.ok(attempt < 500);
+    for (let attempt = 0; (await nobody.request('GET', `${mine}/configmaps`)).status !== 403; attempt++)
+      assert.ok(attempt < 500);
   });
 });
 
@@ -78,14 +81,21 @@ test('a namespace whose name begins like one’s own is another one', async () =
   const { administrator, tenant } = victim;
   for (const name of ['mine2', 'mine-too', 'min']) {
     await administrator.create('/api/v1/namespaces', { metadata: { name } });
-    await administrator.create(`/api/v1/namespaces/${name}/configmaps`, { metadata: { name: 'neighbour' }, data: { treasure } });
+    await administrator.create(`/api/v1/namespaces/${name}/configmaps`, {
+      metadata: { name: 'neighbour' },
+      data: { treasure },
+    });
     assert.equal((await tenant.request('GET', `/api/v1/namespaces/${name}/configmaps`)).status, 403);
   }
   assert.ok(!namesIn(await tenant.get(`${mine}/configmaps`)).some((name) => name.includes('neighbour')));
   await tenant.expect(200, 'DELETE', `${mine}/configmaps?labelSelector=none`);
   await tenant.expect(200, 'DELETE', `${mine}/secrets`);
   for (const name of ['mine2', 'mine-too', 'min']) {
-    assert.equal((await administrator.get(`/api/v1/namespaces/${name}/configmaps`)).items.length, 1, 'nothing there was deleted');
+    assert.equal(
+      (await administrator.get(`/api/v1/namespaces/${name}/configmaps`)).items.length,
+      1,
+      'nothing there was deleted',
+    );
   }
 });
 
@@ -114,13 +124,28 @@ describe('continue tokens', () => {
   });
 
   test('that are made up lead nowhere', async () => {
-    for (const start of ['../theirs/', '..', '/../theirs/treasure', 'a/../../theirs/', './', '//theirs', '\u0000', '\uffff', '../../secrets/']) {
+    for (const start of [
+      '../theirs/',
+      '..',
+      '/../theirs/treasure',
+      'a/../../theirs/',
+      './',
+      '//theirs',
+      '\u0000',
+      '\uffff',
+      '../../secrets/',
+    ]) {
       const { status, data, text } = await listed(encoded(start));
       assert.ok(!text.includes(treasure));
       if (status === 200) for (const name of namesIn(data)) assert.match(name, /^mine\//);
       else assert.equal(status, 400, `${start}: ${text}`);
     }
-    for (const token of ['x', '{}', 'bnVsbA', Buffer.from('{"v":"meta.k8s.io/v1","rv":1e300,"start":"a"}').toString('base64url')]) {
+    for (const token of [
+      'x',
+      '{}',
+      'bnVsbA',
+      Buffer.from('{"v":"meta.k8s.io/v1","rv":1e300,"start":"a"}').toString('base64url'),
+    ]) {
       assert.equal((await listed(token)).status, 400, token);
     }
     const future = await listed(encoded('a', 9_000_000_000));
@@ -130,16 +155,29 @@ describe('continue tokens', () => {
 
 describe('selectors and reviews', () => {
   test('a field selector for a name is a right to that name only', async () => {
-    await victim.grant('nobody', [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list'], resourceNames: ['trinket'] }], 'mine');
-    const named = (name: string) => victim.nobody.request('GET', `${mine}/configmaps?fieldSelector=metadata.name%3D${name}`);
+    await victim.grant(
+      'nobody',
+      [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list'], resourceNames: ['trinket'] }],
+      'mine',
+    );
+    const named = (name: string) =>
+      victim.nobody.request('GET', `${mine}/configmaps?fieldSelector=metadata.name%3D${name}`);
     for (let attempt = 0; (await named('trinket')).status !== 200; attempt++) assert.ok(attempt < 500);
     assert.deepEqual(namesIn((await named('trinket')).data), ['mine/trinket']);
     assert.equal((await named('own-1')).status, 403);
     assert.equal((await named('trinket,metadata.name%3Down-1')).status, 403);
-    for (const query of ['', '?fieldSelector=metadata.name!%3Down-1', '?fieldSelector=metadata.namespace%3Dmine', '?labelSelector=a']) {
+    for (const query of [
+      '',
+      '?fieldSelector=metadata.name!%3Down-1',
+      '?fieldSelector=metadata.namespace%3Dmine',
+      '?labelSelector=a',
+    ]) {
       assert.equal((await victim.nobody.request('GET', `${mine}/configmaps${query}`)).status, 403, query);
     }
-    assert.equal((await victim.nobody.request('DELETE', `${mine}/configmaps?fieldSelector=metadata.name%3Dtrinket`)).status, 403);
+    assert.equal(
+      (await victim.nobody.request('DELETE', `${mine}/configmaps?fieldSelector=metadata.name%3Dtrinket`)).status,
+      403,
+    );
   });
 
   test('who may list names may not look inside by field selectors', async () => {
@@ -153,20 +191,36 @@ describe('selectors and reviews', () => {
     const resourceAttributes = { namespace: 'theirs', verb: 'get', resource: 'secrets', name: 'treasure' };
     const body = { spec: { user: 'kubernetes-admin', groups: ['system:masters'], resourceAttributes } };
     assert.equal((await victim.tenant.request('POST', `${reviews}/subjectaccessreviews`, { body })).status, 403);
-    assert.equal((await victim.nobody.request('POST', '/apis/authentication.k8s.io/v1/tokenreviews', { body: { spec: { token: 'x' } } })).status, 403);
+    assert.equal(
+      (
+        await victim.nobody.request('POST', '/apis/authentication.k8s.io/v1/tokenreviews', {
+          body: { spec: { token: 'x' } },
+        })
+      ).status,
+      403,
+    );
     const own = await victim.tenant.create(`${reviews}/selfsubjectaccessreviews`, { spec: { resourceAttributes } });
     assert.equal(own.status.allowed, false);
     const smuggled = await victim.tenant.create(`${reviews}/selfsubjectaccessreviews`, body);
     assert.equal(smuggled.status.allowed, false, 'a user in the body is not the user');
     const rules = await victim.tenant.create(`${reviews}/selfsubjectrulesreviews`, { spec: { namespace: 'theirs' } });
     assert.ok(!rules.status.resourceRules.some(({ resources }: Data) => resources.includes('secrets')));
-    const elsewhere = { spec: { ...body.spec, resourceAttributes } , metadata: { namespace: 'mine' } };
-    assert.equal((await victim.tenant.request('POST', `${reviews}/namespaces/mine/localsubjectaccessreviews`, { body: elsewhere })).status, 422);
+    const elsewhere = { spec: { ...body.spec, resourceAttributes }, metadata: { namespace: 'mine' } };
+    assert.equal(
+      (await victim.tenant.request('POST', `${reviews}/namespaces/mine/localsubjectaccessreviews`, { body: elsewhere }))
+        .status,
+      422,
+    );
   });
 
   test('an owner in another namespace is not reached: what is deleted with its owner is in the owner’s namespace', async () => {
     const [{ metadata }] = (await victim.administrator.get(`${theirs}/configmaps`)).items;
-    const body = { metadata: { name: 'child', ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'treasure', uid: metadata.uid }] } };
+    const body = {
+      metadata: {
+        name: 'child',
+        ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'treasure', uid: metadata.uid }],
+      },
+    };
     await victim.tenant.create(`${mine}/configmaps`, body);
     await victim.tenant.expect(200, 'DELETE', `${mine}/configmaps/child?propagationPolicy=Foreground`);
     await victim.isUntouched();
@@ -179,7 +233,9 @@ describe('names that every object has are data', () => {
   test('in data, labels, annotations and custom resources: kept or refused, never believed', async () => {
     for (const [at, name] of names.entries()) {
       const body = `{"metadata":{"name":"proto-${at}","annotations":{"a/${name === '__proto__' ? 'x' : name}":"y"}},"data":{"${name}":"kept"},"${name}":{"polluted":"yes"}}`;
-      const { status, text } = await victim.tenant.request('POST', `${mine}/configmaps?fieldValidation=Ignore`, { body });
+      const { status, text } = await victim.tenant.request('POST', `${mine}/configmaps?fieldValidation=Ignore`, {
+        body,
+      });
       assert.equal(status, 201, text);
       const { text: read } = await victim.tenant.request('GET', `${mine}/configmaps/proto-${at}`);
       assert.ok(read.includes(`"data":{"${name}":"kept"}`), read);
@@ -207,15 +263,28 @@ describe('names that every object has are data', () => {
   test('in rules of roles: a right to them is a right to nothing else', async () => {
     await victim.grant('nobody', [{ apiGroups: names, resources: names, verbs: names, resourceNames: names }]);
     await victim.grant('nobody', [{ nonResourceURLs: ['/__proto__', '/constructor'], verbs: ['get'] }]);
-    for (let attempt = 0; (await victim.nobody.request('GET', '/constructor')).status !== 404; attempt++) assert.ok(attempt < 500);
-    for (const path of [`${theirs}/configmaps`, '/apis/constructor/v1/namespaces/mine/constructor', '/metrics', `${mine}/pods`]) {
+    for (let attempt = 0; (await victim.nobody.request('GET', '/constructor')).status !== 404; attempt++)
+      assert.ok(attempt < 500);
+    for (const path of [
+      `${theirs}/configmaps`,
+      '/apis/constructor/v1/namespaces/mine/constructor',
+      '/metrics',
+      `${mine}/pods`,
+    ]) {
       assert.equal((await victim.nobody.request('GET', path)).status, 403, path);
     }
   });
 
   test('in paths, queries and headers of every kind', async () => {
     for (const name of names) {
-      for (const path of [`/${name}`, `/apis/${name}`, `/apis/${name}/v1`, `/api/${name}`, `/openapi/v3/${name}`, `${mine}/configmaps/trinket/${name}`]) {
+      for (const path of [
+        `/${name}`,
+        `/apis/${name}`,
+        `/apis/${name}/v1`,
+        `/api/${name}`,
+        `/openapi/v3/${name}`,
+        `${mine}/configmaps/trinket/${name}`,
+      ]) {
         const { status } = await victim.administrator.request('GET', path);
         assert.ok(status === 404 || status === 400, `${path}: ${status}`);
       }

@@ -121,7 +121,10 @@ describe('a path never leads a tenant to another namespace', () => {
     }
     await victim.isUntouched();
     const { items } = await victim.administrator.get(`${mine}/configmaps`);
-    assert.deepEqual(items.map((item: { metadata: { name: string } }) => item.metadata.name), ['trinket']);
+    assert.deepEqual(
+      items.map((item: { metadata: { name: string } }) => item.metadata.name),
+      ['trinket'],
+    );
   });
 
   test('nor to secrets, where the same words are another resource', async () => {
@@ -139,7 +142,17 @@ describe('a path never leads a tenant to another namespace', () => {
 });
 
 describe('names that would be keys of others in the store', () => {
-  const bad = ['..', '.', '../theirs/treasure', 'a/b', '../../secrets/theirs/treasure', 'a%2fb', 'a\u0000b', '%2e%2e', ''];
+  const bad = [
+    '..',
+    '.',
+    '../theirs/treasure',
+    'a/b',
+    '../../secrets/theirs/treasure',
+    'a%2fb',
+    'a\u0000b',
+    '%2e%2e',
+    '',
+  ];
   for (const name of bad) {
     test(`no object is created under the name ${JSON.stringify(name)}`, async () => {
       const body = { metadata: { name }, data: { secret: 'replaced' } };
@@ -216,7 +229,14 @@ describe('targets that are no path of this server', () => {
   });
 
   test('queries do not change what is asked for', async () => {
-    for (const query of ['namespace=theirs', 'resource=secrets', 'user=admin', 'as=admin', '__proto__=x', 'watch=0&watch=1']) {
+    for (const query of [
+      'namespace=theirs',
+      'resource=secrets',
+      'user=admin',
+      'as=admin',
+      '__proto__=x',
+      'watch=0&watch=1',
+    ]) {
       const { status, text } = await victim.tenant.request('GET', `${mine}/configmaps?${query}`);
       assert.equal(status, 200, query);
       assert.ok(!text.includes(treasure));

@@ -40,7 +40,11 @@ const configuration = (clientConfig: object): object => ({
 });
 
 /** A creation while this webhook is there; then it is not any more. */
-async function withWebhook(by: Victim, clientConfig: object, wanted: (received: Received) => boolean): Promise<Received> {
+async function withWebhook(
+  by: Victim,
+  clientConfig: object,
+  wanted: (received: Received) => boolean,
+): Promise<Received> {
   await by.administrator.create(webhooks, configuration(clientConfig));
   try {
     let received: Received | undefined;
@@ -92,7 +96,10 @@ describe('a webhook does not reach', () => {
       const clientConfig = { url: `https://${host}:${canary.port}/`, caBundle: canary.caBundle };
       const { status, data } = await withWebhook(victim, clientConfig, isRefused);
       assert.equal(status, 500);
-      assert.match(data.message, /failed calling webhook "bait\.example\.com".*(not allowed by this server's policy|no such host|ENOTFOUND)/s);
+      assert.match(
+        data.message,
+        /failed calling webhook "bait\.example\.com".*(not allowed by this server's policy|no such host|ENOTFOUND)/s,
+      );
       assert.equal(canary.connections, 0);
     });
   }
@@ -120,7 +127,10 @@ describe('a webhook does not reach', () => {
       metadata: { name: 'bait' },
       spec: { type: 'ExternalName', externalName: 'localhost' },
     });
-    const clientConfig = { service: { namespace: 'mine', name: 'bait', port: canary.port, path: '/' }, caBundle: canary.caBundle };
+    const clientConfig = {
+      service: { namespace: 'mine', name: 'bait', port: canary.port, path: '/' },
+      caBundle: canary.caBundle,
+    };
     assert.equal((await withWebhook(victim, clientConfig, isRefused)).status, 500);
     await administrator.expect(200, 'DELETE', `${mine}/services/bait`);
     await administrator.create(`${mine}/services`, {
@@ -137,7 +147,10 @@ describe('a webhook does not reach', () => {
     for (const address of ['127.0.0.1', '169.254.169.254', '0.0.0.0', '2130706433']) {
       assert.equal((await administrator.request('POST', slices, { body: slice(address) })).status, 422, address);
     }
-    const endpoints = { metadata: { name: 'bait' }, subsets: [{ addresses: [{ ip: '127.0.0.1' }], ports: [{ port: canary.port }] }] };
+    const endpoints = {
+      metadata: { name: 'bait' },
+      subsets: [{ addresses: [{ ip: '127.0.0.1' }], ports: [{ port: canary.port }] }],
+    };
     assert.equal((await administrator.request('POST', `${mine}/endpoints`, { body: endpoints })).status, 422);
     assert.equal(canary.connections, 0);
   });
@@ -193,7 +206,9 @@ test('a conversion webhook does not reach loopback', async () => {
     },
   });
   const body = { apiVersion: 'example.com/v2', kind: 'Bait', metadata: { name: 'b' } };
-  const { status, data } = await victim.administrator.request('POST', '/apis/example.com/v2/namespaces/mine/baits', { body });
+  const { status, data } = await victim.administrator.request('POST', '/apis/example.com/v2/namespaces/mine/baits', {
+    body,
+  });
   assert.equal(status, 500);
   assert.match(data.message, /not allowed by this server's policy/);
   assert.equal(canary.connections, 0);
@@ -209,9 +224,15 @@ test('nodes are not a way out: a proxy to a pod, a service or a node reaches no 
   const { administrator } = victim;
   await administrator.create('/api/v1/nodes', {
     metadata: { name: 'bait' },
-    status: { addresses: [{ type: 'InternalIP', address: '127.0.0.1' }], daemonEndpoints: { kubeletEndpoint: { Port: canary.port } } },
+    status: {
+      addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
+      daemonEndpoints: { kubeletEndpoint: { Port: canary.port } },
+    },
   });
-  await administrator.create(`${mine}/pods`, { metadata: { name: 'bait' }, spec: { nodeName: 'bait', containers: [{ name: 'c', image: 'i' }] } });
+  await administrator.create(`${mine}/pods`, {
+    metadata: { name: 'bait' },
+    spec: { nodeName: 'bait', containers: [{ name: 'c', image: 'i' }] },
+  });
   for (const path of [
     `/api/v1/nodes/bait/proxy/`,
     `/api/v1/nodes/https:bait:${canary.port}/proxy/`,
@@ -240,7 +261,8 @@ describe('where the administrator allows loopback', () => {
   };
 
   test('a webhook is reached there, and no other address is', async () => {
-    const answer = (uid: string) => JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid, allowed: true } });
+    const answer = (uid: string) =>
+      JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid, allowed: true } });
     await using hook = await Canary.start((request, response) => void reviewed(answer)(request, response));
     const clientConfig = { url: `https://127.0.0.1:${hook.port}/`, caBundle: hook.caBundle };
     const { status, text } = await withWebhook(allowing, clientConfig, () => hook.asked.length > 0);
@@ -264,7 +286,11 @@ describe('where the administrator allows loopback', () => {
   test('warnings of a webhook cannot split the answer that carries them', async () => {
     const warnings = ['a\r\nSet-Cookie: x=y', '\u{1f600}\0', 'x'.repeat(100_000)];
     const answer = (uid: string) =>
-      JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid, allowed: true, warnings } });
+      JSON.stringify({
+        apiVersion: 'admission.k8s.io/v1',
+        kind: 'AdmissionReview',
+        response: { uid, allowed: true, warnings },
+      });
     await using hook = await Canary.start((request, response) => void reviewed(answer)(request, response));
     const clientConfig = { url: `https://127.0.0.1:${hook.port}/`, caBundle: hook.caBundle };
     const { status, headers } = await withWebhook(allowing, clientConfig, () => hook.asked.length > 0);
@@ -290,10 +316,12 @@ describe('where the administrator allows loopback', () => {
     await allowing.administrator.create(mutating, configuration(clientConfig));
     let received: Received | undefined;
     for (let attempt = 0; attempt < 200 && hook.asked.length === 0; attempt++) {
-      received = await allowing.administrator.request('POST', `${mine}/configmaps?dryRun=All`, { body: { metadata: { name: 'p' } } });
+      received = await allowing.administrator.request('POST', `${mine}/configmaps?dryRun=All`, {
+        body: { metadata: { name: 'p' } },
+      });
     }
     await allowing.administrator.expect(200, 'DELETE', `${mutating}/bait.example.com`);
-    assert.equal(received?.status, 500, received?.text);
+    assert.equal(received?.status, 500, received?.text ?? '');
     assert.equal(({} as Data).polluted, undefined);
   });
 });

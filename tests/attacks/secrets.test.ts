@@ -56,7 +56,9 @@ async function busy(): Promise<void> {
   await tenant.request('GET', `${theirs}/secrets/treasure`);
   await tenant.request('POST', `${theirs}/secrets`, { body: { metadata, stringData: { a: treasure } } });
   await stranger.request('GET', `${theirs}/secrets/treasure`, { headers: { authorization: `Bearer ${wrong}` } });
-  await stranger.request('GET', '/version', { headers: { authorization: `Basic ${base64(`user:${wrong}`)}`, cookie: wrong } });
+  await stranger.request('GET', '/version', {
+    headers: { authorization: `Basic ${base64(`user:${wrong}`)}`, cookie: wrong },
+  });
 }
 
 describe('at rest', () => {
@@ -116,25 +118,58 @@ describe('in what is told', () => {
   });
 
   test('metrics, paths and anything else is not told to those without the right, discovery not to strangers', async () => {
-    for (const path of ['/metrics', '/metrics/slis', '/logs', '/debug/pprof/', '/configz', '/flagz', '/statusz', '/apis/none.example.com']) {
+    for (const path of [
+      '/metrics',
+      '/metrics/slis',
+      '/logs',
+      '/debug/pprof/',
+      '/configz',
+      '/flagz',
+      '/statusz',
+      '/apis/none.example.com',
+    ]) {
       assert.equal((await victim.stranger.request('GET', path)).status, 401, path);
       const { status } = await victim.nobody.request('GET', path);
       assert.equal(status, path.startsWith('/apis/') ? 404 : 403, path);
     }
-    for (const path of ['/', '/api', '/apis', '/api/v1', '/openapi/v2', '/openapi/v3', '/.well-known/openid-configuration', '/openid/v1/jwks']) {
+    for (const path of [
+      '/',
+      '/api',
+      '/apis',
+      '/api/v1',
+      '/openapi/v2',
+      '/openapi/v3',
+      '/.well-known/openid-configuration',
+      '/openid/v1/jwks',
+    ]) {
       assert.equal((await victim.stranger.request('GET', path)).status, 401, path);
     }
   });
 
   test('discovery, OpenAPI, health and the issuer’s documents say what there is, and nothing of what is in it', async () => {
-    for (const path of ['/', '/api', '/apis', '/api/v1', '/openapi/v2', '/openapi/v3', '/version', '/readyz?verbose', '/livez?verbose', '/openid/v1/jwks']) {
+    for (const path of [
+      '/',
+      '/api',
+      '/apis',
+      '/api/v1',
+      '/openapi/v2',
+      '/openapi/v3',
+      '/version',
+      '/readyz?verbose',
+      '/livez?verbose',
+      '/openid/v1/jwks',
+    ]) {
       const { status, text } = await victim.administrator.request('GET', path, { headers: { accept: '*/*' } });
       assert.equal(status, 200, path);
       isNowhereIn(text, path, [...secrets, 'trinket', 'PRIVATE KEY', victim.folder]);
     }
     const headers = { accept: 'application/jwk-set+json' };
     const { keys } = (await victim.administrator.request('GET', '/openid/v1/jwks', { headers })).data;
-    assert.deepEqual(Object.keys(keys[0]).filter((name) => ['d', 'p', 'q', 'k'].includes(name)), [], 'public parts only');
+    assert.deepEqual(
+      Object.keys(keys[0]).filter((name) => ['d', 'p', 'q', 'k'].includes(name)),
+      [],
+      'public parts only',
+    );
   });
 
   test('refusals do not repeat credentials, nor what is in secrets', async () => {
@@ -142,13 +177,19 @@ describe('in what is told', () => {
     const bad = await stranger.request('GET', `${theirs}/secrets`, { headers: { authorization: `Bearer ${wrong}` } });
     assert.equal(bad.status, 401);
     isNowhereIn(JSON.stringify(bad), 'a 401');
-    const refused = await tenant.request('POST', `${theirs}/secrets`, { body: { metadata: { name: 'x' }, stringData: { a: treasure } } });
+    const refused = await tenant.request('POST', `${theirs}/secrets`, {
+      body: { metadata: { name: 'x' }, stringData: { a: treasure } },
+    });
     assert.equal(refused.status, 403);
     isNowhereIn(refused.text, 'a 403');
     for (const body of [
       { metadata: { name: 'x' }, data: { a: `${treasure}!` } },
       { metadata: { name: 'X_!' }, stringData: { a: treasure } },
-      { metadata: { name: 'x' }, type: 'kubernetes.io/dockerconfigjson', stringData: { '.dockerconfigjson': treasure } },
+      {
+        metadata: { name: 'x' },
+        type: 'kubernetes.io/dockerconfigjson',
+        stringData: { '.dockerconfigjson': treasure },
+      },
       { metadata: { name: 'x' }, type: 'kubernetes.io/tls', stringData: { 'tls.crt': treasure } },
       { metadata: { name: 'x' }, stringData: { '../a': treasure } },
       { metadata: { name: 'treasure' }, stringData: { a: treasure } },
@@ -177,7 +218,8 @@ describe('in what is told', () => {
 
   test('a Table of secrets counts what is in them', async () => {
     const headers = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
-    const { rows } = (await victim.administrator.request('GET', `${theirs}/secrets?includeObject=None`, { headers })).data;
+    const { rows } = (await victim.administrator.request('GET', `${theirs}/secrets?includeObject=None`, { headers }))
+      .data;
     isNowhereIn(JSON.stringify(rows), 'a Table');
     assert.ok(rows.length >= 1);
   });

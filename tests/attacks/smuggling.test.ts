@@ -15,10 +15,15 @@ before(async () => void (victim = await Victim.start()));
 after(() => victim[Symbol.asyncDispose]());
 
 /** The hidden request would be the tenant's, and would be allowed: that it had no effect is that nobody read it. */
-const hidden = (): string => `DELETE ${mine}/configmaps/trinket HTTP/1.1\r\nHost: x\r\n${victim.tenant.credentials}\r\n`;
+const hidden = (): string =>
+  `DELETE ${mine}/configmaps/trinket HTTP/1.1\r\nHost: x\r\n${victim.tenant.credentials}\r\n`;
 
 afterEach(async () => {
-  assert.equal((await victim.tenant.get(`${mine}/configmaps/trinket`)).metadata.name, 'trinket', 'the hidden request was read');
+  assert.equal(
+    (await victim.tenant.get(`${mine}/configmaps/trinket`)).metadata.name,
+    'trinket',
+    'the hidden request was read',
+  );
 });
 
 /** A creation's head with these lines, and whatever follows it. */
@@ -30,7 +35,11 @@ const statuses = (text: string): string[] => [...text.matchAll(/HTTP\/1\.1 (\d{3
 /** Refused once, or left without a word; never two answers, and the connection is over. */
 async function isRefused(bytes: string): Promise<void> {
   const text = await victim.tenant.raw(Buffer.from(bytes, 'latin1'));
-  assert.deepEqual(statuses(text).filter((status) => status !== '400'), [], text.slice(0, 500));
+  assert.deepEqual(
+    statuses(text).filter((status) => status !== '400'),
+    [],
+    text.slice(0, 500),
+  );
   assert.ok(statuses(text).length <= 1, text);
 }
 
@@ -38,7 +47,8 @@ const empty = '0\r\n\r\n';
 
 describe('HTTP/1.1: a head that can be read in two ways is refused with its connection', () => {
   const cases: Readonly<Record<string, () => string>> = {
-    'a length and chunks': () => post(`Content-Length: ${empty.length}\r\nTransfer-Encoding: chunked\r\n`, empty + hidden()),
+    'a length and chunks': () =>
+      post(`Content-Length: ${empty.length}\r\nTransfer-Encoding: chunked\r\n`, empty + hidden()),
     'chunks and a length': () => post(`Transfer-Encoding: chunked\r\nContent-Length: 4\r\n`, empty + hidden()),
     'two different lengths': () => post(`Content-Length: 2\r\nContent-Length: 0\r\n`, `{}${hidden()}`),
     'two equal lengths': () => post(`Content-Length: 2\r\nContent-Length: 2\r\n`, `{}${hidden()}`),
@@ -52,14 +62,18 @@ describe('HTTP/1.1: a head that can be read in two ways is refused with its conn
     'a space before the colon': () => post(`Content-Length : 0\r\n`, hidden()),
     'a space before the colon of an encoding': () =>
       post(`Content-Length: 5\r\nTransfer-Encoding : chunked\r\n`, empty + hidden()),
-    'a header that is folded': () => post(`Content-Length: 5\r\nX: a\r\n Transfer-Encoding: chunked\r\n`, empty + hidden()),
-    'an encoding that is folded': () => post(`Transfer-Encoding:\r\n chunked\r\nContent-Length: 5\r\n`, empty + hidden()),
+    'a header that is folded': () =>
+      post(`Content-Length: 5\r\nX: a\r\n Transfer-Encoding: chunked\r\n`, empty + hidden()),
+    'an encoding that is folded': () =>
+      post(`Transfer-Encoding:\r\n chunked\r\nContent-Length: 5\r\n`, empty + hidden()),
     'an encoding that nobody knows': () => post(`Transfer-Encoding: xchunked\r\n`, empty + hidden()),
     'chunks that are not last': () => post(`Transfer-Encoding: chunked, identity\r\n`, empty + hidden()),
     'chunks twice': () => post(`Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n`, empty + hidden()),
-    'chunks and then something else': () => post(`Transfer-Encoding: chunked\r\nTransfer-Encoding: x\r\n`, empty + hidden()),
-    'identity': () => post(`Transfer-Encoding: identity\r\nContent-Length: 0\r\n`, hidden()),
-    'an encoding after a vertical tab': () => post(`Transfer-Encoding: \x0bchunked\r\nContent-Length: 5\r\n`, empty + hidden()),
+    'chunks and then something else': () =>
+      post(`Transfer-Encoding: chunked\r\nTransfer-Encoding: x\r\n`, empty + hidden()),
+    identity: () => post(`Transfer-Encoding: identity\r\nContent-Length: 0\r\n`, hidden()),
+    'an encoding after a vertical tab': () =>
+      post(`Transfer-Encoding: \x0bchunked\r\nContent-Length: 5\r\n`, empty + hidden()),
     'an encoding in quotes': () => post(`Transfer-Encoding: "chunked"\r\n`, empty + hidden()),
     'an end of line without its return': () => post(`X: a\nContent-Length: 0\r\n`, hidden()),
     'a return without its end of line': () => post(`X: a\rContent-Length: 2\r\n`, `{}${hidden()}`),
@@ -69,10 +83,12 @@ describe('HTTP/1.1: a head that can be read in two ways is refused with its conn
     'a chunk whose size is no number': () => post(`Transfer-Encoding: chunked\r\n`, `zz\r\n${hidden()}`),
     'a chunk whose size has a sign': () => post(`Transfer-Encoding: chunked\r\n`, `+2\r\n{}\r\n${empty}${hidden()}`),
     'a chunk whose size has a prefix': () => post(`Transfer-Encoding: chunked\r\n`, `0x2\r\n{}\r\n${empty}${hidden()}`),
-    'a chunk whose size is too large': () => post(`Transfer-Encoding: chunked\r\n`, `10000000000000002\r\n{}\r\n${empty}${hidden()}`),
+    'a chunk whose size is too large': () =>
+      post(`Transfer-Encoding: chunked\r\n`, `10000000000000002\r\n{}\r\n${empty}${hidden()}`),
     'a chunk that ends without its return': () => post(`Transfer-Encoding: chunked\r\n`, `2\n{}\n0\n\n${hidden()}`),
     'a chunk longer than it says': () => post(`Transfer-Encoding: chunked\r\n`, `1\r\n{}\r\n${empty}${hidden()}`),
-    'a chunk’s extension with a line end': () => post(`Transfer-Encoding: chunked\r\n`, `2;a=\nb\r\n{}\r\n${empty}${hidden()}`),
+    'a chunk’s extension with a line end': () =>
+      post(`Transfer-Encoding: chunked\r\n`, `2;a=\nb\r\n{}\r\n${empty}${hidden()}`),
     'a line before the first one': () => ` ${post(`Content-Length: 0\r\n`, hidden())}`,
     'another version': () => post(`Content-Length: 0\r\n`, '').replace('HTTP/1.1', 'HTTP/1.2') + hidden(),
     'no version': () => `GET ${mine}/configmaps\r\n\r\n${hidden()}`,
@@ -81,7 +97,9 @@ describe('HTTP/1.1: a head that can be read in two ways is refused with its conn
   for (const [name, bytes] of Object.entries(cases)) test(name, () => isRefused(bytes()));
 
   test('no host: an ordinary refusal, and nothing behind it is read', async () => {
-    await isRefused(`GET ${mine}/configmaps HTTP/1.1\r\n${victim.tenant.credentials}Connection: close\r\n\r\n${hidden()}`);
+    await isRefused(
+      `GET ${mine}/configmaps HTTP/1.1\r\n${victim.tenant.credentials}Connection: close\r\n\r\n${hidden()}`,
+    );
   });
 });
 
@@ -109,7 +127,9 @@ describe('HTTP/1.1: what a body holds is a body', () => {
   test('chunks, their extensions and trailers are of the body alone', async () => {
     const object = JSON.stringify({ metadata: { name: 'chunked' } });
     const chunks = `${object.length.toString(16)};a="b;c"\r\n${object}\r\n0\r\nAuthorization: Bearer other\r\n`;
-    const text = await victim.tenant.raw(post('Transfer-Encoding: chunked\r\n', `${chunks}\r\n${next()}`), { until: until(2) });
+    const text = await victim.tenant.raw(post('Transfer-Encoding: chunked\r\n', `${chunks}\r\n${next()}`), {
+      until: until(2),
+    });
     assert.deepEqual(statuses(text), ['201', '200']);
     await isRefused(post('Transfer-Encoding: chunked\r\n', `${chunks}Content-Length: 0\r\n\r\n${hidden()}`));
   });
@@ -128,7 +148,10 @@ describe('HTTP/1.1: what a body holds is a body', () => {
     const text = await victim.nobody.raw(
       `POST ${mine}/configmaps HTTP/1.1\r\nHost: x\r\n${victim.nobody.credentials}${lines}Connection: close\r\n\r\n${hidden()}`,
     );
-    assert.deepEqual(statuses(text).filter((status) => status !== '100'), ['403']);
+    assert.deepEqual(
+      statuses(text).filter((status) => status !== '100'),
+      ['403'],
+    );
   });
 });
 
@@ -144,8 +167,8 @@ describe('HTTP/2: what HTTP/1.1 would read otherwise is malformed', () => {
   ];
   const cases: Readonly<Record<string, () => Pairs>> = {
     'transfer-encoding': () => asked(['transfer-encoding', 'chunked']),
-    'connection': () => asked(['connection', 'x-remote-user']),
-    'upgrade': () => asked(['upgrade', 'h2c']),
+    connection: () => asked(['connection', 'x-remote-user']),
+    upgrade: () => asked(['upgrade', 'h2c']),
     'proxy-connection': () => asked(['proxy-connection', 'keep-alive']),
     'te that is not trailers': () => asked(['te', 'gzip']),
     'a line end in a value': () => asked(['x', `a\r\n\r\n${hidden()}`]),

@@ -129,7 +129,8 @@ describe('a token after its account was deleted', () => {
     const old = victim.client({ token });
     assert.ok(await old.whoAmI(), 'the token is good while its account is there');
     await victim.administrator.expect(200, 'DELETE', `${mine}/serviceaccounts/gone`);
-    for (let attempt = 0; (await old.whoAmI()) !== undefined; attempt++) assert.ok(attempt < 500, 'it is still believed');
+    for (let attempt = 0; (await old.whoAmI()) !== undefined; attempt++)
+      assert.ok(attempt < 500, 'it is still believed');
     await isRefused(token);
     await victim.administrator.create(`${mine}/serviceaccounts`, { metadata: { name: 'gone' } });
     await isRefused(token);

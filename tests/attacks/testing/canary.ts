@@ -29,7 +29,11 @@ export class Canary implements AsyncDisposable {
   static async start(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<Canary> {
     const authority = createAuthority('canary', 1, world);
     const hosts = ['127.0.0.1', '::1', '0.0.0.0', 'localhost', 'bait.mine.svc'];
-    const { key, certificate } = issueCertificate(authority, { commonName: 'c', hosts, usage: 'server', days: 1 }, world);
+    const { key, certificate } = issueCertificate(
+      authority,
+      { commonName: 'c', hosts, usage: 'server', days: 1 },
+      world,
+    );
     const server = createServer({ key, cert: certificate }, answer);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

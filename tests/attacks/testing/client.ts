@@ -118,7 +118,9 @@ export class Client {
         const isEnough = options.until ?? (() => false);
         socket.on('data', () => isEnough(text) && resolve());
         socket.on('close', () => resolve());
-        socket.setTimeout(patienceMs, () => reject(new Error(`the connection stays open after ${JSON.stringify(text)}`)));
+        socket.setTimeout(patienceMs, () =>
+          reject(new Error(`the connection stays open after ${JSON.stringify(text)}`)),
+        );
       });
       return text;
     } finally {

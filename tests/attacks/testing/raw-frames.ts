@@ -2,15 +2,19 @@
 
 import { once } from 'node:events';
 import type { TLSSocket } from 'node:tls';
-import { FrameReader } from '../../../packages/server/src/http/h2/frames.ts';
-import { HpackDecoder } from '../../../packages/server/src/http/h2/hpack/decoder.ts';
-import { frameType } from '../../../packages/server/src/http/h2/protocol.ts';
+import { FrameReader, frameType, HpackDecoder } from '@hangar/http2';
 import { patienceMs } from './client.ts';
 
-export { block, data, headers, hello, number32, reset } from '../../../packages/server/src/http/h2/testing/raw-client.ts';
+export {
+  block,
+  data,
+  headers,
+  hello,
+  number32,
+  reset,
+} from '../../../packages/server/src/http/h2/testing/raw-client.ts';
 export type { Pairs } from '../../../packages/server/src/http/h2/testing/raw-client.ts';
-export { frame } from '../../../packages/server/src/http/h2/frames.ts';
-export { errorCode, flag, frameType } from '../../../packages/server/src/http/h2/protocol.ts';
+export { errorCode, flag, frame, frameType } from '@hangar/http2';
 
 export class RawFrames implements AsyncDisposable {
   readonly socket: TLSSocket;

@@ -81,7 +81,12 @@ export class Victim implements AsyncDisposable {
       ]);
       assert.ok(typeof options === 'object');
       const log: string[] = [];
-      const logger = new Logger({ level: 'debug', format: 'json', clock: systemClock, write: (line) => log.push(line) });
+      const logger = new Logger({
+        level: 'debug',
+        format: 'json',
+        clock: systemClock,
+        write: (line) => log.push(line),
+      });
       const running = await start(options, logger);
       const pki = async (name: string): Promise<string> => readFile(`${folder}/data/pki/${name}`, 'utf8');
       const admin = { certificate: await pki('admin.crt'), key: await pki('admin.key') };
@@ -112,7 +117,8 @@ export class Victim implements AsyncDisposable {
 
   /** Grants a user rules in a namespace, or everywhere. */
   async grant(user: string, rules: readonly object[], namespace?: string): Promise<void> {
-    const [kind, base] = namespace === undefined ? ['ClusterRole', roles] : ['Role', `${roles}/namespaces/${namespace}`];
+    const [kind, base] =
+      namespace === undefined ? ['ClusterRole', roles] : ['Role', `${roles}/namespaces/${namespace}`];
     const name = `grant-${++this.#grants}`;
     await this.administrator.create(`${base}/${kind.toLowerCase()}s`, { metadata: { name }, rules });
     await this.administrator.create(`${base}/${kind.toLowerCase()}bindings`, {
@@ -127,7 +133,11 @@ export class Victim implements AsyncDisposable {
     const { data } = await this.administrator.get(`${theirs}/configmaps/treasure`);
     assert.deepEqual(data, { secret: treasure });
     const { items } = await this.administrator.get(`${theirs}/configmaps`);
-    assert.deepEqual(items.map((item: Data) => item.metadata.name), ['treasure'], 'nothing was put there');
+    assert.deepEqual(
+      items.map((item: Data) => item.metadata.name),
+      ['treasure'],
+      'nothing was put there',
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

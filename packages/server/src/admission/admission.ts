@@ -10,11 +10,14 @@ import type { ControlPlane } from '../control-plane.ts';
 import type { AnnotationLevel } from './audit-annotations.ts';
 import type { Guard } from '../auth/guard.ts';
 import type { User } from '../auth/user.ts';
+import type { Verb } from '../request/info.ts';
 import type { Resource } from '../resources/resource.ts';
 
 export interface AdmissionRequest {
   readonly plane: ControlPlane;
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
+  /** As it was authorized: an UPDATE may be an update or a patch. */
+  readonly verb: Verb;
   readonly resource: Resource;
   readonly subresource: string;
   readonly namespace: string;

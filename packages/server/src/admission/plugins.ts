@@ -13,6 +13,7 @@ import {
 import { defaultIngressClass } from './builtin/default-ingress-class.ts';
 import { defaultStorageClass } from './builtin/default-storage-class.ts';
 import { defaultTolerationSeconds } from './builtin/default-toleration-seconds.ts';
+import { deviceClaimCheck } from './builtin/device-claims.ts';
 import { denyServiceExternalIps } from './builtin/deny-service-external-ips.ts';
 import { extendedResourceToleration } from './builtin/extended-resource-toleration.ts';
 import { limitRanger } from './builtin/limit-ranger/plugin.ts';
@@ -100,6 +101,6 @@ export function admissionPlugins(plane: ControlPlane, choice: PluginChoice = {})
   const chosen = available
     .filter(({ name, isOff }) => !disabled.includes(name) && (!isOff || enabled.includes(name)))
     .map(({ make }) => make(plane));
-  // No plugins of kube-apiserver's: they look at what all others made of roles, bindings and policies, and are always on.
-  return [...chosen, escalationCheck, paramAccessCheck];
+  // No plugins of kube-apiserver's: they look at what all others made of roles, policies and claims, and are always on.
+  return [...chosen, escalationCheck, paramAccessCheck, deviceClaimCheck];
 }

@@ -9,8 +9,8 @@ import type { Store } from '@hangar/store';
 import { CertificateAuthenticator, StaticTokenAuthenticator } from '../auth/authenticate.ts';
 import { privilegedGroup } from '../auth/authorize.ts';
 import type { Answer, Peer, ServerRequest } from '../http/message.ts';
-import { openControlPlane } from '../open-control-plane.ts';
 import { ApiServer } from '../server.ts';
+import { openTestPlane } from '../testing/open-server.ts';
 import type { HostileRequest } from './hostile-request.ts';
 
 export interface Subject {
@@ -34,19 +34,7 @@ const hastyClock: Clock = {
 
 export async function openSubject(random: Random): Promise<Subject> {
   const store = await openMemoryStore();
-  const open = await openControlPlane({
-    name: 'root',
-    prefix: '/registry',
-    store,
-    clock: hastyClock,
-    random,
-    admission: { disabled: ['ServiceAccount'] },
-    bootstrap: {
-      serviceCidr: '10.0.0.0/24',
-      serviceAddress: '10.0.0.1',
-      endpoint: { address: '127.0.0.1', port: 6443 },
-    },
-  });
+  const open = await openTestPlane(store, { clock: hastyClock, random });
   const failures: Error[] = [];
   const token = randomUUID();
   const server = new ApiServer({

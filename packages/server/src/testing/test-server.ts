@@ -4,40 +4,24 @@
  */
 
 import assert from 'node:assert/strict';
-import { seededRandom, systemClock, systemRandom } from '@hangar/core';
+import { seededRandom, systemClock } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { Scheduler } from '@hangar/core/simulation';
 import { openMemoryStore } from '@hangar/store';
 import type { MemoryStoreOptions, Store } from '@hangar/store';
-import { privilegedGroup } from '../auth/authorize.ts';
-import type { Authorizer } from '../auth/authorize.ts';
 import type { ControlPlane } from '../control-plane.ts';
-import type { HealthChecks } from '../documents/health.ts';
 import { isStreaming } from '../http/message.ts';
 import type { Answer, Headers, Peer, Sink } from '../http/message.ts';
-import { openControlPlane } from '../open-control-plane.ts';
-import type { PluginChoice } from '../admission/plugins.ts';
-import type { Outbound } from '../outbound/index.ts';
-import { ApiServer } from '../server.ts';
-import type { ApiServerOptions } from '../server.ts';
-import { administrator, testAuthentication } from './authentication.ts';
-import type { TestAuthentication } from './authentication.ts';
+import { administrator } from './authentication.ts';
+import { openServer, serverRequest } from './open-server.ts';
+import type { OpenServer, ServerOptions } from './open-server.ts';
 
-export interface TestServerOptions extends TestAuthentication {
-  /** Absent: all but `ServiceAccount`, as no controller makes accounts here. */
-  readonly admission?: PluginChoice;
+export interface TestServerOptions extends ServerOptions {
   /** Absent: the machine's. A `Scheduler` is moved by the requests themselves, and by the test. */
   readonly clock?: Clock;
   readonly store?: Omit<MemoryStoreOptions, 'clock'>;
   /** Between the server and its store. */
   readonly wrapStore?: (store: Store) => Store;
-  readonly cacheBytesMax?: number;
-  /** Absent: one that does not go to loopback. Closed by whoever made it. */
-  readonly outbound?: Outbound;
-  /** Instead of what servers in tests accept. */
-  readonly authentication?: (plane: ControlPlane) => Partial<Pick<ApiServerOptions, 'authenticators' | 'anonymous'>>;
-  readonly authorizers?: readonly Authorizer[] | ((plane: ControlPlane) => readonly Authorizer[]);
-  readonly health?: HealthChecks;
 }
 
 export interface Sent {
@@ -64,10 +48,6 @@ export interface Received {
   readonly data: Data;
 }
 
-const nowhere: Peer = { address: '127.0.0.1', certificate: undefined };
-
-const withoutAccounts: PluginChoice = { disabled: ['ServiceAccount'] };
-
 /** A clock that stands still until something waits for it. */
 export const virtualClock = (): Scheduler => new Scheduler(seededRandom(1));
 
@@ -76,26 +56,15 @@ export class TestServer implements AsyncDisposable {
   readonly store: Store;
   readonly clock: Clock;
   /** Failures of the server's own: `request` fails the test when there is one. */
-  readonly problems: Error[] = [];
-  readonly #server: ApiServer;
-  readonly #close: () => void;
+  readonly problems: readonly Error[];
+  readonly #server: OpenServer;
 
-  private constructor(plane: ControlPlane, close: () => void, options: TestServerOptions) {
-    this.plane = plane;
-    this.store = plane.store;
-    this.clock = plane.clock;
-    this.#close = close;
-    this.#server = new ApiServer({
-      plane,
-      ...testAuthentication(plane, options),
-      ...options.authentication?.(plane),
-      authorizers: (typeof options.authorizers === 'function' ? options.authorizers(plane) : options.authorizers) ?? [
-        privilegedGroup,
-      ],
-      health: options.health ?? { livez: [], readyz: [] },
-      address: () => '127.0.0.1:6443',
-      onError: (error) => this.problems.push(error),
-    });
+  private constructor(server: OpenServer) {
+    this.plane = server.plane;
+    this.store = server.plane.store;
+    this.clock = server.plane.clock;
+    this.problems = server.problems;
+    this.#server = server;
   }
 
   static async start(options: TestServerOptions = {}): Promise<TestServer> {
@@ -103,22 +72,7 @@ export class TestServer implements AsyncDisposable {
     const opening = (async () => {
       const opened = await openMemoryStore({ ...options.store, clock });
       const store = options.wrapStore?.(opened) ?? opened;
-      const { plane, close } = await openControlPlane({
-        name: 'root',
-        prefix: '/registry',
-        store,
-        clock,
-        random: systemRandom,
-        admission: options.admission ?? withoutAccounts,
-        bootstrap: {
-          serviceAddress: '10.0.0.1',
-          serviceCidr: '10.0.0.0/24',
-          endpoint: { address: '127.0.0.1', port: 6443 },
-        },
-        ...(options.cacheBytesMax === undefined ? {} : { cacheBytesMax: options.cacheBytesMax }),
-        ...(options.outbound === undefined ? {} : { outbound: options.outbound }),
-      });
-      return new TestServer(plane, close, options);
+      return new TestServer(await openServer(store, options));
     })();
     return settled(clock, opening);
   }
@@ -135,18 +89,8 @@ export class TestServer implements AsyncDisposable {
         : body instanceof Uint8Array
           ? body
           : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-    const answer = await settled(
-      this.clock,
-      this.#server.handle({
-        method,
-        target,
-        peer: sent.peer ?? nowhere,
-        header: (name) => headers.get(name)?.join(', '),
-        headerValues: (name) => headers.get(name) ?? [],
-        headerNames: () => [...headers.keys()],
-        body: () => Promise.resolve(bytes),
-      }),
-    );
+    const parts = { method, target, headers, body: bytes, ...(sent.peer && { peer: sent.peer }) };
+    const answer = await settled(this.clock, this.#server.server.handle(serverRequest(parts)));
     if (this.problems.length > 0) throw this.problems[0]!;
     return answer;
   }
@@ -198,7 +142,7 @@ export class TestServer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#close();
+    this.#server.close();
     await settled(this.clock, this.store.close());
   }
 }

@@ -70,6 +70,10 @@ class CallAdmissionRequest implements AdmissionRequest {
     };
   }
 
+  get verb(): AdmissionRequest['verb'] {
+    return this.#call.info.verb;
+  }
+
   get attemptOf(): object {
     return this.#call;
   }

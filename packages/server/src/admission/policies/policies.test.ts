@@ -29,6 +29,7 @@ function requestFor({ plane }: TestServer, object: object): AdmissionRequest & {
   return {
     plane,
     operation: 'CREATE',
+    verb: 'create',
     resource: plane.catalogue.find({ group: '', version: 'v1', resource: 'configmaps' })!,
     subresource: '',
     namespace: 'default',

@@ -14,9 +14,9 @@ import type { Authorizer } from '../../auth/authorize.ts';
 import type { ControlPlane } from '../../control-plane.ts';
 import { listen } from '../../http/listener.ts';
 import type { ClusterAccess } from '../../outbound/cluster-access.ts';
-import { openControlPlane } from '../../open-control-plane.ts';
 import { Outbound } from '../../outbound/index.ts';
 import { ApiServer } from '../../server.ts';
+import { openTestPlane } from '../../testing/open-server.ts';
 import type { Data } from '../../testing/test-server.ts';
 import { Aggregator } from '../aggregator.ts';
 import { publishAuthentication } from '../authentication-config.ts';
@@ -78,20 +78,7 @@ export async function startHub(options: HubOptions = {}): Promise<Hub> {
   );
   const store = await openMemoryStore({ clock });
   const outbound = new Outbound({ allow: options.allow ?? ['127.0.0.0/8', '::1'], clock });
-  const { plane, close } = await openControlPlane({
-    name: 'root',
-    prefix: '/registry',
-    store,
-    clock,
-    random: systemRandom,
-    outbound,
-    admission: { disabled: ['ServiceAccount'] },
-    bootstrap: {
-      serviceAddress: '10.0.0.1',
-      serviceCidr: '10.0.0.0/24',
-      endpoint: { address: '127.0.0.1', port: 6443 },
-    },
-  });
+  const { plane, close } = await openTestPlane(store, { clock, outbound });
   await publishAuthentication(plane, {
     clientCa: authority.certificate,
     frontProxyCa: frontProxyCa.certificate,

@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { seededRandom } from '@hangar/core';
 import { Scheduler } from '@hangar/core/simulation';
+import { errorCode, flag, frame, frameType, setting, settingsFrame } from '@hangar/http2';
 import type { Answer, Handler, ServerRequest, Sink } from '../message.ts';
-import { frame } from './frames.ts';
-import { errorCode, flag, frameType, setting } from './protocol.ts';
-import { settingsFrame } from './settings.ts';
 import { RawClient, data, get, headers, hello, number32, post, reset } from './testing/raw-client.ts';
 
 const answer = (body: Answer['body'], given: Answer['headers'] = {}): Answer => ({ status: 200, headers: given, body });

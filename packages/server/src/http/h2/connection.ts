@@ -11,20 +11,29 @@
 
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '@hangar/core';
+import {
+  Allowance,
+  ConnectionError,
+  encodedField,
+  encodedHead,
+  errorCode,
+  flag,
+  frame,
+  frameType,
+  headerTableBytes,
+  Incoming,
+  initialWindow,
+  numberFrame,
+  Outgoing,
+  ReceiveWindow,
+  setting,
+  settingsFrame,
+  StreamError,
+} from '@hangar/http2';
+import type { Field, Received } from '@hangar/http2';
 import { httpDate } from '../date.ts';
 import type { Answer, Handler, Peer } from '../message.ts';
-import { Allowance } from './allowance.ts';
-import { ConnectionError, StreamError } from './errors.ts';
-import { frame, numberFrame } from './frames.ts';
-import { encodedField, encodedHead } from './hpack/encoder.ts';
-import type { Field } from './hpack/field.ts';
-import { Incoming } from './incoming.ts';
-import type { Received } from './incoming.ts';
-import { Outgoing } from './outgoing.ts';
-import { errorCode, flag, frameType, headerTableBytes, initialWindow, setting } from './protocol.ts';
-import { ReceiveWindow } from './receive-window.ts';
 import { areTrailers, requestHead } from './request-head.ts';
-import { settingsFrame } from './settings.ts';
 import { Stream, streamWindow } from './stream.ts';
 import type { StreamHost } from './stream.ts';
 
@@ -99,7 +108,11 @@ export class Connection implements StreamHost, Received {
     this.#options = options;
     this.#resets = new Allowance(clock, resetsAtOnce, resetsPerSecond);
     const emptyFrames = new Allowance(clock, emptyFramesAtOnce, emptyFramesPerSecond);
-    this.#incoming = new Incoming(this, { bytesMax: headerBytesMax, fieldsMax: headersMax }, emptyFrames);
+    this.#incoming = new Incoming(
+      this,
+      { bytesMax: headerBytesMax, fieldsMax: headersMax },
+      { emptyFrames, hasPreface: true },
+    );
     // Streams are closed by what the socket says of it: whoever is told may be in the middle of sending.
     this.outgoing = new Outgoing(socket, () => socket.destroy());
     this.#idleSinceMs = clock.monotonicMs();

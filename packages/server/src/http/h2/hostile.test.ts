@@ -4,10 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { seededRandom } from '@hangar/core';
 import { Scheduler } from '@hangar/core/simulation';
+import { errorCode, flag, frame, frameType, preface, setting, settingsFrame } from '@hangar/http2';
 import type { Answer, Handler } from '../message.ts';
-import { frame } from './frames.ts';
-import { errorCode, flag, frameType, preface, setting } from './protocol.ts';
-import { settingsFrame } from './settings.ts';
 import {
   RawClient,
   block,

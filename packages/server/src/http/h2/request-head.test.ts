@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Field } from './hpack/field.ts';
+import { Field } from '@hangar/http2';
 import { areTrailers, requestHead } from './request-head.ts';
 import { get, post } from './testing/raw-client.ts';
 import type { Pairs } from './testing/raw-client.ts';

@@ -1,7 +1,6 @@
+import { role } from '@hangar/http2';
+import type { Field } from '@hangar/http2';
 /** The head of a request out of its headers, if they are such as RFC 9113, 8.3 allows. */
-
-import type { Field } from './hpack/field.ts';
-import { role } from './hpack/field.ts';
 
 export interface RequestHead {
   readonly method: string;

@@ -9,15 +9,11 @@
 
 import { lazy } from '@hangar/core';
 import type { Clock, Timer } from '@hangar/core';
+import { encodedField, errorCode, ReceiveWindow, StreamError, windowMax } from '@hangar/http2';
+import type { Field, Outgoing, Sender } from '@hangar/http2';
 import { compressed } from '../compress.ts';
 import { isStreaming } from '../message.ts';
 import type { Answer, Passing, Peer, ServerRequest, Sink } from '../message.ts';
-import { StreamError } from './errors.ts';
-import { encodedField } from './hpack/encoder.ts';
-import type { Field } from './hpack/field.ts';
-import type { Outgoing, Sender } from './outgoing.ts';
-import { errorCode, windowMax } from './protocol.ts';
-import { ReceiveWindow } from './receive-window.ts';
 import type { RequestHead } from './request-head.ts';
 import { RequestBody } from './request-body.ts';
 

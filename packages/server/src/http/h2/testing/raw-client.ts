@@ -5,11 +5,9 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { systemClock } from '@hangar/core';
 import type { Clock } from '@hangar/core';
+import { errorCode, flag, frame, FrameReader, frameType, HpackDecoder, preface } from '@hangar/http2';
 import type { Handler } from '../../message.ts';
 import { Connection } from '../connection.ts';
-import { FrameReader, frame } from '../frames.ts';
-import { HpackDecoder } from '../hpack/decoder.ts';
-import { errorCode, flag, frameType, preface } from '../protocol.ts';
 
 export interface Frame {
   readonly type: number;

@@ -3,17 +3,13 @@
  * never reconnects and never retries; `channel.ts` does the first, the etcd client the second.
  */
 
-import { connect, constants } from 'node:http2';
-import type {
-  ClientHttp2Session,
-  ClientHttp2Stream,
-  IncomingHttpHeaders,
-  IncomingHttpStatusHeader,
-  OutgoingHttpHeaders,
-} from 'node:http2';
 import type { Duplex } from 'node:stream';
 import { asError, hasCode } from '@hangar/core';
 import type { Clock, Transport } from '@hangar/core';
+import { encodedField, encodedPseudoField, errorCode } from '@hangar/http2';
+import type { Field } from '@hangar/http2';
+import { ClientSession } from '@hangar/http2/client';
+import type { ClientStream, StreamEnd } from '@hangar/http2/client';
 import { dial, refusesOurCertificate } from './endpoint.ts';
 import type { Endpoint, TlsOptions } from './endpoint.ts';
 import { MessageAssembler } from './framing.ts';
@@ -46,10 +42,6 @@ export interface CallOptions {
 /** So that a large message is not throttled to one window per round trip. */
 const streamWindowBytes = 4 * 1024 * 1024;
 const connectionWindowBytes = 16 * 1024 * 1024;
-const sessionMemoryMiB = 512;
-
-const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
-
 /** Rejects with a GrpcError whose fate is `unsent`. */
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
   const { endpoint, clock } = options;
@@ -58,14 +50,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   const signal = AbortSignal.any([abort.signal, options.signal]);
   try {
     const socket = await dial({ ...options, signal });
-    const session = connect(`${endpoint.secure ? 'https' : 'http'}://${endpoint.authority}`, {
-      createConnection: () => socket,
-      maxSessionMemory: sessionMemoryMiB,
-      settings: { enablePush: false, initialWindowSize: streamWindowBytes },
-    });
-    await serverSpoke(session, socket, options.clock, signal);
-    session.setLocalWindowSize(connectionWindowBytes);
-    return new Connection(session, options);
+    return await connectionOn(socket, options, signal);
   } catch (error) {
     const reason = hasCode(error, 'Aborted') ? asError(signal.reason) : asError(error);
     const status = refusesOurCertificate(reason) ? grpcStatus.unauthenticated : grpcStatus.unavailable;
@@ -77,54 +62,52 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
 }
 
 /** A stopped process still accepts connections (its kernel does): only the first frame from it says that it lives. */
-function serverSpoke(session: ClientHttp2Session, socket: Duplex, clock: Clock, signal: AbortSignal): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const fail = (error: Error) => {
-    reject(error);
-    clock.soon(() => {
-      session.destroy();
-      socket.destroy();
-    });
-  };
-  const onAbort = () => fail(asError(signal.reason));
-  const onClose = () => fail(new Error('the server ended the connection at once'));
-  // In TLS 1.3 a server refuses a certificate after the handshake: an error of the socket with which the session dies
-  // silently. Both listeners stay for good; an error without a listener would be thrown.
-  socket.on('error', fail);
-  session.on('error', fail);
-  session.once('close', onClose).once('remoteSettings', () => resolve());
+function connectionOn(socket: Duplex, options: ConnectionOptions, signal: AbortSignal): Promise<Connection> {
+  const { promise, resolve, reject } = Promise.withResolvers<Connection>();
+  const session = new ClientSession(socket, {
+    clock: options.clock,
+    streamWindowBytes,
+    connectionWindowBytes,
+    onReady: () => resolve(connection),
+    // In TLS 1.3 a server refuses a certificate after the handshake.
+    onClose(error) {
+      connection.closed();
+      reject(error ?? new Error('the server ended the connection at once'));
+    },
+  });
+  const connection = new Connection(session, options);
+  const onAbort = () => session.destroy(asError(signal.reason));
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();
-  return promise.finally(() => {
-    signal.removeEventListener('abort', onAbort);
-    session.off('close', onClose);
-  });
+  return promise.finally(() => signal.removeEventListener('abort', onAbort));
 }
 
 export class Connection {
   readonly endpoint: Endpoint;
-  readonly #session: ClientHttp2Session;
+  readonly #session: ClientSession;
   readonly #clock: Clock;
   readonly #keepalive: Keepalive;
+  /** What all calls say first. Pseudo-headers come before others, and the path is the last of them. */
+  readonly #head: string;
   #retired = false;
 
-  constructor(session: ClientHttp2Session, options: ConnectionOptions) {
+  constructor(session: ClientSession, options: ConnectionOptions) {
     this.endpoint = options.endpoint;
     this.#session = session;
     this.#clock = options.clock;
+    this.#head = headOf(options.endpoint);
     this.#keepalive = new Keepalive({
       clock: options.clock,
       silenceMs: options.silenceMs,
       answerMs: options.silenceMs,
-      ping: (onAnswer) => this.#ping(onAnswer),
+      ping: (onAnswer) => this.#session.ping(onAnswer),
       giveUp: () => this.destroy(),
     });
-    session.once('close', () => this.#keepalive.stop());
   }
 
   /** New calls may begin. */
   get usable(): boolean {
-    return !this.#retired && !this.#session.closed && !this.#session.destroyed;
+    return !this.#retired && this.#session.isOpen;
   }
 
   /** `frame` is a whole gRPC message with its prefix. */
@@ -153,78 +136,56 @@ export class Connection {
   /** Takes no new calls and ends when those under way have ended. */
   retire(): void {
     this.#retired = true;
-    this.#clock.soon(() => this.#session.destroyed || this.#session.close());
+    this.#session.close();
   }
 
-  /**
-   * Ends every call.
-   *
-   * Later, never at once: Node resets the session's streams right away, and when this happens while it hands over what
-   * it just received (a promise that continues there is enough), nghttp2 goes on with a stream that was freed. Seen in
-   * Node 26.10 as a corrupted heap.
-   */
+  /** Ends every call. */
   destroy(): void {
     this.#retired = true;
-    this.#clock.soon(() => this.#session.destroy());
+    this.#session.destroy(undefined);
+  }
+
+  /** The session ended. */
+  closed(): void {
+    this.#keepalive.stop();
   }
 
   #begin(method: string, options: CallOptions, handler: StreamHandler): Call {
-    const headers: OutgoingHttpHeaders = {
-      ':method': 'POST',
-      ':path': method,
-      'content-type': 'application/grpc',
-      te: 'trailers',
-      'user-agent': 'hangar',
-      ...options.metadata,
-    };
-    if (options.timeoutMs !== undefined) headers['grpc-timeout'] = `${Math.max(1, Math.ceil(options.timeoutMs))}m`;
-    try {
-      if (this.usable) return new Call(this.#session.request(headers), handler, this.#keepalive);
-    } catch (error) {
-      throw this.#gone(error);
+    if (!this.usable) throw this.#gone();
+    let block = this.#head + encodedPseudoField(':path', method) + commonFields;
+    if (options.timeoutMs !== undefined) {
+      block += encodedField('grpc-timeout', `${Math.max(1, Math.ceil(options.timeoutMs))}m`);
     }
-    throw this.#gone();
+    for (const [name, value] of Object.entries(options.metadata ?? {})) block += encodedField(name, value);
+    return new Call(this.#session, block, handler, this.#keepalive);
   }
 
-  #gone(cause?: unknown): GrpcError {
+  #gone(): GrpcError {
     const message = `the connection to ${this.endpoint.url} is gone`;
-    return new GrpcError(grpcStatus.unavailable, message, { fate: 'unsent', cause });
-  }
-
-  #ping(onAnswer: () => void): void {
-    if (this.#session.destroyed) return;
-    try {
-      this.#session.ping((error) => {
-        if (!error) onAnswer();
-      });
-    } catch {
-      // The session ended in between: its calls learn of that by themselves.
-    }
+    return new GrpcError(grpcStatus.unavailable, message, { fate: 'unsent' });
   }
 }
 
 /** One call under way. */
 export class Call {
-  readonly #stream: ClientHttp2Stream;
+  readonly #stream: ClientStream;
   readonly #handler: StreamHandler;
   readonly #keepalive: Keepalive;
   readonly #assembler = new MessageAssembler();
   /** What the server said at the end; without `error`: success. */
   #verdict: { error?: GrpcError | undefined } | undefined;
-  #cause: Error | undefined;
+  #hasHead = false;
   #ended = false;
 
-  constructor(stream: ClientHttp2Stream, handler: StreamHandler, keepalive: Keepalive) {
-    this.#stream = stream;
+  constructor(session: ClientSession, block: string, handler: StreamHandler, keepalive: Keepalive) {
     this.#handler = handler;
     this.#keepalive = keepalive;
     keepalive.callBegan();
-    stream.on('response', (headers) => this.#onResponse(headers));
-    stream.on('data', (chunk: Buffer) => this.#onData(chunk));
-    stream.on('trailers', (trailers) => this.#onTrailers(trailers));
-    stream.on('end', () => this.#verdict && this.#finish());
-    stream.on('error', (error: Error) => (this.#cause = error));
-    stream.on('close', () => this.#finish());
+    this.#stream = session.request(block, {
+      onHead: (fields) => this.#onHead(fields),
+      onData: (chunk) => this.#onData(chunk),
+      onEnd: (end) => this.#finish(end),
+    });
   }
 
   write(frame: Uint8Array): void {
@@ -242,19 +203,19 @@ export class Call {
 
   fail(error: GrpcError): void {
     this.#verdict = { error };
-    this.#finish();
-    this.#stream.close(NGHTTP2_CANCEL);
+    this.#stream.reset(errorCode.cancel);
   }
 
-  #onResponse(headers: IncomingHttpHeaders & IncomingHttpStatusHeader): void {
+  /** The head, then the trailers; a failure without an answer is both in one. */
+  #onHead(fields: readonly Field[]): void {
     this.#keepalive.heard();
-    if (headers[':status'] !== 200) this.fail(errorOfHttpStatus(headers[':status'] ?? 0));
-    else if (headers['grpc-status'] !== undefined) this.#onTrailers(headers); // a failure without an answer
-  }
-
-  #onTrailers(trailers: IncomingHttpHeaders): void {
-    const status = trailers['grpc-status'] as string | undefined;
-    this.#verdict ??= { error: errorOfTrailers(status, trailers['grpc-message'] as string | undefined) };
+    const status = Number(valueOf(fields, ':status') ?? 0);
+    // Something before the answer.
+    if (!this.#hasHead && status >= 100 && status < 200) return;
+    if (!this.#hasHead && status !== 200) return this.fail(errorOfHttpStatus(status));
+    this.#hasHead = true;
+    const grpc = valueOf(fields, 'grpc-status');
+    if (grpc !== undefined) this.#verdict ??= { error: errorOfTrailers(grpc, valueOf(fields, 'grpc-message')) };
   }
 
   #onData(chunk: Buffer): void {
@@ -272,28 +233,43 @@ export class Call {
     }
   }
 
-  #finish(): void {
+  #finish(end: StreamEnd): void {
     if (this.#ended) return;
     this.#ended = true;
     this.#keepalive.callEnded();
-    const verdict = this.#verdict ?? { error: this.#lost() };
+    const verdict = this.#verdict ?? { error: end.isWhole ? errorOfTrailers(undefined, undefined) : lost(end) };
     if (!verdict.error && !this.#assembler.empty) {
       verdict.error = new GrpcError(grpcStatus.internal, 'the answer ends inside a message', { fate: 'lost' });
     }
     this.#handler.onEnd(verdict.error);
   }
+}
 
-  /** The stream ended without a word from the server. */
-  #lost(): GrpcError {
-    const { rstCode, pending } = this.#stream;
-    const unsent = pending || rstCode === NGHTTP2_REFUSED_STREAM;
-    const reason = this.#cause?.message ?? (rstCode === NGHTTP2_NO_ERROR ? 'it ended' : `HTTP/2 code ${rstCode}`);
-    const options = { fate: unsent ? 'unsent' : 'lost', cause: this.#cause } as const;
-    return new GrpcError(grpcStatus.unavailable, `the connection broke during the call: ${reason}`, options);
-  }
+const valueOf = (fields: readonly Field[], name: string): string | undefined =>
+  fields.find((field) => field.name === name)?.value;
+
+/** The stream ended without a word from the server. */
+function lost({ isUnsent, error, code }: StreamEnd): GrpcError {
+  const reason = error?.message ?? (code === errorCode.none ? 'it ended' : `HTTP/2 code ${code}`);
+  const options = { fate: isUnsent ? 'unsent' : 'lost', cause: error } as const;
+  return new GrpcError(grpcStatus.unavailable, `the connection broke during the call: ${reason}`, options);
 }
 
 function tooLate(method: string, timeoutMs: number): GrpcError {
   const message = `${method}: no answer within ${Math.ceil(timeoutMs)} ms`;
   return new GrpcError(grpcStatus.deadlineExceeded, message, { fate: 'lost' });
 }
+
+const headOf = ({ authority, secure }: Endpoint): string =>
+  encodedPseudoField(':method', 'POST') +
+  encodedPseudoField(':scheme', secure ? 'https' : 'http') +
+  encodedPseudoField(':authority', authority);
+
+/** The same for every call, behind its path. */
+const commonFields = [
+  ['content-type', 'application/grpc'],
+  ['te', 'trailers'],
+  ['user-agent', 'hangar'],
+]
+  .map(([name, value]) => encodedField(name!, value!))
+  .join('');

@@ -7,7 +7,7 @@
  * is bounded by cutting off whoever lets it pile up.
  */
 
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { frame, frameHeadBytes, writeFrameHead } from './frames.ts';
 import { emptyTable } from './hpack/encoder.ts';
 import { flag, frameBytesMin, frameType, initialWindow, windowMax } from './protocol.ts';
@@ -32,7 +32,7 @@ export class Outgoing {
   readonly frameBytesMax = frameBytesMin;
   /** The other end made its table of headers smaller, and waits for the next block to say so. */
   mustEmptyTable = false;
-  readonly #socket: Socket;
+  readonly #socket: Duplex;
   readonly #onPile: () => void;
   readonly #flush = (): void => this.flush();
   readonly #senders = new Set<Sender>();
@@ -41,7 +41,7 @@ export class Outgoing {
   #isScheduled = false;
   #isBlocked = false;
 
-  constructor(socket: Socket, onPile: () => void) {
+  constructor(socket: Duplex, onPile: () => void) {
     this.#socket = socket;
     this.#onPile = onPile;
     socket.on('drain', () => {

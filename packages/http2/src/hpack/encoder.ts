@@ -4,7 +4,6 @@
  * be guessed from their sizes.
  */
 
-import type { Headers } from '../../message.ts';
 import { staticFields } from './static-table.ts';
 
 /** A number after the bits of its first byte, which are given with it. */
@@ -48,6 +47,12 @@ export function encodedField(name: string, value: string): string {
   return begin + integer(0, 0x7f, value.length) + value;
 }
 
+/** Of a request; they come before all others. */
+export function encodedPseudoField(name: ':method' | ':scheme' | ':authority' | ':path', value: string): string {
+  if (badValue.test(value)) throw new TypeError(`${name} has characters that are not allowed`);
+  return integer(0, 0x0f, staticFields.findIndex((field) => field.name === name) + 1) + literal(value);
+}
+
 const statuses = new Map<number, string>(
   staticFields.flatMap(({ name, value }, at) =>
     name === ':status' ? [[Number(value), integer(0x80, 0x7f, at + 1)] as const] : [],
@@ -57,7 +62,10 @@ const statusBegin = integer(0, 0x0f, staticFields.findIndex(({ name }) => name =
 
 const encodedStatus = (status: number): string => statuses.get(status) ?? statusBegin + literal(String(status));
 
-export function encodedHead(status: number, headers: Headers): string {
+/** Of an answer, by name. */
+export type EncodedHeaders = Readonly<Record<string, string | readonly string[]>>;
+
+export function encodedHead(status: number, headers: EncodedHeaders): string {
   let block = encodedStatus(status);
   for (const name in headers) {
     const value = headers[name]!;

@@ -19,14 +19,25 @@ export interface Received {
   data(streamId: number, payload: Buffer, flowBytes: number, isLast: boolean): void;
   /** Undefined: there were too many. */
   headers(streamId: number, fields: readonly Field[] | undefined, isLast: boolean): void;
-  reset(streamId: number): void;
+  reset(streamId: number, code: number): void;
   setting(id: number, value: number): void;
   /** All settings of a frame were given. */
   settingsEnd(): void;
   ping(payload: Buffer): void;
+  /** The answer to a ping. */
+  pong?(): void;
+  /** The other end begins nothing behind this stream, and soon ends. */
+  goAway?(lastStreamId: number, code: number): void;
   /** Of the connection, when it is 0. */
   windowUpdate(streamId: number, bytes: number): void;
   streamError(error: StreamError): void;
+}
+
+export interface IncomingOptions {
+  /** Of frames that carry nothing: PING, SETTINGS, PRIORITY, DATA without data, and what nobody knows. */
+  readonly emptyFrames: Allowance;
+  /** A client begins with it, a server does not. */
+  readonly hasPreface: boolean;
 }
 
 const protocolError = (message: string): ConnectionError => new ConnectionError(errorCode.protocol, message);
@@ -38,13 +49,13 @@ export class Incoming {
     this.#frame(type, flags, id, bytes, start, end),
   );
   readonly #decoder: HpackDecoder;
-  /** Of frames that carry nothing: PING, SETTINGS, PRIORITY, DATA without data, and what nobody knows. */
   readonly #emptyFrames: Allowance;
-  #prefaceLeft: Buffer | undefined = preface;
+  #prefaceLeft: Buffer | undefined;
   #hasSettings = false;
   #block: HeaderBlock | undefined;
 
-  constructor(to: Received, limits: HeaderLimits, emptyFrames: Allowance) {
+  constructor(to: Received, limits: HeaderLimits, { emptyFrames, hasPreface }: IncomingOptions) {
+    this.#prefaceLeft = hasPreface ? preface : undefined;
     this.#to = to;
     this.#decoder = new HpackDecoder(limits);
     this.#emptyFrames = emptyFrames;
@@ -81,15 +92,15 @@ export class Incoming {
         case frameType.priority:
           return this.#priority(id, bytes, start, end);
         case frameType.resetStream:
-          return this.#reset(id, end - start);
+          return this.#reset(id, bytes, start, end);
         case frameType.settings:
           return this.#settings(flags, id, bytes, start, end);
         case frameType.pushPromise:
-          throw protocolError('a client pushes nothing');
+          throw protocolError('nobody may push here');
         case frameType.ping:
           return this.#ping(flags, id, bytes.subarray(start, end));
         case frameType.goAway:
-          return requireConnection(id);
+          return this.#goAway(id, bytes, start, end);
         case frameType.windowUpdate:
           return this.#windowUpdate(id, bytes, start, end);
         case frameType.continuation:
@@ -142,10 +153,10 @@ export class Incoming {
     this.#countEmpty();
   }
 
-  #reset(id: number, length: number): void {
+  #reset(id: number, bytes: Buffer, start: number, end: number): void {
     requireStream(id);
-    if (length !== 4) throw frameSizeError('RST_STREAM of a wrong length');
-    this.#to.reset(id);
+    if (end - start !== 4) throw frameSizeError('RST_STREAM of a wrong length');
+    this.#to.reset(id, bytes.readUInt32BE(start));
   }
 
   #settings(flags: number, id: number, bytes: Buffer, start: number, end: number): void {
@@ -165,7 +176,14 @@ export class Incoming {
     requireConnection(id);
     if (payload.length !== 8) throw frameSizeError('PING of a wrong length');
     this.#countEmpty();
-    if (!(flags & flag.ack)) this.#to.ping(payload);
+    if (flags & flag.ack) this.#to.pong?.();
+    else this.#to.ping(payload);
+  }
+
+  #goAway(id: number, bytes: Buffer, start: number, end: number): void {
+    requireConnection(id);
+    if (end - start < 8) throw frameSizeError('GOAWAY of a wrong length');
+    this.#to.goAway?.(bytes.readUInt32BE(start) & windowMax, bytes.readUInt32BE(start + 4));
   }
 
   #windowUpdate(id: number, bytes: Buffer, start: number, end: number): void {

@@ -1,0 +1,157 @@
+/** One request of a client and its answer. */
+
+import { numberFrame } from '../frames.ts';
+import type { Field } from '../hpack/field.ts';
+import type { Outgoing, Sender } from '../outgoing.ts';
+import { errorCode, frameType, windowMax } from '../protocol.ts';
+import { ReceiveWindow } from '../receive-window.ts';
+
+export interface StreamEvents {
+  /** The head of the answer, and its trailers where there are any. */
+  onHead(fields: readonly Field[]): void;
+  onData(chunk: Buffer): void;
+  /** Once, last. */
+  onEnd(end: StreamEnd): void;
+}
+
+export interface StreamEnd {
+  /** The answer came to its end. */
+  readonly isWhole: boolean;
+  /** The server has not begun with the request for sure. */
+  readonly isUnsent: boolean;
+  /** What broke it off; absent when it was reset by number alone. */
+  readonly error?: Error | undefined;
+  readonly code: number;
+}
+
+export interface ClientStreamHost {
+  readonly outgoing: Outgoing;
+  readonly receiveWindowBytes: number;
+  ended(stream: ClientStream): void;
+}
+
+export class ClientStream implements Sender {
+  /** 0: it waits for its turn. */
+  id = 0;
+  readonly #block: string;
+  readonly #events: StreamEvents;
+  readonly #host: ClientStreamHost;
+  readonly #receive: ReceiveWindow;
+  #window = 0;
+  /** What could not be sent yet. */
+  #waiting: Uint8Array[] = [];
+  #isRequestWhole = false;
+  #isRequestSent = false;
+  #isEnded = false;
+
+  constructor(block: string, events: StreamEvents, host: ClientStreamHost) {
+    this.#block = block;
+    this.#events = events;
+    this.#host = host;
+    this.#receive = new ReceiveWindow(host.receiveWindowBytes);
+  }
+
+  begin(id: number, window: number): void {
+    this.id = id;
+    this.#window = window;
+    this.#host.outgoing.head(id, this.#block, this.#isRequestWhole && this.#waiting.length === 0);
+    this.#send();
+  }
+
+  write(chunk: Uint8Array): void {
+    if (this.#isEnded || this.#isRequestWhole) return;
+    this.#waiting.push(chunk);
+    if (this.id !== 0) this.#send();
+  }
+
+  end(chunk: Uint8Array): void {
+    if (this.#isEnded || this.#isRequestWhole) return;
+    this.#waiting.push(chunk);
+    this.#isRequestWhole = true;
+    if (this.id !== 0) this.#send();
+  }
+
+  /** The answer is not wanted any more. */
+  reset(code: number = errorCode.cancel): void {
+    if (this.#isEnded) return;
+    if (this.id !== 0) this.#host.outgoing.append(numberFrame(frameType.resetStream, this.id, code));
+    this.#finish({ isWhole: false, isUnsent: this.id === 0, code });
+  }
+
+  /** By WINDOW_UPDATE or SETTINGS. False: it would be larger than a window can be. */
+  widen(bytes: number): boolean {
+    this.#window += bytes;
+    if (this.#waiting.length > 0) this.#send();
+    return this.#window <= windowMax;
+  }
+
+  sendSome(): boolean {
+    const first = this.#waiting[0];
+    if (first === undefined || this.#isEnded) return false;
+    const { outgoing } = this.#host;
+    const length = Math.min(first.length, this.#window, outgoing.window, outgoing.frameBytesMax);
+    if (length <= 0 && first.length > 0) return false;
+    this.#window -= length;
+    if (length === first.length) this.#waiting.shift();
+    else this.#waiting[0] = first.subarray(length);
+    const isLast = this.#isRequestWhole && this.#waiting.length === 0;
+    outgoing.data(this.id, first.subarray(0, length), isLast);
+    this.#isRequestSent = isLast;
+    return this.#waiting.length > 0;
+  }
+
+  head(fields: readonly Field[] | undefined, isLast: boolean): void {
+    if (this.#isEnded) return;
+    if (!fields) return this.reset(errorCode.enhanceYourCalm);
+    this.#events.onHead(fields);
+    if (isLast) this.#answerEnded();
+  }
+
+  data(chunk: Buffer, flowBytes: number, isLast: boolean): void {
+    if (this.#isEnded) return;
+    if (!this.#receive.take(flowBytes)) return this.reset(errorCode.flowControl);
+    if (chunk.length > 0) this.#events.onData(chunk);
+    if (this.#isEnded) return;
+    if (isLast) return this.#answerEnded();
+    const given = this.#receive.give(flowBytes);
+    if (given > 0) this.#host.outgoing.append(numberFrame(frameType.windowUpdate, this.id, given));
+  }
+
+  wasReset(code: number): void {
+    this.#finish({ isWhole: false, isUnsent: code === errorCode.refusedStream, code });
+  }
+
+  /** The server will not look at it. */
+  refused(error: Error): void {
+    this.#finish({ isWhole: false, isUnsent: true, error, code: errorCode.refusedStream });
+  }
+
+  /** The connection is gone. */
+  lost(error: Error | undefined): void {
+    this.#finish({ isWhole: false, isUnsent: this.id === 0, error, code: errorCode.none });
+  }
+
+  /** All at once when the windows allow it: most requests fit. */
+  #send(): void {
+    const { outgoing } = this.#host;
+    while (outgoing.isOpen && this.sendSome());
+    if (this.#waiting.length > 0) outgoing.wants(this);
+  }
+
+  #answerEnded(): void {
+    // A server may answer before it has read everything; what is left would be for nobody.
+    if (!this.#isRequestSent && this.id !== 0) {
+      this.#host.outgoing.append(numberFrame(frameType.resetStream, this.id, errorCode.none));
+    }
+    this.#finish({ isWhole: true, isUnsent: false, code: errorCode.none });
+  }
+
+  #finish(end: StreamEnd): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#waiting = [];
+    this.#host.outgoing.forget(this);
+    this.#host.ended(this);
+    this.#events.onEnd(end);
+  }
+}

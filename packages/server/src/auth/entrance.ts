@@ -1,0 +1,63 @@
+/** Who comes in, and whether he may do what he asks for. Nothing is waited for when it is known at once. */
+
+import { unauthorized } from '@hangar/api';
+import type { AuditRecord } from '../audit/auditor.ts';
+import { healthPaths } from '../documents/health.ts';
+import type { ServerRequest } from '../http/message.ts';
+import type { RequestInfo } from '../request/info.ts';
+import { anonymousHealth } from './anonymous.ts';
+import type { AnonymousAccess } from './anonymous.ts';
+import type { Judgement } from './authorize.ts';
+import { forbidden } from './forbidden.ts';
+import type { Guard } from './guard.ts';
+import { isPromise } from './promise.ts';
+import { anonymous } from './user.ts';
+import type { User } from './user.ts';
+
+/** Whoever may reach the port may ask whether the server is well. */
+const isPublic = (path: string): boolean => healthPaths.test(path) || path === '/version';
+
+const isRead = (verb: string): boolean => verb === 'get' || verb === 'head';
+
+export class Entrance {
+  readonly #guard: Guard;
+  readonly #isLetIn: AnonymousAccess;
+
+  /** `isLetIn`: where nobody needs to be known; absent: to health and version alone. */
+  constructor(guard: Guard, isLetIn: AnonymousAccess = anonymousHealth) {
+    this.#guard = guard;
+    this.#isLetIn = isLetIn;
+  }
+
+  /** Throws or rejects with 401. */
+  authenticate(request: ServerRequest, path: string): User | Promise<User> {
+    const identifying = this.#guard.identify(request);
+    if (isPromise(identifying)) return identifying.then((user) => user ?? this.#stranger(request, path));
+    return identifying ?? this.#stranger(request, path);
+  }
+
+  #stranger(request: ServerRequest, path: string): User {
+    // Credentials that are not valid are refused even where none are needed.
+    if (this.#isLetIn(path) && request.header('authorization') === undefined) return anonymous;
+    throw unauthorized();
+  }
+
+  /** Throws or rejects with 403. */
+  authorize(user: User, info: RequestInfo, audit: AuditRecord | undefined): void | Promise<void> {
+    if (!info.isResource && isRead(info.verb) && isPublic(info.path)) return audit?.decided('allow', '');
+    const judging = this.#guard.judge(user, info);
+    if (judging instanceof Promise) return judging.then((judgement) => insistOn(user, info, judgement, audit));
+    insistOn(user, info, judging, audit);
+  }
+}
+
+function insistOn(
+  user: User,
+  info: RequestInfo,
+  { decision, reason, error }: Judgement,
+  audit: AuditRecord | undefined,
+): void {
+  audit?.decided(decision === 'allow' ? 'allow' : 'forbid', reason);
+  if (decision === 'allow') return;
+  throw error ?? forbidden(user, info, reason);
+}

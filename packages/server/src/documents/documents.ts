@@ -1,0 +1,84 @@
+/** What is served besides objects: what the server is, how it is, and what it serves. */
+
+import type { Aggregator } from '../aggregation/aggregator.ts';
+import { issuerDocument, issuerPaths } from '../auth/service-accounts/documents.ts';
+import type { ServiceAccounts } from '../auth/service-accounts/service-accounts.ts';
+import type { ControlPlane } from '../control-plane.ts';
+import type { Answer, ServerRequest } from '../http/message.ts';
+import { processMetrics } from '../metrics/process-metrics.ts';
+import type { RequestMetrics } from '../metrics/request-metrics.ts';
+import { bytesAnswer } from '../objects/answers.ts';
+import { PageNotFound } from '../objects/page-not-found.ts';
+import { unknownPath } from '../resources/unknown.ts';
+import { Discovery } from './discovery.ts';
+import { healthAnswer, healthPaths } from './health.ts';
+import type { HealthChecks } from './health.ts';
+import { OpenApi } from './open-api.ts';
+import { versionInfo } from './version.ts';
+
+export interface DocumentsOptions {
+  readonly plane: ControlPlane;
+  readonly serviceAccounts?: ServiceAccounts;
+  readonly health: HealthChecks;
+  readonly aggregator?: Aggregator;
+  /** What others count, in the format of Prometheus. */
+  readonly metrics?: () => string;
+  /** Host and port that clients are told. */
+  readonly address: () => string;
+}
+
+const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
+
+export class Documents {
+  readonly #options: DocumentsOptions;
+  readonly #requests: RequestMetrics;
+  readonly #discovery: Discovery;
+  readonly #openApi: OpenApi;
+
+  constructor(options: DocumentsOptions, requests: RequestMetrics) {
+    this.#options = options;
+    this.#requests = requests;
+    this.#discovery = new Discovery(options.plane.catalogue, options.address, options.aggregator);
+    this.#openApi = new OpenApi(options.plane.catalogue, options.aggregator);
+  }
+
+  async answer(request: ServerRequest, path: string, query: string): Promise<Answer> {
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw new PageNotFound();
+    if (path === '/version') return json(versionInfo);
+    if (path === '/metrics') return bytesAnswer(200, metricsType, Buffer.from(this.#metricsText()));
+    if (healthPaths.test(path)) return healthAnswer(path, query, this.#options.health);
+    const found = this.#discovery.answer(path, request) ?? (await this.#openApi.answer(path, query, request));
+    if (found) return found;
+    const { serviceAccounts, address } = this.#options;
+    const issuer =
+      serviceAccounts && issuerDocument({ path, accept: request.header('accept') }, serviceAccounts, address());
+    if (issuer) return issuer;
+    if (path === '/') return json({ paths: this.#paths() });
+    throw unknownPath(path);
+  }
+
+  #metricsText(): string {
+    const { metrics, aggregator } = this.#options;
+    const others = [metrics?.(), aggregator?.metrics()].filter((text) => text !== undefined && text !== '');
+    return `${[this.#requests.text(), ...others, processMetrics()].join('\n')}\n`;
+  }
+
+  #paths(): string[] {
+    const groups = this.#options.plane.catalogue.groups;
+    const named = groups.filter(({ name }) => name !== '');
+    const own = named.flatMap(({ name, versions: all }) => [
+      `/apis/${name}`,
+      ...all.map((one) => `/apis/${name}/${one.name}`),
+    ]);
+    const remote = (this.#options.aggregator?.versions ?? []).flatMap(({ group, version }) =>
+      group === '' ? [] : [`/apis/${group}`, `/apis/${group}/${version}`],
+    );
+    const versions = [...new Set([...own, ...remote])];
+    const others = ['/healthz', '/livez', '/metrics', '/openapi/v2', '/openapi/v3', '/readyz', '/version'];
+    const issuer = this.#options.serviceAccounts ? issuerPaths(this.#options.serviceAccounts) : [];
+    return [...issuer, '/api', '/api/v1', '/apis', ...versions.sort(), ...others].sort();
+  }
+}
+
+const json = (value: object): Answer =>
+  bytesAnswer(200, 'application/json', Buffer.from(JSON.stringify(value, undefined, 2)));

@@ -1,0 +1,103 @@
+/** An API server on a store of the test's choice: what all servers in this process are made of. */
+
+import { systemClock, systemRandom } from '@hangar/core';
+import type { Clock, Random } from '@hangar/core';
+import type { Store } from '@hangar/store';
+import type { PluginChoice } from '../admission/plugins.ts';
+import type { Auditor } from '../audit/auditor.ts';
+import { privilegedGroup } from '../auth/authorize.ts';
+import type { Authorizer } from '../auth/authorize.ts';
+import type { ControlPlane } from '../control-plane.ts';
+import type { HealthChecks } from '../documents/health.ts';
+import type { Peer, ServerRequest } from '../http/message.ts';
+import { openControlPlane } from '../open-control-plane.ts';
+import type { Outbound } from '../outbound/index.ts';
+import { ApiServer } from '../server.ts';
+import type { ApiServerOptions } from '../server.ts';
+import { testAuthentication } from './authentication.ts';
+import type { TestAuthentication } from './authentication.ts';
+
+export interface PlaneOptions {
+  /** Absent: all but `ServiceAccount`, as no controller makes accounts here; the real server of tests has none either. */
+  readonly admission?: PluginChoice;
+  /** Absent: the machine's. */
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly cacheBytesMax?: number;
+  /** Absent: one that does not go to loopback. Closed by whoever made it. */
+  readonly outbound?: Outbound;
+}
+
+export interface ServerOptions extends PlaneOptions, TestAuthentication {
+  readonly auditor?: Auditor;
+  /** Instead of what servers in tests accept. */
+  readonly authentication?: (plane: ControlPlane) => Partial<Pick<ApiServerOptions, 'authenticators' | 'anonymous'>>;
+  /** Absent: administrators may do everything, all others nothing. */
+  readonly authorizers?: readonly Authorizer[] | ((plane: ControlPlane) => readonly Authorizer[]);
+  readonly health?: HealthChecks;
+}
+
+export interface OpenServer {
+  readonly plane: ControlPlane;
+  readonly server: ApiServer;
+  /** Failures that the server calls its own, which is never what a test is about. */
+  readonly problems: Error[];
+  /** Leaves the store open. */
+  close(): void;
+}
+
+export const openTestPlane = (store: Store, options: PlaneOptions = {}): ReturnType<typeof openControlPlane> =>
+  openControlPlane({
+    name: 'root',
+    prefix: '/registry',
+    store,
+    clock: options.clock ?? systemClock,
+    random: options.random ?? systemRandom,
+    admission: options.admission ?? { disabled: ['ServiceAccount'] },
+    bootstrap: {
+      serviceAddress: '10.0.0.1',
+      serviceCidr: '10.0.0.0/24',
+      endpoint: { address: '127.0.0.1', port: 6443 },
+    },
+    ...(options.cacheBytesMax === undefined ? {} : { cacheBytesMax: options.cacheBytesMax }),
+    ...(options.outbound === undefined ? {} : { outbound: options.outbound }),
+  });
+
+export async function openServer(store: Store, options: ServerOptions = {}): Promise<OpenServer> {
+  const { plane, close } = await openTestPlane(store, options);
+  const { authorizers = [privilegedGroup], auditor } = options;
+  const problems: Error[] = [];
+  const server = new ApiServer({
+    plane,
+    ...testAuthentication(plane, options),
+    ...options.authentication?.(plane),
+    authorizers: typeof authorizers === 'function' ? authorizers(plane) : authorizers,
+    ...(auditor && { auditor }),
+    health: options.health ?? { livez: [], readyz: [] },
+    address: () => '127.0.0.1:6443',
+    onError: (error) => problems.push(error),
+  });
+  return { plane, server, problems, close };
+}
+
+export interface RequestParts {
+  readonly method: string;
+  readonly target: string;
+  /** By their names in lower case. */
+  readonly headers: ReadonlyMap<string, readonly string[]>;
+  readonly body: Uint8Array;
+  readonly peer?: Peer;
+}
+
+const nowhere: Peer = { address: '127.0.0.1', certificate: undefined };
+
+/** As a listener would hand it over. */
+export const serverRequest = ({ method, target, headers, body, peer = nowhere }: RequestParts): ServerRequest => ({
+  method,
+  target,
+  peer,
+  header: (name) => headers.get(name)?.join(', '),
+  headerValues: (name) => headers.get(name) ?? [],
+  headerNames: () => [...headers.keys()],
+  body: () => Promise.resolve(body),
+});

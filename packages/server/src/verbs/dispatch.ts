@@ -1,0 +1,45 @@
+/** From a call to what carries it out: the subresource or the verb that its path and method name. */
+
+import { notFound, StatusError } from '@hangar/api';
+import type { Answer } from '../http/message.ts';
+import { PageNotFound } from '../objects/page-not-found.ts';
+import type { ResourceRequest } from '../request/info.ts';
+import { subresourceOf } from '../resources/resource.ts';
+import { noSuchResource, notAllowed } from '../resources/unknown.ts';
+import { subresourceHandler } from '../subresources/index.ts';
+import { groupResource } from './call.ts';
+import type { Call } from './call.ts';
+import { verbHandler } from './index.ts';
+
+/** A namespace's own path has it as its namespace, too. */
+const isNamespaceItself = ({ group, resource, namespace, name }: ResourceRequest): boolean =>
+  group === '' && resource === 'namespaces' && namespace === name;
+
+/** Throws when nothing does. */
+export function dispatch(call: Call): Promise<Answer> {
+  const { info, resource } = call;
+  // A resource of a namespace has no objects outside of one: it may only be looked at across all of them.
+  if (resource.namespaced && info.namespace === '' && info.verb !== 'list' && info.verb !== 'watch') {
+    if (!resource.struct) throw new PageNotFound();
+    throw info.name === '' ? notAllowed(resource, info.verb) : noSuchResource();
+  }
+  if (!resource.namespaced && info.namespace !== '' && !isNamespaceItself(info)) {
+    throw resource.struct ? noSuchResource() : new PageNotFound();
+  }
+  if (/[^/]/.test(info.rest) && info.subresource !== 'proxy') throw noSuchResource();
+  if (info.subresource !== '') {
+    const subresource = subresourceOf(resource, info.subresource);
+    const handler = subresource && subresourceHandler(resource, subresource.name, info.verb);
+    if (!subresource) throw resource.struct ? noSuchResource() : notFound(groupResource(call), info.name);
+    if (!handler) throw notAllowed(resource, info.verb);
+    return handler(call);
+  }
+  if (resource.isTerminating && info.verb === 'create') {
+    throw new StatusError('MethodNotAllowed', 'create not allowed while custom resource definition is terminating', {
+      details: { group: resource.group, kind: resource.name },
+    });
+  }
+  const handler = verbHandler(resource, info.verb, info.name !== '');
+  if (!handler) throw notAllowed(resource, info.verb);
+  return handler(call);
+}
