@@ -43,14 +43,19 @@ async function ownConfiguration({ dataDirectory }: EncryptionOptions): Promise<s
   return file;
 }
 
-const configuration = (secret: string): string => `apiVersion: apiserver.config.k8s.io/v1
-kind: EncryptionConfiguration
-resources:
-  - resources: [secrets]
-    providers:
-      - secretbox:
-          keys:
-            - name: key1
-              secret: ${secret}
-      - identity: {}
-`;
+/** As JSON, which is YAML too, and needs no parser to be loaded. */
+const configuration = (secret: string): string =>
+  `${JSON.stringify(
+    {
+      apiVersion: 'apiserver.config.k8s.io/v1',
+      kind: 'EncryptionConfiguration',
+      resources: [
+        {
+          resources: ['secrets'],
+          providers: [{ secretbox: { keys: [{ name: 'key1', secret }] } }, { identity: {} }],
+        },
+      ],
+    },
+    undefined,
+    2,
+  )}\n`;

@@ -1,10 +1,12 @@
 /** Opens a control plane on a store: catalogue, admission, the objects it is born with, and what must follow the store. */
 
+import { createRequire } from 'node:module';
 import type { Clock, Random } from '@hangar/core';
 import type { Store } from '@hangar/store';
 import { Admission } from './admission/admission.ts';
-import { admissionPlugins } from './admission/plugins.ts';
-import type { PluginChoice } from './admission/plugins.ts';
+import { chosenPlugins } from './admission/plugin-choice.ts';
+import type { PluginChoice } from './admission/plugin-choice.ts';
+import type * as Plugins from './admission/plugins.ts';
 import { RoleAggregator } from './auth/authorization/rbac/aggregation.ts';
 import { Policy } from './auth/authorization/rbac/policy.ts';
 import { bootstrap } from './bootstrap/bootstrap.ts';
@@ -32,6 +34,9 @@ export interface ControlPlaneOptions {
   /** Shared by control planes, and closed by whoever made it. Absent: one that goes nowhere near this machine. */
   readonly outbound?: Outbound;
 }
+
+const require = createRequire(import.meta.url);
+const plugins = (): typeof Plugins => require('./admission/plugins.ts') as typeof Plugins;
 
 const defaultCacheBytesMax = 256 * 1024 * 1024;
 
@@ -62,7 +67,8 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Op
   plane.services = new ServiceResolver(plane);
   plane.policy = new Policy(plane);
   const aggregator = new RoleAggregator(plane);
-  plane.admission = new Admission(admissionPlugins(plane, options.admission));
+  const chosen = chosenPlugins(options.admission ?? {});
+  plane.admission = new Admission(() => plugins().admissionPlugins(plane, chosen));
   if (options.bootstrap) await bootstrap(plane, options.bootstrap);
   const definitions = new DefinitionFollower(plane);
   plane.definitions = definitions;

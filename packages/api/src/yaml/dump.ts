@@ -1,7 +1,11 @@
 /** Objects as YAML, in the form that Kubernetes' tools write: keys in order, lists not indented, double quotes. */
 
-import { dump } from 'js-yaml';
+import { createRequire } from 'node:module';
+import { lazy } from '@hangar/core';
 import type { JsonObject } from '../object.ts';
 
+const require = createRequire(import.meta.url);
+const yaml = lazy(() => require('js-yaml') as typeof import('js-yaml'));
+
 export const dumpYaml = (value: JsonObject): string =>
-  dump(value, { lineWidth: -1, noRefs: true, sortKeys: true, seqNoIndent: true, quoteStyle: 'double' });
+  yaml().dump(value, { lineWidth: -1, noRefs: true, sortKeys: true, seqNoIndent: true, quoteStyle: 'double' });

@@ -64,7 +64,7 @@ async function http2Server(
     sessions.push(session);
     session.on('error', () => {});
   });
-  server.on('stream', (stream) => {
+  server.on('stream', (stream: ServerHttp2Stream) => {
     stream.on('error', () => {});
     onStream(stream);
   });

@@ -7,7 +7,7 @@
 import { managedFieldsProblem } from '@hangar/api';
 import type { JsonObject, KubeObject } from '@hangar/api';
 import type { ControlPlane } from '../control-plane.ts';
-import type { AnnotationLevel } from './audit-annotations.ts';
+import type { AnnotationLevel } from '../audit/annotations.ts';
 import type { Guard } from '../auth/guard.ts';
 import type { User } from '../auth/user.ts';
 import type { Verb } from '../request/info.ts';
@@ -74,12 +74,14 @@ interface Asked {
 }
 
 export class Admission {
-  readonly #plugins: readonly AdmissionPlugin[];
+  readonly #make: () => readonly AdmissionPlugin[];
+  #plugins: readonly AdmissionPlugin[] | undefined;
   /** Those who have something to say about a resource: most plugins are about pods, most writes are not. */
   readonly #asked = new WeakMap<Resource, Asked>();
 
-  constructor(plugins: readonly AdmissionPlugin[]) {
-    this.#plugins = plugins;
+  /** They are made for the first write. */
+  constructor(make: () => readonly AdmissionPlugin[]) {
+    this.#make = make;
   }
 
   async mutate(request: AdmissionRequest): Promise<void> {
@@ -113,6 +115,7 @@ export class Admission {
     let asked = this.#asked.get(resource);
     if (!asked) {
       const name = `${resource.group}/${resource.name}`;
+      this.#plugins ??= this.#make();
       const plugins = this.#plugins.filter(({ resources }) => resources?.has(name) ?? true);
       asked = {
         mutating: plugins.filter((plugin) => plugin.mutate),
@@ -124,7 +127,7 @@ export class Admission {
   }
 
   close(): void {
-    for (const plugin of this.#plugins) plugin.close?.();
+    for (const plugin of this.#plugins ?? []) plugin.close?.();
   }
 }
 

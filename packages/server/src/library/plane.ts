@@ -38,7 +38,7 @@ export function libraryPlane(options: LibraryPlaneOptions): ControlPlane {
     clock,
     random,
     catalogue: new Catalogue({ hasBuiltin: false }),
-    admission: new Admission(options.admission ?? []),
+    admission: new Admission(() => options.admission ?? []),
     expiry: new Expiry(store, clock),
     collections: new Collections(store, cacheBytesMax),
     // What only the kinds of a whole cluster ask for.

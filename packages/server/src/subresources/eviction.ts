@@ -110,7 +110,7 @@ const inVersion = (options: DeleteOptions, pod: KubeObject): DeleteOptions =>
 const isConflict = (error: unknown): boolean => error instanceof StatusError && error.code === 'Conflict';
 
 /** The eviction itself was admitted. */
-const noAdmission = new Admission([]);
+const noAdmission = new Admission(() => []);
 
 async function deletePod(call: Call, options: DeleteOptions): Promise<void> {
   const pod = options.isDryRun ? undefined : await markAsDisrupted(call, options);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { certificateRequest } from '@hangar/pki/testing';
 import type { Authorizer } from '../../auth/authorize.ts';
 import { TestServer } from '../../testing/test-server.ts';
 import { alwaysAllow } from './testing/allow.ts';
-import { certificateRequest } from './testing/certificate-request.ts';
 
 const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const user = { token: 'user', user: 'alice', groups: [] };

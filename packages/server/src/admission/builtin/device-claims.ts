@@ -28,6 +28,10 @@ interface DeviceRequest {
   readonly adminAccess?: boolean;
 }
 
+interface ClaimSpec {
+  readonly devices?: { readonly requests?: readonly DeviceRequest[] };
+}
+
 interface DeviceStatus {
   readonly driver?: string;
   readonly pool?: string;
@@ -62,8 +66,8 @@ export const deviceClaimCheck: AdmissionPlugin = {
 };
 
 function checkSpec(request: AdmissionRequest, object: KubeObject): void | Promise<void> {
-  const spec = object['spec'] as { spec?: object; devices?: { requests?: DeviceRequest[] } } | undefined;
-  const { devices } = (object.kind === 'ResourceClaimTemplate' ? spec?.spec : spec) as NonNullable<typeof spec>;
+  const spec = object['spec'] as (ClaimSpec & { readonly spec?: ClaimSpec }) | undefined;
+  const { devices } = (object.kind === 'ResourceClaimTemplate' ? spec?.spec : spec) ?? {};
   const at = devices?.requests?.findIndex((one) => one.exactly?.adminAccess ?? one.adminAccess) ?? -1;
   if (at < 0) return undefined;
   return adminErrors(request, `spec.devices.requests[${at}].adminAccess`).then((errors) => refuse(request, errors));

@@ -9,6 +9,7 @@ import type { Entry } from '@hangar/store';
 import { collectionPrefix, objectKey } from '../../control-plane.ts';
 import type { ControlPlane } from '../../control-plane.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts';
+import { isNamespace } from '../matching/namespace.ts';
 
 const immortal = new Set(['default', 'kube-system', 'kube-public']);
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' };
@@ -18,7 +19,7 @@ export const namespaceLifecycle: AdmissionPlugin = {
   async mutate(request) {
     const { operation, resource, namespace, name, subresource } = request;
     if (operation === 'DELETE') {
-      if (isNamespaces(request) && subresource === '' && immortal.has(name)) {
+      if (isNamespace(request) && subresource === '' && immortal.has(name)) {
         throw forbiddenRequest({ group: '', resource: 'namespaces' }, name, 'this namespace may not be deleted');
       }
       return;
@@ -29,9 +30,6 @@ export const namespaceLifecycle: AdmissionPlugin = {
     if (found.isTerminating) throw terminating(request);
   },
 };
-
-const isNamespaces = ({ resource }: AdmissionRequest): boolean =>
-  resource.group === '' && resource.name === 'namespaces';
 
 /** Asking whether something is allowed in a namespace creates nothing there. */
 const isReview = ({ resource }: AdmissionRequest): boolean => resource.name === 'localsubjectaccessreviews';

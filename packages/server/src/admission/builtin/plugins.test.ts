@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { alwaysAllow } from './testing/allow.ts';
 import { TestServer } from '../../testing/test-server.ts';
-import { checkPluginChoice } from '../plugins.ts';
+import { checkPluginChoice } from '../plugin-choice.ts';
 import { container, inNamespace, pod } from './testing/steps.ts';
 
 const pods = inNamespace('default', 'pods');

@@ -5,13 +5,14 @@
 
 import { labelSelectorOf } from '@hangar/api';
 import type { GroupVersionKind, KubeObject, LabelSelector } from '@hangar/api';
+import type { ControlPlane } from '../../control-plane.ts';
 import type { ResourceName } from '../../resources/catalogue.ts';
 import { subresourceOf } from '../../resources/resource.ts';
 import type { Resource } from '../../resources/resource.ts';
 import { equivalentsOf, kindOf } from '../matching/equivalents.ts';
+import { namespaceLabels } from '../matching/namespaces.ts';
 import { ruleMatches } from '../matching/rules.ts';
 import type { Attributes } from './attributes.ts';
-import type { Namespaces } from './namespaces.ts';
 import type { MatchResources, MatchRule } from './spec.ts';
 
 /** What the request is matched as: itself, or the same resource in another group or version. */
@@ -42,15 +43,12 @@ export class MatchCriteria {
     return match && this.#selectsObject(attributes) ? match : undefined;
   }
 
-  selectsNamespace(attributes: Attributes, namespaces: Namespaces): boolean | Promise<boolean> {
-    const { namespace, isNamespace, object, request } = attributes;
+  /** What is of the cluster is never exempted. Rejects with 404 when there is no such namespace. */
+  selectsNamespace({ request }: Attributes, plane: ControlPlane): boolean | Promise<boolean> {
     if (this.#namespaces.isEmpty) return true;
-    // What is of the cluster is never exempted; a namespace is judged as it will be.
-    if (namespace === '' && !isNamespace) return true;
-    if (isNamespace && request.subresource === '' && object) return this.#namespaces.matches(object.metadata.labels);
-    const known = namespaces.known(namespace);
-    if (known) return this.#namespaces.matches(known.metadata.labels);
-    return namespaces.get(namespace).then(({ metadata }) => this.#namespaces.matches(metadata.labels));
+    const labels = namespaceLabels(request, plane);
+    if (labels instanceof Promise) return labels.then((found) => this.#namespaces.matches(found));
+    return labels === undefined || this.#namespaces.matches(labels);
   }
 
   #selectsObject({ object, old }: Attributes): boolean {

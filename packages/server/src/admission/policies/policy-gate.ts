@@ -8,27 +8,20 @@ import type { AdmissionRequest } from '../admission.ts';
 import { attributesOf } from './attributes.ts';
 import type { Attributes } from './attributes.ts';
 import { isExempt } from './exemptions.ts';
-import { Namespaces } from './namespaces.ts';
 import { candidates, select } from './selection.ts';
 import type { Selection } from './selection.ts';
 import { PolicySource } from './source.ts';
 import type { BoundPolicy, SourceOptions } from './source.ts';
 
-export type Dispatch<Compiled> = (
-  selection: Selection<Compiled>,
-  attributes: Attributes,
-  namespaces: Namespaces,
-) => Promise<void>;
+export type Dispatch<Compiled> = (selection: Selection<Compiled>, attributes: Attributes) => Promise<void>;
 
 export class PolicyGate<Compiled> {
   readonly #plane: ControlPlane;
   readonly #source: PolicySource<Compiled>;
-  readonly #namespaces: Namespaces;
 
   constructor(plane: ControlPlane, options: SourceOptions<Compiled>) {
     this.#plane = plane;
     this.#source = new PolicySource(plane, options);
-    this.#namespaces = new Namespaces(plane);
   }
 
   admit(request: AdmissionRequest, dispatch: Dispatch<Compiled>): void | Promise<void> {
@@ -46,15 +39,13 @@ export class PolicyGate<Compiled> {
     const attributes = attributesOf(request);
     const found = candidates(bound, attributes);
     if (found.length === 0) return undefined;
-    const surroundings = { plane: this.#plane, namespaces: this.#namespaces };
-    return select(found, attributes, surroundings).then(async (selection) => {
+    return select(found, attributes, this.#plane).then(async (selection) => {
       if (selection.invocations.length + selection.failures.length === 0) return;
-      await dispatch(selection, attributes, this.#namespaces);
+      await dispatch(selection, attributes);
     });
   }
 
   close(): void {
     this.#source.close();
-    this.#namespaces.close();
   }
 }

@@ -3,9 +3,9 @@
 import { StatusError } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
 import type { ControlPlane } from '../../control-plane.ts';
+import { findNamespace } from '../matching/namespaces.ts';
 import type { Attributes } from './attributes.ts';
 import type { Match } from './match-criteria.ts';
-import type { Namespaces } from './namespaces.ts';
 import { collectParams, paramResource } from './params.ts';
 import { PolicyProblem } from './problem.ts';
 import type { Binding, BoundPolicy, Policy } from './source.ts';
@@ -46,26 +46,21 @@ interface Candidate<Compiled> extends BoundPolicy<Compiled> {
   readonly match: Match;
 }
 
-/** What a request is not about but depends on: a request may be to a resource that has a plane of its own. */
-export interface Surroundings {
-  readonly plane: ControlPlane;
-  readonly namespaces: Namespaces;
-}
-
+/** `plane`: where namespaces and parameters are; a request may be to a resource that has a plane of its own. */
 export async function select<Compiled>(
   found: readonly Candidate<Compiled>[],
   attributes: Attributes,
-  { plane, namespaces }: Surroundings,
+  plane: ControlPlane,
 ): Promise<Selection<Compiled>> {
   const invocations: Invocation<Compiled>[] = [];
   const failures: Failure<Compiled>[] = [];
   for (const { policy, bindings, match } of found) {
     try {
-      if (!(await policy.criteria.selectsNamespace(attributes, namespaces))) continue;
+      if (!(await policy.criteria.selectsNamespace(attributes, plane))) continue;
       const resource = policy.spec.paramKind && paramResource(plane, policy.spec.paramKind);
       for (const binding of bindings) {
         try {
-          if (!(await bindingApplies(binding, attributes, namespaces))) continue;
+          if (!(await bindingApplies(binding, attributes, plane))) continue;
           const wanted = { plane, resource, ref: binding.spec.paramRef, namespace: attributes.namespace };
           invocations.push({ policy, match, binding, params: await collectParams(wanted) });
         } catch (error) {
@@ -80,9 +75,9 @@ export async function select<Compiled>(
   return { invocations, failures };
 }
 
-async function bindingApplies({ criteria }: Binding, attributes: Attributes, namespaces: Namespaces): Promise<boolean> {
+async function bindingApplies({ criteria }: Binding, attributes: Attributes, plane: ControlPlane): Promise<boolean> {
   if (!criteria) return true;
-  return criteria.match(attributes) !== undefined && criteria.selectsNamespace(attributes, namespaces);
+  return criteria.match(attributes) !== undefined && criteria.selectsNamespace(attributes, plane);
 }
 
 /** Anything else is a failure of the server, which no policy may let pass. */
@@ -94,8 +89,8 @@ function textOf(error: unknown): string {
 /** For `namespaceObject`; undefined for what is in none. Rejects with 404. */
 export async function namespaceObject(
   { namespace, isNamespace }: Attributes,
-  namespaces: Namespaces,
+  plane: ControlPlane,
 ): Promise<KubeObject | undefined> {
   if (namespace === '' || isNamespace) return undefined;
-  return namespaces.known(namespace) ?? namespaces.get(namespace);
+  return findNamespace(plane, namespace);
 }

@@ -5,10 +5,10 @@ import type { JsonObject, KubeObject } from '@hangar/api';
 import type { Resource } from '../../resources/resource.ts';
 import type { AdmissionRequest } from '../admission.ts';
 import { equivalentsOf } from '../matching/equivalents.ts';
+import { namespaceLabels } from '../matching/namespaces.ts';
 import { ruleMatches } from '../matching/rules.ts';
 import { forbid } from '../refusal.ts';
 import type { Webhook } from './configuration.ts';
-import { namespaceLabels } from './namespace-labels.ts';
 import { describe } from './review.ts';
 import type { VersionedRequest } from './versions.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ServerRequest } from '../../http/message.ts';
-import { annotateForAudit, auditAnnotationsOf } from '../audit-annotations.ts';
+import { annotateForAudit, auditAnnotationsOf } from '../../audit/annotations.ts';
 import { configMap, configMaps, definition, definitions, version, widget } from '../../testing/test-server.ts';
 import type { Data } from '../../testing/test-server.ts';
 import { allowed, answered, denied, patched } from '../../testing/webhook-server.ts';

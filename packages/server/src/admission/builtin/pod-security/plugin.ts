@@ -64,7 +64,11 @@ function check(request: AdmissionRequest, policy: ReadPolicy | undefined): void 
   }
   const { enforce, audit, warn, errors } = policy;
   const isLenient = errors.length === 0 && audit.level === 'privileged' && warn.level === 'privileged';
-  if (isLenient && (!isPod || enforce.level === 'privileged')) return;
+  if (isLenient && !isPod) return;
+  if (isLenient && enforce.level === 'privileged') {
+    request.annotate(`${annotationPrefix}enforce-policy`, 'privileged:latest');
+    return;
+  }
   if (isPod) {
     const pod = request.object as Pod;
     if (request.operation === 'UPDATE' && !isSignificant(specOf(pod), specOf(request.old!))) return;

@@ -4,13 +4,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { StatusError } from '@hangar/api';
 import type { JsonObject, KubeObject, StatusReason } from '@hangar/api';
 import type { CelBindings } from '@hangar/cel';
+import type { ControlPlane } from '../../../control-plane.ts';
 import type { MutationRounds } from '../../admission.ts';
+import { authorizerBindings } from '../../expressions/authorizer.ts';
 import { forbid } from '../../refusal.ts';
 import { Activation, Budget, policyCostLimit } from '../activation.ts';
 import type { Attributes } from '../attributes.ts';
-import { authorizerBindings } from '../../expressions/authorizer.ts';
 import { conditionsHold } from '../match-conditions.ts';
-import type { Namespaces } from '../namespaces.ts';
 import { PolicyProblem } from '../problem.ts';
 import { namespaceObject } from '../selection.ts';
 import type { Invocation, Selection } from '../selection.ts';
@@ -29,7 +29,7 @@ export { compilePolicy } from './policy.ts';
 
 export interface MutationContext {
   readonly attributes: Attributes;
-  readonly namespaces: Namespaces;
+  readonly plane: ControlPlane;
   readonly rounds: MutationRounds;
   readonly reinvocation: Reinvocation;
 }
@@ -70,8 +70,8 @@ async function invokeAll(
   invocations: readonly Invocation<MutatingPolicy>[],
   context: MutationContext,
 ): Promise<Refusal[]> {
-  const { attributes, namespaces } = context;
-  const namespace = await namespaceObject(attributes, namespaces);
+  const { attributes, plane } = context;
+  const namespace = await namespaceObject(attributes, plane);
   const authorizer = authorizerBindings(attributes.request);
   const turns = new Turns(attributes.request.plane.clock);
   const object = new ChangingObject(attributes);

@@ -22,9 +22,9 @@ export function mutatingAdmissionPolicy(plane: ControlPlane): AdmissionPlugin {
     mutate(request, rounds) {
       // A deletion has nothing to change.
       if (request.operation === 'DELETE') return undefined;
-      return gate.admit(request, (selection, attributes, namespaces) => {
+      return gate.admit(request, (selection, attributes) => {
         const reinvocation = rounds.state(gate, () => new Reinvocation());
-        return evaluation().dispatch(selection, { attributes, namespaces, rounds, reinvocation });
+        return evaluation().dispatch(selection, { attributes, plane, rounds, reinvocation });
       });
     },
     close: () => gate.close(),

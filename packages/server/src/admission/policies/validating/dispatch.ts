@@ -2,10 +2,10 @@
 
 import { StatusError } from '@hangar/api';
 import type { KubeObject, StatusReason } from '@hangar/api';
+import type { ControlPlane } from '../../../control-plane.ts';
+import { authorizerBindings } from '../../expressions/authorizer.ts';
 import { forbid } from '../../refusal.ts';
 import type { Attributes } from '../attributes.ts';
-import { authorizerBindings } from '../../expressions/authorizer.ts';
-import type { Namespaces } from '../namespaces.ts';
 import { PolicyProblem } from '../problem.ts';
 import { namespaceObject } from '../selection.ts';
 import type { Invocation, Selection } from '../selection.ts';
@@ -28,14 +28,14 @@ interface Refusal {
 export async function dispatch(
   { invocations, failures }: Selection<ValidatingPolicy>,
   attributes: Attributes,
-  namespaces: Namespaces,
+  plane: ControlPlane,
 ): Promise<void> {
   const refusals: Refusal[] = failures.map(({ policy, binding, problem }) => ({
     message: deniedBy(policy.name, binding?.name, problem),
     reason: 'Invalid',
   }));
   if (invocations.length > 0) {
-    const namespace = await namespaceObject(attributes, namespaces);
+    const namespace = await namespaceObject(attributes, plane);
     refusals.push(...(await evaluateAll(invocations, attributes, namespace)));
   }
   const [first] = refusals;

@@ -16,10 +16,10 @@ export function validatingAdmissionPolicy(plane: ControlPlane): AdmissionPlugin 
     bindings: 'validatingadmissionpolicybindings',
     compile: (spec) => evaluation().compilePolicy(spec),
   });
-  const dispatch: typeof Dispatch.dispatch = (...args) => evaluation().dispatch(...args);
   return {
     name: 'ValidatingAdmissionPolicy',
-    validate: (request) => gate.admit(request, dispatch),
+    validate: (request) =>
+      gate.admit(request, (selection, attributes) => evaluation().dispatch(selection, attributes, plane)),
     close: () => gate.close(),
   };
 }

@@ -1,0 +1,43 @@
+/** One YAML document, as kube-apiserver understands it. Loaded with the first one that is not JSON. */
+
+import { load, loadAll, YAMLException } from 'js-yaml';
+import type { LoadOptions } from 'js-yaml';
+import { ApiError } from '../errors.ts';
+import { depthMax } from '../limits.ts';
+import { kubernetesYaml } from './schema.ts';
+import { unshare } from './unshare.ts';
+
+const options: LoadOptions = { schema: kubernetesYaml, maxDepth: depthMax, json: true };
+
+/** Throws MalformedYaml or TooDeep. */
+export function readDocument(text: string, findRepeated: boolean): { value: unknown; problems: string[] } {
+  const value = translated(() => loadAll(text, options)[0] ?? null);
+  const problems = findRepeated ? repeatedKeys(text) : [];
+  return { value: text.includes('*') ? unshare(value) : value, problems };
+}
+
+function repeatedKeys(text: string): string[] {
+  try {
+    load(text, { ...options, json: false });
+    return [];
+  } catch (error) {
+    if (!(error instanceof YAMLException) || !/duplicate/i.test(error.reason ?? '')) return [];
+    const line = (error.mark?.line ?? 0) + 1;
+    const source = text.split('\n')[line - 1] ?? '';
+    const key = /([^\s{,:'"]+)['"]?\s*:/.exec(source.slice(error.mark?.column ?? 0))?.[1] ?? '';
+    return [`yaml: unmarshal errors:\n  line ${line}: key ${JSON.stringify(key)} already set in map`];
+  }
+}
+
+function translated(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof YAMLException)) {
+      throw new ApiError('MalformedYaml', 'yaml: the document cannot be read', { cause: error });
+    }
+    const where = error.mark ? `line ${error.mark.line + 1}: ` : '';
+    const isDeep = /depth|nest/i.test(error.reason ?? '');
+    throw new ApiError(isDeep ? 'TooDeep' : 'MalformedYaml', `yaml: ${where}${error.reason}`, { cause: error });
+  }
+}
