@@ -1,11 +1,11 @@
 /** Where a request without any credentials is let in as `system:anonymous`, to be judged as everybody else. */
 
-import { healthPaths } from '../documents/health.ts';
+import { isPublicPath } from '../request/public-paths.ts';
 
 export type AnonymousAccess = (path: string) => boolean;
 
 /** Whoever may reach the port may ask whether the server is well, and which one it is. */
-export const anonymousHealth: AnonymousAccess = (path) => healthPaths.test(path) || path === '/version';
+export const anonymousHealth: AnonymousAccess = isPublicPath;
 
 export interface AnonymousOptions {
   readonly enabled: boolean;

@@ -2,9 +2,9 @@
 
 import { unauthorized } from '@hangar/api';
 import type { AuditRecord } from '../audit/auditor.ts';
-import { healthPaths } from '../documents/health.ts';
 import type { ServerRequest } from '../http/message.ts';
 import type { RequestInfo } from '../request/info.ts';
+import { isPublicPath } from '../request/public-paths.ts';
 import { anonymousHealth } from './anonymous.ts';
 import type { AnonymousAccess } from './anonymous.ts';
 import type { Judgement } from './authorize.ts';
@@ -13,9 +13,6 @@ import type { Guard } from './guard.ts';
 import { isPromise } from './promise.ts';
 import { anonymous } from './user.ts';
 import type { User } from './user.ts';
-
-/** Whoever may reach the port may ask whether the server is well. */
-const isPublic = (path: string): boolean => healthPaths.test(path) || path === '/version';
 
 const isRead = (verb: string): boolean => verb === 'get' || verb === 'head';
 
@@ -44,7 +41,7 @@ export class Entrance {
 
   /** Throws or rejects with 403. */
   authorize(user: User, info: RequestInfo, audit: AuditRecord | undefined): void | Promise<void> {
-    if (!info.isResource && isRead(info.verb) && isPublic(info.path)) return audit?.decided('allow', '');
+    if (!info.isResource && isRead(info.verb) && isPublicPath(info.path)) return audit?.decided('allow', '');
     const judging = this.#guard.judge(user, info);
     if (judging instanceof Promise) return judging.then((judgement) => insistOn(user, info, judgement, audit));
     insistOn(user, info, judging, audit);

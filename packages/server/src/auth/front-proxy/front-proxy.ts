@@ -7,7 +7,7 @@ import type { Clock } from '@hangar/core';
 import type { Peer, ServerRequest } from '../../http/message.ts';
 import type { Authenticator } from '../authenticate.ts';
 import { CertificateAuthorities } from '../authorities.ts';
-import { extraOf } from '../impersonation/wanted.ts';
+import { extraOf, utf8 } from '../impersonation/wanted.ts';
 import { authenticated } from '../user.ts';
 import type { User } from '../user.ts';
 
@@ -54,7 +54,7 @@ export class FrontProxyAuthenticator implements Authenticator {
     return authenticated({
       name,
       uid: firstValue(request, uidHeaders),
-      groups: groupHeaders.flatMap((header) => request.headerValues(header).map(text)).filter((group) => group !== ''),
+      groups: groupHeaders.flatMap((header) => request.headerValues(header).map(utf8)).filter((group) => group !== ''),
       extra: merged(extraHeaderPrefixes.map((prefix) => extraOf(request, names, prefix))),
     });
   }
@@ -74,13 +74,10 @@ export class FrontProxyAuthenticator implements Authenticator {
 function firstValue(request: ServerRequest, headers: readonly string[]): string {
   for (const header of headers) {
     const value = request.headerValues(header)[0] ?? '';
-    if (value !== '') return text(value);
+    if (value !== '') return utf8(value);
   }
   return '';
 }
-
-/** Headers are bytes, which Node shows one by one; names are UTF-8, as Go writes and reads them. */
-const text = (value: string): string => Buffer.from(value, 'latin1').toString();
 
 type Extra = Readonly<Record<string, readonly string[]>>;
 

@@ -70,6 +70,14 @@ describe('an administrator', () => {
     ]);
   });
 
+  test('is understood beyond ASCII', async () => {
+    await using server = await start();
+    const bytes = (text: string): string => Buffer.from(text).toString('latin1');
+    const headers = { 'impersonate-user': bytes('józef'), 'impersonate-group': bytes('größe') };
+    const user = await become(server, headers);
+    assert.deepEqual([user.username, user.groups[0]], ['józef', 'größe']);
+  });
+
   test('must name the user', async () => {
     await using server = await start();
     for (const headers of [

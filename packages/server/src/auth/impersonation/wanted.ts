@@ -11,18 +11,21 @@ const extraPrefix = 'impersonate-extra-';
 export function wantedUser(request: ServerRequest): User | undefined {
   const names = request.headerNames();
   if (!names.some((name) => name.startsWith(prefix))) return undefined;
-  const first = (name: string): string => request.headerValues(name)[0] ?? '';
+  const first = (name: string): string => utf8(request.headerValues(name)[0] ?? '');
   const extra = extraOf(request, names, extraPrefix);
   const user = {
     name: first('impersonate-user'),
     uid: first('impersonate-uid'),
-    groups: request.headerValues('impersonate-group'),
+    groups: request.headerValues('impersonate-group').map(utf8),
     extra,
   };
   if (user.name !== '') return user;
   if (user.uid === '' && user.groups.length === 0 && Object.keys(extra).length === 0) return undefined;
   throw badRequest(`requested ${goText(user)} without impersonating a user name`);
 }
+
+/** Headers are bytes: what they mean is UTF-8, what we are given is a character for each byte. */
+export const utf8 = (value: string): string => Buffer.from(value, 'latin1').toString();
 
 /** What headers of a prefix say: the rest of their names, percent-decoded, are the keys. */
 export function extraOf(
@@ -34,7 +37,7 @@ export function extraOf(
   for (const name of names) {
     if (!name.startsWith(ofPrefix)) continue;
     const key = decoded(name.slice(ofPrefix.length));
-    extra.set(key, [...(extra.get(key) ?? []), ...request.headerValues(name)]);
+    extra.set(key, [...(extra.get(key) ?? []), ...request.headerValues(name).map(utf8)]);
   }
   return Object.fromEntries([...extra].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
