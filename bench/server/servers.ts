@@ -2,13 +2,14 @@
 
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { etcdArguments, etcdUrl, kubernetesArguments, writeCredentials } from '@hangar/api/testing';
 import { freePorts } from '../../tests/conformance/servers/processes.ts';
 import { tool } from '../../tools/tool.ts';
 import { Connection } from './connection.ts';
@@ -80,15 +81,10 @@ async function isReady(port: number, token: string): Promise<boolean> {
 }
 
 async function runEtcd(all: Started): Promise<string> {
-  const [client, peer] = await freePorts(2);
-  const url = `http://127.0.0.1:${client}`;
-  all.run(await tool('etcd'), [
-    `--data-dir=${all.folder}/etcd`,
-    `--listen-client-urls=${url}`,
-    `--advertise-client-urls=${url}`,
-    `--listen-peer-urls=http://127.0.0.1:${peer}`,
-  ]);
-  return url;
+  const [clientPort, peerPort] = await freePorts(2);
+  const place = { folder: all.folder, clientPort: clientPort!, peerPort: peerPort! };
+  all.run(await tool('etcd'), etcdArguments(place));
+  return etcdUrl(place);
 }
 
 export async function startKubernetes(): Promise<Server> {
@@ -98,22 +94,9 @@ export async function startKubernetes(): Promise<Server> {
     const [port] = await freePorts(1);
     const token = randomUUID();
     const { folder } = all;
-    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-    await writeFile(join(folder, 'sa.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
-    await writeFile(join(folder, 'sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }));
-    await writeFile(join(folder, 'tokens.csv'), `${token},admin,,system:masters\n`);
-    const etcd = await runEtcd(all);
-    all.run(await tool('kube-apiserver'), [
-      `--etcd-servers=${etcd}`,
-      '--bind-address=127.0.0.1',
-      `--secure-port=${port}`,
-      `--cert-dir=${folder}/certificates`,
-      '--service-account-issuer=https://kubernetes.default.svc',
-      `--service-account-key-file=${folder}/sa.pub`,
-      `--service-account-signing-key-file=${folder}/sa.key`,
-      `--token-auth-file=${folder}/tokens.csv`,
-      '--authorization-mode=RBAC',
-    ]);
+    await writeCredentials(folder, [{ token, user: 'admin', groups: ['system:masters'] }]);
+    const place = { folder, etcdUrl: await runEtcd(all), port: port! };
+    all.run(await tool('kube-apiserver'), kubernetesArguments(place, ['--authorization-mode=RBAC']));
     return all.ready('kube-apiserver + etcd', port!, token);
   });
 }

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import type { Received, Sent } from './testing/client.ts';
+import type { Data, Received, Sent } from './testing/client.ts';
 import { Victim, mine } from './testing/victim.ts';
 
 let victim: Victim;
@@ -137,6 +137,66 @@ describe('bodies', () => {
     );
     assert.equal(status, 201);
     assert.ok(String(headers['warning'] ?? '').length < 64_000);
+  });
+});
+
+describe('values', () => {
+  const pod = (resources: object, spec: object = {}) => ({
+    metadata: { name: 'q' },
+    spec: { containers: [{ name: 'c', image: 'i', resources }], ...spec },
+  });
+
+  test('quantities with exponents or digits without end are refused, not computed', async () => {
+    for (const cpu of [
+      '1e999999999',
+      '1e100000',
+      '1e-999999999',
+      '1E+2147483647',
+      '9'.repeat(300_000),
+      `0.${'0'.repeat(300_000)}1`,
+    ]) {
+      const { status } = await bounded(1_000, () =>
+        post({ body: pod({ limits: { cpu } }) }, `${mine}/pods?dryRun=All`),
+      );
+      assert.equal(status, 400, cpu.slice(0, 20));
+    }
+  });
+
+  test('lists of many thousands are checked in time in proportion to their length', async () => {
+    const many = (count: number, make: (at: number) => object) => Array.from({ length: count }, (_, at) => make(at));
+    const containers = many(20_000, () => ({ name: 'c', image: 'i' }));
+    assert.equal(
+      (await bounded(4_000, () => post({ body: pod({}, { containers }) }, `${mine}/pods?dryRun=All`))).status,
+      422,
+    );
+    const ports = many(20_000, (at) => ({ name: `p${at}`, port: at + 1 }));
+    const service = { metadata: { name: 's' }, spec: { ports } };
+    assert.equal((await bounded(4_000, () => post({ body: service }, `${mine}/services?dryRun=All`))).status, 201);
+    const ownerReferences = many(10_000, (at) => ({ apiVersion: 'v1', kind: 'Pod', name: `p${at}`, uid: `u${at}` }));
+    assert.equal(
+      (await bounded(4_000, () => post({ body: { metadata: { name: 'o', ownerReferences } } }))).status,
+      201,
+    );
+  });
+
+  test('columns of a definition that look everywhere, again and again, find no more than there is', async () => {
+    for (const [at, jsonPath] of [
+      '.spec..a..a..a..a..a..a',
+      '.spec..*..*..*..*',
+      `.spec${'[*]'.repeat(500)}`,
+    ].entries()) {
+      const plural = `column${'abc'[at]}s`;
+      const body = definition(plural, { 'x-kubernetes-preserve-unknown-fields': true }) as Data;
+      body.spec.versions[0].additionalPrinterColumns = [{ name: 'x', type: 'string', jsonPath }];
+      await victim.administrator.create(definitions, body);
+      let spec: object = { a: 1 };
+      for (let depth = 0; depth < 60; depth++) spec = { a: spec, b: 2 };
+      const path = `/apis/example.com/v1/namespaces/mine/${plural}`;
+      const kind = plural[0]!.toUpperCase() + plural.slice(1, -1);
+      await victim.administrator.create(path, { ...thing('deep', kind), spec });
+      const headers = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
+      assert.equal((await bounded(2_000, () => victim.administrator.request('GET', path, { headers }))).status, 200);
+    }
   });
 });
 

@@ -153,6 +153,30 @@ describe('HTTP/2: a request costs no more than it may', () => {
   });
 });
 
+test('watches that nobody reads cost reads, not memory: what they miss is kept once', async () => {
+  const sockets = await Promise.all(Array.from({ length: 100 }, () => victim.tenant.socket()));
+  try {
+    for (const socket of sockets) {
+      socket.write(`GET ${mine}/configmaps?watch=true HTTP/1.1\r\nHost: x\r\n${victim.tenant.credentials}\r\n`);
+    }
+    await Promise.all(sockets.map((socket) => once(socket, 'data')));
+    for (const socket of sockets) socket.pause();
+    const bytes = (): number => process.memoryUsage().external + process.memoryUsage().heapUsed;
+    const beforeBytes = bytes();
+    await victim.administrator.create(`${mine}/configmaps`, { metadata: { name: 'loud' } });
+    for (let at = 0; at < 100; at++) {
+      await victim.administrator.merge(`${mine}/configmaps/loud`, { data: { a: `${at}`.padEnd(200_000, 'x') } });
+    }
+    // Twenty megabytes were written; a copy for each would be two gigabytes, of which sockets may hold some.
+    const grown = bytes() - beforeBytes;
+    assert.ok(grown < 600_000_000, `${grown} bytes more`);
+    await othersAreServed();
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    await victim.administrator.expect(200, 'DELETE', `${mine}/configmaps/loud`);
+  }
+});
+
 describe('connections that do not come to their point', () => {
   /** Milliseconds until the server closes it. */
   const closed = async (socket: Socket): Promise<number> => {

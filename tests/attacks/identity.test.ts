@@ -1,16 +1,19 @@
 /** Being somebody else without their credentials: by certificates, by headers of proxies, by impersonation. */
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { connect } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import { systemClock, systemRandom } from '@hangar/core';
 import { createAuthority, issueCertificate } from '@hangar/pki';
 import type { KeyPair } from '@hangar/pki';
 import type { Client } from './testing/client.ts';
 import { headers, hello, RawFrames } from './testing/raw-frames.ts';
 import type { Pairs } from './testing/raw-frames.ts';
-import { Victim, mine, roles, tenantToken, theirs } from './testing/victim.ts';
+import { Victim, mine, nobodyToken, roles, tenantToken, theirs } from './testing/victim.ts';
 
 const world = { clock: systemClock, random: systemRandom };
 const masters = {
@@ -64,6 +67,75 @@ describe('a certificate is nobody’s', () => {
       certificate: await victim.pki('front-proxy-client.crt'),
       key: await victim.pki('front-proxy-client.key'),
     }));
+});
+
+test('an older TLS than 1.2 is not spoken', async () => {
+  const socket = connect({
+    host: '127.0.0.1',
+    port: victim.port,
+    ca: victim.ca,
+    minVersion: 'TLSv1',
+    maxVersion: 'TLSv1.1',
+    ciphers: 'DEFAULT:@SECLEVEL=0',
+  });
+  const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException];
+  assert.match(error.code ?? '', /PROTOCOL_VERSION/);
+});
+
+describe('a CA that is no longer trusted', () => {
+  const [old, next] = [createAuthority('old', 1, world), createAuthority('next', 1, world)];
+  let file: string;
+  let changing: Victim;
+  before(async () => {
+    changing = await Victim.start({
+      flags: (folder) => {
+        file = join(folder, 'users.crt');
+        writeFileSync(file, old.certificate);
+        return [`--client-ca-file=${file}`];
+      },
+    });
+  });
+  after(() => changing[Symbol.asyncDispose]());
+
+  test('is nobody’s: on new connections, on continued sessions, and on connections that were open before', async () => {
+    const { key, certificate } = issueCertificate(old, masters, world);
+    const tls = {
+      host: '127.0.0.1',
+      port: changing.port,
+      ca: changing.ca,
+      key,
+      cert: certificate,
+      ALPNProtocols: ['http/1.1'],
+    };
+    /** The status of a request, with what continues the session of its connection. */
+    const ask = async (
+      session?: Buffer,
+    ): Promise<{ status: string; session: Buffer; isContinued: boolean; socket: TLSSocket }> => {
+      const socket = connect({ ...tls, ...(session ? { session } : {}) });
+      const tickets: Buffer[] = [];
+      socket.on('session', (ticket: Buffer) => tickets.push(ticket));
+      await once(socket, 'secureConnect');
+      const status = await asked(socket);
+      return { status, session: tickets.at(-1)!, isContinued: socket.isSessionReused(), socket };
+    };
+    const asked = async (socket: TLSSocket): Promise<string> => {
+      socket.write(`GET /api/v1/namespaces/theirs/configmaps/treasure HTTP/1.1\r\nHost: x\r\n\r\n`);
+      const [answer] = (await once(socket, 'data')) as [Buffer];
+      return answer.toString('latin1').slice(9, 12);
+    };
+    const first = await ask();
+    const again = await ask(first.session);
+    assert.deepEqual([first.status, again.status, again.isContinued], ['200', '200', true]);
+    writeFileSync(file, next.certificate);
+    const deadline = Date.now() + 20_000;
+    for (let fresh = await ask(); fresh.status !== '401'; fresh = await ask()) {
+      fresh.socket.destroy();
+      assert.ok(Date.now() < deadline, 'the file is not read again');
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    for (const { session } of [first, again]) assert.equal((await ask(session)).status, '401', 'a continued session');
+    assert.equal(await asked(again.socket), '401', 'a connection that was open before');
+  });
 });
 
 test('a certificate of ours is its user, in its own groups only', async () => {
@@ -142,6 +214,48 @@ test('headers that come twice over HTTP/2 are not a choice, either', async () =>
     client.send(hello, headers(1, [...asked, ...more]));
     assert.ok(['400', '401', 'reset'].includes(await client.outcome(1)), JSON.stringify(more));
   }
+});
+
+test('requests of one connection are each who they say: what one showed is not lent to the next', async () => {
+  const certificate = await victim.certificateFor('known');
+  const read = (token?: string, as?: string): Pairs => [
+    [':method', 'GET'],
+    [':scheme', 'https'],
+    [':path', `${mine}/configmaps/trinket`],
+    [':authority', 'x'],
+    ...(token === undefined ? [] : ([['authorization', `Bearer ${token}`]] as Pairs)),
+    ...(as === undefined ? [] : ([['impersonate-user', as]] as Pairs)),
+  ];
+  const rounds: readonly (readonly [Pairs, withCertificate: string, without: string])[] = [
+    [read(tenantToken), '403', '200'],
+    [read(), '403', '401'],
+    [read(nobodyToken), '403', '403'],
+    [read(tenantToken), '403', '200'],
+    [read('wrong'), '403', '401'],
+    [read(tenantToken, 'kubernetes-admin'), '403', '403'],
+    [read(), '403', '401'],
+  ];
+  for (const [client, column] of [
+    [victim.client({ certificate }), 1],
+    [victim.stranger, 2],
+  ] as const) {
+    await using frames = await RawFrames.open(await client.socket('h2'));
+    frames.send(hello);
+    // All at once, so that they overtake each other if they can.
+    frames.send(...rounds.map(([pairs], at) => headers(2 * at + 1, pairs)));
+    for (const [at, round] of rounds.entries()) assert.equal(await frames.outcome(2 * at + 1), round[column], `${at}`);
+  }
+  // The same with HTTP/1.1, one behind the other.
+  const lines = rounds.map(([pairs]) => {
+    const given = pairs.slice(4).map(([name, value]) => `${name}: ${value}\r\n`);
+    return `GET ${mine}/configmaps/trinket HTTP/1.1\r\nHost: x\r\n${given.join('')}\r\n`;
+  });
+  const statuses = (text: string): string[] => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status!);
+  const until = (text: string): boolean => statuses(text).length === rounds.length;
+  assert.deepEqual(
+    statuses(await victim.stranger.raw(lines.join(''), { until })),
+    rounds.map((round) => round[2]),
+  );
 });
 
 describe('a browser that has its user’s certificate', () => {

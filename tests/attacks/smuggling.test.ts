@@ -187,6 +187,10 @@ describe('HTTP/2: what HTTP/1.1 would read otherwise is malformed', () => {
     'a pseudo-header that nobody knows': () => [[':user', 'admin'], ...asked()],
     'two lengths': () => asked(['content-length', '0'], ['content-length', '5']),
     'a length where nothing comes': () => asked(['content-length', '5']),
+    'CONNECT with a protocol': () => [
+      [':protocol', 'websocket'],
+      ...asked().map(([n, v]) => [n, n === ':method' ? 'CONNECT' : v] as const),
+    ],
     'a method that is none': () => asked().map(([n, v]) => (n === ':method' ? [n, 'GET /x HTTP/1.1\r\n'] : [n, v])),
   };
   for (const [name, pairs] of Object.entries(cases)) {
@@ -199,6 +203,18 @@ describe('HTTP/2: what HTTP/1.1 would read otherwise is malformed', () => {
       assert.equal(await client.outcome(3), '200');
     });
   }
+});
+
+test('HTTP/2: CONNECT opens no way through, whoever asks', async () => {
+  await using client = await RawFrames.open(await victim.administrator.socket('h2'));
+  client.send(
+    hello,
+    headers(1, [
+      [':method', 'CONNECT'],
+      [':authority', `127.0.0.1:${victim.port}`],
+    ]),
+  );
+  assert.match(await client.outcome(1), /^(4\d\d|reset)$/);
 });
 
 describe('answers cannot be split by what was asked', () => {

@@ -60,7 +60,7 @@ export const authenticationFlags = {
 } as const;
 
 export const authenticationHelp: HelpGroup = {
-  title: 'Authentication: who asks',
+  title: 'Authentication',
   rows: [
     ['--client-ca-file FILE', "CAs whose certificates prove users, besides Hangar's own; read again when it changes"],
     ['--token-file FILE', 'static tokens, a line each: token,user,uid,"group,group"'],

@@ -18,7 +18,7 @@ export const authorizationFlags = {
 } as const;
 
 export const authorizationHelp: HelpGroup = {
-  title: 'Authorization: may they',
+  title: 'Authorization',
   rows: [
     [
       '--authorization-mode MODES',

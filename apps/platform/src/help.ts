@@ -18,21 +18,16 @@ export function helpText(head: string, groups: readonly HelpGroup[]): string {
 
 function rowText([option, meaning]: HelpRow): string {
   const indent = ' '.repeat(meaningColumn);
+  const lines = wrapped(meaning, columnsMax - meaningColumn).map((line) => indent + line);
   const name = `  ${option}`;
-  const lines = wrapped(meaning, columnsMax - meaningColumn);
-  const isShort = name.length + 2 <= meaningColumn;
-  const [first = '', ...rest] = lines;
-  return (
-    isShort
-      ? [name.padEnd(meaningColumn) + first, ...rest.map((line) => indent + line)]
-      : [name, ...lines.map((line) => indent + line)]
-  ).join('\n');
+  if (name.length + 2 > meaningColumn) return [name, ...lines].join('\n');
+  return name.padEnd(meaningColumn) + lines.join('\n').slice(meaningColumn);
 }
 
-/** Lines of whole words; what is longer than a line stays whole. */
+/** Lines of whole words; what is in parentheses begins a line rather than being torn. */
 function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
-  for (const word of text.split(' ')) {
+  for (const [word] of text.matchAll(/\([^)]*\)\S*|\S+/g)) {
     const last = lines.at(-1);
     if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
     else lines[lines.length - 1] = `${last} ${word}`;

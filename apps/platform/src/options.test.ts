@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
-import { readOptions, UsageError } from './options.ts';
+import { flags, help, readOptions, UsageError } from './options.ts';
 import type { PlatformOptions } from './options.ts';
 import { readTokens } from './tokens.ts';
 
@@ -105,10 +105,16 @@ test('stores are embedded, in memory, or etcd with its endpoints', () => {
   assert.deepEqual(read('--store', 'etcd', '--etcd-endpoints', 'http://a:1,http://b:2').store, {
     type: 'etcd',
     endpoints: ['http://a:1', 'http://b:2'],
+    tls: undefined,
     compactionIntervalMs: 300_000,
   });
+  const files = ['--etcd-cafile', 'ca.crt', '--etcd-certfile', 'client.crt', '--etcd-keyfile', 'client.key'];
+  const { store } = read('--store', 'etcd', '--etcd-endpoints', 'https://a:1', ...files);
+  assert.deepEqual('tls' in store && store.tls, { ca: 'ca.crt', certificate: 'client.crt', key: 'client.key' });
   for (const args of [
     ['--store', 'etcd'],
+    ['--store', 'etcd', '--etcd-endpoints', 'https://a:1', '--etcd-certfile', 'client.crt'],
+    ['--etcd-cafile', 'ca.crt'],
     ['--store', 'etcd', '--etcd-endpoints', 'http://a:1', '--etcd-compaction-interval', '-1m'],
     ['--store', 'etcd', '--etcd-endpoints', 'http://a:1', '--etcd-compaction-interval', 'often'],
     ['--store', 'memory', '--etcd-compaction-interval', '1m'],
@@ -133,6 +139,12 @@ test('help and version come before everything else, and what is unknown is refus
   for (const args of [['--unknown'], ['positional'], ['--listen']]) {
     assert.throws(() => readOptions(args), UsageError, args.join(' '));
   }
+});
+
+test('every option is explained, in lines that fit a terminal', () => {
+  const explained = [...help.matchAll(/^  (?:-h, )?--([a-z-]+)/gm)].map(([, name]) => name);
+  assert.deepEqual(explained.toSorted(), Object.keys(flags).toSorted());
+  for (const line of help.split('\n')) assert.ok(line.length <= 100, line);
 });
 
 test('tokens are lines of token, user, uid and groups', () => {

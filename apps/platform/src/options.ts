@@ -2,7 +2,6 @@
 
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { parseDuration } from '@hangar/api';
 import { checkPluginChoice, parseCidr } from '@hangar/server';
 import type { PluginChoice } from '@hangar/server';
 import { auditFlags, auditHelp, auditOptions } from './audit-options.ts';
@@ -14,6 +13,8 @@ import type { AuthorizationSource } from './authorization-options.ts';
 import { helpText } from './help.ts';
 import { servingFlags, servingHelp, servingOptions } from './serving-options.ts';
 import type { ServingOptions } from './serving-options.ts';
+import { storeFlags, storeHelp, storeOptions } from './store-options.ts';
+import type { StoreOptions } from './store-options.ts';
 import { UsageError } from './usage-error.ts';
 
 export { UsageError };
@@ -44,15 +45,6 @@ export interface PlatformOptions {
   readonly outboundAllow: readonly string[];
 }
 
-export type StoreOptions =
-  | { readonly type: 'embedded' | 'memory' }
-  | {
-      readonly type: 'etcd';
-      readonly endpoints: readonly string[];
-      /** Older history is compacted away; 0: somebody else does it. */
-      readonly compactionIntervalMs: number;
-    };
-
 export const help = helpText('Hangar, a home for Kubernetes control planes.\n\nUsage: hangar [options]', [
   {
     title: 'Basics',
@@ -72,14 +64,7 @@ export const help = helpText('Hangar, a home for Kubernetes control planes.\n\nU
       ...servingHelp,
     ],
   },
-  {
-    title: 'Store',
-    rows: [
-      ['--store DRIVER', 'embedded, etcd or memory (default: embedded)'],
-      ['--etcd-endpoints URLS', 'of --store etcd, separated by commas'],
-      ['--etcd-compaction-interval DURATION', "how much of etcd's history is kept (default: 5m; 0: left to others)"],
-    ],
-  },
+  storeHelp,
   authenticationHelp,
   authorizationHelp,
   {
@@ -95,16 +80,16 @@ export const help = helpText('Hangar, a home for Kubernetes control planes.\n\nU
     rows: [
       [
         '--encryption-provider-config FILE',
-        "kube-apiserver's EncryptionConfiguration (default, for the embedded store: DIR/pki/encryption.yaml, made at the first start)",
+        "kube-apiserver's EncryptionConfiguration; without it, the embedded store has DIR/pki/encryption.yaml, made at the first start, and others encrypt nothing",
       ],
     ],
   },
   {
-    title: 'Outbound: where webhooks and APIServices may lead',
+    title: 'Outbound',
     rows: [
       [
         '--outbound-allow-cidr CIDR',
-        'let them reach loopback, link-local or metadata addresses of this network; may be repeated',
+        'let webhooks and APIServices reach loopback, link-local and metadata addresses of this network; may be repeated',
       ],
     ],
   },
@@ -127,7 +112,7 @@ export function readOptions(args: readonly string[]): PlatformOptions | 'help' |
     dataDirectory,
     ...listenAddress(values.listen),
     kubeconfig: resolve(values.kubeconfig ?? join(dataDirectory, 'admin.kubeconfig')),
-    store: storeOptions(values.store, values['etcd-endpoints'], values['etcd-compaction-interval']),
+    store: storeOptions(values),
     tokenFile: values['token-file'],
     serving: servingOptions(values),
     authentication: authenticationOptions(values),
@@ -141,33 +126,34 @@ export function readOptions(args: readonly string[]): PlatformOptions | 'help' |
   };
 }
 
+/** All that there are. */
+export const flags = {
+  'data-dir': { type: 'string', default: '.data' },
+  listen: { type: 'string', default: '127.0.0.1:6443' },
+  kubeconfig: { type: 'string' },
+  'advertise-address': { type: 'string' },
+  host: { type: 'string', multiple: true },
+  'token-file': { type: 'string' },
+  ...servingFlags,
+  ...authenticationFlags,
+  ...authorizationFlags,
+  ...auditFlags,
+  'outbound-allow-cidr': { type: 'string', multiple: true },
+  'encryption-provider-config': { type: 'string' },
+  'enable-admission-plugins': { type: 'string', multiple: true },
+  'disable-admission-plugins': { type: 'string', multiple: true },
+  ...storeFlags,
+  version: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
 function parse(args: readonly string[]) {
   try {
     const { values } = parseArgs({
       args: [...args],
       strict: true,
       allowPositionals: false,
-      options: {
-        'data-dir': { type: 'string', default: '.data' },
-        listen: { type: 'string', default: '127.0.0.1:6443' },
-        kubeconfig: { type: 'string' },
-        'advertise-address': { type: 'string' },
-        host: { type: 'string', multiple: true },
-        'token-file': { type: 'string' },
-        ...servingFlags,
-        ...authenticationFlags,
-        ...authorizationFlags,
-        ...auditFlags,
-        'outbound-allow-cidr': { type: 'string', multiple: true },
-        'encryption-provider-config': { type: 'string' },
-        'enable-admission-plugins': { type: 'string', multiple: true },
-        'disable-admission-plugins': { type: 'string', multiple: true },
-        store: { type: 'string', default: 'embedded' },
-        'etcd-endpoints': { type: 'string' },
-        'etcd-compaction-interval': { type: 'string' },
-        version: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
+      options: flags,
     });
     return values;
   } catch (error) {
@@ -203,29 +189,4 @@ function networks(all: readonly string[]): readonly string[] {
     }
   }
   return all;
-}
-
-function storeOptions(type: string, endpoints: string | undefined, compaction: string | undefined): StoreOptions {
-  switch (type) {
-    case 'embedded':
-    case 'memory':
-      if (endpoints !== undefined) throw new UsageError('--etcd-endpoints is for --store etcd');
-      if (compaction !== undefined) throw new UsageError('--etcd-compaction-interval is for --store etcd');
-      return { type };
-    case 'etcd':
-      if (endpoints === undefined) throw new UsageError('--store etcd needs --etcd-endpoints');
-      return { type, endpoints: endpoints.split(','), compactionIntervalMs: milliseconds(compaction ?? '5m') };
-    default:
-      throw new UsageError(`--store: "${type}" is none of embedded, etcd, memory`);
-  }
-}
-
-function milliseconds(compaction: string): number {
-  try {
-    const found = Number(parseDuration(compaction) / 1_000_000n);
-    if (found >= 0) return found;
-  } catch {
-    // As wrong as a negative one.
-  }
-  throw new UsageError(`--etcd-compaction-interval: "${compaction}" is no duration`);
 }

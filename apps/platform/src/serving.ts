@@ -1,6 +1,7 @@
 /**
  * What the port shows and whom it trusts, while the server runs: certificates that are renewed, by us or by whoever put
- * them there, are shown to the next client, and CAs that are added or taken back count for the next connection.
+ * them there, are shown to the next client; CAs that are added count for the next connection, CAs that are taken back for the
+ * next request.
  */
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';

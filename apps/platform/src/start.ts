@@ -16,7 +16,6 @@ import {
   Outbound,
 } from '@hangar/server';
 import type { ApiServerOptions, ControlPlane, Handler } from '@hangar/server';
-import { openEmbeddedStore, openMemoryStore } from '@hangar/store';
 import type { Store } from '@hangar/store';
 import { authentication } from './authentication.ts';
 import type { Authentication } from './authentication.ts';
@@ -28,6 +27,7 @@ import { FollowedFiles } from './followed-file.ts';
 import { followServing, renewRegularly, servingPair } from './serving.ts';
 import { encrypted } from './encryption.ts';
 import type { PlatformOptions } from './options.ts';
+import { openStore } from './store.ts';
 
 export interface Running {
   readonly url: string;
@@ -50,7 +50,7 @@ export async function start(options: PlatformOptions, log: Logger): Promise<Runn
     () => undefined,
   );
   opened.defer(async () => (await closing)?.());
-  const credentials = await credentialsOf(options);
+  let credentials = await credentialsOf(options);
   const outbound = new Outbound({ allow: options.outboundAllow });
   opened.defer(() => outbound.close());
   const files = new FollowedFiles({ clock: systemClock, log });
@@ -75,7 +75,7 @@ export async function start(options: PlatformOptions, log: Logger): Promise<Runn
     log.error('the authorization configuration is not used', { error }),
   );
   opened.defer(() => allowed.close());
-  const aggregation = aggregationOf(open.plane, credentials, log);
+  const aggregation = aggregationOf(open.plane, () => credentials, log);
   opened.defer(() => aggregation.close());
   const server = apiServer(trusted, open.plane, {
     state,
@@ -98,7 +98,14 @@ export async function start(options: PlatformOptions, log: Logger): Promise<Runn
   });
   opened.defer(() => listener.close());
   followServing({ listener, pair, trusted, clientCaFile: options.serving.clientCaFile, files });
-  const renewal = renewRegularly(() => credentialsOf(options), log);
+  const renewal = renewRegularly(async () => {
+    const { admin } = credentials;
+    credentials = await credentialsOf(options);
+    // Not without need: people add their own users to it.
+    if (credentials.admin.certificate !== admin.certificate) {
+      await writeKubeconfig(options.kubeconfig, state.url, credentials);
+    }
+  }, log);
   opened.defer(() => renewal.close());
   const address = isAny(options.host) ? '127.0.0.1' : options.host;
   state.url = `https://${address.includes(':') ? `[${address}]` : address}:${listener.port}`;
@@ -158,10 +165,10 @@ function apiServer(
 }
 
 /** What other servers serve behind this one, and how they know it. */
-function aggregationOf(plane: ControlPlane, credentials: Credentials, log: Logger) {
+function aggregationOf(plane: ControlPlane, credentials: () => Credentials, log: Logger) {
   const onError = (error: Error): void => log.error('an aggregated API could not be looked after', { error });
-  const { authority, frontProxyAuthority, frontProxy } = credentials;
-  const aggregator = new Aggregator({ plane, clientCertificate: () => frontProxy, onError });
+  const { authority, frontProxyAuthority } = credentials();
+  const aggregator = new Aggregator({ plane, clientCertificate: () => credentials().frontProxy, onError });
   const published = {
     clientCa: authority.certificate,
     frontProxyCa: frontProxyAuthority.certificate,
@@ -204,23 +211,5 @@ async function storeProblem(store: Store): Promise<string | undefined> {
     return undefined;
   } catch (error) {
     return (error as Error).message;
-  }
-}
-
-const historyRevisionsMax = 1_000_000;
-
-const historyPolicy = (ageMs: number) => (ageMs > 0 ? { ageMs, revisionsMax: historyRevisionsMax } : undefined);
-
-async function openStore({ store, dataDirectory }: PlatformOptions): Promise<Store> {
-  switch (store.type) {
-    case 'embedded':
-      return openEmbeddedStore({ directory: `${dataDirectory}/store` });
-    case 'memory':
-      return openMemoryStore();
-    case 'etcd':
-      return (await import('@hangar/store/etcd')).openEtcdStore({
-        endpoints: store.endpoints,
-        history: historyPolicy(store.compactionIntervalMs),
-      });
   }
 }

@@ -11,9 +11,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { certificateRequest } from '@hangar/pki/testing';
 import { apiOf } from './api.ts';
 import type { Api, KubeObject } from './api.ts';
-import { certificateRequest } from './certificate-request.ts';
 import { startCluster } from './cluster.ts';
 import type { Cluster } from './cluster.ts';
 import { FakeNode } from './fake-node.ts';
@@ -278,7 +278,7 @@ describe("Kubernetes' own components", () => {
     const created = await api.create(path, {
       metadata: { name: 'jane' },
       spec: {
-        request: Buffer.from(certificateRequest('jane').request).toString('base64'),
+        request: certificateRequest('jane'),
         signerName: 'kubernetes.io/kube-apiserver-client',
         usages: ['digital signature', 'client auth'],
       },

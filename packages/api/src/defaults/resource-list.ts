@@ -1,7 +1,7 @@
 /** Lists of resources, `{cpu: 100m, memory: 1Gi}`: rounding, and what the containers of a pod need together. */
 
 import type { JsonObject } from '../object.ts';
-import { formatQuantity, parseQuantity } from '../values/quantity.ts';
+import { addQuantities, compareQuantities, formatQuantity, parseQuantity } from '../values/quantity.ts';
 import { isAbsent, objectAt, objectsAt, put } from './access.ts';
 
 const milli = 1_000_000n;
@@ -60,17 +60,8 @@ const resourcesOf = (container: JsonObject, which: string): Resources => {
 export function add(into: Resources, more: Resources): void {
   for (const [name, text] of more) {
     const old = into.get(name);
-    into.set(name, old === undefined ? text : sum(old, text));
+    into.set(name, old === undefined ? text : addQuantities(old, text));
   }
-}
-
-function sum(a: string, b: string): string {
-  const first = parseQuantity(a);
-  const second = parseQuantity(b);
-  return formatQuantity({
-    nanos: first.nanos + second.nanos,
-    format: first.nanos === 0n ? second.format : first.format,
-  });
 }
 
 function raise(into: Resources, more: Resources): void {
@@ -78,9 +69,4 @@ function raise(into: Resources, more: Resources): void {
     const old = into.get(name);
     if (old === undefined || compareQuantities(text, old) > 0) into.set(name, text);
   }
-}
-
-export function compareQuantities(a: string, b: string): number {
-  const difference = parseQuantity(a).nanos - parseQuantity(b).nanos;
-  return difference === 0n ? 0 : difference > 0n ? 1 : -1;
 }

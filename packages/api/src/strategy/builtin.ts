@@ -16,7 +16,7 @@ import { kindRules } from './kinds/index.ts';
 import { keepMetadata, restore, setGeneration } from './metadata.ts';
 import { OlderAutoscalerStrategy } from './older-autoscaler.ts';
 import type { KindRules, Now, SubresourceRules } from './rules.ts';
-import { equalAt } from './semantic-equal.ts';
+import { equalAt } from '../fields/semantic-equality.ts';
 
 const none: readonly never[] = [];
 

@@ -16,8 +16,8 @@ import {
   scaleOf,
 } from './index.ts';
 import type { Strategy } from './index.ts';
-import { qosClass } from './pod/qos.ts';
-import { equalAt } from './semantic-equal.ts';
+import { qosClass } from '../defaults/quality-of-service.ts';
+import { equalAt } from '../fields/semantic-equality.ts';
 import { withNulls } from './testing/with-nulls.ts';
 
 const now = (): string => '2026-01-01T00:00:00Z';

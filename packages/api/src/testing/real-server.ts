@@ -2,9 +2,9 @@
 
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { createServer } from 'node:net';
@@ -13,6 +13,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tool } from '../../../../tools/tool.ts';
+import { careless, etcdArguments, etcdUrl, kubernetesArguments, writeCredentials } from './real-programs.ts';
+import type { RealUser } from './real-programs.ts';
 
 export interface Answer {
   readonly status: number;
@@ -34,13 +36,6 @@ export interface RequestOptions {
   /** Absent: the administrator's. */
   readonly token?: string;
   readonly headers?: Readonly<Record<string, string | string[]>>;
-}
-
-/** Whom the server knows besides its administrator. */
-export interface RealUser {
-  readonly token: string;
-  readonly user: string;
-  readonly groups: readonly string[];
 }
 
 const startTimeoutMs = 120_000;
@@ -70,8 +65,9 @@ async function start(
   { extraArguments, users }: { extraArguments: readonly string[]; users: readonly RealUser[] },
   stop: () => Promise<void>,
 ): Promise<RealServer> {
-  const [etcdPort, peerPort, port] = await freePorts(3);
-  const etcdUrl = `http://127.0.0.1:${etcdPort}`;
+  const [clientPort, peerPort, port] = await freePorts(3);
+  const place = { folder, clientPort: clientPort!, peerPort: peerPort! };
+  const url = etcdUrl(place);
   const token = randomUUID();
   const output: string[] = [];
   const run = (path: string, args: readonly string[]): void => {
@@ -79,43 +75,25 @@ async function start(
     child.stderr.on('data', (text: Buffer) => output.push(text.toString()) > 200 && output.shift());
     children.push(child);
   };
-  run(await tool('etcd'), [
-    `--data-dir=${folder}/etcd`,
-    `--listen-client-urls=${etcdUrl}`,
-    `--advertise-client-urls=${etcdUrl}`,
-    `--listen-peer-urls=http://127.0.0.1:${peerPort}`,
-    '--unsafe-no-fsync',
-  ]);
-  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  await writeFile(join(folder, 'sa.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
-  await writeFile(join(folder, 'sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }));
-  const known = [{ token, user: 'admin', groups: ['system:masters'] }, ...users];
-  const lines = known.map(
-    (one) => `${one.token},${one.user},${one.user}${one.groups.length > 0 ? `,"${one.groups.join(',')}"` : ''}\n`,
+  run(await tool('etcd'), [...etcdArguments(place), careless]);
+  await writeCredentials(folder, [{ token, user: 'admin', groups: ['system:masters'] }, ...users]);
+  run(
+    await tool('kube-apiserver'),
+    kubernetesArguments({ folder, etcdUrl: url, port: port! }, [
+      // Given twice, both would count.
+      ...(extraArguments.some((one) => one.startsWith('--authorization-')) ? [] : ['--authorization-mode=AlwaysAllow']),
+      // No controller makes accounts here.
+      ...(extraArguments.some((one) => one.startsWith('--disable-admission-plugins'))
+        ? []
+        : ['--disable-admission-plugins=ServiceAccount']),
+      '--service-cluster-ip-range=10.0.0.0/24',
+      ...extraArguments,
+    ]),
   );
-  await writeFile(join(folder, 'tokens.csv'), lines.join(''));
-  run(await tool('kube-apiserver'), [
-    `--etcd-servers=${etcdUrl}`,
-    '--bind-address=127.0.0.1',
-    `--secure-port=${port}`,
-    `--cert-dir=${folder}/certificates`,
-    '--service-account-issuer=https://kubernetes.default.svc',
-    `--service-account-key-file=${folder}/sa.pub`,
-    `--service-account-signing-key-file=${folder}/sa.key`,
-    `--token-auth-file=${folder}/tokens.csv`,
-    // Given twice, both would count.
-    ...(extraArguments.some((one) => one.startsWith('--authorization-')) ? [] : ['--authorization-mode=AlwaysAllow']),
-    // No controller makes accounts here.
-    ...(extraArguments.some((one) => one.startsWith('--disable-admission-plugins'))
-      ? []
-      : ['--disable-admission-plugins=ServiceAccount']),
-    '--service-cluster-ip-range=10.0.0.0/24',
-    ...extraArguments,
-  ]);
   const server: RealServer = {
     request: (method, path, options = {}) => send(port!, options.token ?? token, method, path, options),
-    etcdUrl,
-    keys: () => etcdKeys(etcdUrl),
+    etcdUrl: url,
+    keys: () => etcdKeys(url),
     [Symbol.asyncDispose]: stop,
   };
   const deadlineMs = Date.now() + startTimeoutMs;

@@ -123,3 +123,17 @@ function formatBinary(whole: bigint): string {
   }
   return `${mantissa}${binarySuffixes[power]!}`;
 }
+
+/** Negative, zero or positive, as for sorting. Throws when one is no quantity. */
+export function compareQuantities(a: string, b: string): number {
+  // Clients write numbers too.
+  const difference = parseQuantity(String(a)).nanos - parseQuantity(String(b)).nanos;
+  return difference === 0n ? 0 : difference > 0n ? 1 : -1;
+}
+
+/** The sum keeps the notation of the first, as Go's does. */
+export function addQuantities(a: string, b: string): string {
+  const { nanos, format } = parseQuantity(String(a));
+  const other = parseQuantity(String(b));
+  return formatQuantity({ nanos: nanos + other.nanos, format: nanos === 0n ? other.format : format });
+}

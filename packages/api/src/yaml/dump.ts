@@ -2,10 +2,11 @@
 
 import { createRequire } from 'node:module';
 import { lazy } from '@hangar/core';
+import type * as Yaml from 'js-yaml';
 import type { JsonObject } from '../object.ts';
 
 const require = createRequire(import.meta.url);
-const yaml = lazy(() => require('js-yaml') as typeof import('js-yaml'));
+const yaml = lazy(() => require('js-yaml') as typeof Yaml);
 
 export const dumpYaml = (value: JsonObject): string =>
   yaml().dump(value, { lineWidth: -1, noRefs: true, sortKeys: true, seqNoIndent: true, quoteStyle: 'double' });

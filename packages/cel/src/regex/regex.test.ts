@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
+import { cpuTime } from '@hangar/core/testing';
 import { Regex } from './cache.ts';
 
 /** Patterns that mean the same in RE2 and in JavaScript. */
@@ -84,11 +85,11 @@ describe('regular expressions', () => {
   ]) {
     test(`${attack} takes time in proportion to the text`, () => {
       const regex = new Regex(attack);
-      const startMs = performance.now();
+      const takenMs = cpuTime();
       regex.test(`${'a'.repeat(20_000)}!b`);
       regex.find(`${'a'.repeat(500)}!b`);
       // Backtracking would not end in the lifetime of the machine.
-      assert.ok(performance.now() - startMs < 10_000);
+      assert.ok(takenMs() < 10_000);
     });
   }
 

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@hangar/api';
 import type { Clock } from '@hangar/core';
-import { auditAnnotationsOf } from '../admission/audit-annotations.ts';
+import { auditAnnotationsOf } from './annotations.ts';
 import type { User } from '../auth/user.ts';
 import { isStreaming } from '../http/message.ts';
 import type { Answer, ServerRequest } from '../http/message.ts';

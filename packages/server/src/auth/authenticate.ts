@@ -18,7 +18,7 @@ export class CertificateAuthenticator implements Authenticator {
   readonly #clock: Clock;
   #authorities: CertificateAuthorities | undefined;
   /** A connection's certificate does not change. Null: it is of another CA. */
-  readonly #users = new WeakMap<Peer, User | null>();
+  #users = new WeakMap<Peer, User | null>();
 
   /** `authorities`: whose certificates are users, where the listener trusts others too. PEM. */
   constructor(clock: Clock, authorities?: string) {
@@ -26,9 +26,10 @@ export class CertificateAuthenticator implements Authenticator {
     if (authorities !== undefined) this.#authorities = new CertificateAuthorities(authorities);
   }
 
-  /** For connections from now on. */
+  /** For requests from now on, also of connections that TLS verified against others. Throws when there are none. */
   use(authorities: string): void {
-    if (this.#authorities) this.#authorities = new CertificateAuthorities(authorities);
+    this.#authorities = new CertificateAuthorities(authorities);
+    this.#users = new WeakMap();
   }
 
   authenticate({ peer }: ServerRequest): User | undefined {

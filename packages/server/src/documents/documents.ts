@@ -9,17 +9,20 @@ import { processMetrics } from '../metrics/process-metrics.ts';
 import type { RequestMetrics } from '../metrics/request-metrics.ts';
 import { bytesAnswer } from '../objects/answers.ts';
 import { PageNotFound } from '../objects/page-not-found.ts';
+import { healthPaths } from '../request/public-paths.ts';
 import { unknownPath } from '../resources/unknown.ts';
 import { Discovery } from './discovery.ts';
-import { healthAnswer, healthPaths } from './health.ts';
+import { healthAnswer } from './health.ts';
 import type { HealthChecks } from './health.ts';
 import { OpenApi } from './open-api.ts';
 import { versionInfo } from './version.ts';
 
 export interface DocumentsOptions {
   readonly plane: ControlPlane;
+  /** By which tokens are issued; absent: none are. They are verified by authenticators. */
   readonly serviceAccounts?: ServiceAccounts;
   readonly health: HealthChecks;
+  /** What other servers serve behind this one; absent: nothing. */
   readonly aggregator?: Aggregator;
   /** What others count, in the format of Prometheus. */
   readonly metrics?: () => string;

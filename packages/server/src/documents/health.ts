@@ -2,6 +2,7 @@
 
 import { PageNotFound } from '../objects/page-not-found.ts';
 import type { Answer } from '../http/message.ts';
+import { healthPaths } from '../request/public-paths.ts';
 
 export interface HealthCheck {
   readonly name: string;
@@ -13,8 +14,6 @@ export interface HealthChecks {
   readonly livez: readonly HealthCheck[];
   readonly readyz: readonly HealthCheck[];
 }
-
-export const healthPaths = /^\/(livez|readyz|healthz)(?:\/(.*))?$/;
 
 export async function healthAnswer(path: string, query: string, checks: HealthChecks): Promise<Answer> {
   const [, kind = '', only] = healthPaths.exec(path)!;

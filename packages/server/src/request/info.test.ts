@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { StatusError } from '@hangar/api';
+import { cpuTime } from '@hangar/core/testing';
 import { requestInfo } from './info.ts';
 
 const told = (method: string, path: string, isWatch = false): string => {
@@ -89,7 +90,7 @@ test('escapes that are none are refused', () => {
 });
 
 test('a path of many segments takes no time', () => {
-  const startedMs = performance.now();
+  const takenMs = cpuTime();
   requestInfo('GET', `/api/v1/namespaces/a/pods${'/x'.repeat(30_000)}`, false);
-  assert.ok(performance.now() - startedMs < 1_000);
+  assert.ok(takenMs() < 1_000);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { StatusError } from '@hangar/api';
+import { cpuTime } from '@hangar/core/testing';
 import { patchTypeOf, sentFormat, wanted } from './media.ts';
 
 const protobuf = 'application/vnd.kubernetes.protobuf';
@@ -82,12 +83,12 @@ describe('what a client wants', () => {
   });
 
   test('a header of a million clauses is read in no time', () => {
-    const startedMs = performance.now();
+    const takenMs = cpuTime();
     assert.equal(
       codeOf(() => wanted('a/b;q=0.1,'.repeat(6_000), builtin)),
       406,
     );
-    assert.ok(performance.now() - startedMs < 2_000);
+    assert.ok(takenMs() < 2_000);
   });
 });
 

@@ -3,7 +3,7 @@
  * not reach into the cluster's network yet: it says what kube-apiserver says where there is nobody to ask, and 503 else.
  */
 
-import { badRequest, notFound, quote, serviceUnavailable } from '@hangar/api';
+import { badRequest, forbiddenRequest, notFound, quote, serviceUnavailable } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
 import { objectKey } from '../control-plane.ts';
 import type { Answer } from '../http/message.ts';
@@ -35,11 +35,19 @@ export async function podLog(call: Call): Promise<Answer> {
 
 export async function podStream(call: Call): Promise<Answer> {
   await admitConnection(call);
+  if (call.info.verb !== 'create') await insistOnCreate(call);
   const pod = await named(call, 'pods', call.info.name);
   if (call.info.subresource !== 'portforward') checkContainer(call, pod);
   const { nodeName } = specOf(pod);
   if (!nodeName) throw badRequest(`pod ${call.info.name} does not have a host assigned`);
   throw await unreachableNode(call, nodeName);
+}
+
+/** A WebSocket begins with GET, yet what it opens is no reading: who may only `get` must not run programs by it. */
+async function insistOnCreate(call: Call): Promise<void> {
+  const { guard, user, info } = call;
+  const { decision, reason, error } = await guard.judge(user, { ...info, verb: 'create' });
+  if (decision !== 'allow') throw error ?? forbiddenRequest(groupResource(call), info.name, reason);
 }
 
 export async function podProxy(call: Call): Promise<Answer> {

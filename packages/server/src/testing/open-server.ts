@@ -3,7 +3,7 @@
 import { systemClock, systemRandom } from '@hangar/core';
 import type { Clock, Random } from '@hangar/core';
 import type { Store } from '@hangar/store';
-import type { PluginChoice } from '../admission/plugins.ts';
+import type { PluginChoice } from '../admission/plugin-choice.ts';
 import type { Auditor } from '../audit/auditor.ts';
 import { privilegedGroup } from '../auth/authorize.ts';
 import type { Authorizer } from '../auth/authorize.ts';

@@ -2,8 +2,8 @@
 
 import type { JsonObject, KubeObject } from '@hangar/api';
 import type { AdmissionRequest } from '../admission/admission.ts';
-import { annotateForAudit } from '../admission/audit-annotations.ts';
-import type { AnnotationLevel } from '../admission/audit-annotations.ts';
+import { annotateForAudit } from '../audit/annotations.ts';
+import type { AnnotationLevel } from '../audit/annotations.ts';
 import type { WriteOptions } from '../request/options.ts';
 import { namespaceOf, warn } from './call.ts';
 import type { Call } from './call.ts';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { cpuTime } from '@hangar/core/testing';
 import { configMap, configMaps, definition, definitions, TestServer, widget, widgets } from '../testing/test-server.ts';
 import type { Data, Sent } from '../testing/test-server.ts';
 
@@ -359,10 +360,10 @@ test('so many unknown fields that nobody would read the warnings cost neither ti
     [widgets, { ...widget('many'), ...many }],
     [widgets, { ...widget('long'), ['y'.repeat(100_000)]: 1 }],
   ] as const) {
-    const startedMs = performance.now();
+    const takenMs = cpuTime();
     const { status, headers } = await server.request('POST', path, { body });
     assert.equal(status, 201);
-    assert.ok(performance.now() - startedMs < 5_000);
+    assert.ok(takenMs() < 5_000);
     assert.ok((headers['warning'] as string[]).join('').length < 20_000);
   }
 });

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { evaluationMsMax } from '@hangar/cel';
+import { cpuTime } from '@hangar/core/testing';
 import { fieldErrorText } from '../../status/field-error.ts';
 import type { JsonSchema } from '../json-schema.ts';
 import { Correlation } from '../structural/correlate.ts';
@@ -135,4 +137,15 @@ test('paths are held against the schema', () => {
   assert.equal(text("['b.c']", false), 'problem: array notation is not allowed');
   assert.equal(text('.a.'), 'problem: unexpected end of JSON path');
   assert.equal(text('[x]'), 'problem: expected single quoted string but got x');
+});
+
+test('rules that cost little and take long end after some seconds, all of them together', () => {
+  const ten = '[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]';
+  const slow = `${ten}.all(a, ${ten}.all(b, ${ten}.all(c, ${ten}.all(d, ${ten}.all(e, self.size() > 0)))))`;
+  const schema = { type: 'string', 'x-kubernetes-validations': [{ rule: slow }, { rule: `${slow} ` }] };
+  const takenMs = cpuTime();
+  assert.deepEqual(errors(schema, '\u00fc'.repeat(2_000_000)), [
+    `a: Invalid value: "string": operation interrupted evaluating rule: ${slow}`,
+  ]);
+  assert.ok(takenMs() < 2 * evaluationMsMax);
 });

@@ -7,9 +7,9 @@ import { keepMetadata, restore, statusMetadata } from '../metadata.ts';
 import { applyAppArmorAnnotations } from '../pod/app-armor.ts';
 import { dropDisabledPodFields } from '../pod/disabled-fields.ts';
 import { applyLabelKeys } from '../pod/label-keys.ts';
-import { qosClass } from '../pod/qos.ts';
+import { qosClass } from '../../defaults/quality-of-service.ts';
 import type { Create, KindRules } from '../rules.ts';
-import { equalAt } from '../semantic-equal.ts';
+import { equalAt } from '../../fields/semantic-equality.ts';
 
 const createPod: Create = (object, now) => {
   const spec = structAt(object, 'spec');

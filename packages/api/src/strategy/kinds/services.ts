@@ -17,7 +17,7 @@ import {
 import type { JsonObject, KubeObject } from '../../object.ts';
 import { nameIsLabel } from '../../validation/formats.ts';
 import type { KindRules } from '../rules.ts';
-import { equalJson } from '../semantic-equal.ts';
+import { equalJson } from '../../fields/semantic-equality.ts';
 
 export const serviceRules: Readonly<Record<string, KindRules>> = {
   Service: { name: nameIsLabel, createsOnUpdate: true, create: createService, update: updateService },

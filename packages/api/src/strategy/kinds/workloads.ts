@@ -7,7 +7,7 @@ import { nameIsLabel } from '../../validation/formats.ts';
 import { nameIsDeclared } from '../names.ts';
 import { dropDisabledPodFields } from '../pod/disabled-fields.ts';
 import type { Create, KindRules, Update } from '../rules.ts';
-import { equalAt } from '../semantic-equal.ts';
+import { equalAt } from '../../fields/semantic-equality.ts';
 
 const ofSpec = { first: 1, of: ['spec'] } as const;
 

@@ -2,7 +2,7 @@
 
 import { has, isAbsent, objectAt, stringAt, structAt } from '../../defaults/access.ts';
 import type { JsonObject, KubeObject } from '../../object.ts';
-import { equalJson } from '../semantic-equal.ts';
+import { equalJson } from '../../fields/semantic-equality.ts';
 import { containersOf } from './disabled-fields.ts';
 
 const annotationPrefix = 'container.apparmor.security.beta.kubernetes.io/';

@@ -5,7 +5,8 @@ import { child, duplicate, forbidden, index, invalid, key, required } from '../.
 import type { FieldError } from '../../status/field-error.ts';
 import type { KindValidation } from '../contract.ts';
 import { qualifiedNameErrors } from '../shared/checks.ts';
-import { compareQuantities, millisOf } from '../shared/quantities.ts';
+import { millisOf } from '../shared/quantities.ts';
+import { compareQuantities } from '../../values/quantity.ts';
 import { entry, mapOf, structOf, structsOf, textOf } from '../shared/read.ts';
 import { containerResourceNameErrors, isOvercommitAllowed, resourceNameErrors } from '../shared/resource-names.ts';
 

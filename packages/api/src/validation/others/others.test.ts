@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { cpuTime } from '@hangar/core/testing';
 import type { JsonObject, KubeObject } from '../../object.ts';
 import { fieldErrorText } from '../../status/field-error.ts';
 import { otherValidations } from './index.ts';
@@ -98,7 +99,7 @@ test('a namespace is Active until it is deleted', () => {
 
 test('hostile lists and texts cost no more than their length', () => {
   const many = 200_000;
-  const started = performance.now();
+  const takenMs = cpuTime();
   const repeated = (item: unknown): unknown[] => Array.from({ length: many }, () => item);
   texts('certificates.k8s.io/v1/CertificateSigningRequest', {
     spec: {
@@ -111,7 +112,7 @@ test('hostile lists and texts cost no more than their length', () => {
   texts('storage.k8s.io/v1/StorageClass', { provisioner: 'a', allowedTopologies: repeated({}).slice(0, 2000) });
   texts('v1/Service', { spec: { ipFamilies: repeated('IPv4'), externalIPs: repeated('x') } });
   assert.ok(texts('v1/Service', { spec: { clusterIPs: repeated('x') } }).length > many);
-  assert.ok(performance.now() - started < 20_000);
+  assert.ok(takenMs() < 20_000);
 });
 
 test('every kind answers for an object that has nothing but its name', () => {

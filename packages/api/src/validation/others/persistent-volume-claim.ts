@@ -15,7 +15,8 @@ import {
 } from '../shared/checks.ts';
 import { equalValues } from '../shared/equal.ts';
 import { labelSelectorErrors } from '../shared/labels.ts';
-import { compareQuantities, isWhole, nanosOf, positiveQuantityErrors } from '../shared/quantities.ts';
+import { isWhole, nanosOf, positiveQuantityErrors } from '../shared/quantities.ts';
+import { compareQuantities } from '../../values/quantity.ts';
 import { entry, isSet, mapOf, optionalStruct, optionalText, structOf, textOf, textsOf } from '../shared/read.ts';
 import { isNative, resourceQuantityErrors } from '../shared/resource-names.ts';
 import { prettyServerForm } from '../workloads/server-form/render.ts';

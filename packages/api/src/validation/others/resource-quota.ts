@@ -5,7 +5,7 @@ import { child, invalid, key, required } from '../../status/field-error.ts';
 import type { FieldError } from '../../status/field-error.ts';
 import type { KindValidation } from '../contract.ts';
 import { immutableReason } from '../shared/checks.ts';
-import { compareQuantities } from '../shared/quantities.ts';
+import { compareQuantities } from '../../values/quantity.ts';
 import { entry, isSet, mapOf, optionalStruct, structOf, structsOf, textOf, textsOf } from '../shared/read.ts';
 import { isStandardQuotaResource, quotaResourceNameErrors, resourceQuantityErrors } from '../shared/resource-names.ts';
 

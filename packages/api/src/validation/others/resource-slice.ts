@@ -8,7 +8,8 @@ import { byteLength } from '../formats.ts';
 import { append, dnsLabelErrors, dnsSubdomainErrors, immutableErrors } from '../shared/checks.ts';
 import { equalValues } from '../shared/equal.ts';
 import { nodeSelectorErrors } from '../shared/node-selectors.ts';
-import { compareQuantities, unitsOf } from '../shared/quantities.ts';
+import { unitsOf } from '../shared/quantities.ts';
+import { compareQuantities } from '../../values/quantity.ts';
 import {
   flagOf,
   isEmpty,
@@ -206,7 +207,7 @@ function capacityErrors(path: string, capacity: JsonObject, isShared: boolean): 
 
 function valuesErrors(path: string, values: readonly string[], chosen: string, most: string): FieldError[] {
   const order = values.flatMap((value, at) =>
-    at > 0 && compareQuantities(values[at - 1], value) > 0
+    at > 0 && compareQuantities(values[at - 1]!, value) > 0
       ? [invalid(index(path, at), value, 'values must be sorted in ascending order')]
       : [],
   );

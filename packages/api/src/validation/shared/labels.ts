@@ -3,13 +3,14 @@
 import type { JsonObject } from '../../object.ts';
 import { child, forbidden, index, invalid, required } from '../../status/field-error.ts';
 import type { FieldError } from '../../status/field-error.ts';
+import { sortKeys } from '../../values/key-order.ts';
 import { labelValueReasons } from '../formats.ts';
 import { invalidFor, qualifiedNameErrors } from './checks.ts';
 import { mapOf, structsOf, textOf, textsOf } from './read.ts';
 
 /** Errors are at the map, not at the key: so does Kubernetes. */
 export function labelsErrors(path: string, labels: Readonly<Record<string, string>>): FieldError[] {
-  return Object.keys(labels).flatMap((name) => [
+  return sortKeys(Object.keys(labels)).flatMap((name) => [
     ...qualifiedNameErrors(path, name),
     ...invalidFor(path, labels[name]!, labelValueReasons(labels[name]!)),
   ]);

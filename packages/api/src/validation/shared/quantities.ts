@@ -10,11 +10,6 @@ const nano = 1_000_000_000n;
 /** In billionths. */
 export const nanosOf = (quantity: unknown): bigint => parseQuantity(String(quantity)).nanos;
 
-export const compareQuantities = (one: unknown, other: unknown): number => {
-  const difference = nanosOf(one) - nanosOf(other);
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
-};
-
 /** In units of so many nanos, rounded away from zero as Kubernetes does. */
 function roundedBy(quantity: unknown, unit: bigint): bigint {
   const nanos = nanosOf(quantity);

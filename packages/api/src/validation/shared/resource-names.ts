@@ -6,7 +6,7 @@ import { qualifiedNameReasons } from '../formats.ts';
 import { invalidFor, qualifiedNameErrors } from './checks.ts';
 import { isWhole, nonNegativeQuantityErrors } from './quantities.ts';
 
-const hugePages = 'hugepages-';
+export const hugePagesPrefix = 'hugepages-';
 const requests = 'requests.';
 
 const containerNames: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
@@ -29,8 +29,8 @@ const quotaNames: ReadonlySet<string> = new Set([
 const standardNames: ReadonlySet<string> = new Set([...quotaNames, 'storage']);
 const integerNames: ReadonlySet<string> = new Set(countedObjects);
 
-export const isHugePages = (name: string): boolean => name.startsWith(hugePages);
-const isQuotaHugePages = (name: string): boolean => isHugePages(name) || name.startsWith(requests + hugePages);
+export const isHugePages = (name: string): boolean => name.startsWith(hugePagesPrefix);
+const isQuotaHugePages = (name: string): boolean => isHugePages(name) || name.startsWith(requests + hugePagesPrefix);
 export const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/');
 export const isOvercommitAllowed = (name: string): boolean => isNative(name) && !isHugePages(name);
 export const isStandardContainerResource = (name: string): boolean => containerNames.has(name) || isHugePages(name);

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cpuTime } from '@hangar/core/testing';
 import { schemaOf } from '../../builtin/schemas.ts';
 import { applyDefaults } from '../../defaults/index.ts';
 import { normalise } from '../../fields/normalise.ts';
@@ -68,7 +69,7 @@ test('what is expensive to say has a bound', () => {
       metadata: { name: 'a' },
       spec: { containers: [{ name: 'a', image: 'a', env: Array.from({ length: 10_000 }, (_, i) => fill(i)) }] },
     }) as KubeObject;
-  const startMs = performance.now();
+  const takenMs = cpuTime();
   const { update } = workloadValidations['v1/Pod']!;
   const errors = update(
     pod((i) => ({ name: `A${i % 7}`, value: 'x' })),
@@ -76,5 +77,5 @@ test('what is expensive to say has a bound', () => {
     '',
   );
   assert.ok(errors.length > 0);
-  assert.ok(performance.now() - startMs < 10_000);
+  assert.ok(takenMs() < 10_000);
 });

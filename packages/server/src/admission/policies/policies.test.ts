@@ -99,6 +99,21 @@ describe('policies that validate', () => {
     await server.create(configMaps, configMap('a'));
   });
 
+  test('are told no name of what is deleted with its collection', async () => {
+    await using server = await TestServer.start();
+    const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['DELETE'], resources: ['configmaps'] };
+    await inForce(server, 'Validating', 'p', {
+      policy: {
+        matchConstraints: { resourceRules: [rule] },
+        validations: [{ expression: 'has(request.name)', message: 'nameless' }],
+      },
+    });
+    await server.create(configMaps, configMap('a'));
+    const { message } = await server.expect(422, 'DELETE', configMaps);
+    assert.match(message, /^configmaps "Unknown" is forbidden: .* nameless$/);
+    await server.remove(`${configMaps}/a`);
+  });
+
   test('note failures and annotations for the audit log', async () => {
     await using server = await TestServer.start();
     await inForce(server, 'Validating', 'p', {

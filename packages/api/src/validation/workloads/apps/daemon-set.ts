@@ -10,7 +10,7 @@ import { checkAtMost100Percent, checkIntOrPercent, intOrPercentValue } from '../
 import type { IntOrString } from '../base/int-or-percent.ts';
 import { checkLabelSelector, hasInvalidValues, isEmptySelector, selects } from '../base/label-selectors.ts';
 import type { LabelSelector } from '../base/label-selectors.ts';
-import { equalPointers } from '../base/semantic-equality.ts';
+import { equalPointers } from '../../../fields/semantic-equality.ts';
 import { podRules } from '../pod/rules.ts';
 import type { PodRules } from '../pod/rules.ts';
 import { checkPodTemplate } from '../pod/template.ts';

@@ -9,7 +9,7 @@ import { goLabelSelector } from '../base/go-values.ts';
 import { checkAtMost100Percent, checkIntOrPercent, intOrPercentValue } from '../base/int-or-percent.ts';
 import type { IntOrString } from '../base/int-or-percent.ts';
 import type { LabelSelector } from '../base/label-selectors.ts';
-import { equalPointers } from '../base/semantic-equality.ts';
+import { equalPointers } from '../../../fields/semantic-equality.ts';
 import { podRules } from '../pod/rules.ts';
 import type { PodRules } from '../pod/rules.ts';
 import { makerNameWarnings, templateWarnings } from '../pod/warnings.ts';

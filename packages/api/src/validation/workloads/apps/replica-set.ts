@@ -8,7 +8,7 @@ import { checkNotNegative, immutableReason } from '../base/checks.ts';
 import { goLabelSelector } from '../base/go-values.ts';
 import { checkLabelSelector, isEmptySelector, selects } from '../base/label-selectors.ts';
 import type { LabelSelector } from '../base/label-selectors.ts';
-import { equalPointers } from '../base/semantic-equality.ts';
+import { equalPointers } from '../../../fields/semantic-equality.ts';
 import { podRules } from '../pod/rules.ts';
 import type { PodRules } from '../pod/rules.ts';
 import { checkPodTemplate } from '../pod/template.ts';

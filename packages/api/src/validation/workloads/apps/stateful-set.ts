@@ -11,7 +11,7 @@ import { checkAtMost100Percent, checkIntOrPercent, intOrPercentValue } from '../
 import type { IntOrString } from '../base/int-or-percent.ts';
 import { checkLabelSelector, isEmptySelector, selects } from '../base/label-selectors.ts';
 import type { LabelSelector } from '../base/label-selectors.ts';
-import { changedFields } from '../base/semantic-equality.ts';
+import { changedFields } from '../../../fields/semantic-equality.ts';
 import { checkClaimSpec } from '../pod/claim-spec.ts';
 import { podRules } from '../pod/rules.ts';
 import type { PodRules } from '../pod/rules.ts';

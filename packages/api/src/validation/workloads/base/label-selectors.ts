@@ -1,10 +1,11 @@
 /** Labels and the selectors on them. */
 
-import { child, forbidden, index, invalid, required } from '../../../status/field-error.ts';
+import type { JsonObject } from '../../../object.ts';
 import type { FieldError } from '../../../status/field-error.ts';
-import { sortKeys } from '../../../values/key-order.ts';
 import { labelValueReasons, qualifiedNameReasons } from '../../formats.ts';
-import { checkQualifiedName, checkReasons, isEmpty } from './checks.ts';
+import { append } from '../../shared/checks.ts';
+import { labelsErrors, labelSelectorErrors } from '../../shared/labels.ts';
+import { isEmpty } from './checks.ts';
 import type { List, TextMap } from './checks.ts';
 
 export interface LabelSelectorRequirement {
@@ -18,54 +19,24 @@ export interface LabelSelector {
   readonly matchExpressions?: List<LabelSelectorRequirement>;
 }
 
-/** Keys and values have one path: that of the map. */
-export function checkLabels(errors: FieldError[], path: string, labels: TextMap | undefined): void {
-  for (const name of sortKeys(Object.keys(labels ?? {}))) {
-    checkQualifiedName(errors, path, name);
-    checkReasons(errors, path, labels![name], labelValueReasons(labels![name]!));
-  }
-}
+export const checkLabels = (errors: FieldError[], path: string, labels: TextMap | undefined): void =>
+  append(errors, labelsErrors(path, labels ?? {}));
 
 export interface SelectorOptions {
   /** What was stored before values were checked stays usable. */
   readonly allowInvalidValues?: boolean;
 }
 
-export function checkLabelSelector(
+export const checkLabelSelector = (
   errors: FieldError[],
   path: string,
   selector: LabelSelector | null | undefined,
-  options: SelectorOptions = {},
-): void {
-  if (!selector) return;
-  checkLabels(errors, child(path, 'matchLabels'), selector.matchLabels);
-  for (const [i, requirement] of (selector.matchExpressions ?? []).entries()) {
-    checkRequirement(errors, index(child(path, 'matchExpressions'), i), requirement, options);
-  }
-}
-
-function checkRequirement(
-  errors: FieldError[],
-  path: string,
-  { key = '', operator = '', values }: LabelSelectorRequirement,
-  { allowInvalidValues = false }: SelectorOptions,
-): void {
-  const valuesPath = child(path, 'values');
-  if (operator === 'In' || operator === 'NotIn') {
-    if (isEmpty(values)) errors.push(required(valuesPath, "must be specified when `operator` is 'In' or 'NotIn'"));
-  } else if (operator === 'Exists' || operator === 'DoesNotExist') {
-    if (!isEmpty(values)) {
-      errors.push(forbidden(valuesPath, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
-    }
-  } else {
-    errors.push(invalid(child(path, 'operator'), operator, 'not a valid selector operator'));
-  }
-  checkQualifiedName(errors, child(path, 'key'), key);
-  if (allowInvalidValues) return;
-  for (const [i, value] of (values ?? []).entries()) {
-    checkReasons(errors, index(valuesPath, i), value, labelValueReasons(value));
-  }
-}
+  { allowInvalidValues = false }: SelectorOptions = {},
+): void =>
+  append(
+    errors,
+    labelSelectorErrors(path, (selector ?? undefined) as JsonObject | undefined, { invalidValues: allowInvalidValues }),
+  );
 
 /** Values that are no label values; what was stored with some may keep them. */
 export const hasInvalidValues = (selector: Pick<LabelSelector, 'matchExpressions'> | null | undefined): boolean =>

@@ -4,7 +4,7 @@ import { child, duplicate, index, invalid, noValue, required } from '../../../st
 import type { FieldError } from '../../../status/field-error.ts';
 import { parseTime } from '../../../values/time.ts';
 import { checkNotNegative, immutableReason, isSet } from '../base/checks.ts';
-import { equalPointers } from '../base/semantic-equality.ts';
+import { equalPointers } from '../../../fields/semantic-equality.ts';
 import { serverForm } from '../server-form/render.ts';
 import { overlap, parseIndexes } from './indexes.ts';
 import type { JobSpec, JobStatus } from './types.ts';

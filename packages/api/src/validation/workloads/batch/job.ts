@@ -8,7 +8,7 @@ import { dnsLabelReasons } from '../../formats.ts';
 import { has, immutableReason, isSet } from '../base/checks.ts';
 import { goLabelSelector, goMap } from '../base/go-values.ts';
 import { hasInvalidValues, selects } from '../base/label-selectors.ts';
-import { equalPointers, equalStructs } from '../base/semantic-equality.ts';
+import { equalPointers, equalStructs } from '../../../fields/semantic-equality.ts';
 import { podRules } from '../pod/rules.ts';
 import type { PodRules } from '../pod/rules.ts';
 import { makerNameWarnings, templateWarnings } from '../pod/warnings.ts';

@@ -4,9 +4,9 @@ import { child, duplicate, index, invalid, key, required, forbidden, tooLong } f
 import type { FieldError } from '../../../status/field-error.ts';
 import { sortKeys } from '../../../values/key-order.ts';
 import { byteLength, nameIsSubdomain } from '../../formats.ts';
+import { isNative } from '../../shared/resource-names.ts';
 import { checkDnsLabel, checkOneOf, checkReasons, has, isEmpty, isSet } from '../base/checks.ts';
 import { signOf } from '../base/quantities.ts';
-import { isNativeResource } from '../base/resource-names.ts';
 import type { Container, PodSpec } from '../types/pod.ts';
 import type { AllocatedResource, ContainerStatus, PodStatus } from '../types/status.ts';
 
@@ -61,7 +61,7 @@ export function checkNodeAllocatableClaims(errors: FieldError[], path: string, s
     if (names.length === 0) errors.push(required(child(at, 'resources'), 'must not be empty'));
     for (const resource of names) {
       const place = key(child(at, 'resources'), resource);
-      if (!isNativeResource(resource)) {
+      if (!isNative(resource)) {
         errors.push(invalid(place, resource, 'must be a node allocatable resource name'));
       }
       const quantity = resources![resource]!;

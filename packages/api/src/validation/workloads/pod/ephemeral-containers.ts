@@ -4,7 +4,7 @@ import type { KubeObject } from '../../../object.ts';
 import { forbidden, quote } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';
 import { has } from '../base/checks.ts';
-import { equalStructs } from '../base/semantic-equality.ts';
+import { equalStructs } from '../../../fields/semantic-equality.ts';
 import { prettyServerForm } from '../server-form/render.ts';
 import { unifiedDiff } from '../server-form/unified-diff.ts';
 import { mirrorAnnotation } from './annotations.ts';

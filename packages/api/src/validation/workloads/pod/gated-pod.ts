@@ -4,7 +4,7 @@ import { child, index, invalid } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';
 import { has, isSet } from '../base/checks.ts';
 import { goMap } from '../base/go-values.ts';
-import { equalPointers, equalStructs } from '../base/semantic-equality.ts';
+import { equalPointers, equalStructs } from '../../../fields/semantic-equality.ts';
 import { serverForm, serverValue } from '../server-form/render.ts';
 import type { NodeSelectorTerm, PodSpec } from '../types/pod.ts';
 

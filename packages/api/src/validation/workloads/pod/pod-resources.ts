@@ -3,10 +3,10 @@
 import { child, forbidden, index, invalid, key } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';
 import { sortKeys } from '../../../values/key-order.ts';
+import { addQuantities, compareQuantities } from '../../../values/quantity.ts';
+import { isHugePages } from '../../shared/resource-names.ts';
 import { has, isSet } from '../base/checks.ts';
-import { addQuantities, compareQuantities } from '../base/quantities.ts';
 import type { ResourceList } from '../base/quantities.ts';
-import { isHugePages } from '../base/resource-names.ts';
 import type { Container, PodSpec } from '../types/pod.ts';
 import { checkResources } from './resources.ts';
 import type { ResourceScope } from './resources.ts';

@@ -7,7 +7,7 @@ import { sortKeys } from '../../../values/key-order.ts';
 import { rangeReason } from '../../formats.ts';
 import { has, isEmpty, isSet } from '../base/checks.ts';
 import type { List, TextMap } from '../base/checks.ts';
-import { equalStructs } from '../base/semantic-equality.ts';
+import { equalStructs } from '../../../fields/semantic-equality.ts';
 import { prettyServerForm } from '../server-form/render.ts';
 import { unifiedDiff } from '../server-form/unified-diff.ts';
 import type { Container, PodSpec, Toleration } from '../types/pod.ts';

@@ -1,17 +1,18 @@
 /** Changing the resources of a running pod: cpu and memory, nothing else, and never the class of the pod. */
 
+import { objectAt } from '../../../defaults/access.ts';
+import { qosClass } from '../../../defaults/quality-of-service.ts';
+import { equalPointers, equalStructs } from '../../../fields/semantic-equality.ts';
 import type { KubeObject } from '../../../object.ts';
 import { child, forbidden, index, invalid } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';
 import { has, isSet } from '../base/checks.ts';
 import type { List } from '../base/checks.ts';
 import type { ResourceList } from '../base/quantities.ts';
-import { equalPointers, equalStructs } from '../base/semantic-equality.ts';
 import type { Container, PodSpec, ResourceRequirements } from '../types/pod.ts';
 import type { PodStatus } from '../types/status.ts';
 import { mirrorAnnotation } from './annotations.ts';
 import { checkPod, rulesForUpdate, specOf } from './pod.ts';
-import { qualityOfService } from './quality-of-service.ts';
 
 export function checkPodResize(pod: KubeObject, old: KubeObject): FieldError[] {
   const [spec, oldSpec] = [specOf(pod), specOf(old)];
@@ -21,7 +22,7 @@ export function checkPodResize(pod: KubeObject, old: KubeObject): FieldError[] {
   checkPod(errors, pod, rulesForUpdate(old));
   const status = (pod['status'] ?? {}) as PodStatus;
   const oldStatus = (old['status'] ?? {}) as PodStatus;
-  if ((oldStatus.qosClass || qualityOfService(oldSpec)) !== qualityOfService(spec)) {
+  if ((oldStatus.qosClass || qosClass(objectAt(old, 'spec'))) !== qosClass(objectAt(pod, 'spec'))) {
     errors.push(invalid('spec', status.qosClass ?? '', 'Pod QOS Class may not change as a result of resizing'));
   }
   const running = (oldStatus.containerStatuses ?? []).find(({ state }) => state?.running);

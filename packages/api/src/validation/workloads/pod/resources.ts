@@ -12,17 +12,19 @@ import {
   required,
 } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';
-import { parseQuantity } from '../../../values/quantity.ts';
+import { compareQuantities, parseQuantity } from '../../../values/quantity.ts';
 import { sortKeys } from '../../../values/key-order.ts';
-import { checkDnsLabel, has } from '../base/checks.ts';
-import { checkResourceQuantity, compareQuantities, isWhole, signOf, wholeValue } from '../base/quantities.ts';
+import { append } from '../../shared/checks.ts';
+import { isWhole, unitsOf } from '../../shared/quantities.ts';
 import {
-  checkContainerResourceName,
-  checkResourceName,
+  containerResourceNameErrors,
   hugePagesPrefix,
   isHugePages,
   isOvercommitAllowed,
-} from '../base/resource-names.ts';
+  resourceNameErrors,
+} from '../../shared/resource-names.ts';
+import { checkDnsLabel, has } from '../base/checks.ts';
+import { checkResourceQuantity, signOf } from '../base/quantities.ts';
 import type { ResourceRequirements } from '../types/pod.ts';
 import type { PodRules } from './rules.ts';
 
@@ -75,12 +77,14 @@ function checkAmount(
   { isPodLevel = false }: ResourceScope,
 ): void {
   if (isPodLevel) checkPodResourceName(errors, path, name);
-  else checkContainerResourceName(errors, path, name);
+  else append(errors, containerResourceNameErrors(path, name));
   checkResourceQuantity(errors, path, name, quantity);
 }
 
 function checkPodResourceName(errors: FieldError[], path: string, name: string): void {
-  if (!checkResourceName(errors, path, name)) return;
+  const problems = resourceNameErrors(path, name);
+  append(errors, problems);
+  if (problems.length > 0) return;
   if (name === 'cpu' || name === 'memory' || isHugePages(name)) return;
   errors.push(notSupported(path, name, ['cpu', hugePagesPrefix, 'memory']));
 }
@@ -94,7 +98,7 @@ export function isHugePagesMultiple(name: string, quantity: string): boolean {
   } catch {
     return false;
   }
-  return signOf(size) > 0 && isWhole(size) && wholeValue(quantity) % wholeValue(size) === 0n;
+  return signOf(size) > 0 && isWhole(size) && unitsOf(quantity) % unitsOf(size) === 0n;
 }
 
 function checkHugePages(

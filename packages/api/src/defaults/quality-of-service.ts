@@ -1,9 +1,10 @@
 /** The quality of service that a pod's resources amount to. */
 
-import { objectAt, objectsAt } from '../../defaults/access.ts';
-import { add, compareQuantities, quantityText } from '../../defaults/resource-list.ts';
-import type { Resources } from '../../defaults/resource-list.ts';
-import type { JsonObject } from '../../object.ts';
+import { objectAt, objectsAt } from './access.ts';
+import { add, quantityText } from './resource-list.ts';
+import type { Resources } from './resource-list.ts';
+import type { JsonObject } from '../object.ts';
+import { compareQuantities } from '../values/quantity.ts';
 
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 

@@ -3,6 +3,7 @@
  * but a pointer to something empty is not nil; quantities and times count by what they mean.
  */
 
+import { structType } from '../builtin/types.ts';
 import type { StructType, ValueType } from '../builtin/types.ts';
 import { isAbsent, isEmpty } from '../defaults/access.ts';
 import { quantityText } from '../defaults/resource-list.ts';
@@ -26,13 +27,30 @@ export function equalAt(struct: StructType, path: string, a: JsonObject, b: Json
   return true;
 }
 
+/** `struct` is an id of the table of types, such as `core/v1.PodSpec`. Absent structs are as empty ones. */
+export const equalStructs = (struct: string, a: unknown, b: unknown): boolean =>
+  structsAreEqual(structType(struct), (a ?? {}) as JsonObject, (b ?? {}) as JsonObject);
+
+/** The same for what may be absent: absent differs from empty. */
+export const equalPointers = (struct: string, a: unknown, b: unknown): boolean =>
+  isAbsent(a) === isAbsent(b) && equalStructs(struct, a, b);
+
+/** The names of the fields that differ. */
+export const changedFields = (struct: string, a: object | undefined, b: object | undefined): readonly string[] => {
+  const [one, other] = [(a ?? {}) as JsonObject, (b ?? {}) as JsonObject];
+  return [...structType(struct).properties.values()]
+    .filter(({ name, type, isPointer }) => !equalField(type, isPointer, one[name], other[name]))
+    .map(({ name }) => name);
+};
+
 function equalField(type: ValueType, isPointer: boolean, a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (isPointer && isAbsent(a) !== isAbsent(b)) return false;
   return equalValues(type, a, b);
 }
 
-function equalStructs(struct: StructType, a: JsonObject, b: JsonObject): boolean {
+function structsAreEqual(struct: StructType, a: JsonObject, b: JsonObject): boolean {
+  if (a === b) return true;
   const { properties } = struct;
   // Of many fields few are there: only those are looked at.
   const equalNamed = (name: string): boolean => {
@@ -49,7 +67,7 @@ function equalValues(type: ValueType, a: unknown, b: unknown): boolean {
   switch (type.kind) {
     case 'struct':
       if (type.struct.shape !== undefined) return equalJson(a, b);
-      return equalStructs(type.struct, isObject(a) ? a : {}, isObject(b) ? b : {});
+      return structsAreEqual(type.struct, isObject(a) ? a : {}, isObject(b) ? b : {});
     case 'list':
       return equalLists(type.element!, Array.isArray(a) ? a : [], Array.isArray(b) ? b : []);
     case 'map':
