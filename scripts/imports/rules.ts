@@ -1,5 +1,5 @@
 /**
- * Which package may know which. The table is DESIGN's diagram: an arrow that is not here does not exist, and a file that
+ * Which package may know which. The table is ARCHITECTURE.md's diagram: an arrow that is not here does not exist, and a file that
  * draws one fails `npm run check`.
  */
 
