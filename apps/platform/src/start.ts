@@ -25,6 +25,7 @@ import type { Credentials } from './credentials.ts';
 import { openAuditor } from './audit.ts';
 import { FollowedFiles } from './followed-file.ts';
 import { followServing, renewRegularly, servingPair } from './serving.ts';
+import type { ServingPair } from './serving.ts';
 import { encrypted } from './encryption.ts';
 import type { PlatformOptions } from './options.ts';
 import { openStore } from './store.ts';
@@ -103,7 +104,7 @@ export async function start(options: PlatformOptions, log: Logger): Promise<Runn
     credentials = await credentialsOf(options);
     // Not without need: people add their own users to it.
     if (credentials.admin.certificate !== admin.certificate) {
-      await writeKubeconfig(options.kubeconfig, state.url, credentials);
+      await writeKubeconfig(options, state.url, credentials, pair);
     }
   }, log);
   opened.defer(() => renewal.close());
@@ -112,7 +113,7 @@ export async function start(options: PlatformOptions, log: Logger): Promise<Runn
   const endpoint = { address: options.advertiseAddress ?? address, port: listener.port };
   await bootstrap(open.plane, { serviceCidr, serviceAddress, endpoint });
   await aggregation.start();
-  await writeKubeconfig(options.kubeconfig, state.url, credentials);
+  await writeKubeconfig(options, state.url, credentials, pair);
   state.isReady = true;
   opened.defer(() => void (state.isReady = false));
   const running = opened.move();
@@ -185,13 +186,20 @@ function aggregationOf(plane: ControlPlane, credentials: () => Credentials, log:
   };
 }
 
-async function writeKubeconfig(path: string, url: string, { authority, admin }: Credentials): Promise<void> {
+/** It trusts what the port shows, whoever issued that. */
+async function writeKubeconfig(
+  { kubeconfig: path, serving }: PlatformOptions,
+  url: string,
+  { authority, admin }: Credentials,
+  pair: ServingPair,
+): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const text = kubeconfig({
     name: 'hangar',
     user: 'admin',
     server: url,
-    authority: authority.certificate,
+    authority:
+      serving.certificateFile === undefined ? authority.certificate : `${authority.certificate}${pair.certificate}`,
     credentials: admin,
   });
   await writeSecret(path, text);

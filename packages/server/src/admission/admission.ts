@@ -6,6 +6,7 @@
 
 import { managedFieldsProblem } from '@hangar/api';
 import type { JsonObject, KubeObject } from '@hangar/api';
+import { isTraced, traced } from '@hangar/core';
 import type { ControlPlane } from '../control-plane.ts';
 import type { AnnotationLevel } from '../audit/annotations.ts';
 import type { Guard } from '../auth/guard.ts';
@@ -89,13 +90,13 @@ export class Admission {
     const managedFields = request.object?.metadata.managedFields;
     const rounds = new MutationRounds();
     for (const plugin of mutating) {
-      const pending = plugin.mutate!(request, rounds);
+      const pending = mutation(plugin, request, rounds);
       if (pending) await pending;
     }
     if (rounds.needsSecond) {
       rounds.isSecond = true;
       for (const plugin of mutating) {
-        const pending = plugin.mutate!(request, rounds);
+        const pending = mutation(plugin, request, rounds);
         if (pending) await pending;
       }
     }
@@ -106,7 +107,7 @@ export class Admission {
 
   async validate(request: AdmissionRequest): Promise<void> {
     for (const plugin of this.#askedAbout(request.resource).validating) {
-      const pending = plugin.validate!(request);
+      const pending = validation(plugin, request);
       if (pending) await pending;
     }
   }
@@ -130,6 +131,13 @@ export class Admission {
     for (const plugin of this.#plugins ?? []) plugin.close?.();
   }
 }
+
+/** A span for each plugin, where requests are traced. */
+const mutation = (plugin: AdmissionPlugin, request: AdmissionRequest, rounds: MutationRounds): void | Promise<void> =>
+  isTraced() ? traced(`mutate ${plugin.name}`, () => plugin.mutate!(request, rounds)) : plugin.mutate!(request, rounds);
+
+const validation = (plugin: AdmissionPlugin, request: AdmissionRequest): void | Promise<void> =>
+  isTraced() ? traced(`validate ${plugin.name}`, () => plugin.validate!(request)) : plugin.validate!(request);
 
 /** Who owns what may be changed by admission, but not into something that means nothing. */
 function insistOnManagedFields(

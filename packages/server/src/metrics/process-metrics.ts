@@ -21,12 +21,16 @@ export function processMetrics(): string {
     gauge('nodejs_heap_size_used_bytes', 'Memory in use on the JavaScript heap.', heapUsed),
     gauge('nodejs_heap_size_total_bytes', 'Memory of the JavaScript heap.', heapTotal),
     gauge('nodejs_external_memory_bytes', 'Memory of buffers and the like.', external),
-    gauge('nodejs_eventloop_lag_p99_seconds', 'How late timers were since the last time.', delay.percentile(99) / 1e9),
+    gauge('nodejs_eventloop_lag_p99_seconds', 'How late timers were since the last time.', lagSeconds(delay)),
     ...openFiles(),
   ];
   delay.reset();
   return lines.join('\n');
 }
+
+/** Nothing was measured yet when it has just begun. */
+const lagSeconds = (histogram: IntervalHistogram): number =>
+  histogram.count === 0 ? 0 : histogram.percentile(99) / 1e9;
 
 function begunDelay(): IntervalHistogram {
   const histogram = monitorEventLoopDelay({ resolution: 20 });
