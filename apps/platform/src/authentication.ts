@@ -29,7 +29,7 @@ export interface Authentication {
   readonly clientCas: string;
   /** Those of users that the administrator gave besides our own; PEM, may be empty. */
   readonly givenCas: string;
-  /** Others instead of them; answers all CAs that the port has to trust then. Throws when they are none. */
+  /** Others instead of them; answers all CAs that the port has to trust then. Throws when they are none, or those of proxies. */
   useGivenCas(pem: string): string;
   /** What the server is given. */
   of(plane: ControlPlane): Pick<ApiServerOptions, 'authenticators' | 'serviceAccounts' | 'anonymous'>;
@@ -70,6 +70,7 @@ export async function authentication(
     givenCas,
     useGivenCas(pem) {
       void new CertificateAuthorities(pem);
+      if (asked.frontProxy) checkProxies(asked.frontProxy, proxiesCa, usersCaWith(pem));
       certificates.use(usersCaWith(pem));
       return bundle(usersCaWith(pem), proxiesCa);
     },
@@ -108,6 +109,15 @@ async function serviceAccountsOf(asked: AuthenticationOptions, credentials: Cred
 }
 
 function frontProxy(flags: FrontProxyFlags, authorities: string, usersCa: string): FrontProxyAuthenticator {
+  checkProxies(flags, authorities, usersCa);
+  return usable(
+    '--requestheader-client-ca-file',
+    () => new FrontProxyAuthenticator(systemClock, { ...flags, authorities }),
+  );
+}
+
+/** Else every user were a proxy, and could name itself anybody. */
+function checkProxies(flags: FrontProxyFlags, authorities: string, usersCa: string): void {
   const ofUsers = certificatesOf(usersCa);
   const isShared = certificatesOf(authorities).some((one) => ofUsers.includes(one));
   if (isShared && flags.allowedNames.length === 0) {
@@ -115,10 +125,6 @@ function frontProxy(flags: FrontProxyFlags, authorities: string, usersCa: string
       '--requestheader-client-ca-file has the CA of users, too: --requestheader-allowed-names must say which of them are proxies',
     );
   }
-  return usable(
-    '--requestheader-client-ca-file',
-    () => new FrontProxyAuthenticator(systemClock, { ...flags, authorities }),
-  );
 }
 
 const certificatesOf = (pem: string): string[] =>

@@ -6,7 +6,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemRandom } from '@hangar/core';
-import { EncryptedStore, encryptionOf, EncryptionConfigurationError } from '@hangar/server';
+import { EncryptedStore, encryptionOf, EncryptionConfigurationError, isSealed } from '@hangar/server';
+import { prefixRange } from '@hangar/store';
 import type { Store } from '@hangar/store';
 import { writeSecret } from './credentials.ts';
 import { UsageError } from './options.ts';
@@ -18,7 +19,8 @@ type EncryptionOptions = Pick<PlatformOptions, 'dataDirectory' | 'encryptionConf
 
 export async function encrypted(store: Store, prefix: string, options: EncryptionOptions): Promise<Store> {
   const file =
-    options.encryptionConfig ?? (options.store.type === 'embedded' ? await ownConfiguration(options) : undefined);
+    options.encryptionConfig ??
+    (options.store.type === 'embedded' ? await ownConfiguration(store, prefix, options) : undefined);
   if (file === undefined) return store;
   try {
     return new EncryptedStore(store, encryptionOf(await readFile(file, 'utf8'), prefix, systemRandom));
@@ -29,7 +31,7 @@ export async function encrypted(store: Store, prefix: string, options: Encryptio
 }
 
 /** In kube-apiserver's format, so that one with this file reads this store, and keys are rotated by editing it. */
-async function ownConfiguration({ dataDirectory }: EncryptionOptions): Promise<string> {
+async function ownConfiguration(store: Store, prefix: string, { dataDirectory }: EncryptionOptions): Promise<string> {
   const file = join(dataDirectory, 'pki', 'encryption.yaml');
   const exists = await readFile(file).then(
     () => true,
@@ -39,9 +41,24 @@ async function ownConfiguration({ dataDirectory }: EncryptionOptions): Promise<s
       return false;
     },
   );
-  if (!exists) await writeSecret(file, configuration(Buffer.from(systemRandom.bytes(keyBytes)).toString('base64')));
+  if (exists) return file;
+  if (await hasSealedSecrets(store, prefix)) {
+    throw new UsageError(
+      `${file} is missing, and the store has secrets that only its key opens: put it back, or name one by --encryption-provider-config`,
+    );
+  }
+  await writeSecret(file, configuration(Buffer.from(systemRandom.bytes(keyBytes)).toString('base64')));
   return file;
 }
+
+/** Of the management plane: what is written first is a token of its own controllers. */
+async function hasSealedSecrets(store: Store, prefix: string): Promise<boolean> {
+  const { entries } = await store.range(prefixRange(`${prefix}/clusters/root/secrets/`), { limit: 1 });
+  return entries.some(({ value }) => isSealed(value));
+}
+
+/** Another name for every key, so that a value tells which one it needs. */
+const keyName = (): string => `key-${Buffer.from(systemRandom.bytes(4)).toString('hex')}`;
 
 /** As JSON, which is YAML too, and needs no parser to be loaded. */
 const configuration = (secret: string): string =>
@@ -52,7 +69,7 @@ const configuration = (secret: string): string =>
       resources: [
         {
           resources: ['secrets'],
-          providers: [{ secretbox: { keys: [{ name: 'key1', secret }] } }, { identity: {} }],
+          providers: [{ secretbox: { keys: [{ name: keyName(), secret }] } }, { identity: {} }],
         },
       ],
     },

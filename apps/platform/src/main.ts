@@ -38,6 +38,7 @@ async function serve(options: PlatformOptions): Promise<void> {
   const stop = (): void =>
     void running
       .close()
+      .catch((error: unknown) => log.error('the server did not end well', { error }))
       .then(() => tracing?.close())
       .then(() => process.exit(0));
   process.once('SIGINT', stop);

@@ -2,6 +2,7 @@
 
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { StatusError } from '@hangar/api';
 import { systemClock, systemRandom } from '@hangar/core';
 import type { Logger } from '@hangar/core';
 import { kubeconfig } from '@hangar/pki';
@@ -10,6 +11,7 @@ import {
   ApiServer,
   AuthenticationPublisher,
   bootstrap,
+  isPublicPath,
   listen,
   ObservedStore,
   openControlPlane,
@@ -71,7 +73,7 @@ export async function start(options: PlatformOptions, log: Logger): Promise<Runn
     admission: options.admission,
   });
   opened.defer(() => open.close());
-  const state = { isReady: false, url: '' };
+  const state = { isStarted: false, isReady: false, url: '' };
   const allowed = await authorization(open.plane, options.authorization, (error) =>
     log.error('the authorization configuration is not used', { error }),
   );
@@ -94,7 +96,11 @@ export async function start(options: PlatformOptions, log: Logger): Promise<Runn
     certificate: pair.certificate,
     clientCas: trusted.clientCas,
     clock: systemClock,
-    handler: logged((request) => server.handle(request), log),
+    handler: logged(
+      onceStarted((request) => server.handle(request), state),
+      log,
+    ),
+    closeGraceMs: requestLastsMs,
     onError: (error) => log.error('a connection failed', { error }),
   });
   opened.defer(() => listener.close());
@@ -114,10 +120,31 @@ export async function start(options: PlatformOptions, log: Logger): Promise<Runn
   await bootstrap(open.plane, { serviceCidr, serviceAddress, endpoint });
   await aggregation.start();
   await writeKubeconfig(options, state.url, credentials, pair);
+  state.isStarted = true;
   state.isReady = true;
   opened.defer(() => void (state.isReady = false));
   const running = opened.move();
   return { url: state.url, close: () => running.disposeAsync() };
+}
+
+/** What webhooks may take, at most: who is under way when the server is stopped is answered. */
+const requestLastsMs = 30_000;
+
+const starting = { status: 503, headers: { 'content-type': 'application/json', 'retry-after': '1' } } as const;
+
+/**
+ * Until everything that was stored is served, nothing can be said to be absent: a controller would take that for a
+ * deletion. Whether the server is well can be asked at any time.
+ */
+function onceStarted(handler: Handler, state: { readonly isStarted: boolean }): Handler {
+  const { status } = new StatusError('ServiceUnavailable', 'the server is starting', {
+    details: { retryAfterSeconds: 1 },
+  });
+  const body = Buffer.from(JSON.stringify(status));
+  return (request) =>
+    state.isStarted || isPublicPath(request.target.split('?', 1)[0]!)
+      ? handler(request)
+      : Promise.resolve({ ...starting, body });
 }
 
 /** Every request, for those who look for one. */

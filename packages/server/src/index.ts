@@ -66,3 +66,4 @@ export type { ApiServerOptions } from './server.ts';
 export * from './audit/index.ts';
 export * from './encryption/index.ts';
 export { ObservedStore } from './metrics/observed-store.ts';
+export { isPublicPath } from './request/public-paths.ts';

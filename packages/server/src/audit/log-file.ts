@@ -22,6 +22,10 @@ export interface LogFileOptions {
   readonly onError: (error: Error) => void;
 }
 
+const pipeAttemptsMax = 200;
+const pipePauseMs = 5;
+const pause = new Int32Array(new SharedArrayBuffer(4));
+
 export class LogFile implements AuditSink {
   readonly #options: LogFileOptions;
   #file: number;
@@ -55,10 +59,22 @@ export class LogFile implements AuditSink {
     try {
       this.#rotateFor(bytes.length);
       // What a full disk took only a part of would run into the next line.
-      for (let at = 0; at < bytes.length;) at += writeSync(this.#file, bytes, at);
+      for (let at = 0; at < bytes.length;) at += this.#writeSome(bytes, at);
       this.#bytes += bytes.length;
     } catch (error) {
       this.#options.onError(error as Error);
+    }
+  }
+
+  /** A pipe whose reader is slow says that it is full: it is waited for, a little. */
+  #writeSome(bytes: Buffer, at: number): number {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return writeSync(this.#file, bytes, at);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || attempt === pipeAttemptsMax) throw error;
+        Atomics.wait(pause, 0, 0, pipePauseMs);
+      }
     }
   }
 
@@ -67,11 +83,22 @@ export class LogFile implements AuditSink {
     if (path === '-' || bytesMax === 0 || this.#bytes === 0 || this.#bytes + bytes <= bytesMax) return;
     const { stem, extension } = partsOf(path);
     const time = new Date(clock.now()).toISOString().replaceAll(':', '-').replace('Z', '');
-    renameSync(path, join(dirname(path), `${stem}-${time}${extension}`));
-    const next = openSync(path, 'a', 0o600);
-    closeSync(this.#file);
-    this.#file = next;
-    this.#bytes = 0;
+    const aside = join(dirname(path), `${stem}-${time}${extension}`);
+    try {
+      renameSync(path, aside);
+    } catch (error) {
+      // It cannot be put aside, as when it is mounted by itself: better a large file than none.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return this.#options.onError(error as Error);
+    }
+    try {
+      const next = openSync(path, 'a', 0o600);
+      closeSync(this.#file);
+      this.#file = next;
+      this.#bytes = 0;
+    } catch (error) {
+      // What is open goes on under its new name, until another one can be opened.
+      return this.#options.onError(error as Error);
+    }
     this.#removeOld();
   }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -81,4 +81,23 @@ test('what too many events are too much for is counted, not kept', async () => {
   assert.deepEqual(lost, [1, 1, 1]);
   await sink.close();
   assert.deepEqual(lost, [1, 1, 1, 2]);
+});
+
+test('a log that cannot be put aside, or not be opened again, goes on', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'hangar-audit-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const clock = new Scheduler(seededRandom(1));
+  const path = join(folder, 'audit.log');
+  const log = new LogFile({ path, bytesMax: 10, backupsMax: 0, ageMaxMs: 0, clock, onError: () => {} });
+  log.write('{"n":1}');
+  await clock.advance(1_000);
+  // Somebody took it away, which is what a rotation that broke off leaves.
+  renameSync(path, join(folder, 'elsewhere'));
+  for (const n of [2, 3]) {
+    log.write(`{"n":${n}}`);
+    await clock.advance(1_000);
+  }
+  await log.close();
+  const all = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+  for (const n of [1, 2, 3]) assert.ok(all.join('').includes(`{"n":${n}}`), `event ${n}`);
 });

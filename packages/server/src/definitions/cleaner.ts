@@ -17,7 +17,7 @@ import { crd } from './library.ts';
 
 const retryMinMs = 100;
 const retryMaxMs = 5_000;
-/** No request is under way for longer between its check and its commit. */
+/** Hardly any request is under way for longer between its check and its commit; one whose webhooks are slow may be. */
 const stragglersMs = 2_000;
 /** Objects that are ended in one transaction. */
 const batchSize = 100;

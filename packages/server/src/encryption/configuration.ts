@@ -1,9 +1,9 @@
 /** kube-apiserver's EncryptionConfiguration: which resources are sealed, and with which keys. */
 
-import { parseYaml } from '@hangar/api';
 import type { Random } from '@hangar/core';
 import { keyResources } from '../resources/key-resource.ts';
 import type { GroupResource } from '../resources/key-resource.ts';
+import { parseStrictly, unknownFields } from '../strict-configuration.ts';
 import type { TransformerOf } from './encrypted-store.ts';
 import { provider, secretLengths } from './provider.ts';
 import type { Provider, ProviderName } from './provider.ts';
@@ -45,13 +45,17 @@ function matches(pattern: string, { group, resource }: GroupResource): boolean {
 }
 
 function readRules(text: string, random: Random): Rule[] {
-  const { apiVersion, kind, resources } = objectAt(parsed(text), '');
+  const { apiVersion, kind, resources } = fieldsAt(
+    parseStrictly(text, (reason) => fault('', reason)),
+    '',
+    ['apiVersion', 'kind', 'resources'],
+  );
   if (apiVersion !== 'apiserver.config.k8s.io/v1' || kind !== 'EncryptionConfiguration') {
     throw fault('', 'must be an EncryptionConfiguration of apiserver.config.k8s.io/v1');
   }
   return nonEmpty(resources, 'resources').map((rule, place) => {
     const at = `resources[${place}]`;
-    const { resources: names, providers } = objectAt(rule, at);
+    const { resources: names, providers } = fieldsAt(rule, at, ['resources', 'providers']);
     return {
       resources: nonEmpty(names, `${at}.resources`).map((name, index) => textAt(name, `${at}.resources[${index}]`)),
       transformer: new Transformer(
@@ -67,18 +71,21 @@ function readProvider(value: unknown, at: string): (Provider | typeof identity)[
   const [first] = entries;
   if (!first || entries.length > 1) throw fault(at, 'must have exactly one provider');
   const [name, options] = first;
-  if (name === identity) return [identity];
+  if (name === identity) {
+    void fieldsAt(options ?? {}, `${at}.${name}`, []);
+    return [identity];
+  }
   if (!Object.hasOwn(secretLengths, name)) {
     throw fault(at, `${name} is none of identity, ${Object.keys(secretLengths).join(', ')}`);
   }
-  const { keys } = objectAt(options, `${at}.${name}`);
+  const { keys } = fieldsAt(options, `${at}.${name}`, ['keys']);
   return nonEmpty(keys, `${at}.${name}.keys`).map((key, index) =>
     readKey(name as ProviderName, key, `${at}.${name}.keys[${index}]`),
   );
 }
 
 function readKey(name: ProviderName, value: unknown, at: string): Provider {
-  const { name: keyName, secret: encoded } = objectAt(value, at);
+  const { name: keyName, secret: encoded } = fieldsAt(value, at, ['name', 'secret']);
   const key = textAt(keyName, `${at}.name`);
   if (key.includes(':')) throw fault(`${at}.name`, 'must not contain a colon');
   const secret = Buffer.from(textAt(encoded, `${at}.secret`), 'base64');
@@ -89,17 +96,17 @@ function readKey(name: ProviderName, value: unknown, at: string): Provider {
   return provider(name, { name: key, secret });
 }
 
-function parsed(text: string): unknown {
-  try {
-    return parseYaml(text).value;
-  } catch (error) {
-    throw fault('', (error as Error).message);
-  }
-}
-
 function objectAt(value: unknown, at: string): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw fault(at, 'must be an object');
   return value as Record<string, unknown>;
+}
+
+/** An object that has no other fields. */
+function fieldsAt(value: unknown, at: string, known: readonly string[]): Record<string, unknown> {
+  const object = objectAt(value, at);
+  const [unknown] = unknownFields(at, object, known);
+  if (unknown !== undefined) throw fault(unknown, 'unknown field');
+  return object;
 }
 
 function textAt(value: unknown, at: string): string {

@@ -5,15 +5,11 @@
 
 import type { Entry, Store, StoreEvent, Watch, WatchBatch, WatchOptions, Write } from '@hangar/store';
 import { ForwardingStore } from '../objects/forwarding-store.ts';
+import { markStale } from '../objects/stale.ts';
 import type { Transformer } from './transformer.ts';
 
 /** Undefined: values of this key are stored as they are. */
 export type TransformerOf = (key: string) => Transformer | undefined;
-
-const stale = new WeakSet<Entry>();
-
-/** It is stored with a key that is not the first any more: writing it again, unchanged, renews that. */
-export const isStale = (entry: Entry): boolean => stale.has(entry);
 
 export class EncryptedStore extends ForwardingStore {
   readonly #transformerOf: TransformerOf;
@@ -56,8 +52,7 @@ export class EncryptedStore extends ForwardingStore {
     if (!transformer) return entry;
     const opened = transformer.fromStore(entry.key, entry.value);
     const plain = { ...entry, value: opened.value };
-    if (opened.isStale) stale.add(plain);
-    return plain;
+    return opened.isStale ? markStale(plain) : plain;
   }
 }
 

@@ -4,7 +4,8 @@ import { seededRandom } from '@hangar/core';
 import { openMemoryStore } from '@hangar/store';
 import type { Store } from '@hangar/store';
 import { encryptionOf, EncryptionConfigurationError } from './configuration.ts';
-import { EncryptedStore, isStale } from './encrypted-store.ts';
+import { isStale } from '../objects/stale.ts';
+import { EncryptedStore } from './encrypted-store.ts';
 
 const random = seededRandom(1);
 const secret = (byte: number): string => Buffer.alloc(32, byte).toString('base64');

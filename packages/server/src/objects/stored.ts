@@ -69,6 +69,12 @@ export class StoredForm {
     return this.#options.convert(object, this.#options.storedApiVersion);
   }
 
+  /** It is stored as it would be now: in this form, and in the version that is the stored one today. */
+  isCurrent({ value }: Entry): boolean {
+    const head = this.#head;
+    return value.length > head.length && head.compare(value, 0, head.length) === 0;
+  }
+
   /** A fresh object of the resource's version. Throws when the value is not one. */
   object(entry: Entry, revision: Revision = entry.modRevision): KubeObject {
     const { value } = entry;

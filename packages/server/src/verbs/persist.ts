@@ -13,13 +13,14 @@ import {
   notFound,
   quote,
   staleObject,
+  StatusError,
   validateMetadataUpdate,
 } from '@hangar/api';
 import type { KubeObject, ObjectMeta } from '@hangar/api';
 import type { Entry, Write } from '@hangar/store';
 import { inTurn } from '../allocation/turns.ts';
 import { objectKey } from '../control-plane.ts';
-import { isStale } from '../encryption/encrypted-store.ts';
+import { isStale } from '../objects/stale.ts';
 import { unconditionalAttemptsMax } from '../limits.ts';
 import type { WriteOptions } from '../request/options.ts';
 import { groupResource, namespaceOf, warn } from './call.ts';
@@ -61,7 +62,9 @@ export async function persist(call: Call, change: Change): Promise<Persisted> {
     const object = await change.apply(live);
     checkVersionForm(object);
     if (!entry || !live) {
-      return { entry: await createObject(call, object, change.options), wasCreated: true };
+      const created = await createdUnlessThere(call, object, change);
+      if (created) return { entry: created, wasCreated: true };
+      continue;
     }
     if (change.insistsOnUid) checkUid(call, object, live);
     const isUnconditional = checkVersion(call, object, live);
@@ -70,6 +73,16 @@ export async function persist(call: Call, change: Change): Promise<Persisted> {
     if (!isUnconditional && attempt >= change.attemptsMax) break;
   }
   throw conflict(groupResource(call), info.name, staleObject);
+}
+
+/** Undefined: somebody else has just created it, so that it can be changed. */
+async function createdUnlessThere(call: Call, object: KubeObject, { options }: Change): Promise<Entry | undefined> {
+  try {
+    return await createObject(call, object, options);
+  } catch (error) {
+    if (error instanceof StatusError && error.code === 'AlreadyExists') return undefined;
+    throw error;
+  }
 }
 
 function checkVersionForm({ metadata: { resourceVersion = '' } }: KubeObject): void {
@@ -147,7 +160,8 @@ async function tryReplace(
   check(call, object, live);
   if (info.subresource === '') resource.complete?.(plane, object);
   await plane.admission.validate(admissionRequest(call, seenAs(object), options, seenAs(live)));
-  if (!goes && keepManagedFieldsTimes(object, live) && !isStale(entry)) return entry;
+  const isAsStoredNow = !isStale(entry) && resource.stored.isCurrent(entry);
+  if (!goes && keepManagedFieldsTimes(object, live) && isAsStoredNow) return entry;
   const encoded = resource.stored.encode(object);
   const value = resource.roundTrip ? await resource.roundTrip(encoded) : encoded;
   if (options.isDryRun) return { ...entry, value };

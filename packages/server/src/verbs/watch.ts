@@ -61,7 +61,7 @@ class WatchStream {
   readonly #form: string;
   #initial: readonly Entry[] = [];
   #initialRevision: Revision | undefined;
-  #watch!: Watch;
+  #from: Revision | undefined;
   #isFirstTable: boolean;
 
   constructor(call: Call, options: ListOptions, want: Wanted) {
@@ -87,11 +87,7 @@ class WatchStream {
       from = page.revision;
       this.#initialRevision = page.revision;
     } else if (asked === 0) from = await plane.store.revision();
-    this.#watch = plane.store.watch({
-      prefix: this.#prefix(),
-      fromRevision: (from + 1) as Revision,
-      previous: true,
-    });
+    this.#from = (from + 1) as Revision;
   }
 
   #prefix(): string {
@@ -108,9 +104,16 @@ class WatchStream {
   async run(sink: Sink): Promise<void> {
     const { plane } = this.#call;
     const output = new Output(sink);
-    const watch = this.#watch;
+    // Nobody is there, or wants more than the head.
+    if (output.isOver) return;
+    // Only now: an answer that never begins would leave it open.
+    const watch = plane.store.watch({ prefix: this.#prefix(), fromRevision: this.#from!, previous: true });
     const timeoutMs = this.#timeoutMs();
-    const timeout = plane.clock.after(timeoutMs, () => watch.close());
+    const timeout = plane.clock.after(timeoutMs, () => {
+      watch.close();
+      // Also when nobody reads what was written: it has its own time to be taken, from the end on.
+      output.stop();
+    });
     sink.onClose(() => watch.close());
     const bookmarks = this.#options.allowsBookmarks ? this.#askForBookmarks(watch, timeoutMs) : undefined;
     try {
@@ -160,6 +163,7 @@ class WatchStream {
     for (const entry of this.#initial) {
       output.write(this.#encodeEntry('ADDED', entry, entry.modRevision, resource.stored.object.bind(resource.stored)));
       if (output.isFull) await output.drained();
+      if (output.isOver) return;
     }
     this.#initial = [];
     if (this.#options.sendInitialEvents && this.#options.allowsBookmarks) {
@@ -277,15 +281,23 @@ class Output {
   readonly #sink: Sink;
   #resume: (() => void) | undefined;
   isFull = false;
+  /** Nothing more is to be written. */
+  isOver = false;
 
   constructor(sink: Sink) {
     this.#sink = sink;
-    const resume = (): void => {
-      this.isFull = false;
-      this.#resume?.();
-    };
-    sink.onDrain(resume);
-    sink.onClose(resume);
+    sink.onDrain(() => this.#goOn());
+    sink.onClose(() => this.stop());
+  }
+
+  stop(): void {
+    this.isOver = true;
+    this.#goOn();
+  }
+
+  #goOn(): void {
+    this.isFull = false;
+    this.#resume?.();
   }
 
   write(chunk: Uint8Array): void {

@@ -410,3 +410,37 @@ test('what is larger than the store takes is 413', async () => {
   assert.ok(refused.status === 413 || refused.status === 422, refused.text.slice(0, 300));
   await server.expect(404, 'GET', `${configMaps}/a`);
 });
+
+describe('writes that meet', () => {
+  test('create an object once: who applies it a moment later changes it', async () => {
+    await using server = await TestServer.start();
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, (_, index) =>
+        server.request('PATCH', `${configMaps}/shared?fieldManager=m${index}&force=true`, {
+          ...apply(configMap('shared', { [`key${index}`]: 'x' })),
+          headers: {},
+        }),
+      ),
+    );
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200, 201]));
+    assert.equal(answers.filter(({ status }) => status === 201).length, 1);
+    assert.equal(Object.keys((await server.get(`${configMaps}/shared`)).data).length, 4);
+  });
+});
+
+test('an object that is written unchanged is stored anew when it was stored in another form', async () => {
+  await using server = await TestServer.start();
+  await server.create(configMaps, configMap('a'));
+  const path = `${configMaps}/a`;
+  const key = '/registry/clusters/root/configmaps/default/a';
+  const before = await server.get(path);
+  await server.expect(200, 'PUT', path, { body: before });
+  assert.equal(versionOf(await server.get(path)), versionOf(before));
+  const { entry } = await server.store.get(key);
+  const { kind, apiVersion, ...rest } = JSON.parse(Buffer.from(entry!.value).toString()) as Data;
+  const otherOrder = Buffer.from(JSON.stringify({ ...rest, apiVersion, kind }));
+  await server.store.commit([{ type: 'put', key, value: otherOrder }]);
+  const asOthersWrote = await server.get(path);
+  await server.expect(200, 'PUT', path, { body: asOthersWrote });
+  assert.notEqual(versionOf(await server.get(path)), versionOf(asOthersWrote));
+});

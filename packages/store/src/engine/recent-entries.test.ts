@@ -61,3 +61,10 @@ test('what was not used lately goes first, and what is too large is never kept',
   recent.saw(at(1), entry('used', 1, 5_000));
   assert.equal(recent.get('used'), undefined);
 });
+
+test('an entry does not keep the memory that its value was cut out of', () => {
+  const recent = new RecentEntries(100_000, at(1));
+  const shared = new Uint8Array(8_192);
+  recent.saw(at(1), { ...entry('a', 1), value: shared.subarray(0, 100) });
+  assert.equal(recent.get('a')?.value.buffer.byteLength, 100);
+});

@@ -71,7 +71,8 @@ export class RecentEntries {
     this.#old.delete(key);
   }
 
-  #put(entry: Entry): void {
+  #put(given: Entry): void {
+    const entry = ownBytes(given);
     const bytes = bytesOf(entry);
     if (bytes > this.#generationBytesMax) return this.#forget(entry.key);
     this.#forget(entry.key);
@@ -82,6 +83,12 @@ export class RecentEntries {
     this.#young = new Map();
     this.#youngBytes = 0;
   }
+}
+
+/** A small value is often a slice of memory that it shares: kept for long, it would keep all of that. */
+function ownBytes(entry: Entry): Entry {
+  const { value } = entry;
+  return value.buffer.byteLength <= 2 * value.length + 64 ? entry : { ...entry, value: Uint8Array.from(value) };
 }
 
 /** With what the maps and the object itself take, about. */

@@ -22,6 +22,7 @@ export const namespaceLifecycle: AdmissionPlugin = {
       if (isNamespace(request) && subresource === '' && immortal.has(name)) {
         throw forbiddenRequest({ group: '', resource: 'namespaces' }, name, 'this namespace may not be deleted');
       }
+      if (isNamespace(request)) rememberDeletion(request.plane, name);
       return;
     }
     if (operation !== 'CREATE' || !resource.namespaced || namespace === '' || isReview(request)) return;
@@ -39,13 +40,28 @@ async function namespaceOf(plane: ControlPlane, name: string): Promise<{ isTermi
   const resource = plane.catalogue.find(namespaces)!;
   const key = objectKey(plane, resource, '', name);
   const known = plane.collections.peek(collectionPrefix(plane, resource, ''))?.get(key);
-  if (known && !mayBeTerminating(known)) return { isTerminating: false };
+  if (known && !wasDeletedLately(plane, name) && !mayBeTerminating(known)) return { isTerminating: false };
   const { entry } = await plane.store.get(key);
   if (!entry) return undefined;
   if (!mayBeTerminating(entry)) return { isTerminating: false };
   const { status } = resource.stored.object(entry) as KubeObject & { status?: { phase?: string } };
   return { isTerminating: status?.phase === 'Terminating' };
 }
+
+/** What is in memory may not know of a deletion yet that was acknowledged: the store is asked for this long after one. */
+const deletionLastsMs = 30_000;
+const deletions = new WeakMap<ControlPlane, Map<string, number>>();
+
+function rememberDeletion(plane: ControlPlane, name: string): void {
+  let names = deletions.get(plane);
+  if (!names) deletions.set(plane, (names = new Map()));
+  const now = plane.clock.monotonicMs();
+  for (const [one, untilMs] of names) if (untilMs <= now) names.delete(one);
+  names.set(name, now + deletionLastsMs);
+}
+
+const wasDeletedLately = (plane: ControlPlane, name: string): boolean =>
+  (deletions.get(plane)?.get(name) ?? 0) > plane.clock.monotonicMs();
 
 const mayBeTerminating = ({ value }: Entry): boolean =>
   Buffer.from(value.buffer, value.byteOffset, value.length).includes('"Terminating"');

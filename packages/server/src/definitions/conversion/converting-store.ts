@@ -19,6 +19,7 @@ import type {
   Write,
 } from '@hangar/store';
 import type { StoredVersions } from './stored-versions.ts';
+import { isStale, markStale } from '../../objects/stale.ts';
 
 export class ConvertingStore implements Store {
   readonly #store: Store;
@@ -108,7 +109,15 @@ export class ConvertingStore implements Store {
     const ours = entries.filter(({ key }) => this.#isOurs(key));
     if (ours.length === 0) return [...entries];
     const values = await this.#versions.fromStore(ours.map(({ value }) => value));
-    const shown = new Map(ours.map((entry, at) => [entry, { ...entry, value: values[at]! }]));
+    const shown = new Map(
+      ours.map((entry, at) => {
+        const copy = { ...entry, value: values[at]! };
+        return [
+          entry,
+          isStale(entry) || !this.#versions.isStoredVersion(entry.value) ? markStale(copy) : copy,
+        ] as const;
+      }),
+    );
     return entries.map((entry) => shown.get(entry) ?? entry);
   }
 

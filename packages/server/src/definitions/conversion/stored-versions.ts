@@ -19,12 +19,18 @@ export interface StoredVersionsOptions {
 export class StoredVersions {
   readonly #options: StoredVersionsOptions;
   readonly #head: Buffer;
+  readonly #storedHead: Buffer;
   /** What was already converted for the store, by the value that is answered for it. */
   readonly #known = new WeakMap<Uint8Array, Buffer>();
 
   constructor(options: StoredVersionsOptions) {
     this.#options = options;
-    this.#head = Buffer.from(`{"apiVersion":${JSON.stringify(options.apiVersion)},`);
+    this.#head = headOf(options.apiVersion);
+    this.#storedHead = headOf(options.storedApiVersion);
+  }
+
+  isStoredVersion(value: Uint8Array): boolean {
+    return startsWith(value, this.#storedHead);
   }
 
   /** By one call of the webhook for all that need it. Rejects with 500. */
@@ -74,7 +80,11 @@ export class StoredVersions {
   }
 
   #isServed(value: Uint8Array): boolean {
-    const head = this.#head;
-    return value.length > head.length && head.compare(value, 0, head.length) === 0;
+    return startsWith(value, this.#head);
   }
 }
+
+const headOf = (apiVersion: string): Buffer => Buffer.from(`{"apiVersion":${JSON.stringify(apiVersion)},`);
+
+const startsWith = (value: Uint8Array, head: Buffer): boolean =>
+  value.length > head.length && head.compare(value, 0, head.length) === 0;

@@ -144,11 +144,11 @@ export class Client {
     }
   }
 
-  /** The whole time for a first attempt: the same header every time, which HTTP/2 sends as one byte. */
+  /** Throws when there is none. */
   #leftMs(deadlineMs: number): number {
     const leftMs = deadlineMs - this.#options.clock.monotonicMs();
     if (leftMs <= 0) throw new GrpcError(grpcStatus.deadlineExceeded, 'no time left', { fate: 'unsent' });
-    return this.requestTimeoutMs - leftMs < 1 ? this.requestTimeoutMs : leftMs;
+    return leftMs;
   }
 
   async #connected(channel: Channel, deadlineMs: number): Promise<Connection> {

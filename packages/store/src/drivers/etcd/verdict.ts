@@ -99,7 +99,7 @@ function meaningOf(error: GrpcError): Meaning {
     return unavailable('perhaps', error.status === grpcStatus.resourceExhausted ? 'less' : 'elsewhere');
   }
   // gRPC's own limit, checked before etcd sees the request.
-  if (error.status === grpcStatus.resourceExhausted && error.message.includes('larger than max')) {
+  if (error.status === grpcStatus.resourceExhausted && error.message.includes('received message larger than max')) {
     return refused('ValueTooLarge');
   }
   return meanings[error.message] ?? meaningsByStatus[error.status] ?? unavailable('perhaps', 'elsewhere');

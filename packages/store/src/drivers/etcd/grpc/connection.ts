@@ -5,7 +5,7 @@
 
 import type { Duplex } from 'node:stream';
 import { asError, hasCode } from '@hangar/core';
-import type { Clock, Transport } from '@hangar/core';
+import type { Clock, Timer, Transport } from '@hangar/core';
 import { encodedField, encodedPseudoField, errorCode } from '@hangar/http2';
 import type { Field } from '@hangar/http2';
 import { ClientSession } from '@hangar/http2/client';
@@ -114,16 +114,17 @@ export class Connection {
   unary(method: string, frame: Uint8Array, options: CallOptions & { timeoutMs: number }): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       let answer: Buffer | undefined;
+      let timer: Timer | undefined;
       const call = this.#begin(method, options, {
         onMessage: (message) => (answer ??= message),
         onEnd: (error) => {
-          timer.cancel();
+          timer?.cancel();
           if (error) reject(error);
           else if (answer) resolve(answer);
           else reject(new GrpcError(grpcStatus.internal, `${method}: success without an answer`, { fate: 'lost' }));
         },
       });
-      const timer = this.#clock.after(options.timeoutMs, () => call.fail(tooLate(method, options.timeoutMs)));
+      timer = this.#clock.after(options.timeoutMs, () => call.fail(tooLate(method, options.timeoutMs)));
       call.end(frame);
     });
   }
