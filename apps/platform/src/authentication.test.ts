@@ -75,3 +75,16 @@ test('connections may show certificates of users and of proxies, and where both 
   await assert.rejects(read('--requestheader-client-ca-file', both), UsageError);
   await read('--requestheader-client-ca-file', both, '--requestheader-allowed-names', 'front-proxy-client');
 });
+
+test('the CA of users does not become that of proxies later either', async () => {
+  const [users, proxies] = [createAuthority('users', 1, world), createAuthority('proxies', 1, world)];
+  const given = await file('users.crt', users.certificate);
+  const ca = await file('only-proxies.crt', proxies.certificate);
+  const flags = ['--client-ca-file', given, '--requestheader-client-ca-file', ca];
+  const unnamed = await read(...flags);
+  const both = `${users.certificate}\n${proxies.certificate}`;
+  assert.throws(() => unnamed.useGivenCas(both), UsageError);
+  assert.ok(unnamed.useGivenCas(users.certificate).includes(users.certificate));
+  const named = await read(...flags, '--requestheader-allowed-names', 'front-proxy-client');
+  assert.ok(named.useGivenCas(both).includes(users.certificate));
+});

@@ -15,6 +15,7 @@ import type { RegisteredService } from './api-service.ts';
 import { local, servicePart, slicePart } from './availability.ts';
 import type { ClusterView, ServicePart, SlicePart } from './availability.ts';
 import { writeAvailability } from './condition.ts';
+import { insistOnPlainTarget, isDevious } from './target.ts';
 import { isReturning } from './headers.ts';
 import { PageNotFound } from '../objects/page-not-found.ts';
 import { proxied, textAnswer, unavailable } from './proxy.ts';
@@ -120,13 +121,20 @@ export class Aggregator {
   find(path: string): RemoteApi | undefined {
     if (this.#remotes.size === 0) return undefined;
     const [, root, one, two] = path.split('/');
-    if (root === 'apis' && one && two) return this.#remotes.get(apiServiceName(one, two));
-    return root === 'api' && one ? this.#remotes.get(apiServiceName('', one)) : undefined;
+    if (root === 'apis' && one && two) return this.#serving(one, two);
+    return root === 'api' && one ? this.#serving('', one) : undefined;
+  }
+
+  /** Of `v1.a.b.c` the name alone does not say where the version ends. */
+  #serving(group: string, version: string): RemoteApi | undefined {
+    const remote = this.#remotes.get(apiServiceName(group, version));
+    return remote?.service.group === group && remote.service.version === version ? remote : undefined;
   }
 
   /** Hands the request on. The user was authenticated and allowed to do this. */
   async answer(remote: RemoteApi, path: string, request: ServerRequest, user: User): Promise<Answer> {
     if (isDevious(path)) throw new PageNotFound();
+    insistOnPlainTarget(request.target);
     if (!remote.isAvailable) return unavailable;
     if (isReturning(request, this.#self))
       return textAnswer(508, 'this request was here before: its APIService is a loop');
@@ -193,6 +201,3 @@ const metricsHead =
 
 const prioritiesOf = ({ groupPriority, versionPriority }: RegisteredService): string =>
   `${groupPriority} ${versionPriority}`;
-
-/** Segments that another server may read as a way to elsewhere: what was allowed here is what it must do there. */
-const isDevious = (path: string): boolean => /\/(?:\.|%2e){1,2}(?:\/|$)|\/\/|%2f|%5c|\\/i.test(path);

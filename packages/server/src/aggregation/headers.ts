@@ -19,8 +19,8 @@ const hopByHop = new Set([
   'upgrade',
 ]);
 
-/** Said anew, or used up here. */
-const own = new Set(['host', 'authorization', 'expect', 'via', 'x-forwarded-for', 'http2-settings']);
+/** Said anew, or used up here. How long the body is, is said by whoever sends it: another length would begin a request. */
+const own = new Set(['host', 'authorization', 'content-length', 'expect', 'via', 'x-forwarded-for', 'http2-settings']);
 
 const isIdentity = (name: string): boolean =>
   // Some servers read `_` as `-`.

@@ -144,6 +144,42 @@ test('of what a server says of itself only discovery gets into discovery', () =>
   );
 });
 
+test('paths and queries that another server may read otherwise are not handed on', async () => {
+  await using hub = await startHub();
+  await using remote = await startRemote({
+    group,
+    clientCa: hub.frontProxyCa.certificate,
+    answer: (_, response) => response.end(),
+  });
+  await hub.register(group, remote.port, remote.ca);
+  await isAvailable('True')(hub);
+  const many = Array.from({ length: 1_001 }, () => 'a').join('&');
+  for (const target of [
+    things.replace(/things$/, '%74hings'),
+    `${things}/%61`,
+    `${things}/a%2Db`,
+    `${things}/a%7eb`,
+    `${things}/a%5Fb`,
+    `${things}/a#b`,
+    `${things}?fieldSelector=metadata.name%3Dmine,spec.x%3Da;b`,
+    `${things}?fieldSelector=metadata.name%3Dmine%`,
+    `${things}?fieldSelector=metadata.name%3Dmine%zz`,
+    `${things}?fieldSelector=metadata.name%3Dmine%ff`,
+    `${things}??fieldSelector=metadata.name%3Dmine`,
+    `${things}?fieldSelector=metadata.name%3Dmine&${many}`,
+  ]) {
+    assert.equal((await hub.request('GET', target)).status, 400, target);
+  }
+  assert.equal(remote.requests.length, 0);
+  for (const target of [`${things}/system%3Aa%20b`, `${things}?labelSelector=a%3Db%2cc%3bd&x=1+2`]) {
+    assert.equal((await hub.request('GET', target)).status, 200, target);
+    assert.equal(remote.requests.at(-1)!.url, target);
+  }
+  // The name of the APIService is the same: v1.things.example.com.
+  assert.equal(hub.aggregator.find('/apis/example.com/v1.things/namespaces'), undefined);
+  assert.ok(hub.aggregator.find(things));
+});
+
 test('the group of APIServices itself is never handed on', async () => {
   await using hub = await startHub();
   const path = '/apis/apiregistration.k8s.io/v1/apiservices';

@@ -5,7 +5,7 @@
  */
 
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import { StatusError } from '@hangar/api';
+import { badRequest, StatusError } from '@hangar/api';
 import { asError } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import type { User } from '../auth/user.ts';
@@ -14,7 +14,7 @@ import { bodyBytesMax } from '../limits.ts';
 import { outboundError } from '../outbound/errors.ts';
 import { answeredHeaders, forwardedHeaders } from './headers.ts';
 import type { RemoteServer } from './remote-server.ts';
-import { tunnel } from './tunnel.ts';
+import { insistOnNoBody, tunnel } from './tunnel.ts';
 
 /** As kube-apiserver: everything but a watch begins its answer in a minute, discovery in seconds. */
 const answerTimeoutMs = 60_000;
@@ -38,6 +38,7 @@ export async function proxied(
 ): Promise<Answer> {
   const headers = forwardedHeaders(request, user, options.self);
   const upgrade = request.passing?.upgrade;
+  if (upgrade) insistOnNoBody(request);
   try {
     if (upgrade) {
       const { clock } = options;
@@ -58,6 +59,7 @@ async function exchange(
   options: ProxyOptions,
 ): Promise<Answer> {
   const { method, target } = request;
+  const isRead = isReading(method);
   const body = await bodyOf(request, headers);
   for (let attempt = 1; ; attempt++) {
     const outgoing = await server.begin({ method, target, headers });
@@ -68,14 +70,17 @@ async function exchange(
       return streamed(await answered, request);
     } catch (error) {
       outgoing.destroy();
-      // The other side closed a connection that was kept, just as it was used again: it never saw this request.
-      const mayRepeat = outgoing.reusedSocket && attempt === 1 && !('stream' in body) && isReset(error);
+      // The other side closed a connection that was kept, just as it was used again. Likely it never saw this request; as
+      // nobody can be sure, only what changes nothing is asked twice.
+      const mayRepeat = outgoing.reusedSocket && attempt === 1 && isRead && !('stream' in body) && isReset(error);
       if (!mayRepeat) throw error;
     } finally {
       stay?.();
     }
   }
 }
+
+const isReading = (method: string): boolean => method === 'GET' || method === 'HEAD';
 
 type Body = { readonly bytes: Uint8Array } | { readonly stream: NonNullable<ServerRequest['passing']>['body'] };
 
@@ -91,9 +96,11 @@ async function bodyOf(request: ServerRequest, headers: OutgoingHttpHeaders): Pro
     return { bytes };
   }
   // Without a length, only the body's end says whether there was one.
-  const isEmpty = length === undefined ? method === 'GET' || method === 'HEAD' : length === '0';
+  const isEmpty = length === undefined ? isReading(method) : length === '0';
   if (isEmpty) return empty;
   if (length === undefined) headers['transfer-encoding'] = 'chunked';
+  else if (!/^\d{1,15}$/.test(length)) throw badRequest('invalid Content-Length');
+  else headers['content-length'] = length;
   return { stream: passing.body };
 }
 
@@ -137,8 +144,9 @@ function streamed(response: IncomingMessage, { method }: ServerRequest): Answer 
     response.destroy();
     return textAnswer(502, 'the backend attempted to redirect this request, which is not permitted');
   }
-  if (method === 'HEAD') response.resume();
   const headers = answeredHeaders(response.rawHeaders);
+  // Read to its end, not broken off: the connection can be used again.
+  if (method === 'HEAD') return { status, headers, body: { start: () => void response.resume() } };
   return { status, headers, body: { start: (sink) => pass(response, sink) } };
 }
 

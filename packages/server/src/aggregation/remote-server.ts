@@ -28,6 +28,8 @@ export interface RemoteRequest {
   /** Path and query. */
   readonly target: string;
   readonly headers: OutgoingHttpHeaders;
+  /** On a connection of its own, which nobody uses afterwards. */
+  readonly isAlone?: boolean;
 }
 
 const connectTimeoutMs = 10_000;
@@ -37,25 +39,29 @@ const idleMax = 32;
 export class RemoteServer {
   readonly #reach: Reach;
   readonly #service: RemoteService;
-  readonly #agent: InstanceType<ReturnType<typeof http>['Agent']>;
+  readonly #agent: Agent;
+  readonly #alone: Agent;
 
   constructor(reach: Reach, service: RemoteService) {
     this.#reach = reach;
     this.#service = service;
     const { Agent } = http();
     this.#agent = new Agent({ keepAlive: true, maxFreeSockets: idleMax, timeout: idleMs });
-    // The agent knows plain connections only; the one that it is given here has TLS and the policy behind it.
-    this.#agent.createConnection = ((options: { host: string; port: number }, done: Done) => {
-      void this.#connect(options, done);
-    }) as never;
+    this.#alone = new Agent({ keepAlive: false });
+    // Agents know plain connections only; those that they are given here have TLS and the policy behind them.
+    for (const agent of [this.#agent, this.#alone]) {
+      agent.createConnection = ((options: { host: string; port: number }, done: Done) => {
+        void this.#connect(options, done);
+      }) as never;
+    }
   }
 
   /** The request is begun: its body is the caller's to write. Rejects when there is no way to the service. */
-  async begin({ method, target, headers }: RemoteRequest): Promise<ClientRequest> {
+  async begin({ method, target, headers, isAlone }: RemoteRequest): Promise<ClientRequest> {
     const { host, port } = await this.#reach.services.resolve(this.#service.service);
     const named = host.includes(':') ? `[${host}]` : host;
     return http().request({
-      agent: this.#agent,
+      agent: isAlone ? this.#alone : this.#agent,
       host,
       port,
       method,
@@ -72,6 +78,7 @@ export class RemoteServer {
 
   close(): void {
     this.#agent.destroy();
+    this.#alone.destroy();
   }
 
   async #connect({ host, port }: { host: string; port: number }, done: Done): Promise<void> {
@@ -91,6 +98,8 @@ export class RemoteServer {
     }
   }
 }
+
+type Agent = InstanceType<ReturnType<typeof http>['Agent']>;
 
 type Done = (error: Error | null, socket?: Socket) => void;
 

@@ -1,14 +1,26 @@
-/** WebSocket and SPDY through the proxy: once the other server agrees, bytes go both ways until one side ends. */
+/**
+ * WebSocket and SPDY through the proxy: once the other server agrees, bytes go both ways until one side ends. Its connection
+ * is never one that others use: what a client manages to put on it must not be read as somebody else's request.
+ */
 
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { badRequest } from '@hangar/api';
 import type { Clock } from '@hangar/core';
 import type { Answer, ServerRequest, Upgrade } from '../http/message.ts';
 import type { RemoteServer } from './remote-server.ts';
 
 /** As long as the other server may think about it. */
 const answerTimeoutMs = 60_000;
+
+/** Whether the bytes behind the head are a body or already the other protocol is a matter of opinion. Throws 400. */
+export function insistOnNoBody(request: ServerRequest): void {
+  const isEmpty = request.headerValues('content-length').every((length) => length === '0');
+  if (!isEmpty || request.header('transfer-encoding') !== undefined) {
+    throw badRequest('a request to upgrade the connection must not have a body');
+  }
+}
 
 /** `refused` makes the answer of a server that stays with HTTP. */
 export async function tunnel(
@@ -20,14 +32,15 @@ export async function tunnel(
 ): Promise<Answer> {
   const { method, target } = request;
   const asked = { ...headers, connection: 'Upgrade', upgrade: request.header('upgrade')! };
-  const outgoing = await server.begin({ method, target, headers: asked });
+  const outgoing = await server.begin({ method, target, headers: asked, isAlone: true });
   const onGone = (): void => void outgoing.destroy();
   upgrade.socket.once('close', onGone);
+  if (upgrade.socket.destroyed) onGone();
   outgoing.end();
   const timer = clock.after(answerTimeoutMs, () => outgoing.destroy(new Error('context deadline exceeded')));
   const { response, remote } = await opened(outgoing).finally(() => timer.cancel());
-  upgrade.socket.off('close', onGone);
   if (!remote) return refused(response);
+  upgrade.socket.off('close', onGone);
   join(upgrade, remote, response);
   return { status: 101, headers: {}, body: [], isTaken: true };
 }

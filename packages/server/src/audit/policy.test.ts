@@ -68,6 +68,18 @@ for (const [text, message] of [
   ['apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: All}]', /rules\[0\]\.level: must be one of/],
   ['apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None, verbs: get}]', /verbs: must be a list/],
   ['apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None, omitStages: [Never]}]', /omitStages/],
+  ['apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None, user: [a]}]', /rules\[0\]\.user: unknown field/],
+  ['apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None, users: [a], users: []}]', /"users" already set/],
+  ['apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStage: []\nrules: [{level: None}]', /omitStage: unknown field/],
+  [
+    'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None, resources: [{resource: [a]}]}]',
+    /rules\[0\]\.resources\[0\]\.resource: unknown field/,
+  ],
+  [
+    'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None, resources: [{group: 1}]}]',
+    /group: must be a text/,
+  ],
+  ['apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None, omitManagedFields: 1}]', /must be true or false/],
 ] as const) {
   test(`a policy that is wrong is refused with ${message}`, () => {
     assert.throws(

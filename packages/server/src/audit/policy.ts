@@ -1,8 +1,8 @@
 /** What is audited, and how closely: kube-apiserver's audit Policy. The first rule that matches a request decides. */
 
-import { parseYaml } from '@hangar/api';
 import type { User } from '../auth/user.ts';
 import type { RequestInfo, ResourceRequest } from '../request/info.ts';
+import { parseStrictly, unknownFields } from '../strict-configuration.ts';
 
 export const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
 export type Level = (typeof levels)[number];
@@ -54,14 +54,18 @@ export class AuditPolicy {
 
   /** From YAML or JSON. Throws AuditPolicyError. */
   static read(text: string): AuditPolicy {
-    const { apiVersion, kind, rules, omitStages, omitManagedFields } = parsed(text);
+    const { apiVersion, kind, rules, omitStages, omitManagedFields } = fieldsAt(
+      parseStrictly(text, (reason) => new AuditPolicyError(reason)),
+      '',
+      policyFields,
+    );
     if (apiVersion !== 'audit.k8s.io/v1' || kind !== 'Policy') {
       throw new AuditPolicyError('must be a Policy of audit.k8s.io/v1');
     }
     if (!Array.isArray(rules) || rules.length === 0)
       throw new AuditPolicyError('rules: must have at least one element');
     const checked = rules.map((rule, place) => checkedRule(rule, `rules[${place}]`));
-    return new AuditPolicy(checked, stagesAt(omitStages, 'omitStages'), omitManagedFields === true);
+    return new AuditPolicy(checked, stagesAt(omitStages, 'omitStages'), flagAt(omitManagedFields, 'omitManagedFields'));
   }
 
   /** `user` is undefined when nobody knows it. */
@@ -108,19 +112,25 @@ const matchesPath = (pattern: string, path: string): boolean =>
     ? path.startsWith(pattern.slice(0, -1))
     : path.replace(/\/+$/, '') === pattern.replace(/\/+$/, ''));
 
+const policyFields = ['apiVersion', 'kind', 'metadata', 'rules', 'omitStages', 'omitManagedFields'];
+const textFields = ['users', 'userGroups', 'verbs', 'namespaces', 'nonResourceURLs'];
+const ruleFields = ['level', 'resources', 'omitStages', 'omitManagedFields', ...textFields];
+
 function checkedRule(value: unknown, at: string): Rule {
-  const rule = objectAt(value, at);
+  const rule = fieldsAt(value, at, ruleFields);
   const { level, resources, omitStages } = rule;
   if (!levels.includes(level as Level)) throw new AuditPolicyError(`${at}.level: must be one of ${levels.join(', ')}`);
-  for (const name of ['users', 'userGroups', 'verbs', 'namespaces', 'nonResourceURLs']) {
-    textsAt(rule[name], `${at}.${name}`);
-  }
+  for (const name of textFields) textsAt(rule[name], `${at}.${name}`);
+  flagAt(rule['omitManagedFields'], `${at}.omitManagedFields`);
   if (resources !== undefined && !Array.isArray(resources))
     throw new AuditPolicyError(`${at}.resources: must be a list`);
   for (const [place, one] of ((resources as unknown[]) ?? []).entries()) {
-    const group = objectAt(one, `${at}.resources[${place}]`);
-    textsAt(group['resources'], `${at}.resources[${place}].resources`);
-    textsAt(group['resourceNames'], `${at}.resources[${place}].resourceNames`);
+    const where = `${at}.resources[${place}]`;
+    const group = fieldsAt(one, where, ['group', 'resources', 'resourceNames']);
+    if (group['group'] !== undefined && typeof group['group'] !== 'string')
+      throw new AuditPolicyError(`${where}.group: must be a text`);
+    textsAt(group['resources'], `${where}.resources`);
+    textsAt(group['resourceNames'], `${where}.resourceNames`);
   }
   if ((rule['nonResourceURLs'] as unknown[] | undefined)?.length && ((resources as unknown[])?.length ?? 0) > 0) {
     throw new AuditPolicyError(`${at}: resources and nonResourceURLs exclude each other`);
@@ -145,17 +155,18 @@ function textsAt(value: unknown, at: string): string[] {
   return value as string[];
 }
 
-function objectAt(value: unknown, at: string): Record<string, unknown> {
+function flagAt(value: unknown, at: string): boolean {
+  const flag = value ?? false;
+  if (typeof flag !== 'boolean') throw new AuditPolicyError(`${at}: must be true or false`);
+  return flag;
+}
+
+/** An object that has no other fields. */
+function fieldsAt(value: unknown, at: string, known: readonly string[]): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new AuditPolicyError(`${at === '' ? 'it' : at}: must be an object`);
   }
+  const [unknown] = unknownFields(at, value, known);
+  if (unknown !== undefined) throw new AuditPolicyError(`${unknown}: unknown field`);
   return value as Record<string, unknown>;
-}
-
-function parsed(text: string): Record<string, unknown> {
-  try {
-    return objectAt(parseYaml(text).value, '');
-  } catch (error) {
-    throw error instanceof AuditPolicyError ? error : new AuditPolicyError((error as Error).message);
-  }
 }

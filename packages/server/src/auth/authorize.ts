@@ -47,7 +47,7 @@ export interface NonResourceRule {
   readonly nonResourceURLs?: readonly string[];
 }
 
-const everything: SubjectRules = {
+export const everything: SubjectRules = {
   resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
   nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
   isIncomplete: false,

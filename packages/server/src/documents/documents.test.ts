@@ -117,6 +117,13 @@ describe('OpenAPI', () => {
     });
     assert.match(protobuf.headers['content-type'] as string, /protobuf/);
     assert.ok(protobuf.bytes.length > 1_000 && protobuf.data === undefined);
+    // Who has the one format does not have the other.
+    const accept = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+    const across = await server.request('GET', '/openapi/v2', { accept, headers: { 'if-none-match': etag } });
+    assert.equal(across.status, 200);
+    const headers = { 'if-none-match': protobuf.headers['etag'] as string };
+    assert.equal((await server.request('GET', '/openapi/v2', { accept, headers })).status, 304);
+    assert.equal((await server.request('GET', '/openapi/v2', { headers })).status, 200);
   });
 });
 

@@ -23,12 +23,20 @@ interface Builders {
   readonly openApiV2Protobuf: typeof openApiV2Protobuf;
 }
 
+/** One for each format: who has the one does not have the other. */
+interface Tagged {
+  readonly bytes: Buffer;
+  readonly etag: string;
+}
+
+const tagged = (bytes: Buffer): Tagged => ({ bytes, etag: etagOf(bytes) });
+
 export class OpenApi {
   readonly #catalogue: Catalogue;
   readonly #remote: RemoteOpenApis;
   #generation = '';
   #sources: ReadonlyMap<string, OpenApiV3Source> = new Map();
-  #v2: { json: Buffer; protobuf?: Buffer; etag: string } | undefined;
+  #v2: { readonly json: Tagged; protobuf?: Tagged } | undefined;
 
   constructor(catalogue: Catalogue, remote: RemoteOpenApis = nothingElse) {
     this.#catalogue = catalogue;
@@ -68,21 +76,20 @@ export class OpenApi {
     if (!this.#v2) {
       const own = builders.openApiV2(this.#catalogue.groups);
       const { v2 } = this.#remote;
-      const json = Buffer.from(JSON.stringify(v2.length === 0 ? own : mergedOpenApiV2(own, v2)));
-      this.#v2 = { json, etag: etagOf(json) };
+      this.#v2 = { json: tagged(Buffer.from(JSON.stringify(v2.length === 0 ? own : mergedOpenApiV2(own, v2)))) };
     }
-    const { json, etag } = this.#v2;
+    const { json } = this.#v2;
     const accept = request.header('accept') ?? '';
     const isProtobuf = /proto-openapi\.spec\.v2[@.]v1\.0\+protobuf/.test(accept);
+    if (isProtobuf) this.#v2.protobuf ??= tagged(builders.openApiV2Protobuf(JSON.parse(json.bytes.toString())));
+    const { bytes, etag } = (isProtobuf && this.#v2.protobuf) || json;
     const headers = {
       'content-type': isProtobuf ? 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf' : 'application/json',
       etag,
       vary: 'Accept',
     };
     if (request.header('if-none-match') === etag) return { status: 304, headers, body: [] };
-    if (!isProtobuf) return { status: 200, headers, body: json };
-    this.#v2.protobuf ??= builders.openApiV2Protobuf(JSON.parse(json.toString()));
-    return { status: 200, headers, body: this.#v2.protobuf };
+    return { status: 200, headers, body: bytes };
   }
 }
 

@@ -72,7 +72,7 @@ function readProvider(value: unknown, at: string): (Provider | typeof identity)[
   if (!first || entries.length > 1) throw fault(at, 'must have exactly one provider');
   const [name, options] = first;
   if (name === identity) {
-    void fieldsAt(options ?? {}, `${at}.${name}`, []);
+    void fieldsAt(options, `${at}.${name}`, []);
     return [identity];
   }
   if (!Object.hasOwn(secretLengths, name)) {

@@ -130,6 +130,13 @@ for (const [wrong, message] of [
   [configuration(['secrets'], [{ constructor: {} }]), /constructor is none of/],
   [configuration(['secrets'], [{ aesgcm: { keys: [{ name: 'a', secret: 'c2hvcnQ=' }] } }]), /16 or 24 or 32 bytes/],
   [configuration(['secrets'], [{ secretbox: { keys: [{ name: 'a:b', secret: secret(1) }] } }]), /colon/],
+  [configuration(['secrets'], [{ identity: { keys: [] } }]), /identity\.keys: unknown field/],
+  [
+    configuration(['secrets'], [{ aesgcm: { keys: [{ nam: 'a' }] } }]),
+    /^resources\[0\]\S+keys\[0\]\.nam: unknown field$/,
+  ],
+  [configuration(['secrets'], [{ aesgcm: { key: [] } }]), /aesgcm\.key: unknown field/],
+  [`{"resources": [], ${configuration(['secrets'], [aesgcm('a')]).slice(1)}`, /"resources" already set/],
 ] as const) {
   test(`a configuration that is wrong is refused with ${message}`, () => {
     assert.throws(

@@ -33,6 +33,7 @@ export class DelegatedCertificates implements Authenticator {
   #authenticators: readonly Authenticator[] = [];
   #known = '';
   #timer: Timer | undefined;
+  #isClosed = false;
 
   constructor(options: DelegatedAuthenticationOptions) {
     this.#options = options;
@@ -45,6 +46,7 @@ export class DelegatedCertificates implements Authenticator {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#timer?.cancel();
   }
 
@@ -57,6 +59,7 @@ export class DelegatedCertificates implements Authenticator {
   }
 
   #again(): void {
+    if (this.#isClosed) return;
     this.#timer = this.#options.clock.after(rereadMs, () => {
       // What was read last stays valid until the cluster says otherwise.
       this.#read()
@@ -70,7 +73,7 @@ export class DelegatedCertificates implements Authenticator {
     const { data } = await client.get(configMapPath);
     const values = isObject(data) ? data : {};
     const text = JSON.stringify(values);
-    if (text === this.#known) return;
+    if (text === this.#known || this.#isClosed) return;
     const clientCa = textOf(values, 'client-ca-file');
     const proxyCa = textOf(values, 'requestheader-client-ca-file');
     const names = (name: string): string[] => namesOf(values, name);
@@ -89,8 +92,9 @@ export class DelegatedCertificates implements Authenticator {
           ]),
       ...(clientCa === '' ? [] : [new CertificateAuthenticator(clock, clientCa)]),
     ];
-    this.#known = text;
     onAuthorities([proxyCa, clientCa].filter((pem) => pem !== '').join('\n'));
+    // Last: what could not be put to use is tried again with the next look.
+    this.#known = text;
   }
 }
 

@@ -14,6 +14,8 @@ import type { ClusterClient } from './cluster-client.ts';
 
 const rememberedMs = 10_000;
 const rememberedMax = 10_000;
+/** Longer questions are not worth their memory: somebody makes them up. */
+const questionLengthMax = 1_000;
 
 interface Remembered {
   readonly judgement: Judgement;
@@ -64,6 +66,7 @@ export class AccessReviews implements Authorizer {
 
   #keep(id: string, judgement: Judgement): void {
     this.#known.delete(id);
+    if (id.length > questionLengthMax) return;
     this.#known.set(id, { judgement, untilMs: this.#clock.monotonicMs() + rememberedMs });
     if (this.#known.size > rememberedMax) this.#known.delete(this.#known.keys().next().value!);
   }

@@ -3,10 +3,12 @@ import { request as httpsRequest } from 'node:https';
 import type { IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
+import { StatusError } from '@hangar/api';
 import { createAuthority, issueCertificate } from '@hangar/pki';
 import type { KeyPair } from '@hangar/pki';
 import { startHub, world } from '../aggregation/testing/hub.ts';
 import type { Hub } from '../aggregation/testing/hub.ts';
+import type { AdmissionPlugin } from '../admission/admission.ts';
 import type { Authorizer } from '../auth/authorize.ts';
 import { privilegedGroup } from '../auth/authorize.ts';
 import type { Data } from '../testing/test-server.ts';
@@ -32,6 +34,16 @@ const visitor: Authorizer = {
     user.name === 'visitor' && info.isResource && info.resource === 'introductions' ? 'allow' : 'no opinion',
 };
 
+const doorkeeper: AdmissionPlugin = {
+  name: 'Doorkeeper',
+  resources: new Set([`${group}/introductions`]),
+  mutate: ({ object }) => void (object!.metadata.labels = { announced: 'yes' }),
+  validate({ name, object, isDryRun }) {
+    if (name === 'nobody') throw new StatusError('Forbidden', 'nobody comes in');
+    object!.metadata.annotations = { uid: object!.metadata.uid!, isDryRun: String(isDryRun) };
+  },
+};
+
 describe('an aggregated server behind a cluster', () => {
   const opened = new AsyncDisposableStack();
   let hub: Hub;
@@ -40,7 +52,7 @@ describe('an aggregated server behind a cluster', () => {
   before(async () => {
     const tokens = [{ token: 'visitor', user: 'visitor', uid: 'v1', groups: ['guests'] }];
     hub = opened.use(await startHub({ tokens, authorizers: [privilegedGroup, visitor] }));
-    notes = await startNotes(hub.access);
+    notes = await startNotes(hub.access, undefined, [doorkeeper]);
     opened.defer(() => notes.close());
     await hub.register(group, notes.port, notes.ca!);
     await hub.until('available', async () => (await hub.condition(group))?.status === 'True');
@@ -206,6 +218,17 @@ describe('an aggregated server behind a cluster', () => {
     await expect(403, 'GET', path, { token: 'visitor' });
     const asked = await direct(`${base}/introductions`, { 'x-remote-user': latin1('jürgen') }, hub.frontProxy);
     assert.match(asked.text, /User \\"jürgen\\"/);
+  });
+
+  test('what is only created is admitted too', async () => {
+    const body = (name: string) => ({ kind: 'Introduction', apiVersion: `${group}/v1`, metadata: { name } });
+    const made = await expect(201, 'POST', `${base}/introductions?dryRun=All`, { body: body('somebody') });
+    assert.deepEqual(made.metadata.labels, { announced: 'yes' });
+    assert.deepEqual(made.metadata.annotations, { uid: made.metadata.uid, isDryRun: 'true' });
+    const before = notes.seen.length;
+    const refused = await expect(403, 'POST', `${base}/introductions`, { body: body('nobody') });
+    assert.match(refused.message, /nobody comes in/);
+    assert.equal(notes.seen.length, before);
   });
 
   /** Past the cluster, straight to the server. */

@@ -14,6 +14,7 @@ import { refusedKind } from '../resources/resource.ts';
 import type { Resource } from '../resources/resource.ts';
 import { namespaceOf, warn } from '../verbs/call.ts';
 import type { Call } from '../verbs/call.ts';
+import { admissionRequest } from '../verbs/admission-request.ts';
 import { fillSystemFields, settleNamespace, wipeSystemFields } from '../verbs/metadata.ts';
 import { isCreateOnly } from './kind.ts';
 import type { CreateOnly, Kind } from './kind.ts';
@@ -46,7 +47,7 @@ export class DeclaredResource extends CustomServedResource {
 
 const everyVerb = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 
-/** Checked as any object that is created; then its handler says what becomes of it. */
+/** Admitted and checked as any object that is created; then its handler says what becomes of it. */
 async function answerOrder(call: Call, { onCreate }: CreateOnly<KubeObject>): Promise<Answer> {
   const { plane, request, resource, user } = call;
   const want = wantedBy(call);
@@ -57,9 +58,13 @@ async function answerOrder(call: Call, { onCreate }: CreateOnly<KubeObject>): Pr
   const object = decodeObject(bytes, { resource, format, fieldValidation, warn: (text) => warn(call, text) });
   wipeSystemFields(object);
   settleNamespace(call, object);
+  await plane.admission.mutate(admissionRequest(call, object, options));
+  // Whoever changed it may not have moved it.
+  settleNamespace(call, object);
   fillSystemFields(object, plane.clock, plane.random);
   const errors = resource.strategy.validateCreate(object);
   if (errors.length > 0) throw invalidObject(refusedKind(resource), object.metadata.name ?? '', errors);
+  await plane.admission.validate(admissionRequest(call, object, options));
   const made = await onCreate(object, { user, namespace: namespaceOf(call), isDryRun });
   return objectAnswer(call, want, { ...made, kind: resource.kind, apiVersion: resource.apiVersion }, 201);
 }

@@ -33,6 +33,7 @@ export interface RemoteOptions {
   /** Of the front proxies that it lets in; others are refused in the handshake. */
   readonly clientCa: string;
   answer(seen: Seen, response: ServerResponse): void;
+  /** Absent: it stays with HTTP. */
   upgrade?(socket: Duplex): void;
 }
 
@@ -47,6 +48,7 @@ export async function startRemote({ group, clientCa, answer, upgrade }: RemoteOp
     ca: clientCa,
     requestCert: true,
     rejectUnauthorized: true,
+    shouldUpgradeCallback: () => upgrade !== undefined,
   });
   server.on('request', async (incoming, response) => {
     const body = Buffer.concat(await incoming.toArray()).toString();

@@ -1,8 +1,7 @@
 /** Authorizers by the names that `--authorization-mode` has for them. */
 
 import type { ControlPlane } from '../../control-plane.ts';
-import { mastersGroup } from '../user.ts';
-import { noRules } from '../authorize.ts';
+import { everything, noRules, privilegedGroup } from '../authorize.ts';
 import type { Authorizer } from '../authorize.ts';
 import { NodeAuthorizer } from './node/node-authorizer.ts';
 import { NodeGraph } from './node/node-graph.ts';
@@ -11,19 +10,9 @@ import { RbacAuthorizer } from './rbac/rbac-authorizer.ts';
 export type AuthorizationMode = 'AlwaysAllow' | 'AlwaysDeny' | 'Node' | 'RBAC';
 
 /** Before all others, whatever the mode. Its rules are those of the policy, which binds the group to all of them. */
-export const superusers: Authorizer = {
-  authorize: (user) => (user.groups.includes(mastersGroup) ? 'allow' : 'no opinion'),
-  rulesFor: () => noRules,
-};
+export const superusers: Authorizer = { ...privilegedGroup, rulesFor: () => noRules };
 
-const alwaysAllow: Authorizer = {
-  authorize: () => 'allow',
-  rulesFor: () => ({
-    resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
-    nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
-    isIncomplete: false,
-  }),
-};
+const alwaysAllow: Authorizer = { authorize: () => 'allow', rulesFor: () => everything };
 
 const alwaysDeny: Authorizer = {
   authorize: () => ({ decision: 'no opinion', reason: 'Everything is forbidden.' }),

@@ -3,8 +3,9 @@
  * Everything that can be wrong with it is found here, before the first token comes.
  */
 
-import { isObject, parseYaml } from '@hangar/api';
+import { isObject } from '@hangar/api';
 import type { JsonObject } from '@hangar/api';
+import { parseStrictly, unknownFields } from '../../strict-configuration.ts';
 import type { AnonymousOptions } from '../anonymous.ts';
 import { claimExpression, userExpression } from './expressions.ts';
 import type { Expression } from './expressions.ts';
@@ -47,11 +48,15 @@ const extraKey = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?\/[a-z0-9._~!$&'()*+,;=:@/-]+$/
 
 /** `taken`: issuers of this server's own tokens, which nobody else may be. Throws AuthenticationConfigurationError. */
 export function readAuthenticationConfiguration(text: string, taken: readonly string[]): AuthenticationConfiguration {
-  const { apiVersion, kind, jwt, anonymous } = objectAt(parsed(text), '');
+  const { apiVersion, kind, jwt, anonymous } = fieldsAt(
+    parseStrictly(text, (reason) => fault('', reason)),
+    '',
+    ['apiVersion', 'kind', 'jwt', 'anonymous'],
+  );
   if (!versions.has(String(apiVersion)) || kind !== 'AuthenticationConfiguration') {
     throw fault('', 'must be an AuthenticationConfiguration of apiserver.config.k8s.io/v1');
   }
-  const issuers = listAt(jwt, 'jwt').map((one, place) => issuerAt(objectAt(one, `jwt[${place}]`), `jwt[${place}]`));
+  const issuers = listAt(jwt, 'jwt').map((one, place) => issuerAt(one, `jwt[${place}]`));
   if (issuers.length > issuersMax) throw fault('jwt', `must have no more than ${issuersMax} elements`);
   for (const [place, { url }] of issuers.entries()) {
     const isTwice = issuers.findIndex((one) => one.url === url) < place;
@@ -59,14 +64,19 @@ export function readAuthenticationConfiguration(text: string, taken: readonly st
     if (taken.includes(url))
       throw fault(`jwt[${place}].issuer.url`, `${url} is the issuer of this server's own tokens`);
   }
-  return { issuers, anonymous: anonymous === undefined ? undefined : anonymousAt(objectAt(anonymous, 'anonymous')) };
+  return { issuers, anonymous: anonymous === undefined ? undefined : anonymousAt(anonymous) };
 }
 
-function issuerAt(jwt: JsonObject, at: string): IssuerConfiguration {
-  const issuer = objectAt(jwt['issuer'], `${at}.issuer`);
-  const mappings = objectAt(jwt['claimMappings'], `${at}.claimMappings`);
+/** Of those that kube-apiserver knows, `egressSelectorType` is missing: there is one way out here. */
+const issuerFields = ['url', 'discoveryURL', 'certificateAuthority', 'audiences', 'audienceMatchPolicy'];
+const jwtFields = ['issuer', 'claimValidationRules', 'claimMappings', 'userValidationRules'];
+
+function issuerAt(value: unknown, at: string): IssuerConfiguration {
+  const jwt = fieldsAt(value, at, jwtFields);
+  const issuer = fieldsAt(jwt['issuer'], `${at}.issuer`, issuerFields);
+  const mappings = fieldsAt(jwt['claimMappings'], `${at}.claimMappings`, ['username', 'groups', 'uid', 'extra']);
   const rules = listAt(jwt['claimValidationRules'], `${at}.claimValidationRules`).map((one, place) =>
-    objectAt(one, `${at}.claimValidationRules[${place}]`),
+    claimRuleAt(one, `${at}.claimValidationRules[${place}]`),
   );
   const username = mappingAt(mappings['username'], `${at}.claimMappings.username`, true);
   if (!username) throw fault(`${at}.claimMappings.username`, 'claim or expression is required');
@@ -74,29 +84,36 @@ function issuerAt(jwt: JsonObject, at: string): IssuerConfiguration {
     url: urlAt(issuer['url'], `${at}.issuer.url`),
     discoveryUrl:
       issuer['discoveryURL'] === undefined ? undefined : urlAt(issuer['discoveryURL'], `${at}.issuer.discoveryURL`),
-    ca: issuer['certificateAuthority'] as string | undefined,
+    ca: optionalAt(issuer['certificateAuthority'], `${at}.issuer.certificateAuthority`) || undefined,
     audiences: audiencesAt(issuer, `${at}.issuer`),
-    requiredClaims: rules.flatMap(({ claim, requiredValue }) =>
-      typeof claim === 'string' && claim !== '' ? [{ claim, value: String(requiredValue ?? '') }] : [],
-    ),
-    claimRules: rules.flatMap((rule, place) => {
-      const where = `${at}.claimValidationRules[${place}]`;
-      const hasClaim = rule['claim'] !== undefined;
-      if (hasClaim === (rule['expression'] !== undefined)) throw fault(where, 'needs either a claim or an expression');
-      return hasClaim ? [] : [ruleAt(rule, where, claimExpression)];
-    }),
+    requiredClaims: rules.filter((rule) => 'claim' in rule),
+    claimRules: rules.filter((rule) => 'expression' in rule),
     username,
     groups: mappingAt(mappings['groups'], `${at}.claimMappings.groups`, true),
     uid: mappingAt(mappings['uid'], `${at}.claimMappings.uid`, false),
     extra: extraAt(mappings['extra'], `${at}.claimMappings.extra`),
     userRules: listAt(jwt['userValidationRules'], `${at}.userValidationRules`).map((rule, place) => {
       const where = `${at}.userValidationRules[${place}]`;
-      return ruleAt(objectAt(rule, where), where, userExpression);
+      return ruleAt(fieldsAt(rule, where, ['expression', 'message']), where, userExpression);
     }),
   };
   if (read.discoveryUrl === read.url) throw fault(`${at}.issuer.discoveryURL`, 'must differ from the url');
   checkEmail(read, `${at}.claimMappings`);
   return read;
+}
+
+function claimRuleAt(value: unknown, at: string): IssuerConfiguration['requiredClaims'][number] | Rule {
+  const rule = fieldsAt(value, at, ['claim', 'requiredValue', 'expression', 'message']);
+  const claim = optionalAt(rule['claim'], `${at}.claim`);
+  const required = optionalAt(rule['requiredValue'], `${at}.requiredValue`);
+  const expression = optionalAt(rule['expression'], `${at}.expression`);
+  if ((claim === '') === (expression === '')) throw fault(at, 'needs either a claim or an expression');
+  if (expression !== '') {
+    if (required !== '') throw fault(`${at}.requiredValue`, 'is not for expressions');
+    return ruleAt(rule, at, claimExpression);
+  }
+  if (optionalAt(rule['message'], `${at}.message`) !== '') throw fault(`${at}.message`, 'is not for claims');
+  return { claim, value: required };
 }
 
 /** Who maps `claims.email` by an expression must look at `claims.email_verified` somewhere: nobody else does then. */
@@ -128,15 +145,19 @@ function audiencesAt(issuer: JsonObject, at: string): string[] {
 
 function mappingAt(value: unknown, at: string, hasPrefix: boolean): Mapping | undefined {
   if (value === undefined || value === null) return undefined;
-  const { claim, prefix, expression } = objectAt(value, at);
-  const isClaim = typeof claim === 'string' && claim !== '';
-  const isExpression = typeof expression === 'string' && expression !== '';
-  if (isClaim && isExpression) throw fault(at, 'claim and expression exclude each other');
-  if (isExpression) {
+  const mapping = fieldsAt(value, at, ['claim', 'expression', ...(hasPrefix ? ['prefix'] : [])]);
+  const claim = optionalAt(mapping['claim'], `${at}.claim`);
+  const expression = optionalAt(mapping['expression'], `${at}.expression`);
+  const prefix = mapping['prefix'] ?? undefined;
+  if (claim !== '' && expression !== '') throw fault(at, 'claim and expression exclude each other');
+  if (expression !== '') {
     if (prefix !== undefined) throw fault(`${at}.prefix`, 'is not for expressions');
     return { expression: compiled(claimExpression, expression, `${at}.expression`, ['string', 'list', 'null']) };
   }
-  if (!isClaim) return undefined;
+  if (claim === '') {
+    if (prefix !== undefined) throw fault(`${at}.claim`, 'is required with a prefix');
+    return undefined;
+  }
   if (hasPrefix && typeof prefix !== 'string') throw fault(`${at}.prefix`, 'is required with a claim, may be empty');
   return { claim, prefix: hasPrefix ? (prefix as string) : '' };
 }
@@ -144,7 +165,7 @@ function mappingAt(value: unknown, at: string, hasPrefix: boolean): Mapping | un
 function extraAt(value: unknown, at: string): { key: string; expression: Expression }[] {
   const all = listAt(value, at).map((one, place) => {
     const where = `${at}[${place}]`;
-    const { key, valueExpression } = objectAt(one, where);
+    const { key, valueExpression } = fieldsAt(one, where, ['key', 'valueExpression']);
     const name = textAt(key, `${where}.key`);
     if (!extraKey.test(name)) throw fault(`${where}.key`, 'must be a domain in lower case, a slash and a path');
     if (/(^|\.)(kubernetes|k8s)\.io$/.test(name.split('/')[0]!))
@@ -163,8 +184,7 @@ function extraAt(value: unknown, at: string): { key: string; expression: Express
 
 function ruleAt(rule: JsonObject, at: string, compile: typeof claimExpression): Rule {
   const expression = compiled(compile, textAt(rule['expression'], `${at}.expression`), `${at}.expression`, ['bool']);
-  const { message } = rule;
-  return { expression, message: typeof message === 'string' ? message : '' };
+  return { expression, message: optionalAt(rule['message'], `${at}.message`) };
 }
 
 function compiled(compile: typeof claimExpression, text: string, at: string, kinds: readonly string[]): Expression {
@@ -175,11 +195,12 @@ function compiled(compile: typeof claimExpression, text: string, at: string, kin
   }
 }
 
-function anonymousAt({ enabled, conditions }: JsonObject): AnonymousOptions {
+function anonymousAt(value: unknown): AnonymousOptions {
+  const { enabled, conditions } = fieldsAt(value, 'anonymous', ['enabled', 'conditions']);
   if (typeof enabled !== 'boolean') throw fault('anonymous.enabled', 'must be true or false');
   const paths = listAt(conditions, 'anonymous.conditions').map((one, place) => {
     const at = `anonymous.conditions[${place}]`;
-    return { path: textAt(objectAt(one, at)['path'], `${at}.path`) };
+    return { path: textAt(fieldsAt(one, at, ['path'])['path'], `${at}.path`) };
   });
   if (!enabled && paths.length > 0) throw fault('anonymous.conditions', 'are only for when it is enabled');
   return { enabled, conditions: paths };
@@ -200,22 +221,24 @@ function urlAt(value: unknown, at: string): string {
   return text;
 }
 
-function parsed(text: string): unknown {
-  try {
-    return parseYaml(text).value;
-  } catch (error) {
-    throw fault('', (error as Error).message);
-  }
-}
-
-function objectAt(value: unknown, at: string): JsonObject {
+/** An object that has no other fields. */
+function fieldsAt(value: unknown, at: string, known: readonly string[]): JsonObject {
   if (!isObject(value)) throw fault(at, 'must be an object');
+  const [unknown] = unknownFields(at, value, known);
+  if (unknown !== undefined) throw fault(unknown, 'unknown field');
   return value;
 }
 
 function textAt(value: unknown, at: string): string {
   if (typeof value !== 'string' || value === '') throw fault(at, 'must be a text');
   return value;
+}
+
+/** Empty when it is not there. */
+function optionalAt(value: unknown, at: string): string {
+  const text = value ?? '';
+  if (typeof text !== 'string') throw fault(at, 'must be a text');
+  return text;
 }
 
 function listAt(value: unknown, at: string): unknown[] {

@@ -159,6 +159,17 @@ for (const [jwt, message] of [
   [{ claimMappings: { username: { expression: 'claims.' } } }, /username\.expression/],
   [{ claimMappings: { username: { expression: '1' } } }, /must be of type string/],
   [{ claimValidationRules: [{}] }, /needs either a claim or an expression/],
+  [{ claimValidationRules: [{ claim: '' }] }, /needs either a claim or an expression/],
+  [{ claimValidationRules: [{ claim: 5 }] }, /claimValidationRules\[0\]\.claim: must be a text/],
+  [{ claimValidationRules: [{ claim: 'a', requiredValue: true }] }, /requiredValue: must be a text/],
+  [{ claimValidationRules: [{ claim: 'a', value: 'b' }] }, /claimValidationRules\[0\]\.value: unknown field/],
+  [{ claimValidationRule: [{ claim: 'a' }] }, /jwt\[0\]\.claimValidationRule: unknown field/],
+  [{ issuer: { url, audiences: ['a'], egressSelectorType: 'cluster' } }, /egressSelectorType: unknown field/],
+  [{ issuer: { url, audiences: ['a'], certificateAuthority: 5 } }, /certificateAuthority: must be a text/],
+  [{ claimMappings: { ...claimMapping, groups: { claim: 5, prefix: '' } } }, /groups\.claim: must be a text/],
+  [{ claimMappings: { ...claimMapping, groups: { prefix: '' } } }, /groups\.claim: is required/],
+  [{ claimMappings: { ...claimMapping, uid: { claim: 'a', prefix: '' } } }, /uid\.prefix: unknown field/],
+  [{ userValidationRules: [{ expression: 'true', claim: 'a' }] }, /userValidationRules\[0\]\.claim: unknown field/],
   [{ claimValidationRules: [{ expression: 'claims.a' }] }, undefined],
   [{ claimValidationRules: [{ expression: '"a"' }] }, /must be of type bool/],
   [{ userValidationRules: [{ expression: 'user.nothing == ""' }] }, /userValidationRules\[0\]\.expression/],
@@ -171,6 +182,11 @@ for (const [jwt, message] of [
     else assert.ok(read());
   });
 }
+
+test('a field that is there twice is no configuration, as one of them would not count', () => {
+  const twice = configuration().replace('"jwt":', '"jwt":[],"jwt":');
+  assert.throws(() => readAuthenticationConfiguration(twice, []), /"jwt" already set/);
+});
 
 test('nobody else may be the issuer of the server’s own tokens', () => {
   assert.throws(() => readAuthenticationConfiguration(configuration(), [url]), /issuer of this server's own tokens/);

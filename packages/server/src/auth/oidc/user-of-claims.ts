@@ -1,10 +1,9 @@
 /** From verified claims to the user that they are of. Errors say what kube-apiserver says. */
 
 import type { JsonObject } from '@hangar/api';
+import { credentialId } from '../user.ts';
 import type { User } from '../user.ts';
 import type { IssuerConfiguration, Mapping, Rule } from './configuration.ts';
-
-const credentialIdKey = 'authentication.kubernetes.io/credential-id';
 
 /** Throws an Error when the claims do not make one, or a rule refuses them. */
 export function userOfClaims(issuer: IssuerConfiguration, claims: JsonObject): User {
@@ -61,7 +60,7 @@ function uidOf(mapping: Mapping, claims: JsonObject): string {
 function extraOf({ extra }: IssuerConfiguration, claims: JsonObject): Record<string, string[]> {
   const { jti } = claims;
   const result: Record<string, string[]> = {};
-  if (typeof jti === 'string' && jti !== '') result[credentialIdKey] = [`JTI=${jti}`];
+  if (typeof jti === 'string' && jti !== '') result[credentialId] = [`JTI=${jti}`];
   for (const { key, expression } of extra) {
     const values = textsIn(evaluated({ expression }, claims, 'extra claim'), 'extra claim');
     if (values.length > 0) result[key] = values;

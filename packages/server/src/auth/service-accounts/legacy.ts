@@ -61,7 +61,8 @@ export class LegacyTokenAuthenticator implements TokenAuthenticator {
       throw unauthorized(`ServiceAccount ${namespace}/${name} has been deleted`);
     }
     if (metadata.uid !== uid) throw unauthorized(`ServiceAccount UID (${metadata.uid}) does not match claim (${uid})`);
-    await this.#noteUse(secret.object);
+    // That it could not be noted is no reason to refuse: the store may be full, or not to be written to for now.
+    await this.#noteUse(secret.object).catch(() => {});
     if (secret.object.metadata.labels?.[invalidSinceLabel]) throw unauthorized(markedInvalid(claims));
     return {
       user: userOf({ namespace, name, uid }),
@@ -70,7 +71,7 @@ export class LegacyTokenAuthenticator implements TokenAuthenticator {
     };
   }
 
-  /** Once a day. That it could not be noted is no reason to refuse. */
+  /** Once a day; not when somebody else changes the secret just now. Rejects when the store does. */
   async #noteUse(secret: KubeObject): Promise<void> {
     const { namespace = '', name = '', labels } = secret.metadata;
     const today = new Date(this.#plane.clock.now()).toISOString().slice(0, 10);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, mock, test } from 'node:test';
 import { decodeProtobuf, encodeProtobuf, protobufMediaType } from '@hangar/api';
 import { privilegedGroup } from '../authorize.ts';
 import type { Authorizer } from '../authorize.ts';
@@ -222,6 +222,16 @@ test('a token of a secret counts for as long as the secret has it', async () => 
     stringData: { token },
   };
   await server.create(secrets, secret);
+  const { store } = server.plane;
+  const commit = mock.method(store, 'commit', () => Promise.reject(new Error('the store is full')));
+  assert.ok(await whoIs(server, token), 'also when its use cannot be noted');
+  assert.ok(commit.mock.callCount() > 0);
+  commit.mock.restore();
+  await server.merge(`${secrets}/robot-token`, { metadata: { annotations: { a: 'b' } } });
+  await server.until('the use is noted', async () => {
+    await whoIs(server, token);
+    return (await server.get(`${secrets}/robot-token`)).metadata.labels !== undefined;
+  });
   const user = await whoIs(server, token);
   assert.deepEqual([user.username, user.extra], ['system:serviceaccount:default:robot', undefined]);
   const { metadata: used } = await server.get(`${secrets}/robot-token`);

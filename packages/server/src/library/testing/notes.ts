@@ -1,5 +1,6 @@
 /** An aggregated server for tests: one kind in a map of its own, one in a store, one that is only created, one read-only. */
 
+import type { AdmissionPlugin } from '../../admission/admission.ts';
 import { declareKind, Feed, schema, serveAggregated } from '../index.ts';
 import type { AggregatedServer, ClusterAccess, KindStorage, ObjectOf, TypeOf, User } from '../index.ts';
 
@@ -60,11 +61,16 @@ export interface Notes extends AggregatedServer {
   readonly seen: User[];
 }
 
-export async function startNotes(access: ClusterAccess, storage: KindStorage<Note> = new NoteMap()): Promise<Notes> {
+export async function startNotes(
+  access: ClusterAccess,
+  storage: KindStorage<Note> = new NoteMap(),
+  admission: readonly AdmissionPlugin[] = [],
+): Promise<Notes> {
   const seen: User[] = [];
   const columns = [{ name: 'Title', type: 'string', jsonPath: '.spec.title' }];
   const server = await serveAggregated({
     access,
+    admission,
     host: '127.0.0.1',
     port: 0,
     hosts: ['notes.default.svc'],

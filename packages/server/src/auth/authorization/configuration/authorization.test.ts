@@ -171,6 +171,42 @@ test('a changed file is used, and one that cannot be used is not', async () => {
   assert.equal((await authorization.authorize(masters, reading)).decision, 'allow');
 });
 
+describe('what a webhook is being asked', () => {
+  const all = { type: 'AlwaysAllow', name: 'all' };
+  async function asking(hold: Promise<void>) {
+    const authorization = await open(configuration(webhook({ failurePolicy: 'NoOpinion', timeout: '30s' }), all));
+    stub.answer({ denied: true });
+    stub.ready = hold;
+    const count = stub.asked.length;
+    const answer = authorization.authorize(user('jane'), reading);
+    await server.until('it is asked', () => Promise.resolve(stub.asked.length > count));
+    return { authorization, answer, file: (authorization as unknown as { file: string }).file };
+  }
+
+  test('is answered by it, also when it is no longer configured', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { authorization, answer, file } = await asking(promise);
+    using _ = authorization;
+    await writeFile(file, configuration(all));
+    await server.until(
+      'the new file is used',
+      async () => !(await authorization.rulesFor(user('joe'), '')).isIncomplete,
+    );
+    resolve();
+    assert.equal((await answer).decision, 'deny');
+  });
+
+  test('is refused when the server ends, whatever others would say', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { authorization, answer } = await asking(promise);
+    authorization.close();
+    const { decision, error } = await answer;
+    assert.equal(decision, 'deny');
+    assert.ok(error);
+    resolve();
+  });
+});
+
 test('configurations that cannot be are refused with all that is wrong with them', () => {
   const cases: [text: string, expected: RegExp][] = [
     ['', /no object/],
@@ -187,7 +223,7 @@ test('configurations that cannot be are refused with all that is wrong with them
       /authorizers\[0\]\.name: Invalid value: "A_": authorizer name is invalid/,
     ],
     [configuration({ type: 'RBAC', name: 'a', webhook: {} }), /may only be specified when type=Webhook/],
-    [configuration({ type: 'RBAC', name: 'a', extra: 1 }), /unknown field/],
+    [configuration({ type: 'RBAC', name: 'a', extra: 1 }), /authorizers\[0\]\.extra: Forbidden: unknown field/],
     [configuration({ type: 'Webhook', name: 'a' }), /required when type=Webhook/],
     [configuration(webhook({ timeout: '31s' })), /must be > 0s and <= 30s/],
     [configuration(webhook({ timeout: undefined })), /authorizers\[0\]\.timeout: Required value/],

@@ -1,6 +1,7 @@
 /**
  * The authorization of a control plane: administrators first, then the configured authorizers. A configuration file is read
- * again when it changes; one that cannot be used is told and leaves everything as it was.
+ * again when it changes; one that cannot be used is told and leaves everything as it was. What is being asked meanwhile is
+ * answered by those who were asked.
  */
 
 import { readFile } from 'node:fs/promises';
@@ -35,7 +36,8 @@ export class Authorization implements Authorizer {
   /** With what they follow, whatever else is configured anew. */
   readonly #ofModes = new Map<AuthorizationMode, Authorizer>();
   #current = new AuthorizerUnion([]);
-  #webhooks: readonly WebhookAuthorizer[] = [];
+  /** Of all webhooks, also of those that are no longer configured but still asked. */
+  readonly #closing = new AbortController();
   #bytes: Buffer | undefined;
   #file: string | undefined;
   #isClosed = false;
@@ -65,7 +67,8 @@ export class Authorization implements Authorizer {
   close(): void {
     this.#isClosed = true;
     if (this.#file !== undefined) unwatchFile(this.#file, this.#look);
-    for (const one of [...this.#ofModes.values(), ...this.#webhooks]) one.close?.();
+    this.#closing.abort();
+    for (const one of this.#ofModes.values()) one.close?.();
   }
 
   async #follow(file: string): Promise<void> {
@@ -87,21 +90,12 @@ export class Authorization implements Authorizer {
   }
 
   async #use(configured: readonly AuthorizerConfiguration[]): Promise<void> {
-    const webhooks: WebhookAuthorizer[] = [];
     const authorizers: Authorizer[] = [superusers];
     for (const one of configured) {
-      if (one.type !== 'Webhook') authorizers.push(this.#ofMode(one.type));
-      else {
-        const webhook = await this.#webhook(one.webhook);
-        webhooks.push(webhook);
-        authorizers.push(webhook);
-      }
+      authorizers.push(one.type === 'Webhook' ? await this.#webhook(one.webhook) : this.#ofMode(one.type));
     }
     // Not before all of it is known to work.
-    const former = this.#webhooks;
-    this.#webhooks = webhooks;
     this.#current = new AuthorizerUnion(authorizers);
-    for (const one of this.#isClosed ? webhooks : former) one.close();
   }
 
   #ofMode(mode: AuthorizationMode): Authorizer {
@@ -119,7 +113,7 @@ export class Authorization implements Authorizer {
       throw new ConfigurationError(asError(error).message, { cause: error });
     }
     const matches = matchConditions.length === 0 ? {} : { matches: await compiled(matchConditions) };
-    return new WebhookAuthorizer({ ...options, access, ...matches }, this.#plane);
+    return new WebhookAuthorizer({ ...options, access, ...matches, signal: this.#closing.signal }, this.#plane);
   }
 }
 

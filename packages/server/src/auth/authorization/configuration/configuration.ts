@@ -3,21 +3,21 @@
 import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import {
-  ApiError,
   child,
   dnsSubdomainReasons,
   duplicate,
   fieldErrorText,
+  forbidden,
   index,
   invalid,
   isObject,
   notSupported,
   parseDuration,
-  parseYaml,
   required,
   tooMany,
 } from '@hangar/api';
 import type { FieldError, JsonObject } from '@hangar/api';
+import { parseStrictly, unknownFields } from '../../../strict-configuration.ts';
 import type { AuthorizationMode } from '../modes.ts';
 import type { ReviewVersion } from '../webhook/review.ts';
 
@@ -50,7 +50,7 @@ export function readConfiguration(bytes: Uint8Array): AuthorizerConfiguration[] 
   if (!apiVersions.has(String(value['apiVersion'])) || value['kind'] !== 'AuthorizationConfiguration') {
     throw new ConfigurationError('it is no AuthorizationConfiguration of apiserver.config.k8s.io/v1');
   }
-  const errors: FieldError[] = unknownFields('', value, ['kind', 'apiVersion', 'authorizers']);
+  const errors: FieldError[] = unknown('', value, ['kind', 'apiVersion', 'authorizers']);
   const authorizers = listOf(value['authorizers'], 'authorizers', errors);
   if (authorizers.length === 0) errors.push(required('authorizers', 'at least one authorization mode must be defined'));
   const seen = { types: new Set<string>(), names: new Set<string>() };
@@ -60,15 +60,9 @@ export function readConfiguration(bytes: Uint8Array): AuthorizerConfiguration[] 
 }
 
 function parsed(bytes: Uint8Array): JsonObject {
-  try {
-    const { value, problems } = parseYaml(bytes, { findRepeated: true });
-    if (problems.length > 0) throw new ConfigurationError(problems.join(', '));
-    if (isObject(value)) return value;
-  } catch (error) {
-    if (error instanceof ApiError) throw new ConfigurationError(error.message, { cause: error });
-    throw error;
-  }
-  throw new ConfigurationError('it is no object');
+  const value = parseStrictly(bytes, (reason) => new ConfigurationError(reason));
+  if (!isObject(value)) throw new ConfigurationError('it is no object');
+  return value;
 }
 
 interface Seen {
@@ -82,7 +76,7 @@ function readAuthorizer(
   seen: Seen,
   errors: FieldError[],
 ): AuthorizerConfiguration | undefined {
-  errors.push(...unknownFields(path, value, ['type', 'name', 'webhook']));
+  errors.push(...unknown(path, value, ['type', 'name', 'webhook']));
   const type = textOf(value, 'type', path, errors);
   if (type === '') return void errors.push(required(child(path, 'type'), ''));
   if (!types.includes(type)) return void errors.push(notSupported(child(path, 'type'), type, types));
@@ -124,7 +118,7 @@ const webhookFields = [
 ];
 
 function readWebhook(value: JsonObject, path: string, errors: FieldError[]): WebhookConfiguration {
-  errors.push(...unknownFields(path, value, webhookFields));
+  errors.push(...unknown(path, value, webhookFields));
   const matchConditions = readConditions(value, path, errors);
   const conditionVersion = textOf(value, 'matchConditionSubjectAccessReviewVersion', path, errors);
   const conditionPath = child(path, 'matchConditionSubjectAccessReviewVersion');
@@ -165,7 +159,7 @@ function ttlOf(
 function readConnection(value: JsonObject, path: string, errors: FieldError[]): string {
   const info = isObject(value['connectionInfo']) ? value['connectionInfo'] : {};
   const at = child(path, 'connectionInfo');
-  errors.push(...unknownFields(at, info, ['type', 'kubeConfigFile']));
+  errors.push(...unknown(at, info, ['type', 'kubeConfigFile']));
   const type = textOf(info, 'type', at, errors);
   const file = textOf(info, 'kubeConfigFile', at, errors);
   const fileAt = child(at, 'kubeConfigFile');
@@ -186,7 +180,7 @@ function readConditions(value: JsonObject, path: string, errors: FieldError[]): 
   const seen = new Set<string>();
   return conditions.slice(0, conditionsMax).flatMap((one, i) => {
     const here = child(index(at, i), 'expression');
-    errors.push(...unknownFields(index(at, i), one, ['expression']));
+    errors.push(...unknown(index(at, i), one, ['expression']));
     const expression = textOf(one, 'expression', index(at, i), errors);
     if (expression.trim() === '') errors.push(required(here, ''));
     else if (seen.has(expression)) errors.push(duplicate(here, expression));
@@ -195,10 +189,8 @@ function readConditions(value: JsonObject, path: string, errors: FieldError[]): 
   });
 }
 
-function unknownFields(path: string, value: JsonObject, known: readonly string[]): FieldError[] {
-  const unknown = Object.keys(value).filter((name) => !known.includes(name));
-  return unknown.map((name) => invalid(child(path, name), value[name], 'unknown field'));
-}
+const unknown = (path: string, value: JsonObject, known: readonly string[]): FieldError[] =>
+  unknownFields(path, value, known).map((at) => forbidden(at, 'unknown field'));
 
 function textOf(value: JsonObject, name: string, path: string, errors: FieldError[]): string {
   const text = value[name] ?? '';

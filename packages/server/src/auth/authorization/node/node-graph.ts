@@ -100,6 +100,8 @@ export class NodeGraph {
       await Promise.all(followers.map((one) => one.start()));
     } catch (error) {
       for (const one of followers) one.close();
+      // The next attempt counts from nothing.
+      for (const known of [this.#nodesOf, this.#volumes, this.#volumesOfSecret]) known.clear();
       throw error;
     }
     this.#followers.push(...followers);

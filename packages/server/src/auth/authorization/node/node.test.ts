@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { TestServer } from '../../../testing/test-server.ts';
 import type { Data } from '../../../testing/test-server.ts';
 import { authorizersOf, superusers } from '../modes.ts';
+import { NodeGraph } from './node-graph.ts';
 import { nodeObjects, nodeQuestions } from '../testing/node-questions.ts';
 
 const tokens = [
@@ -80,4 +81,34 @@ test('about half of what a node may ask for is its own', async () => {
   const answers = await Promise.all(nodeQuestions.map(decide));
   const count = answers.filter(Boolean).length;
   assert.ok(count > 30 && count < nodeQuestions.length - 30, `${count} of ${nodeQuestions.length}`);
+});
+
+test('what was read before the store failed is not counted twice', async () => {
+  await using server = await start();
+  const { store } = server.plane;
+  const { promise: podsAreRead, resolve } = Promise.withResolvers<void>();
+  let isFailing = true;
+  const failing: typeof store = Object.assign(Object.create(store) as typeof store, {
+    get: store.get.bind(store),
+    async range(...asked: Parameters<typeof store.range>) {
+      if (isFailing && asked[0].start.includes('/persistentvolumes/')) {
+        await podsAreRead;
+        throw new Error('the store fails');
+      }
+      return store.range(...asked);
+    },
+    watch(...asked: Parameters<typeof store.watch>) {
+      if (asked[0].prefix.includes('/pods/')) resolve();
+      return store.watch(...asked);
+    },
+  });
+  const graph = new NodeGraph(Object.create(server.plane, { store: { value: failing } }) as typeof server.plane);
+  await assert.rejects(graph.ready(), /the store fails/);
+  isFailing = false;
+  await graph.ready();
+  assert.ok(graph.isTied('n1', 'secrets', 'default', 'volume-secret'));
+  await server.expect(200, 'DELETE', '/api/v1/namespaces/default/pods/p1?gracePeriodSeconds=0');
+  await server.until('the pod is gone', () => Promise.resolve(!graph.isTied('n1', 'pods', 'default', 'p1')));
+  assert.ok(!graph.isTied('n1', 'secrets', 'default', 'volume-secret'));
+  graph.close();
 });

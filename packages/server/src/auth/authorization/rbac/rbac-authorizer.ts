@@ -12,10 +12,20 @@ import { allowsKind, ruleAllows } from './rules.ts';
 
 /** Of all users together: views, grants in a namespace, conclusions. Who asks for more makes the server forget. */
 const keptMax = 20_000;
+/** Longer questions are not worth their memory: somebody makes them up. */
+const keyLengthMax = 1_000;
+
+/** Of the fields of a key, as it does not tell where they end: reviews ask about any texts, with spaces too. */
+interface Lengths {
+  readonly verb: number;
+  readonly group: number;
+  readonly namespace: number;
+  readonly resource: number;
+}
 
 /** The rules about a verb on a kind in the order in which they are asked, up to the first that is about all names. */
 interface Conclusion {
-  readonly about: ResourceRequest;
+  readonly about: Lengths;
   readonly rules: readonly { readonly names: ReadonlySet<string> | undefined; readonly judgement: Judgement }[];
   readonly otherwise: Judgement;
 }
@@ -32,6 +42,7 @@ export class RbacAuthorizer implements Authorizer {
   /** A connection's user is the same object with every request. */
   #viewsOfUsers = new WeakMap<User, View>();
   #views = new Map<string, View>();
+  readonly #names = new WeakMap<readonly string[], ReadonlySet<string>>();
   #kept = 0;
 
   constructor(policy: Policy) {
@@ -91,18 +102,25 @@ export class RbacAuthorizer implements Authorizer {
   }
 
   #conclude(user: User, view: View, info: ResourceRequest): Conclusion {
+    const { verb, group, namespace, resource } = info;
+    const about = {
+      verb: verb.length,
+      group: group.length,
+      namespace: namespace.length,
+      resource: resource.length,
+    };
     const rules: { names: ReadonlySet<string> | undefined; judgement: Judgement }[] = [];
     const cluster = this.#grants(user, view, '');
-    const grants = info.namespace === '' ? cluster : [...cluster, ...this.#grants(user, view, info.namespace)];
+    const grants = namespace === '' ? cluster : [...cluster, ...this.#grants(user, view, namespace)];
     for (const grant of grants) {
       for (const rule of grant.rules) {
         if (!allowsKind(rule, info)) continue;
-        const names = rule.resourceNames?.length ? new Set(rule.resourceNames) : undefined;
+        const names = rule.resourceNames?.length ? this.#namesOf(rule.resourceNames) : undefined;
         rules.push({ names, judgement: allowedBy(grant) });
-        if (!names) return { about: info, rules, otherwise: noOpinion };
+        if (!names) return { about, rules, otherwise: noOpinion };
       }
     }
-    return { about: info, rules, otherwise: refused(grants) };
+    return { about, rules, otherwise: refused(grants) };
   }
 
   #grants(user: User, view: View, scope: string): readonly Grant[] {
@@ -122,8 +140,16 @@ export class RbacAuthorizer implements Authorizer {
   }
 
   #keep<T>(where: Map<string, T>, key: string, what: T): void {
+    if (key.length > keyLengthMax) return;
     if (this.#kept++ >= keptMax) this.#forget();
-    else where.set(key, what);
+    else where.set(ownText(key), what);
+  }
+
+  /** One set for all conclusions, however many verbs the rule allows. */
+  #namesOf(resourceNames: readonly string[]): ReadonlySet<string> {
+    let names = this.#names.get(resourceNames);
+    if (!names) this.#names.set(resourceNames, (names = new Set(resourceNames)));
+    return names;
   }
 
   #forget(): void {
@@ -134,13 +160,15 @@ export class RbacAuthorizer implements Authorizer {
   }
 }
 
-/** Reviews ask about any texts, with spaces too: one key may be that of two questions. */
-const isAbout = ({ about }: Conclusion, { verb, group, namespace, resource, subresource }: ResourceRequest): boolean =>
-  about.verb === verb &&
-  about.group === group &&
-  about.namespace === namespace &&
-  about.resource === resource &&
-  about.subresource === subresource;
+/** Of two questions with the same key. */
+const isAbout = ({ about }: Conclusion, { verb, group, namespace, resource }: ResourceRequest): boolean =>
+  about.verb === verb.length &&
+  about.group === group.length &&
+  about.namespace === namespace.length &&
+  about.resource === resource.length;
+
+/** A copy, of any code units: a piece of a request's text would keep all of that text. */
+const ownText = (text: string): string => Buffer.from(text, 'utf16le').toString('utf16le');
 
 const noOpinion: Judgement = { decision: 'no opinion', reason: '' };
 

@@ -11,6 +11,8 @@ import type { JsonObject } from '@hangar/api';
 export class WebhookStub implements AsyncDisposable {
   readonly asked: JsonObject[] = [];
   status = 200;
+  /** Answers wait for it. */
+  ready: Promise<unknown> = Promise.resolve();
   #answer: JsonObject = {};
   readonly #server: Server;
   readonly #ca: string;
@@ -36,8 +38,11 @@ export class WebhookStub implements AsyncDisposable {
       request.on('end', () => {
         const review = JSON.parse(Buffer.concat(chunks).toString()) as JsonObject;
         stub.asked.push(review);
-        response.writeHead(stub.status, { 'content-type': 'application/json' });
-        response.end(JSON.stringify({ kind: review['kind'], apiVersion: review['apiVersion'], status: stub.#answer }));
+        void stub.ready.then(() => {
+          const { kind, apiVersion } = review;
+          response.writeHead(stub.status, { 'content-type': 'application/json' });
+          response.end(JSON.stringify({ kind, apiVersion, status: stub.#answer }));
+        });
       });
     });
     server.listen(0, '127.0.0.1');

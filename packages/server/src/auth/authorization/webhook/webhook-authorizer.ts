@@ -29,6 +29,8 @@ export interface WebhookOptions {
   readonly failurePolicy: 'NoOpinion' | 'Deny';
   /** Absent: it is asked about everything. Throws when it cannot tell. */
   readonly matches?: (spec: JsonObject) => boolean;
+  /** Ends what is asked, with a refusal whatever the failure policy: it is not the webhook that failed. */
+  readonly signal: AbortSignal;
 }
 
 export interface WebhookStatus {
@@ -48,7 +50,6 @@ export class WebhookAuthorizer implements Authorizer {
   readonly #outbound: Outbound;
   readonly #clock: Clock;
   readonly #kept: KeptAnswers<WebhookStatus>;
-  readonly #closing = new AbortController();
 
   constructor(options: WebhookOptions, { outbound, clock }: { outbound: Outbound; clock: Clock }) {
     this.#options = options;
@@ -73,10 +74,6 @@ export class WebhookAuthorizer implements Authorizer {
     return { ...noRules, isIncomplete: true, problem: 'webhook authorizer does not support user rule resolution' };
   }
 
-  close(): void {
-    this.#closing.abort();
-  }
-
   async #ask(spec: JsonObject, key: string): Promise<Judgement> {
     let status: WebhookStatus;
     try {
@@ -90,22 +87,23 @@ export class WebhookAuthorizer implements Authorizer {
   }
 
   async #post(body: string): Promise<WebhookStatus> {
-    const { access, timeoutMs } = this.#options;
-    const options = { timeoutMs, bytesMax: answerBytesMax, signal: this.#closing.signal };
+    const { access, timeoutMs, signal } = this.#options;
+    const options = { timeoutMs, bytesMax: answerBytesMax, signal };
     for (let attempt = 1, pauseMs = firstPauseMs; ; attempt++, pauseMs *= pauseFactor) {
       try {
         const answer = await postToCluster(this.#outbound, access, body, options);
         return readStatus(answer.body);
       } catch (error) {
         if (attempt >= attemptsMax || !isTransient(error)) throw error;
-        await sleep(this.#clock, pauseMs, this.#closing.signal);
+        await sleep(this.#clock, pauseMs, signal);
       }
     }
   }
 
   /** An error besides a refusal is the server's fault, and told as that. */
   #failed(error: Error): Judgement {
-    return { decision: this.#options.failurePolicy === 'Deny' ? 'deny' : 'no opinion', reason: '', error };
+    const { failurePolicy, signal } = this.#options;
+    return { decision: failurePolicy === 'Deny' || signal.aborted ? 'deny' : 'no opinion', reason: '', error };
   }
 }
 

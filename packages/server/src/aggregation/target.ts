@@ -1,0 +1,50 @@
+/**
+ * Paths and queries that two servers may read as two things. What was allowed here is what the other server must do there,
+ * so whatever leaves room for another reading is not handed on; no client writes requests in that way.
+ */
+
+import { badRequest } from '@hangar/api';
+import { splitTarget } from '../request/query.ts';
+
+/** Go reads none of the parameters when there are too many of them: far fewer than that. */
+const parametersMax = 1_000;
+
+/** Segments that another server may read as a way to elsewhere. */
+export const isDevious = (path: string): boolean => /\/(?:\.|%2e){1,2}(?:\/|$)|\/\/|%2f|%5c|\\/i.test(path);
+
+/** Throws 400. */
+export function insistOnPlainTarget(target: string): void {
+  if (/[^!-~]|#/.test(target)) throw badRequest('invalid character in the URL');
+  const { path, query } = splitTarget(target);
+  if (path.includes('%')) insistOnPlainPath(path);
+  if (query !== '') insistOnPlainQuery(query);
+}
+
+/** `%6eotes` is not `notes` to whoever compares what was sent. */
+function insistOnPlainPath(path: string): void {
+  if (!isDecodable(path)) throw badRequest('invalid URL escape in the path');
+  for (const [escape] of path.matchAll(/%../g)) {
+    if (/[\w.~-]/.test(decodedByte(escape))) throw badRequest(`unnecessary URL escape in the path: ${escape}`);
+  }
+}
+
+const decodedByte = (escape: string): string => String.fromCharCode(Number.parseInt(escape.slice(1), 16));
+
+/** Go drops parameters with a `;` or a wrong escape, and takes a second `?` for a part of the first name. */
+function insistOnPlainQuery(query: string): void {
+  if (query.includes(';')) throw badRequest('invalid semicolon separator in query');
+  if (query.startsWith('?') || !isDecodable(query)) throw badRequest('invalid URL escape in the query');
+  let parameters = 1;
+  for (let at = query.indexOf('&'); at >= 0; at = query.indexOf('&', at + 1)) parameters++;
+  if (parameters > parametersMax) throw badRequest('number of URL query parameters exceeded limit');
+}
+
+/** Every escape is whole, and together they are UTF-8. */
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
