@@ -117,8 +117,8 @@ export class Incoming {
   #data(flags: number, id: number, bytes: Buffer, start: number, end: number): void {
     requireStream(id);
     const isLast = (flags & flag.endStream) !== 0;
-    if (start === end && !isLast) this.#countEmpty();
     const [from, to] = flags & flag.padded ? unpadded(bytes, start, end) : [start, end];
+    if (from === to && !isLast) this.#countEmpty();
     this.#to.data(id, bytes.subarray(from, to), end - start, isLast);
   }
 

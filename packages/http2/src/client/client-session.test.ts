@@ -7,9 +7,10 @@ import { createServer as createTcpServer } from 'node:net';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { systemClock } from '@hangar/core';
-import { frame } from '../frames.ts';
+import { ConnectionError } from '../errors.ts';
+import { frame, FrameReader, numberFrame } from '../frames.ts';
 import { encodedPseudoField } from '../hpack/encoder.ts';
-import { flag, frameType, setting } from '../protocol.ts';
+import { errorCode, flag, frameType, initialWindow, preface, setting, windowMax } from '../protocol.ts';
 import { settingsFrame } from '../settings.ts';
 import { ClientSession } from './client-session.ts';
 import type { ClientStream, StreamEnd } from './client-stream.ts';
@@ -145,11 +146,22 @@ test('a cut connection ends every request, once', async (context) => {
 });
 
 /** A server that says what it likes after its settings. */
-async function rawServer(context: TestContext, say: (socket: Socket) => void): Promise<number> {
+async function rawServer(
+  context: TestContext,
+  say: (socket: Socket) => void,
+  onHead?: (socket: Socket) => void,
+): Promise<number> {
   const server = createTcpServer((socket) => {
     socket.on('error', () => {});
     socket.write(settingsFrame([[setting.maxConcurrentStreams, 100]]));
     socket.once('data', () => setImmediate(() => say(socket)));
+    const reader = new FrameReader((type) => type === frameType.headers && onHead?.(socket));
+    let skipped = 0;
+    socket.on('data', (chunk: Buffer) => {
+      const from = Math.min(chunk.length, preface.length - skipped);
+      skipped += from;
+      if (from < chunk.length) reader.feed(chunk.subarray(from));
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   context.after(() => server.close());
@@ -176,3 +188,58 @@ for (const [what, bytes] of [
     assert.ok(session.isClosed);
   });
 }
+
+/** How a request ends whose head was answered by this. */
+async function endAfter(context: TestContext, bytes: Buffer): Promise<StreamEnd> {
+  const port = await rawServer(
+    context,
+    () => {},
+    (socket) => socket.write(bytes),
+  );
+  return ask(await sessionTo(context, port), Buffer.from('x')).answer;
+}
+
+const widened = (streamId: number, bytes: number): Buffer => numberFrame(frameType.windowUpdate, streamId, bytes);
+const tooWide = windowMax - initialWindow + 2;
+
+for (const [what, code, bytes] of [
+  ['widens the connection’s window by nothing', errorCode.protocol, widened(0, 0)],
+  ['makes the connection’s window too large', errorCode.flowControl, widened(0, tooWide)],
+  [
+    'makes the window of a request too large by its settings',
+    errorCode.flowControl,
+    Buffer.concat([widened(1, tooWide - 2), settingsFrame([[setting.initialWindowSize, initialWindow + 2]])]),
+  ],
+] as const) {
+  test(`a server that ${what} is told the connection’s error`, async (context) => {
+    const { error } = await endAfter(context, bytes);
+    assert.ok(error instanceof ConnectionError, String(error));
+    assert.equal(error.code, code);
+  });
+}
+
+for (const [what, code, bytes] of [
+  ['widens the window of a request by nothing', errorCode.protocol, widened(1, 0)],
+  ['makes the window of a request too large', errorCode.flowControl, widened(1, tooWide)],
+] as const) {
+  test(`a server that ${what} is told the request’s error`, async (context) => {
+    const { error, code: its } = await endAfter(context, bytes);
+    assert.deepEqual([error, its], [undefined, code]);
+  });
+}
+
+test('a request that fails at being told of the end is in no other’s way', async (context) => {
+  const { port } = await http2Server(context, () => {});
+  const session = await sessionTo(context, port);
+  const bug = new Error('a bug');
+  session.request(block, {
+    onHead: () => {},
+    onData: () => {},
+    onEnd: () => {
+      throw bug;
+    },
+  });
+  const { answer } = ask(session, Buffer.from('x'));
+  assert.throws(() => session.destroy(undefined), bug);
+  assert.equal((await answer).isWhole, false);
+});

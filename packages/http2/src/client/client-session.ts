@@ -118,9 +118,18 @@ export class ClientSession {
     const streams = [...this.#waiting, ...this.#streams.values()];
     this.#waiting.clear();
     this.#streams.clear();
-    for (const stream of streams) stream.lost(error);
+    const faults: unknown[] = [];
+    for (const stream of streams) {
+      // One that fails at it is no reason not to tell the others.
+      try {
+        stream.lost(error);
+      } catch (fault) {
+        faults.push(fault);
+      }
+    }
     this.#socket.destroy();
     this.#options.onClose(error);
+    if (faults.length > 0) throw faults[0];
   }
 
   #begin(stream: ClientStream): void {
@@ -192,7 +201,9 @@ export class ClientSession {
     if (id !== setting.initialWindowSize) return;
     const change = value - this.#streamWindow;
     this.#streamWindow = value;
-    for (const stream of this.#streams.values()) stream.widen(change);
+    for (const stream of this.#streams.values()) {
+      if (!stream.widen(change)) throw new ConnectionError(errorCode.flowControl, 'a window is too large');
+    }
   }
 
   #settingsEnd(): void {
@@ -215,12 +226,12 @@ export class ClientSession {
 
   #windowUpdate(id: number, bytes: number): void {
     if (id === 0) {
-      if (bytes === 0 || !this.#outgoing.widen(bytes)) {
-        throw new ConnectionError(errorCode.flowControl, 'a window of the connection is impossible');
-      }
+      if (bytes === 0) throw new ConnectionError(errorCode.protocol, 'a window does not grow by nothing');
+      if (!this.#outgoing.widen(bytes)) throw new ConnectionError(errorCode.flowControl, 'a window is too large');
       return;
     }
     const stream = this.#streams.get(id);
-    if (stream && (bytes === 0 || !stream.widen(bytes))) stream.reset(errorCode.flowControl);
+    if (bytes === 0) stream?.reset(errorCode.protocol);
+    else if (stream && !stream.widen(bytes)) stream.reset(errorCode.flowControl);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The headers of an answer as a block (RFC 7541), made as text of one byte per character: joining strings is cheaper than
+ * The headers of a request or an answer as a block (RFC 7541), made as text of one byte per character: joining strings is cheaper than
  * copying bytes. Nothing goes into the table of the other end, so blocks do not depend on each other, and nothing secret can
  * be guessed from their sizes.
  */

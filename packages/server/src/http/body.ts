@@ -3,8 +3,8 @@
 import { badRequest, StatusError, tooLarge } from '@hangar/api';
 import type { Clock } from '@hangar/core';
 import type { Readable } from 'node:stream';
+import { Pieces } from './pieces.ts';
 
-const none = Buffer.alloc(0);
 /** A body that is on its way must come in this time, whatever its size: the largest is 3 MiB. */
 const bodyTimeoutMs = 60_000;
 
@@ -12,8 +12,7 @@ export function readBody(stream: Readable, bytesMax: number, clock: Clock): Prom
   // Of what is gone already nothing will be heard any more.
   if (stream.destroyed) return Promise.reject(badRequest('the request ended before its body did'));
   return new Promise((resolve, reject) => {
-    let pieces: Buffer[] = [];
-    let length = 0;
+    const pieces = new Pieces();
     const timer = clock.after(bodyTimeoutMs, () => {
       finish(() => reject(new StatusError('Timeout', 'Timeout: the body of the request did not come in time')));
     });
@@ -29,17 +28,13 @@ export function readBody(stream: Readable, bytesMax: number, clock: Clock): Prom
       settle();
     };
     const onData = (piece: Buffer): void => {
-      length += piece.length;
-      if (length <= bytesMax) pieces.push(piece);
+      if (pieces.length + piece.length <= bytesMax) pieces.add(piece);
       else {
-        pieces = [];
+        pieces.clear();
         finish(() => reject(tooLarge(`limit is ${bytesMax}`)));
       }
     };
-    const onEnd = (): void =>
-      finish(() =>
-        resolve(pieces.length === 0 ? none : pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, length)),
-      );
+    const onEnd = (): void => finish(() => resolve(pieces.takeWhole()));
     const onGone = (): void => finish(() => reject(badRequest('the request ended before its body did')));
     stream.on('data', onData);
     stream.on('end', onEnd);

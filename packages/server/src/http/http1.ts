@@ -4,8 +4,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '@hangar/core';
 import { readBody } from './body.ts';
 import { compressed } from './compress.ts';
-import { isStreaming } from './message.ts';
-import type { Answer, Passing, Peer, ServerRequest, Sink, Upgrade } from './message.ts';
+import { isStreaming, nobody } from './message.ts';
+import type { Answer, Passing, Peer, ServerRequest, Sink, Streaming, Upgrade } from './message.ts';
+import { awaitTaken } from './taking.ts';
 
 export class Http1Request implements ServerRequest {
   readonly method: string;
@@ -27,7 +28,8 @@ export class Http1Request implements ServerRequest {
   get passing(): Passing {
     const { socket } = this.#incoming;
     const onGone = (callback: () => void): (() => void) => {
-      socket.once('close', callback);
+      if (socket.destroyed) callback();
+      else socket.once('close', callback);
       return () => socket.off('close', callback);
     };
     return { body: this.#incoming, onGone, ...(this.#upgrade ? { upgrade: this.#upgrade } : {}) };
@@ -51,18 +53,10 @@ export class Http1Request implements ServerRequest {
   }
 }
 
-export function answerHttp1(response: ServerResponse, answer: Answer, request: ServerRequest): void {
+export function answerHttp1(response: ServerResponse, answer: Answer, request: ServerRequest, clock: Clock): void {
   const isHead = request.method === 'HEAD';
   const { status, headers, body } = answer;
-  if (isStreaming(body)) {
-    response.writeHead(status, headers as Record<string, string>);
-    if (isHead) response.end();
-    else {
-      response.flushHeaders();
-      body.start(new Http1Sink(response));
-    }
-    return;
-  }
+  if (isStreaming(body)) return answerStreaming(response, answer, body, isHead ? undefined : clock);
   compressed(body, request.header('accept-encoding'), ({ bytes, length, encoding }) => {
     if (response.destroyed) return;
     const all = { ...headers, 'content-length': String(length) } as Record<string, string>;
@@ -72,17 +66,91 @@ export function answerHttp1(response: ServerResponse, answer: Answer, request: S
       response.end();
       return;
     }
-    const last = bytes.length - 1;
-    for (let i = 0; i < last; i++) response.write(bytes[i]!);
-    response.end(bytes[last]);
+    new WholeBody(response, bytes, length).send(clock);
   });
+}
+
+/** `clock`: absent for HEAD. */
+function answerStreaming(response: ServerResponse, { status, headers }: Answer, body: Streaming, clock?: Clock): void {
+  try {
+    response.writeHead(status, headers as Record<string, string>);
+    if (clock) response.flushHeaders();
+    else response.end();
+  } catch (error) {
+    body.start(nobody);
+    throw error;
+  }
+  body.start(clock ? new Http1Sink(response, clock) : nobody);
+}
+
+/** Nothing tells how much of a write was taken before all of it is. */
+const writtenBytesMax = 16 * 1024;
+
+/** Written only as fast as it is taken, in pieces small enough to see whether it is. */
+class WholeBody {
+  readonly #response: ServerResponse;
+  readonly #pieces: readonly Uint8Array[];
+  #unwritten: number;
+  /** Where the rest begins: a piece, and in it. */
+  #next = 0;
+  #at = 0;
+
+  constructor(response: ServerResponse, pieces: readonly Uint8Array[], length: number) {
+    this.#response = response;
+    this.#pieces = pieces;
+    this.#unwritten = length;
+  }
+
+  send(clock: Clock): void {
+    this.#write();
+    if (this.#unwritten > 0) this.#response.on('drain', () => this.#write());
+    awaitEnd(this.#response, clock, () => this.#unwritten);
+  }
+
+  #write(): void {
+    const response = this.#response;
+    if (response.writableEnded) return;
+    while (this.#unwritten > 0) {
+      const some = this.#some();
+      if (this.#unwritten === 0) return void response.end(some);
+      if (!response.write(some)) return;
+    }
+    response.end();
+  }
+
+  #some(): Uint8Array {
+    const piece = this.#pieces[this.#next]!;
+    const some = piece.length <= writtenBytesMax ? piece : piece.subarray(this.#at, this.#at + writtenBytesMax);
+    this.#at += some.length;
+    this.#unwritten -= some.length;
+    if (this.#at >= piece.length) {
+      this.#next++;
+      this.#at = 0;
+    }
+    return some;
+  }
+}
+
+/** Cuts the connection when what was written, and what is `unwritten` yet, is not taken. */
+function awaitEnd(response: ServerResponse, clock: Clock, unwritten: () => number): void {
+  if (response.destroyed) return;
+  // It waits for the answer to an earlier request of the same connection.
+  if (!response.socket) return void response.once('socket', () => awaitEnd(response, clock, unwritten));
+  const taken = awaitTaken(clock, {
+    left: () => unwritten() + response.writableLength,
+    drop: () => void response.destroy(),
+  });
+  response.once('finish', taken);
+  response.once('close', taken);
 }
 
 class Http1Sink implements Sink {
   readonly #response: ServerResponse;
+  readonly #clock: Clock;
 
-  constructor(response: ServerResponse) {
+  constructor(response: ServerResponse, clock: Clock) {
     this.#response = response;
+    this.#clock = clock;
     response.on('error', () => response.destroy());
   }
 
@@ -91,7 +159,9 @@ class Http1Sink implements Sink {
   }
 
   end(): void {
-    if (!this.#response.writableEnded) this.#response.end();
+    if (this.#response.writableEnded || this.#response.destroyed) return;
+    this.#response.end();
+    awaitEnd(this.#response, this.#clock, () => 0);
   }
 
   abort(): void {

@@ -41,6 +41,9 @@ const bytesMax = 100_000;
 const problems: Error[] = [];
 const asked: string[] = [];
 const sinks: Sink[] = [];
+const gone: string[] = [];
+const closed: string[] = [];
+const mebibyte = Buffer.alloc(1024 * 1024, 0x61);
 
 /** What the tests ask for by path. */
 async function handler(request: ServerRequest): Promise<Answer> {
@@ -57,6 +60,21 @@ async function handler(request: ServerRequest): Promise<Answer> {
       }
       case '/long':
         return { status: 200, headers: {}, body: Array.from({ length: 300 }, () => Buffer.alloc(1_000, 0x61)) };
+      case '/huge':
+        request.passing!.onGone!(() => gone.push('/huge'));
+        return { status: 200, headers: {}, body: Array.from({ length: 40 }, () => mebibyte) };
+      case '/flood':
+        request.passing!.onGone!(() => gone.push('/flood'));
+        return {
+          status: 200,
+          headers: {},
+          body: {
+            start: (sink) => {
+              for (let at = 0; at < 40; at++) sink.write(mebibyte);
+              sink.end();
+            },
+          },
+        };
       case '/nothing':
         return { status: 304, headers: { etag: '"x"' }, body: [] };
       case '/refuse':
@@ -72,6 +90,7 @@ async function handler(request: ServerRequest): Promise<Answer> {
           body: {
             start: (sink) => {
               sinks.push(sink);
+              sink.onClose(() => closed.push(request.method));
               sink.write(Buffer.from('first\n'));
             },
           },
@@ -226,6 +245,19 @@ overBoth('HEAD is answered without a body', async (ask) => {
   assert.equal((await ask('/next')).status, 200);
 });
 
+overBoth('HEAD of an answer that goes on is its head, and leaves nothing open', async (ask) => {
+  closed.length = 0;
+  const got = await ask('/watch', { method: 'HEAD' });
+  assert.deepEqual([got.status, got.body.length], [200, 0]);
+  assert.deepEqual(closed, ['HEAD']);
+});
+
+overBoth('answers of many pieces come whole', async (ask) => {
+  const { body } = await ask('/huge');
+  assert.equal(body.length, 40 * mebibyte.length);
+  assert.equal((await ask('/flood')).body.length, 40 * mebibyte.length);
+});
+
 overBoth('long answers are compressed for those who ask, short ones never', async (ask) => {
   const gzip = { headers: { 'accept-encoding': 'deflate, gzip' } };
   const long = await ask('/long', gzip);
@@ -234,6 +266,10 @@ overBoth('long answers are compressed for those who ask, short ones never', asyn
   assert.equal(gunzipSync(long.body).length, 300_000);
   assert.equal((await ask('/long')).headers['content-encoding'], undefined);
   assert.equal((await ask('/short', gzip)).headers['content-encoding'], undefined);
+  for (const other of ['gzip;q=0', 'x-gzip', 'deflate', 'gzip-x, br']) {
+    const got = await ask('/long', { headers: { 'accept-encoding': other } });
+    assert.equal(got.headers['content-encoding'], undefined, other);
+  }
 });
 
 overBoth('a bug in a handler costs its request, and nothing else', async (ask) => {
@@ -342,6 +378,27 @@ describe('clients that do not behave', () => {
       await passing(clock, own.close());
     }
   });
+
+  for (const target of ['/huge', '/flood']) {
+    test(`who do not take an answer over HTTP/1.1 are given a minute: ${target}`, async () => {
+      const clock = new Scheduler(seededRandom(1));
+      const own = await start(clock);
+      const socket = await raw(own.port);
+      try {
+        gone.length = 0;
+        socket.pause();
+        socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
+        const left = (async () => {
+          while (gone.length === 0) await moment();
+        })();
+        await passing(clock, left);
+        assert.ok(clock.monotonicMs() >= 60_000);
+      } finally {
+        socket.destroy();
+        await passing(clock, own.close());
+      }
+    });
+  }
 
   test('who end their side after asking still get their answer', async () => {
     const socket = await raw();

@@ -31,6 +31,8 @@ export interface ListenOptions {
   readonly clientCas: string;
   readonly clock: Clock;
   readonly handler: Handler;
+  /** How long `close` waits for requests under way. */
+  readonly closeGraceMs?: number;
   /** Told of what went wrong below the handler. */
   readonly onError?: (error: Error) => void;
 }
@@ -50,7 +52,7 @@ const headCheckMs = 3_000;
 const idleTimeoutMs = 300_000;
 /** For what is left of a body when its request was answered already, with a refusal. */
 const restTimeoutMs = 30_000;
-const closeGraceMs = 2_000;
+const defaultCloseGraceMs = 2_000;
 const headerBytesMax = 64 * 1024;
 
 export async function listen(options: ListenOptions): Promise<Listener> {
@@ -88,7 +90,16 @@ export async function listen(options: ListenOptions): Promise<Listener> {
       server.setSecureContext({ key: next.key, cert: next.certificate, ca: next.clientCas, minVersion: 'TLSv1.2' });
       identity = next;
     },
-    close: () => close({ server, http1, http2, sockets, streams, clock: options.clock }),
+    close: () =>
+      close({
+        server,
+        http1,
+        http2,
+        sockets,
+        streams,
+        clock: options.clock,
+        graceMs: options.closeGraceMs ?? defaultCloseGraceMs,
+      }),
   };
 }
 
@@ -141,7 +152,7 @@ function httpServer({ handler, clock, onError }: ListenOptions, streams: OpenStr
     const upgrade = { socket, head };
     const request = new Http1Request(incoming, peerOfSocket(incoming.socket as TLSSocket), clock, upgrade);
     handler(request)
-      .then((answer) => answerUpgrade(incoming, upgrade, streams.followed(answer), request))
+      .then((answer) => answerUpgrade(incoming, upgrade, streams.followed(answer), request, clock))
       .catch((error: Error) => {
         onError?.(error);
         socket.destroy();
@@ -156,7 +167,7 @@ function httpServer({ handler, clock, onError }: ListenOptions, streams: OpenStr
       incoming.once('close', () => rest.cancel());
     });
     handler(request)
-      .then((answer) => answerHttp1(response, streams.followed(answer), request))
+      .then((answer) => answerHttp1(response, streams.followed(answer), request, clock))
       .catch((error: Error) => {
         onError?.(error);
         response.destroy();
@@ -200,11 +211,12 @@ interface Open {
   readonly sockets: ReadonlySet<Socket>;
   readonly streams: OpenStreams;
   readonly clock: Clock;
+  readonly graceMs: number;
 }
 
-function close({ server, http1, http2, sockets, streams, clock }: Open): Promise<void> {
+function close({ server, http1, http2, sockets, streams, clock, graceMs }: Open): Promise<void> {
   return new Promise((resolve) => {
-    const timer = clock.after(closeGraceMs, () => {
+    const timer = clock.after(graceMs, () => {
       for (const socket of sockets) socket.destroy();
     });
     server.close(() => {

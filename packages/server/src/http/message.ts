@@ -71,7 +71,7 @@ export interface Answer {
 }
 
 export interface Streaming {
-  /** Called once, after the head was sent. */
+  /** Called once, after the head was sent, or with `nobody`: whatever is open for the answer is closed by its sink. */
   start(sink: Sink): void;
 }
 
@@ -87,6 +87,14 @@ export interface Sink {
   /** Called once when the other end is gone or `end` was called; at once when it is already. */
   onClose(callback: () => void): void;
 }
+
+/** The sink of an answer whose body nobody will read: of HEAD, or of a client that has left. */
+export const nobody: Sink = {
+  write: () => true,
+  end: () => {},
+  onDrain: () => {},
+  onClose: (callback) => callback(),
+};
 
 export const isStreaming = (body: Answer['body']): body is Streaming => 'start' in body;
 

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { decodeProtobuf } from '@hangar/api';
+import type { Scheduler } from '@hangar/core/simulation';
+import type { Store, Watch, WatchOptions } from '@hangar/store';
+import { isStreaming, nobody } from '../http/message.ts';
 import {
   configMap,
   configMaps,
@@ -282,6 +285,73 @@ describe('a client that does not keep up', () => {
     await new Promise((resolve) => setImmediate(resolve));
     assert.ok(sink.chunks.length <= 2);
   });
+});
+
+describe('a watch leaves nothing behind', () => {
+  /** How many the store has open. */
+  async function counting(clock?: Scheduler): Promise<{ server: TestServer; open: () => number }> {
+    let open = 0;
+    const wrapStore = (store: Store): Store =>
+      new Proxy(store, {
+        get(target, name) {
+          const own = Reflect.get(target, name, target);
+          if (name !== 'watch') return typeof own === 'function' ? own.bind(target) : own;
+          return (options: WatchOptions) => {
+            const watch = target.watch(options);
+            // The server follows some of its own.
+            if (!options.prefix.endsWith('/configmaps/default/')) return watch;
+            open++;
+            let isOpen = true;
+            const close = (): void => {
+              if (isOpen) open--;
+              isOpen = false;
+              watch.close();
+            };
+            return { next: () => watch.next(), requestProgress: () => watch.requestProgress(), close } as Watch;
+          };
+        },
+      });
+    return { server: await TestServer.start({ wrapStore, ...(clock && { clock }) }), open: () => open };
+  }
+
+  test('of HEAD, or of a client that is gone before it begins', async () => {
+    const { server, open } = await counting();
+    await using _ = server;
+    const before = open();
+    const { body } = await server.answer('HEAD', `${configMaps}?watch=1`);
+    assert.equal(open(), before, 'nothing is open before it begins');
+    assert.ok(isStreaming(body));
+    body.start(nobody);
+    assert.equal(open(), before);
+    const watch = await server.watch(`${configMaps}?watch=1`);
+    assert.equal(open(), before + 1);
+    watch.close();
+    assert.equal(open(), before);
+  });
+
+  for (const [what, initial] of [
+    ['events', 0],
+    ['objects that were there', 1],
+  ] as const) {
+    test(`when its time is over, though nobody reads its ${what}`, async () => {
+      const clock = virtualClock();
+      const { server, open } = await counting(clock);
+      await using _ = server;
+      const before = open();
+      const make = async (): Promise<void> => {
+        for (let at = 0; at < 3; at++) await server.create(configMaps, configMap(`m${at}`));
+      };
+      if (initial > 0) await make();
+      const sink = new TestSink();
+      sink.takesMore = false;
+      await server.watch(`${configMaps}?watch=1&timeoutSeconds=5`, { sink });
+      if (initial === 0) await make();
+      await clock.advance(4_000);
+      assert.deepEqual([sink.isEnded, sink.chunks.length, open()], [false, 1, before + 1]);
+      await clock.advance(1_100);
+      assert.deepEqual([sink.isEnded, sink.chunks.length, open()], [true, 1, before]);
+    });
+  }
 });
 
 describe('other forms', () => {

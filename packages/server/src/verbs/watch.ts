@@ -8,7 +8,7 @@ import { encodeProtobuf, encodeWatchFrame, expired, StatusError } from '@hangar/
 import { notAcceptable, internalError } from '@hangar/api';
 import type { JsonObject, KubeObject, Status } from '@hangar/api';
 import { asError, hasCode } from '@hangar/core';
-import type { Entry, Revision, StoreEvent, Watch } from '@hangar/store';
+import type { Entry, Revision, StoreEvent, Watch, WatchOptions } from '@hangar/store';
 import { tables } from '../objects/tables.ts';
 import { collectionPrefix, objectKey } from '../control-plane.ts';
 import type { Answer, Sink } from '../http/message.ts';
@@ -61,7 +61,7 @@ class WatchStream {
   readonly #form: string;
   #initial: readonly Entry[] = [];
   #initialRevision: Revision | undefined;
-  #from: Revision | undefined;
+  #source!: WatchOptions;
   #isFirstTable: boolean;
 
   constructor(call: Call, options: ListOptions, want: Wanted) {
@@ -87,7 +87,7 @@ class WatchStream {
       from = page.revision;
       this.#initialRevision = page.revision;
     } else if (asked === 0) from = await plane.store.revision();
-    this.#from = (from + 1) as Revision;
+    this.#source = { prefix: this.#prefix(), fromRevision: (from + 1) as Revision, previous: true };
   }
 
   #prefix(): string {
@@ -102,12 +102,22 @@ class WatchStream {
   }
 
   async run(sink: Sink): Promise<void> {
-    const { plane } = this.#call;
     const output = new Output(sink);
     // Nobody is there, or wants more than the head.
     if (output.isOver) return;
+    try {
+      await this.#follow(sink, output);
+    } catch (error) {
+      output.write(this.#encode('ERROR', statusOf(error)));
+    } finally {
+      sink.end();
+    }
+  }
+
+  async #follow(sink: Sink, output: Output): Promise<void> {
+    const { plane } = this.#call;
     // Only now: an answer that never begins would leave it open.
-    const watch = plane.store.watch({ prefix: this.#prefix(), fromRevision: this.#from!, previous: true });
+    const watch = plane.store.watch(this.#source);
     const timeoutMs = this.#timeoutMs();
     const timeout = plane.clock.after(timeoutMs, () => {
       watch.close();
@@ -126,13 +136,10 @@ class WatchStream {
         }
         if (output.isFull) await output.drained();
       }
-    } catch (error) {
-      output.write(this.#encode('ERROR', statusOf(error)));
     } finally {
       timeout.cancel();
       bookmarks?.();
       watch.close();
-      sink.end();
     }
   }
 

@@ -4,6 +4,7 @@ import { seededRandom } from '@hangar/core';
 import { Scheduler } from '@hangar/core/simulation';
 import { errorCode, flag, frame, frameType, setting, settingsFrame } from '@hangar/http2';
 import type { Answer, Handler, ServerRequest, Sink } from '../message.ts';
+import { heapBytes } from './testing/heap.ts';
 import { RawClient, data, get, headers, hello, number32, post, reset } from './testing/raw-client.ts';
 
 const answer = (body: Answer['body'], given: Answer['headers'] = {}): Answer => ({ status: 200, headers: given, body });
@@ -67,6 +68,40 @@ describe('an answer', () => {
       [frameType.continuation, flag.endHeaders],
       [frameType.data, flag.endStream],
     ]);
+  });
+
+  test('that goes on is begun for nobody when its head is all there is to it', async () => {
+    const closed: string[] = [];
+    await using client = await RawClient.open(({ method }) => {
+      const start = (sink: Sink): void => sink.onClose(() => closed.push(method));
+      return Promise.resolve(answer({ start }, method === 'HEAD' ? {} : { 'x-bad': 'a\nb' }));
+    });
+    client.send(hello, headers(1, [[':method', 'HEAD'], ...get.slice(1)]));
+    assert.equal((await client.of(frameType.headers, 1)).flags & flag.endStream, flag.endStream);
+    await client.settled();
+    client.send(headers(3, get));
+    assert.equal(await client.resetCode(3), errorCode.internal);
+    assert.deepEqual(closed, ['HEAD', 'GET']);
+  });
+
+  test('does not keep what was sent of it', async () => {
+    const { handler, sinks } = watched();
+    await using client = await RawClient.open(handler);
+    client.send(hello, windowOf(0), headers(1, get));
+    await client.settled();
+    const chunks: WeakRef<Uint8Array>[] = [];
+    for (let at = 0; at < 200; at++) {
+      const chunk = new Uint8Array(1_000);
+      chunks.push(new WeakRef(chunk));
+      sinks[0]!.write(chunk);
+    }
+    client.send(widen(0, 200_000), widen(1, 190_000));
+    await client.body(1, 190_000);
+    heapBytes();
+    const kept = chunks.filter((chunk) => chunk.deref() !== undefined).length;
+    assert.ok(kept <= 20, `${kept} of 200 are kept`);
+    client.send(widen(1, 10_000));
+    await client.body(1, 200_000);
   });
 
   test('that cannot be written breaks its stream off, and is told of', async () => {
@@ -261,6 +296,23 @@ describe('a request', () => {
     let length = 0;
     for await (const piece of passing!.body) length += (piece as Buffer).length;
     assert.equal(length, 60 * 16_000);
+  });
+
+  test('that is handed on tells when its client has gone, unless that is taken back', async () => {
+    const gone: string[] = [];
+    const { handler } = watched();
+    await using client = await RawClient.open((request) => {
+      const { passing } = request;
+      passing!.onGone!(() => gone.push('first'));
+      passing!.onGone!(() => gone.push('second'))();
+      return handler(request);
+    });
+    client.send(hello, headers(1, get));
+    await client.settled();
+    assert.deepEqual(gone, []);
+    client.send(reset(1));
+    await client.settled();
+    assert.deepEqual(gone, ['first']);
   });
 
   test('is not begun when it was taken back in the same breath', async () => {

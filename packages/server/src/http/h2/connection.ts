@@ -204,7 +204,9 @@ export class Connection implements StreamHost, Received {
     this.#streams.get(id)?.close();
   }
 
-  streamError({ streamId, code }: StreamError): void {
+  streamError({ streamId, code, message }: StreamError): void {
+    // What was not opened cannot be reset (RFC 9113, 6.4).
+    if (streamId > this.#lastId) throw new ConnectionError(code, message);
     // Whoever provokes resets makes us work as much as whoever sends them.
     this.#countReset();
     this.#sendReset(streamId, code);

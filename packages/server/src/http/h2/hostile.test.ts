@@ -5,7 +5,8 @@ import { describe, test } from 'node:test';
 import { seededRandom } from '@hangar/core';
 import { Scheduler } from '@hangar/core/simulation';
 import { errorCode, flag, frame, frameType, preface, setting, settingsFrame } from '@hangar/http2';
-import type { Answer, Handler } from '../message.ts';
+import type { Answer, Handler, ServerRequest } from '../message.ts';
+import { heapBytes } from './testing/heap.ts';
 import {
   RawClient,
   block,
@@ -24,6 +25,7 @@ const readsBody: Handler = async (request) => {
   await request.body(1_000_000).catch(() => {});
   return short;
 };
+const noop = (): void => {};
 const never: Handler = () => new Promise(() => {});
 const ping = frame(frameType.ping, 0, 0, Buffer.alloc(8));
 const begun = flag.endHeaders;
@@ -99,6 +101,16 @@ describe('a connection error, and its code', () => {
       errorCode.protocol,
       hello,
       frame(frameType.headers, flag.priority | 5, 1, Buffer.concat([number32(1), Buffer.from([0]), block(get)])),
+    ],
+    'PRIORITY of a wrong length, of a stream that was not opened': [
+      errorCode.frameSize,
+      hello,
+      frame(frameType.priority, 0, 1, Buffer.alloc(4)),
+    ],
+    'PRIORITY on itself, of a stream that was not opened': [
+      errorCode.protocol,
+      hello,
+      frame(frameType.priority, 0, 1, Buffer.from([0, 0, 0, 1, 0])),
     ],
     'headers that cannot be decoded': [
       errorCode.compression,
@@ -317,6 +329,7 @@ describe('too much', () => {
     SETTINGS: noSettings,
     PRIORITY: frame(frameType.priority, 0, 3, Buffer.alloc(5)),
     'DATA without data': data(1, ''),
+    'DATA of padding alone': frame(frameType.data, flag.padded, 1, Buffer.from([2, 0, 0])),
     'what nobody knows': frame(99, 0, 0, Buffer.alloc(0)),
   })) {
     test(`${name} is allowed for a while`, async () => {
@@ -325,6 +338,31 @@ describe('too much', () => {
       await client.settled();
       client.send(...many(200, () => one));
       assert.equal(await client.goAway(), errorCode.enhanceYourCalm);
+    });
+  }
+
+  for (const [name, take] of Object.entries<(request: ServerRequest) => unknown>({
+    'that is waited for': (request) => request.body(3_000_000).catch(() => {}),
+    'that nobody asked for yet': () => undefined,
+    'that is handed on to who does not read': (request) => request.passing!.body.once('end', noop),
+  })) {
+    test(`a body ${name}, in pieces of one byte, costs about what it is long`, async () => {
+      await using client = await RawClient.open((request) => {
+        take(request);
+        return new Promise(() => {});
+      });
+      client.send(opened);
+      await client.settled();
+      const before = heapBytes();
+      const pieces = Buffer.concat(many(20_000, () => data(1, 'x')));
+      for (let round = 0; round < 10; round++) {
+        client.send(pieces);
+        await client.settled();
+        // What the client itself keeps is not meant.
+        client.frames.length = 0;
+      }
+      const costs = heapBytes() - before;
+      assert.ok(costs < 5_000_000, `${costs} bytes for 200,000`);
     });
   }
 

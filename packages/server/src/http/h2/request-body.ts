@@ -6,10 +6,10 @@
 import { Readable } from 'node:stream';
 import { badRequest, StatusError, tooLarge } from '@hangar/api';
 import type { Clock, Timer } from '@hangar/core';
+import { Pieces } from '../pieces.ts';
 
 /** A body that is on its way must come in this time, whatever its size: the largest is 3 MiB. */
 const bodyTimeoutMs = 60_000;
-const none = new Uint8Array();
 
 const ended = (): Error => badRequest('the request ended before its body did');
 
@@ -25,7 +25,7 @@ const nobody: Taker = { piece: () => {}, end: () => {}, fail: () => {} };
 export class RequestBody {
   /** The other end may send so much more. */
   readonly #credit: (bytes: number) => void;
-  #waiting: Buffer[] = [];
+  readonly #waiting = new Pieces();
   #taker: Taker | undefined;
   #isComplete = false;
   #isBroken = false;
@@ -36,7 +36,7 @@ export class RequestBody {
 
   piece(piece: Buffer): void {
     if (this.#taker) this.#give(this.#taker, piece);
-    else this.#waiting.push(piece);
+    else this.#waiting.add(piece);
   }
 
   end(): void {
@@ -76,10 +76,8 @@ export class RequestBody {
 
   #take(taker: Taker): void {
     this.#taker = taker;
-    const waiting = this.#waiting;
-    this.#waiting = [];
     // It may have enough before the last of them.
-    for (const piece of waiting) this.#give(this.#taker, piece);
+    for (const piece of this.#waiting.take()) this.#give(this.#taker, piece);
     if (this.#isComplete) this.#taker.end();
   }
 
@@ -101,8 +99,7 @@ class Collector implements Taker {
   readonly #body: RequestBody;
   readonly #options: CollectorOptions;
   readonly #timer: Timer;
-  readonly #pieces: Buffer[] = [];
-  #length = 0;
+  readonly #pieces = new Pieces();
 
   constructor(body: RequestBody, options: CollectorOptions) {
     this.#body = body;
@@ -113,29 +110,31 @@ class Collector implements Taker {
   }
 
   piece(piece: Buffer): void {
-    this.#length += piece.length;
-    if (this.#length <= this.#options.bytesMax) this.#pieces.push(piece);
+    if (this.#pieces.length + piece.length <= this.#options.bytesMax) this.#pieces.add(piece);
     else this.fail(tooLarge(`limit is ${this.#options.bytesMax}`));
   }
 
   end(): void {
     this.#timer.cancel();
-    const pieces = this.#pieces;
-    const { length } = pieces;
-    this.#options.resolve(length === 0 ? none : length === 1 ? pieces[0]! : Buffer.concat(pieces, this.#length));
+    this.#options.resolve(this.#pieces.takeWhole());
   }
 
   fail(error: Error): void {
     this.#timer.cancel();
-    this.#pieces.length = 0;
+    this.#pieces.clear();
     this.#body.drop();
     this.#options.reject(error);
   }
 }
 
+/** Between two reads pieces are put together: each that is pushed costs an object of the stream's own buffer. */
 class PassedBody extends Readable implements Taker {
   readonly #credit: (bytes: number) => void;
+  readonly #held = new Pieces();
   #owed = 0;
+  /** It was read, and there was nothing. */
+  #isAsked = false;
+  #isEnded = false;
 
   constructor(credit: (bytes: number) => void) {
     super();
@@ -146,11 +145,14 @@ class PassedBody extends Readable implements Taker {
 
   piece(piece: Buffer): void {
     this.#owed += piece.length;
-    if (this.destroyed || this.push(piece)) this.pay();
+    if (this.destroyed) return this.pay();
+    this.#held.add(piece);
+    if (this.#isAsked) this.#pass();
   }
 
   end(): void {
-    if (!this.destroyed) this.push(null);
+    this.#isEnded = true;
+    if (!this.destroyed && this.#held.length === 0) this.push(null);
   }
 
   fail(error: Error): void {
@@ -158,10 +160,20 @@ class PassedBody extends Readable implements Taker {
   }
 
   override _read(): void {
+    if (this.#held.length > 0) return this.#pass();
+    this.#isAsked = true;
     this.pay();
   }
 
+  /** Whenever there is room again it is read again. */
+  #pass(): void {
+    this.#isAsked = false;
+    for (const piece of this.#held.take()) this.push(piece);
+    if (this.#isEnded) this.push(null);
+  }
+
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#held.clear();
     this.pay();
     done(error);
   }

@@ -1,6 +1,7 @@
+/** The head of a request out of its headers, if they are such as RFC 9113, 8.3 allows. */
+
 import { role } from '@hangar/http2';
 import type { Field } from '@hangar/http2';
-/** The head of a request out of its headers, if they are such as RFC 9113, 8.3 allows. */
 
 export interface RequestHead {
   readonly method: string;

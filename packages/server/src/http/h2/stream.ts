@@ -8,12 +8,13 @@
  */
 
 import { lazy } from '@hangar/core';
-import type { Clock, Timer } from '@hangar/core';
+import type { Clock } from '@hangar/core';
 import { encodedField, errorCode, ReceiveWindow, StreamError, windowMax } from '@hangar/http2';
 import type { Field, Outgoing, Sender } from '@hangar/http2';
 import { compressed } from '../compress.ts';
-import { isStreaming } from '../message.ts';
-import type { Answer, Passing, Peer, ServerRequest, Sink } from '../message.ts';
+import { isStreaming, nobody } from '../message.ts';
+import type { Answer, Passing, Peer, ServerRequest, Sink, Streaming } from '../message.ts';
+import { awaitTaken } from '../taking.ts';
 import type { RequestHead } from './request-head.ts';
 import { RequestBody } from './request-body.ts';
 
@@ -34,9 +35,8 @@ export interface StreamHost {
 const queuedBytesMax = 64 * 1024;
 /** What the other end may send of a body before anybody reads it. */
 export const streamWindow = 1024 * 1024;
-/** In this time the other end must take so much of what waits for it. */
-const takingTimeoutMs = 60_000;
-const takenBytesMin = 16 * 1024;
+/** So many that were sent are left in front of the queue before the rest moves up. */
+const sentPiecesMax = 64;
 const nothing = new Uint8Array();
 
 export class Stream implements ServerRequest, Sink, Sender {
@@ -65,7 +65,8 @@ export class Stream implements ServerRequest, Sink, Sender {
   #next = 0;
   #queuedBytes = 0;
   #isEnding = false;
-  #untaken: Timer | undefined;
+  /** No longer waits for it to be taken. */
+  #wasTaken: (() => void) | undefined;
   #onDrain: (() => void) | undefined;
   #onClose: (() => void)[] | undefined;
 
@@ -114,6 +115,10 @@ export class Stream implements ServerRequest, Sink, Sender {
       get body() {
         return body();
       },
+      onGone: (callback) => {
+        this.onClose(callback);
+        return () => (this.#onClose = this.#onClose?.filter((one) => one !== callback));
+      },
     });
   }
 
@@ -161,13 +166,7 @@ export class Stream implements ServerRequest, Sink, Sender {
   // The answer.
 
   answer({ status, headers, body }: Answer): void {
-    if (isStreaming(body)) {
-      const isHead = this.method === 'HEAD';
-      if (!this.isClosed) this.#host.outgoing.head(this.id, this.#host.block(status, headers), isHead);
-      if (isHead) return this.#ended();
-      this.isStreaming = true;
-      return body.start(this);
-    }
+    if (isStreaming(body)) return this.#answerStreaming(status, headers, body);
     if (this.isClosed) return;
     const block = this.#host.block(status, headers);
     compressed(body, this.header('accept-encoding'), ({ bytes, length, encoding }) => {
@@ -176,6 +175,23 @@ export class Stream implements ServerRequest, Sink, Sender {
       const ofEncoding = encoding ? encodedField('content-encoding', encoding) : '';
       this.#answerWhole(block + ofLength + ofEncoding, bytes, length);
     });
+  }
+
+  #answerStreaming(status: number, headers: Answer['headers'], body: Streaming): void {
+    const isHead = this.method === 'HEAD';
+    try {
+      if (!this.isClosed) this.#host.outgoing.head(this.id, this.#host.block(status, headers), isHead);
+    } catch (error) {
+      body.start(nobody);
+      throw error;
+    }
+    if (isHead) {
+      this.#ended();
+      body.start(nobody);
+    } else {
+      this.isStreaming = true;
+      body.start(this);
+    }
   }
 
   #answerWhole(block: string, pieces: readonly Uint8Array[], length: number): void {
@@ -251,21 +267,20 @@ export class Stream implements ServerRequest, Sink, Sender {
       const piece = this.#queue[this.#next]!;
       const isWhole = piece.length <= left;
       this.#host.outgoing.append(isWhole ? piece : piece.subarray(0, left));
-      if (isWhole) this.#next++;
+      // It may be in memory for this answer alone.
+      if (isWhole) this.#queue[this.#next++] = nothing;
       else this.#queue[this.#next] = piece.subarray(left);
       left -= piece.length;
     }
-    if (this.#queuedBytes > 0) return;
-    this.#queue = [];
+    if (this.#queuedBytes > 0 && this.#next <= sentPiecesMax) return;
+    this.#queue = this.#queuedBytes > 0 ? this.#queue.slice(this.#next) : [];
     this.#next = 0;
   }
 
-  /** An answer that is complete must be taken, if slowly: until then it is in memory. */
   #awaitTaken(): void {
-    const before = this.#queuedBytes;
-    this.#untaken = this.#host.clock.after(takingTimeoutMs, () => {
-      if (before - this.#queuedBytes < takenBytesMin) this.close(errorCode.cancel);
-      else this.#awaitTaken();
+    this.#wasTaken = awaitTaken(this.#host.clock, {
+      left: () => this.#queuedBytes,
+      drop: () => this.close(errorCode.cancel),
     });
   }
 
@@ -299,7 +314,7 @@ export class Stream implements ServerRequest, Sink, Sender {
     this.isClosed = true;
     this.#queue = [];
     this.#queuedBytes = 0;
-    this.#untaken?.cancel();
+    this.#wasTaken?.();
     this.#host.outgoing.forget(this);
     this.#host.closed(this, code);
     this.#body?.stop();
