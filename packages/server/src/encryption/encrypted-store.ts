@@ -13,6 +13,8 @@ export type TransformerOf = (key: string) => Transformer | undefined;
 
 export class EncryptedStore extends ForwardingStore {
   readonly #transformerOf: TransformerOf;
+  readonly #entries = new WeakMap<Entry, Entry>();
+  readonly #batches = new WeakMap<WatchBatch, WatchBatch>();
 
   constructor(store: Store, transformerOf: TransformerOf) {
     super(store);
@@ -38,7 +40,7 @@ export class EncryptedStore extends ForwardingStore {
   }
 
   override watch(options: WatchOptions): Watch {
-    return new OpeningWatch(this.store.watch(options), (entry) => this.#opened(entry));
+    return new OpeningWatch(this.store.watch(options), (batch) => this.#openedBatch(batch));
   }
 
   #sealed(write: Write): Write {
@@ -47,31 +49,57 @@ export class EncryptedStore extends ForwardingStore {
     return transformer ? { ...write, value: transformer.toStore(write.key, write.value) } : write;
   }
 
+  /** Once for everybody: an entry is the same object to all who read it, and to all who watch it. */
   #opened(entry: Entry): Entry {
     const transformer = this.#transformerOf(entry.key);
     if (!transformer) return entry;
-    const opened = transformer.fromStore(entry.key, entry.value);
-    const plain = { ...entry, value: opened.value };
-    return opened.isStale ? markStale(plain) : plain;
+    let plain = this.#entries.get(entry);
+    if (!plain) {
+      const opened = transformer.fromStore(entry.key, entry.value);
+      plain = { ...entry, value: opened.value };
+      if (opened.isStale) markStale(plain);
+      this.#entries.set(entry, plain);
+    }
+    return plain;
+  }
+
+  /** The same batch for all watches, so that what they make of it can be shared, too. */
+  #openedBatch(batch: WatchBatch): WatchBatch {
+    if (!batch.events.some((event) => this.#transformerOf(keyOf(event)))) return batch;
+    let plain = this.#batches.get(batch);
+    if (!plain) {
+      plain = { ...batch, events: batch.events.map((event) => this.#openedEvent(event)) };
+      this.#batches.set(batch, plain);
+    }
+    return plain;
+  }
+
+  #openedEvent(event: StoreEvent): StoreEvent {
+    const previous = event.previous && { previous: this.#opened(event.previous) };
+    return event.type === 'put'
+      ? { ...event, entry: this.#opened(event.entry), ...previous }
+      : { ...event, ...previous };
   }
 }
 
+const keyOf = (event: StoreEvent): string => (event.type === 'put' ? event.entry.key : event.key);
+
 class OpeningWatch implements Watch {
   readonly #watch: Watch;
-  readonly #opened: (entry: Entry) => Entry;
+  readonly #opened: (batch: WatchBatch) => WatchBatch;
 
-  constructor(watch: Watch, opened: (entry: Entry) => Entry) {
+  constructor(watch: Watch, opened: (batch: WatchBatch) => WatchBatch) {
     this.#watch = watch;
     this.#opened = opened;
   }
 
   async next(): Promise<WatchBatch | undefined> {
     const batch = await this.#watch.next();
-    return batch && this.#plain(batch);
+    return batch && this.#opened(batch);
   }
 
   async *[Symbol.asyncIterator](): AsyncIterator<WatchBatch> {
-    for await (const batch of this.#watch) yield this.#plain(batch);
+    for await (const batch of this.#watch) yield this.#opened(batch);
   }
 
   requestProgress(): void {
@@ -80,16 +108,5 @@ class OpeningWatch implements Watch {
 
   close(): void {
     this.#watch.close();
-  }
-
-  #plain(batch: WatchBatch): WatchBatch {
-    return batch.events.length === 0 ? batch : { ...batch, events: batch.events.map((event) => this.#event(event)) };
-  }
-
-  #event(event: StoreEvent): StoreEvent {
-    const previous = event.previous && { previous: this.#opened(event.previous) };
-    return event.type === 'put'
-      ? { ...event, entry: this.#opened(event.entry), ...previous }
-      : { ...event, ...previous };
   }
 }

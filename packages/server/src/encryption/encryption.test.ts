@@ -69,6 +69,21 @@ for (const [name, provider] of [
   });
 }
 
+test('watches share what was opened, and what needed no opening is passed on as it is', async () => {
+  await using below = disposable(await openMemoryStore());
+  const above = encrypted(below.store, configuration(['secrets'], [secretbox('one')]));
+  const watches = [above, above, below.store].map((store) => store.watch({ prefix: '/registry/' }));
+  await put(above, secretKey, 'hidden');
+  await put(above, mapKey, 'shown');
+  const [first, second, raw] = await Promise.all(
+    watches.map(async (watch) => [await watch.next(), await watch.next()]),
+  );
+  assert.equal(first![0], second![0]);
+  assert.notEqual(first![0], raw![0]);
+  assert.equal(first![1], raw![1]);
+  for (const watch of watches) watch.close();
+});
+
 test('keys are rotated by putting a new one first; old values open, and are stale until they are written again', async () => {
   await using below = disposable(await openMemoryStore());
   await put(encrypted(below.store, configuration(['secrets'], [aesgcm('a')])), secretKey, 'hidden');

@@ -66,7 +66,9 @@ export function answerHttp1(response: ServerResponse, answer: Answer, request: S
       response.end();
       return;
     }
-    new WholeBody(response, bytes, length).send(clock);
+    // So little costs nobody anything, taken or not.
+    if (length <= writtenBytesMax) response.end(bytes.length === 1 ? bytes[0] : Buffer.concat(bytes));
+    else new WholeBody(response, bytes, length).send(clock);
   });
 }
 
