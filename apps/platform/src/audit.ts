@@ -3,16 +3,10 @@
 import { readFile } from 'node:fs/promises';
 import { systemClock } from '@hangar/core';
 import type { Logger } from '@hangar/core';
-import {
-  Auditor,
-  AuditPolicy,
-  AuditPolicyError,
-  kubeconfigAccess,
-  LogFile,
-  postToCluster,
-  WebhookSink,
-} from '@hangar/server';
-import type { AuditSink, Outbound } from '@hangar/server';
+import { kubeconfigAccess, postToCluster } from '@hangar/server';
+import type { Outbound } from '@hangar/server';
+import { Auditor, AuditPolicy, AuditPolicyError, LogFile, WebhookSink } from '@hangar/server/audit';
+import type { AuditSink } from '@hangar/server/audit';
 import type { AuditOptions } from './audit-options.ts';
 import { UsageError } from './usage-error.ts';
 

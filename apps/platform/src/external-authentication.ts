@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { systemClock } from '@hangar/core';
-import { kubeconfigAccess, postToCluster, TokenWebhook } from '@hangar/server';
+import { kubeconfigAccess, postToCluster } from '@hangar/server';
 import type { AnonymousOptions, Outbound, TokenAuthenticator } from '@hangar/server';
 import type { AuthenticationOptions } from './authentication-options.ts';
 import type { FollowedFiles } from './followed-file.ts';
@@ -38,7 +38,7 @@ export async function externalAuthentication(
 async function issuers(file: string, own: readonly string[], { outbound, files }: World) {
   const text = await content('--authentication-config', file);
   // With the language of its expressions, which most servers never need.
-  const { OidcAuthenticator, readAuthenticationConfiguration } = await import('@hangar/server/oidc');
+  const { OidcAuthenticator, readAuthenticationConfiguration } = await import('@hangar/server/external-users');
   const configuration = usable(file, () => readAuthenticationConfiguration(text, own));
   const authenticator = new OidcAuthenticator({
     issuers: configuration.issuers,
@@ -58,7 +58,8 @@ async function document(outbound: Outbound, url: string, ca: string | undefined)
   return JSON.parse(Buffer.from(body).toString());
 }
 
-async function tokenWebhook(file: string, outbound: Outbound): Promise<TokenWebhook> {
+async function tokenWebhook(file: string, outbound: Outbound): Promise<TokenAuthenticator> {
+  const { TokenWebhook } = await import('@hangar/server/external-users');
   const access = await kubeconfigAccess(file);
   return new TokenWebhook(async (review) => {
     const { body } = await postToCluster(outbound, access, JSON.stringify(review), {

@@ -24,7 +24,6 @@ import type { Authentication } from './authentication.ts';
 import { authorization } from './authorization.ts';
 import { frontProxyName, loadCredentials, writeSecret } from './credentials.ts';
 import type { Credentials } from './credentials.ts';
-import { openAuditor } from './audit.ts';
 import { FollowedFiles } from './followed-file.ts';
 import { followServing, renewRegularly, servingPair } from './serving.ts';
 import type { ServingPair } from './serving.ts';
@@ -61,7 +60,7 @@ export async function start(options: PlatformOptions, log: Logger): Promise<Runn
   const trusted = await authentication(options, credentials, { outbound, files });
   const measured = new ObservedStore(await opening, storePrefix, systemClock);
   const store = await encrypted(measured, storePrefix, options);
-  const auditor = options.audit && (await openAuditor(options.audit, outbound, log));
+  const auditor = options.audit && (await (await import('./audit.ts')).openAuditor(options.audit, outbound, log));
   opened.defer(() => auditor?.close());
   const open = await openControlPlane({
     name: 'root',

@@ -3,8 +3,7 @@
 import type { ControlPlane } from '../../control-plane.ts';
 import { everything, noRules, privilegedGroup } from '../authorize.ts';
 import type { Authorizer } from '../authorize.ts';
-import { NodeAuthorizer } from './node/node-authorizer.ts';
-import { NodeGraph } from './node/node-graph.ts';
+import { lazyNodeAuthorizer } from './node/lazy-node-authorizer.ts';
 import { RbacAuthorizer } from './rbac/rbac-authorizer.ts';
 
 export type AuthorizationMode = 'AlwaysAllow' | 'AlwaysDeny' | 'Node' | 'RBAC';
@@ -30,9 +29,7 @@ export function authorizerOf(plane: ControlPlane, mode: AuthorizationMode): Auth
     case 'AlwaysDeny':
       return alwaysDeny;
     case 'Node':
-      return new NodeAuthorizer(new NodeGraph(plane), async () =>
-        (await import('../../bootstrap/policy/objects.ts')).nodeRules(),
-      );
+      return lazyNodeAuthorizer(plane);
     case 'RBAC':
       return new RbacAuthorizer(plane.policy);
   }

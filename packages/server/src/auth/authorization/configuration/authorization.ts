@@ -15,7 +15,7 @@ import type { User } from '../../user.ts';
 import { authorizerOf, superusers } from '../modes.ts';
 import type { AuthorizationMode } from '../modes.ts';
 import { AuthorizerUnion } from '../union.ts';
-import { WebhookAuthorizer } from '../webhook/webhook-authorizer.ts';
+import type { WebhookAuthorizer } from '../webhook/webhook-authorizer.ts';
 import { ConfigurationError, readConfiguration } from './configuration.ts';
 import type { AuthorizerConfiguration, WebhookConfiguration } from './configuration.ts';
 
@@ -113,7 +113,8 @@ export class Authorization implements Authorizer {
       throw new ConfigurationError(asError(error).message, { cause: error });
     }
     const matches = matchConditions.length === 0 ? {} : { matches: await compiled(matchConditions) };
-    return new WebhookAuthorizer({ ...options, access, ...matches, signal: this.#closing.signal }, this.#plane);
+    const loaded = await import('../webhook/webhook-authorizer.ts');
+    return new loaded.WebhookAuthorizer({ ...options, access, ...matches, signal: this.#closing.signal }, this.#plane);
   }
 }
 
