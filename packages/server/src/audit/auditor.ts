@@ -12,8 +12,8 @@ import { isStreaming } from '../http/message.ts';
 import type { Answer, ServerRequest } from '../http/message.ts';
 import type { RequestInfo } from '../request/info.ts';
 import { answeredBytes, answeredName, dropManagedFields, mayBeStatus, objectIn } from './bodies.ts';
-import { microTime, objectReference, userInfo } from './event.ts';
-import type { AuditEvent } from './event.ts';
+import { eventText, factsText, microTime, objectReference, userInfo } from './event.ts';
+import type { RequestCourse } from './event.ts';
 import type { AuditPolicy, Stage, Verdict } from './policy.ts';
 import type { AuditSink } from './sink.ts';
 
@@ -28,9 +28,17 @@ export const auditIdHeader = 'audit-id';
 
 export class Auditor {
   readonly #options: AuditorOptions;
+  readonly #world: RecordWorld;
 
   constructor(options: AuditorOptions) {
     this.#options = options;
+    const { clock, sinks } = options;
+    this.#world = {
+      clock,
+      write: (text) => {
+        for (const sink of sinks) sink.write(text);
+      },
+    };
   }
 
   /** Undefined: the policy does not want to know of it. `user` is undefined when nobody knows it. */
@@ -39,27 +47,18 @@ export class Auditor {
     const verdict = policy.verdict(user, info);
     if (verdict.level === 'None') return undefined;
     const now = microTime(clock.now());
-    const userAgent = request.header('user-agent');
-    const objectRef = objectReference(info);
-    const event: AuditEvent = {
-      kind: 'Event',
-      apiVersion: 'audit.k8s.io/v1',
+    const auditID = request.header(auditIdHeader)?.slice(0, auditIdLengthMax) || randomUUID();
+    const facts = factsText({
       level: verdict.level,
-      auditID: request.header(auditIdHeader)?.slice(0, auditIdLengthMax) || randomUUID(),
-      stage: 'RequestReceived',
+      auditID,
       requestURI: request.target,
       verb: info.verb,
-      user: userInfo(user),
-      ...(request.peer.address !== '' && { sourceIPs: [request.peer.address] }),
-      ...(userAgent !== undefined && { userAgent }),
-      ...(objectRef && { objectRef }),
-      requestReceivedTimestamp: now,
-      stageTimestamp: now,
-    };
-    const record = new AuditRecord(event, verdict, request, {
-      clock,
-      write: (text) => this.#options.sinks.forEach((sink) => sink.write(text)),
+      user,
+      address: request.peer.address,
+      userAgent: request.header('user-agent'),
+      receivedAt: now,
     });
+    const record = new AuditRecord({ auditID, facts, info, verdict, request, receivedAt: now }, this.#world);
     record.stage('RequestReceived');
     return record;
   }
@@ -69,22 +68,38 @@ export class Auditor {
   }
 }
 
+interface RecordWorld {
+  readonly clock: Clock;
+  write(text: string): void;
+}
+
+interface Begun {
+  readonly auditID: string;
+  readonly facts: string;
+  readonly info: RequestInfo;
+  readonly verdict: Verdict;
+  readonly request: ServerRequest;
+  readonly receivedAt: string;
+}
+
 export class AuditRecord {
-  readonly #event: AuditEvent;
+  readonly #auditId: string;
+  readonly #facts: string;
+  readonly #event: RequestCourse;
+  readonly #verb: string;
   readonly #verdict: Verdict;
   readonly #request: ServerRequest;
-  readonly #world: { readonly clock: Clock; write(text: string): void };
+  readonly #world: RecordWorld;
   #body: Uint8Array | undefined;
   /** What the rest of the server is given: it leaves a copy of the body here when the level asks for it. */
   readonly request: ServerRequest;
 
-  constructor(
-    event: AuditEvent,
-    verdict: Verdict,
-    request: ServerRequest,
-    world: { readonly clock: Clock; write(text: string): void },
-  ) {
-    this.#event = event;
+  constructor({ auditID, facts, info, verdict, request, receivedAt }: Begun, world: RecordWorld) {
+    const objectRef = objectReference(info);
+    this.#auditId = auditID;
+    this.#facts = facts;
+    this.#verb = info.verb;
+    this.#event = { stage: 'RequestReceived', stageTimestamp: receivedAt, ...(objectRef && { objectRef }) };
     this.#verdict = verdict;
     this.#world = world;
     this.#request = request;
@@ -108,7 +123,7 @@ export class AuditRecord {
   answered(answer: Answer): Answer {
     const { body } = answer;
     this.#conclude(answer);
-    const headers = { ...answer.headers, [auditIdHeader]: this.#event.auditID };
+    const headers = { ...answer.headers, [auditIdHeader]: this.#auditId };
     if (!isStreaming(body)) {
       this.stage('ResponseComplete');
       return { ...answer, headers };
@@ -130,7 +145,7 @@ export class AuditRecord {
     if (this.#verdict.omitStages.has(stage)) return;
     this.#event.stage = stage;
     this.#event.stageTimestamp = microTime(this.#world.clock.now());
-    this.#world.write(JSON.stringify(this.#event));
+    this.#world.write(eventText(this.#facts, this.#event));
   }
 
   #conclude(answer: Answer): void {
@@ -140,7 +155,7 @@ export class AuditRecord {
     const contentType = String(answer.headers['content-type'] ?? '');
     const told = statusTold(answer, contentType);
     event.responseStatus = { metadata: {}, code: answer.status, ...(told as JsonObject) };
-    if (event.objectRef && event.verb === 'create' && event.objectRef['name'] === undefined) {
+    if (event.objectRef && this.#verb === 'create' && event.objectRef['name'] === undefined) {
       const name = told.details?.name ?? answeredName(answer);
       if (name !== undefined) event.objectRef['name'] = name;
     }

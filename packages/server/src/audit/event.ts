@@ -5,25 +5,67 @@ import type { User } from '../auth/user.ts';
 import type { RequestInfo } from '../request/info.ts';
 import type { Level, Stage } from './policy.ts';
 
-export interface AuditEvent {
-  readonly kind: 'Event';
-  readonly apiVersion: 'audit.k8s.io/v1';
+/** What is the same in all events of a request. */
+export interface RequestFacts {
   readonly level: Level;
   readonly auditID: string;
-  stage: Stage;
   readonly requestURI: string;
   readonly verb: string;
-  readonly user: JsonObject;
+  readonly user: User | undefined;
+  readonly address: string;
+  readonly userAgent: string | undefined;
+  readonly receivedAt: string;
+}
+
+/** What comes in the course of it. */
+export interface RequestCourse {
+  stage: Stage;
+  stageTimestamp: string;
   impersonatedUser?: JsonObject;
-  readonly sourceIPs?: readonly string[];
-  readonly userAgent?: string;
   objectRef?: Record<string, string>;
   responseStatus?: JsonObject;
   requestObject?: unknown;
   responseObject?: unknown;
-  readonly requestReceivedTimestamp: string;
-  stageTimestamp: string;
   annotations?: Record<string, string>;
+}
+
+/** As readers have it. */
+export interface AuditEvent extends RequestCourse {
+  readonly kind: 'Event';
+  readonly apiVersion: 'audit.k8s.io/v1';
+  readonly level: Level;
+  readonly auditID: string;
+  readonly requestURI: string;
+  readonly verb: string;
+  readonly user: JsonObject;
+  readonly sourceIPs?: readonly string[];
+  readonly userAgent?: string;
+  readonly requestReceivedTimestamp: string;
+}
+
+/** The begin of an event: every request has at least two. */
+export function factsText(facts: RequestFacts): string {
+  const { level, auditID, requestURI, verb, user, address, userAgent, receivedAt } = facts;
+  const source = address === '' ? '' : `,"sourceIPs":[${JSON.stringify(address)}]`;
+  const agent = userAgent === undefined ? '' : `,"userAgent":${JSON.stringify(userAgent)}`;
+  return (
+    `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${level}","auditID":${JSON.stringify(auditID)}` +
+    `,"requestURI":${JSON.stringify(requestURI)},"verb":${JSON.stringify(verb)},"user":${userText(user)}` +
+    `${source}${agent},"requestReceivedTimestamp":"${receivedAt}"`
+  );
+}
+
+export const eventText = (facts: string, course: RequestCourse): string =>
+  `${facts},${JSON.stringify(course).slice(1)}`;
+
+/** Who is known from one request to the next is the same object. */
+const userTexts = new WeakMap<User, string>();
+
+function userText(user: User | undefined): string {
+  if (!user) return '{}';
+  let text = userTexts.get(user);
+  if (text === undefined) userTexts.set(user, (text = JSON.stringify(userInfo(user))));
+  return text;
 }
 
 export function userInfo(user: User | undefined): JsonObject {
@@ -50,5 +92,10 @@ export function objectReference(info: RequestInfo): Record<string, string> | und
   };
 }
 
+let lastTime = { ms: -1, text: '' };
+
 /** To the microsecond in form; the clock has milliseconds. */
-export const microTime = (ms: number): string => new Date(ms).toISOString().replace('Z', '000Z');
+export function microTime(ms: number): string {
+  if (lastTime.ms !== ms) lastTime = { ms, text: new Date(ms).toISOString().replace('Z', '000Z') };
+  return lastTime.text;
+}
