@@ -318,10 +318,10 @@ test('the audit log gets what webhooks say, and what they changed only where it 
   const mutate = plane.admission.mutate.bind(plane.admission);
   plane.admission.mutate = async (request) => {
     const annotate = request.annotate.bind(request);
-    const stub = {} as ServerRequest;
-    seen.push(stub);
+    const asked = {} as ServerRequest;
+    seen.push(asked);
     request.annotate = (key, value, level = 'Metadata') => {
-      annotateForAudit(stub, key, value, level);
+      annotateForAudit(asked, key, value, level);
       annotate(key, value, level);
     };
     await mutate(request);

@@ -25,9 +25,9 @@ const merge = 'application/merge-patch+json';
 const apply = 'application/apply-patch+yaml';
 const path = (version: string): string => `/apis/example.com/${version}/namespaces/default/widgets`;
 
-/** v1 has `size`, v2 has `length` for the same, and a label that says so; v2's `only` has no place in v1. */
+/** v1 has `size`, v2 has `length` for the same, and a label that says so; v2's `extra` has no place in v1. */
 function converted(object: Data, apiVersion: string): Data {
-  const { size, length, only: _, ...rest } = object.spec ?? {};
+  const { size, length, extra: _, ...rest } = object.spec ?? {};
   const value = size ?? length;
   const isFirst = apiVersion.endsWith('/v1');
   const spec = { ...rest, ...(value === undefined ? {} : { [isFirst ? 'size' : 'length']: value }) };
@@ -72,7 +72,7 @@ before(async () => {
       group: 'example.com',
       scope: 'Namespaced',
       names: { plural: 'widgets', kind: 'Widget' },
-      versions: [version('v1', { size: integer }), version('v2', { length: integer, only: { type: 'string' } })],
+      versions: [version('v1', { size: integer }), version('v2', { length: integer, extra: { type: 'string' } })],
       conversion: {
         strategy: 'Webhook',
         webhook: { clientConfig: hook.clientConfig('/convert'), conversionReviewVersions: ['v1'] },
@@ -108,11 +108,11 @@ const compare = async (steps: readonly Step[]): Promise<void> =>
 test('every verb in both versions answers alike', () =>
   compare([
     { method: 'POST', path: `${path('v1')}?fieldManager=a1`, body: widget('v1', 'one', { size: 1 }) },
-    { method: 'POST', path: `${path('v2')}?fieldManager=a1`, body: widget('v2', 'two', { length: 2, only: 'x' }) },
+    { method: 'POST', path: `${path('v2')}?fieldManager=a1`, body: widget('v2', 'two', { length: 2, extra: 'x' }) },
     {
       method: 'POST',
       path: `${path('v2')}?dryRun=All&fieldManager=a1`,
-      body: widget('v2', 'dry', { length: 2, only: 'x' }),
+      body: widget('v2', 'dry', { length: 2, extra: 'x' }),
     },
     ...['v1', 'v2'].flatMap((version) => [
       { method: 'GET', path: `${path(version)}/one` },

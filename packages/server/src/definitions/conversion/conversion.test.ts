@@ -8,9 +8,9 @@ import type { WebhookHandler, WebhookServer } from '../../testing/webhook-server
 
 const path = (of: string): string => `/apis/example.com/${of}/namespaces/default/widgets`;
 
-/** v1 has `size`, v2 has `length` for the same; v2's `only` has no place in v1. */
+/** v1 has `size`, v2 has `length` for the same; v2's `extra` has no place in v1. */
 const converted = (object: Data, apiVersion: string): Data => {
-  const { size, length, only: _, ...rest } = object.spec ?? {};
+  const { size, length, extra: _, ...rest } = object.spec ?? {};
   const value = size ?? length;
   const spec = { ...rest, ...(value === undefined ? {} : { [apiVersion.endsWith('v1') ? 'size' : 'length']: value }) };
   return { ...object, apiVersion, spec };
@@ -45,7 +45,7 @@ class Fixture implements AsyncDisposable {
     const object = definition({
       versions: [
         version('v1', { size: { type: 'integer' } }),
-        version('v2', { length: { type: 'integer' }, only: { type: 'string' } }, { storage: false }),
+        version('v2', { length: { type: 'integer' }, extra: { type: 'string' } }, { storage: false }),
       ],
     });
     object.spec.conversion = {
@@ -73,7 +73,7 @@ test('objects are read and written in every version, and stored in one', async (
   const { server } = one;
   await one.create('v1', 'a', { size: 1 });
   assert.equal(one.hook.received.length, 0, 'the stored version needs no conversion');
-  const made = await one.create('v2', 'b', { length: 2, only: 'here' });
+  const made = await one.create('v2', 'b', { length: 2, extra: 'here' });
   assert.deepEqual(
     [made.apiVersion, made.spec],
     ['example.com/v2', { length: 2 }],

@@ -154,14 +154,14 @@ const conditions: readonly PolicyCase[] = [
     'conditions that exempt',
     {
       matchConditions: [
-        { name: 'labelled', expression: "object.metadata.?labels.?skip.orValue('') != 'yes'" },
+        { name: 'labelled', expression: "object.metadata.?labels.?exempt.orValue('') != 'yes'" },
         { name: 'named', expression: "request.name != 'free'" },
       ],
       validations: never,
     },
     (ns) => [
       createConfigMap(ns, 'a'),
-      createConfigMap(ns, 'b', {}, { labels: { skip: 'yes' } }),
+      createConfigMap(ns, 'b', {}, { labels: { exempt: 'yes' } }),
       createConfigMap(ns, 'free'),
     ],
   ),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { TestServer } from '../../../testing/test-server.ts';
 import type { User } from '../../user.ts';
-import { WebhookStub } from '../testing/webhook-stub.ts';
+import { ScriptedWebhook } from '../testing/scripted-webhook.ts';
 import { Authorization } from './authorization.ts';
 import { ConfigurationError, readConfiguration } from './configuration.ts';
 
@@ -27,16 +27,16 @@ const configuration = (...authorizers: readonly object[]): string =>
   JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AuthorizationConfiguration', authorizers });
 
 let folder: string;
-let stub: WebhookStub;
+let scripted: ScriptedWebhook;
 let server: TestServer;
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'hangar-authorization-'));
-  stub = await WebhookStub.start();
+  scripted = await ScriptedWebhook.start();
   server = await TestServer.start();
-  await writeFile(join(folder, 'kubeconfig'), stub.kubeconfig);
+  await writeFile(join(folder, 'kubeconfig'), scripted.kubeconfig);
 });
 after(async () => {
-  await stub?.[Symbol.asyncDispose]();
+  await scripted?.[Symbol.asyncDispose]();
   await server?.[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true });
 });
@@ -63,8 +63,8 @@ async function open(text: string, onError: (error: Error) => void = () => {}): P
 describe('a webhook', () => {
   test('decides, with its reason, and is asked once for the time that its answers are kept', async () => {
     using authorization = await open(configuration(webhook()));
-    stub.answer({ allowed: true, reason: 'because' });
-    const count = stub.asked.length;
+    scripted.answer({ allowed: true, reason: 'because' });
+    const count = scripted.asked.length;
     assert.deepEqual(await authorization.authorize(user('jane', 'a'), reading), {
       decision: 'allow',
       reason: 'because',
@@ -73,8 +73,8 @@ describe('a webhook', () => {
       decision: 'allow',
       reason: 'because',
     });
-    assert.equal(stub.asked.length, count + 1);
-    assert.deepEqual(stub.asked.at(-1), {
+    assert.equal(scripted.asked.length, count + 1);
+    assert.deepEqual(scripted.asked.at(-1), {
       kind: 'SubjectAccessReview',
       apiVersion: 'authorization.k8s.io/v1',
       metadata: {},
@@ -85,25 +85,25 @@ describe('a webhook', () => {
       },
       status: { allowed: false },
     });
-    stub.answer({ allowed: false, denied: true, reason: 'never' });
+    scripted.answer({ allowed: false, denied: true, reason: 'never' });
     assert.deepEqual(await authorization.authorize(user('joe'), reading), { decision: 'deny', reason: 'never' });
-    stub.answer({ allowed: 'true' });
+    scripted.answer({ allowed: 'true' });
     assert.equal((await authorization.authorize(user('jim'), reading)).decision, 'no opinion');
-    stub.answer({ allowed: true, denied: true });
+    scripted.answer({ allowed: true, denied: true });
     assert.equal((await authorization.authorize(user('jill'), reading)).decision, 'deny');
   });
 
   test('is never asked about administrators', async () => {
     using authorization = await open(configuration(webhook()));
-    stub.answer({ allowed: false, denied: true });
+    scripted.answer({ allowed: false, denied: true });
     assert.equal((await authorization.authorize(masters, reading)).decision, 'allow');
   });
 
   test('of the older version is told groups under their older name', async () => {
     using authorization = await open(configuration(webhook({ subjectAccessReviewVersion: 'v1beta1' })));
-    stub.answer({ allowed: true });
+    scripted.answer({ allowed: true });
     await authorization.authorize(user('older', 'a'), { isResource: false, verb: 'get', path: '/x' });
-    assert.deepEqual(stub.asked.at(-1)!['spec'], {
+    assert.deepEqual(scripted.asked.at(-1)!['spec'], {
       nonResourceAttributes: { path: '/x', verb: 'get' },
       user: 'older',
       group: ['a'],
@@ -112,7 +112,7 @@ describe('a webhook', () => {
 
   test('that does not answer refuses, or has no opinion, as its failure policy says', async () => {
     using denying = await open(configuration(webhook()));
-    stub.status = 404;
+    scripted.status = 404;
     const denied = await denying.authorize(user('jane'), reading);
     assert.equal(denied.decision, 'deny');
     assert.ok(denied.error);
@@ -120,7 +120,7 @@ describe('a webhook', () => {
       configuration(webhook({ failurePolicy: 'NoOpinion' }), { type: 'AlwaysAllow', name: 'all' }),
     );
     assert.equal((await open2.authorize(user('jane'), reading)).decision, 'allow');
-    stub.status = 200;
+    scripted.status = 200;
   });
 
   test('is asked about what its conditions match', async () => {
@@ -132,7 +132,7 @@ describe('a webhook', () => {
     using authorization = await open(
       configuration(webhook({ matchConditions: conditions, matchConditionSubjectAccessReviewVersion: 'v1' })),
     );
-    stub.answer({ allowed: true });
+    scripted.answer({ allowed: true });
     const decide = async (who: User, info: Parameters<Authorization['authorize']>[1]): Promise<string> =>
       (await authorization.authorize(who, info)).decision;
     assert.equal(await decide(user('jane'), reading), 'allow');
@@ -175,11 +175,11 @@ describe('what a webhook is being asked', () => {
   const all = { type: 'AlwaysAllow', name: 'all' };
   async function asking(hold: Promise<void>) {
     const authorization = await open(configuration(webhook({ failurePolicy: 'NoOpinion', timeout: '30s' }), all));
-    stub.answer({ denied: true });
-    stub.ready = hold;
-    const count = stub.asked.length;
+    scripted.answer({ denied: true });
+    scripted.ready = hold;
+    const count = scripted.asked.length;
     const answer = authorization.authorize(user('jane'), reading);
-    await server.until('it is asked', () => Promise.resolve(stub.asked.length > count));
+    await server.until('it is asked', () => Promise.resolve(scripted.asked.length > count));
     return { authorization, answer, file: (authorization as unknown as { file: string }).file };
   }
 

@@ -11,7 +11,7 @@ import { compareServers } from '../../../testing/both-servers.ts';
 import type { Step } from '../../../testing/both-servers.ts';
 import { startInProcess } from '../../../testing/in-process.ts';
 import { Authorization } from '../configuration/authorization.ts';
-import { WebhookStub } from '../testing/webhook-stub.ts';
+import { ScriptedWebhook } from '../testing/scripted-webhook.ts';
 
 const users = [{ token: 'jane-token', user: 'jane', uid: 'jane', groups: ['staff'] }];
 
@@ -65,13 +65,13 @@ test('the same is asked, and answers are obeyed alike', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'hangar-webhook-'));
   await using stubs = new AsyncDisposableStack();
   stubs.defer(() => rm(folder, { recursive: true, force: true }));
-  const opened = async (name: string): Promise<{ stub: WebhookStub; file: string }> => {
-    const stub = stubs.use(await WebhookStub.start());
+  const opened = async (name: string): Promise<{ webhook: ScriptedWebhook; file: string }> => {
+    const webhook = stubs.use(await ScriptedWebhook.start());
     const kubeconfig = join(folder, `${name}.kubeconfig`);
-    await writeFile(kubeconfig, stub.kubeconfig);
+    await writeFile(kubeconfig, webhook.kubeconfig);
     const file = join(folder, `${name}.json`);
     await writeFile(file, JSON.stringify(configuration(kubeconfig)));
-    return { stub, file };
+    return { webhook, file };
   };
   const [theirs, ours] = [await opened('real'), await opened('hangar')];
   await using real = await startRealServer([`--authorization-config=${theirs.file}`], users);
@@ -88,7 +88,7 @@ test('the same is asked, and answers are obeyed alike', async () => {
     { allowed: false, reason: 'not today' },
     { allowed: false, denied: true, reason: 'never' },
   ]) {
-    for (const stub of [theirs.stub, ours.stub]) stub.answer(answer);
+    for (const webhook of [theirs.webhook, ours.webhook]) webhook.answer(answer);
     // What was answered before is kept: other paths, other questions.
     const now = steps.map((step) => ({
       ...step,
@@ -96,11 +96,11 @@ test('the same is asked, and answers are obeyed alike', async () => {
     }));
     assert.deepEqual(await compareServers(real, hangar, now), []);
   }
-  assert.deepEqual(ofJane(ours.stub), ofJane(theirs.stub));
-  assert.ok(ofJane(ours.stub).length >= 8);
+  assert.deepEqual(ofJane(ours.webhook), ofJane(theirs.webhook));
+  assert.ok(ofJane(ours.webhook).length >= 8);
 });
 
-const ofJane = ({ asked }: WebhookStub): object[] =>
+const ofJane = ({ asked }: ScriptedWebhook): object[] =>
   asked.flatMap(({ kind, apiVersion, spec }) =>
     (spec as JsonObject)['user'] === 'jane'
       ? [{ kind, apiVersion, spec: { ...(spec as JsonObject), extra: undefined } }]

@@ -8,7 +8,7 @@ import { systemClock, systemRandom } from '@hangar/core';
 import { createAuthority, issueCertificate } from '@hangar/pki';
 import type { JsonObject } from '@hangar/api';
 
-export class WebhookStub implements AsyncDisposable {
+export class ScriptedWebhook implements AsyncDisposable {
   readonly asked: JsonObject[] = [];
   status = 200;
   /** Answers wait for it. */
@@ -22,7 +22,7 @@ export class WebhookStub implements AsyncDisposable {
     this.#ca = ca;
   }
 
-  static async start(): Promise<WebhookStub> {
+  static async start(): Promise<ScriptedWebhook> {
     const world = { clock: systemClock, random: systemRandom };
     const authority = createAuthority('webhook-ca', 1, world);
     const pair = issueCertificate(
@@ -31,23 +31,23 @@ export class WebhookStub implements AsyncDisposable {
       world,
     );
     const server = createServer({ key: pair.key, cert: pair.certificate });
-    const stub = new WebhookStub(server, authority.certificate);
+    const webhook = new ScriptedWebhook(server, authority.certificate);
     server.on('request', (request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         const review = JSON.parse(Buffer.concat(chunks).toString()) as JsonObject;
-        stub.asked.push(review);
-        void stub.ready.then(() => {
+        webhook.asked.push(review);
+        void webhook.ready.then(() => {
           const { kind, apiVersion } = review;
-          response.writeHead(stub.status, { 'content-type': 'application/json' });
-          response.end(JSON.stringify({ kind, apiVersion, status: stub.#answer }));
+          response.writeHead(webhook.status, { 'content-type': 'application/json' });
+          response.end(JSON.stringify({ kind, apiVersion, status: webhook.#answer }));
         });
       });
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    return stub;
+    return webhook;
   }
 
   answer(status: JsonObject): void {
