@@ -17,6 +17,7 @@
  * | StorageInUse      | another process has the data directory open                                | –                    |
  * | Unavailable       | the etcd cluster does not answer, or has no leader                         | perhaps              |
  * | Unauthenticated   | the etcd cluster refuses the credentials                                   | no                   |
+ * | Fenced            | what a layered view writes for is gone or was made anew                    | no                   |
  * | ImportFailed      | the stream is damaged, truncated, or the target is not empty               | no                   |
  * | Closed            | the store was closed                                                       | no                   |
  */
@@ -39,6 +40,7 @@ export type StoreErrorCode =
   | 'StorageInUse'
   | 'Unavailable'
   | 'Unauthenticated'
+  | 'Fenced'
   | 'ImportFailed'
   | 'Closed';
 

@@ -33,10 +33,24 @@ describe('a transaction', () => {
     assert.equal(transaction(...most, put('one more')), 'InvalidRequest');
   });
 
+  test('has up to 128 conditions, which are no writes of their own', () => {
+    const check = (at: number): Write => ({ type: 'check', key: `c${at}`, expected: 0 as Revision });
+    const puts = Array.from({ length: transactionWritesMax }, (_, at) => put(`k${at}`));
+    const checks = Array.from({ length: transactionWritesMax }, (_, at) => check(at));
+    assert.equal(transaction(...puts, ...checks), 'fine');
+    assert.equal(transaction(...checks, check(transactionWritesMax)), 'InvalidRequest');
+    assert.equal(transaction(...checks, { ...put('k'), expected: 0 as Revision } as Write), 'InvalidRequest');
+  });
+
   test('holds values up to the limit, its keys included', () => {
     assert.equal(transaction(put('k', valueBytesMax - 1)), 'fine');
     assert.equal(transaction(put('k', valueBytesMax)), 'ValueTooLarge');
     assert.equal(transaction(put('k', valueBytesMax + 1)), 'ValueTooLarge');
+    assert.equal(
+      transaction(put('k', valueBytesMax - 1), { type: 'check', key: 'c', expected: 0 as Revision }),
+      'fine',
+      'a condition takes no space',
+    );
     assert.equal(transaction(put('a', valueBytesMax / 2 - 1), put('b', valueBytesMax / 2 - 1)), 'fine');
     assert.equal(transaction(put('a', valueBytesMax / 2), put('b', valueBytesMax / 2)), 'ValueTooLarge');
   });

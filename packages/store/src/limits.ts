@@ -7,7 +7,7 @@ import { checkKey, checkRange, inRange, intersection, shown } from './keys.ts';
 /** etcd's default request limit. */
 export const valueBytesMax = 1.5 * 1024 * 1024;
 
-/** etcd's default `--max-txn-ops`. */
+/** etcd's default `--max-txn-ops`: of changes, and once more of conditions. */
 export const transactionWritesMax = 128;
 
 export const leaseTtlMinMs = 1_000;
@@ -17,19 +17,22 @@ export const leaseTtlMaxMs = 9_000_000_000_000;
 export function checkTransaction(writes: readonly Write[]): void {
   if (!Array.isArray(writes)) throw invalid(`a transaction is a list of writes, not ${shown(writes)}`);
   if (writes.length === 0) throw invalid('a transaction needs at least one write');
-  if (writes.length > transactionWritesMax) {
-    throw invalid(`a transaction has at most ${transactionWritesMax} writes, not ${writes.length}`);
-  }
-  let bytes = 0;
+  let [changes, conditions, bytes] = [0, 0, 0];
   for (const write of writes as readonly Write[]) {
     checkType(write);
+    if (write.type !== 'check') changes++;
+    if (isConditional(write)) conditions++;
+    // At once: what comes may be without end.
+    if (changes > transactionWritesMax) throw tooMany('writes', writes.length);
+    if (conditions > transactionWritesMax) throw tooMany('conditions', writes.length);
     if (write.type === 'deleteRange') {
       checkRange(write.range);
       continue;
     }
     checkKey(write.key);
     if (write.expected !== undefined) checkRevision(write.expected);
-    bytes += Buffer.byteLength(write.key);
+    // A condition alone stores nothing: whoever adds one to the transaction of another takes no space from it.
+    if (write.type !== 'check') bytes += Buffer.byteLength(write.key);
     if (write.type === 'put') {
       bytes += checkValue(write.value);
       if (write.lease !== undefined) checkLeaseId(write.lease);
@@ -40,6 +43,8 @@ export function checkTransaction(writes: readonly Write[]): void {
   }
   if (writes.length > 1) checkOverlap(writes);
 }
+
+export const isConditional = (write: Write): boolean => write.type !== 'deleteRange' && write.expected !== undefined;
 
 const types: ReadonlySet<unknown> = new Set(['put', 'delete', 'deleteRange', 'check'] satisfies Write['type'][]);
 
@@ -96,6 +101,9 @@ function checkOverlap(writes: readonly Write[]): void {
     }
   }
 }
+
+const tooMany = (what: string, count: number): StoreError =>
+  invalid(`a transaction has at most ${transactionWritesMax} ${what}; this one has ${count} parts`);
 
 function invalid(message: string): StoreError {
   return new StoreError('InvalidRequest', message);

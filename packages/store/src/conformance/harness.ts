@@ -16,6 +16,8 @@ export interface OpenedStore {
   readonly store: Store;
   /** Ends with a slash; nobody else has ever written below it. */
   readonly prefix: string;
+  /** Absent: as many conditions in a transaction as writes. */
+  readonly conditionsMax?: number;
   /** Closes the store where that was not done yet, and opens the same data again, as a restarted process would. */
   reopen(): Promise<Store>;
   /** Closes whatever of this is still open and gives it back. */

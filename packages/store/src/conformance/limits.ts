@@ -111,8 +111,9 @@ export function limits(scenario: Scenario): void {
   });
 
   scenario('128 writes are one transaction, 129 are refused', async (subject) => {
+    const conditions = subject.conditionsMax ?? transactionWritesMax;
     const writes = Array.from({ length: transactionWritesMax + 1 }, (_, at) =>
-      subject.write(`k${at}`, String(at), { expected: 0 as Revision }),
+      subject.write(`k${at}`, String(at), at > transactionWritesMax - conditions ? { expected: 0 as Revision } : {}),
     );
     assert.equal(await refusal(() => subject.store.commit(writes)), 'InvalidRequest');
     assert.deepEqual(await subject.list(), []);
@@ -121,7 +122,18 @@ export function limits(scenario: Scenario): void {
     assert.equal(entries.length, transactionWritesMax);
     assert.ok(entries.every((entry) => entry.modRevision === revision));
     const again = await subject.store.commit(writes.slice(1));
-    assert.equal(!again.committed && again.conflicts.length, transactionWritesMax);
+    assert.equal(!again.committed && again.conflicts.length, conditions);
+  });
+
+  scenario('conditions alone are counted apart from writes', async (subject) => {
+    const puts = Array.from({ length: transactionWritesMax }, (_, at) => subject.write(`k${at}`, String(at)));
+    const checks = Array.from({ length: subject.conditionsMax ?? transactionWritesMax }, (_, at): Write => ({
+      type: 'check',
+      key: subject.key(`c${at}`),
+      expected: 0 as Revision,
+    }));
+    await subject.commit(...puts, ...checks);
+    assert.equal((await subject.list({ keysOnly: true })).length, transactionWritesMax);
   });
 
   scenario('an empty transaction is refused', async ({ store }) => {

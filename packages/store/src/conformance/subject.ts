@@ -30,6 +30,7 @@ export interface PlainEntry {
 export class Subject {
   store: Store;
   readonly prefix: string;
+  readonly conditionsMax: number | undefined;
   readonly #opened: OpenedStore;
   readonly #watches: Watch[] = [];
 
@@ -37,6 +38,7 @@ export class Subject {
     this.#opened = opened;
     this.store = opened.store;
     this.prefix = opened.prefix;
+    this.conditionsMax = opened.conditionsMax;
   }
 
   key(name: string): string {

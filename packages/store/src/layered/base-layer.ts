@@ -13,7 +13,21 @@ export interface BaseEntry {
   readonly value: Uint8Array;
 }
 
-export class BaseLayer {
+/**
+ * What a view stands on. Keys and lengths never change; neither do values, though each call of `value` may make a new copy:
+ * two tenants can see the same entry each with a name or a time of its own in it.
+ */
+export interface Base {
+  readonly size: number;
+  has(key: string): boolean;
+  value(key: string): Uint8Array | undefined;
+  /** Of the value, without making it; 0 when there is none. */
+  valueLength(key: string): number;
+  /** In key order. */
+  keysIn(range: KeyRange): readonly string[];
+}
+
+export class BaseLayer implements Base {
   readonly #entries = new SortedMap<Uint8Array>();
 
   constructor(entries: Iterable<BaseEntry>) {
@@ -35,7 +49,10 @@ export class BaseLayer {
     return this.#entries.get(key);
   }
 
-  /** In key order. */
+  valueLength(key: string): number {
+    return this.#entries.get(key)?.length ?? 0;
+  }
+
   keysIn(range: KeyRange): string[] {
     return Array.from(this.#entries.entries(range), ([key]) => key);
   }

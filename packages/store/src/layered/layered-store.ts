@@ -29,10 +29,12 @@ import type {
   Write,
 } from '../contract.ts';
 import { closed, StoreError } from '../errors.ts';
-import { checkKey, compareKeys } from '../keys.ts';
-import { checkLimit, checkTransaction, transactionWritesMax } from '../limits.ts';
+import { checkKey, compareKeys, successor } from '../keys.ts';
+import { checkLimit, checkTransaction, isConditional, transactionWritesMax } from '../limits.ts';
 import { noBytes } from '../engine/rows.ts';
-import type { BaseLayer } from './base-layer.ts';
+import type { Base } from './base-layer.ts';
+import { beforeFence, checkFence, commitFenced, insistOnFence } from './fence.ts';
+import type { Fence } from './fence.ts';
 import { Layout } from './layout.ts';
 import { LayeredWatch } from './layered-watch.ts';
 import { rewrite, viewOf } from './rewrite.ts';
@@ -45,20 +47,40 @@ export interface LayeredStoreOptions {
   store: Store;
   /** The writable range, e.g. `/registry/clusters/demo/`. Keys of the view begin with it. */
   prefix: string;
-  base: BaseLayer;
+  base: Base;
   /** Since when the base is visible: the revision at which the tenant was made. */
   baseRevision: Revision;
+  /**
+   * When it has fallen, commits reject with `Fenced` and write nothing, reads reject with it, and watches end with it: there
+   * may be another tenant in the same place. What was before it is `Compacted`: there may have been another one.
+   */
+  fence?: Fence;
 }
 
 export function layeredStore(options: LayeredStoreOptions): Store {
   return new LayeredStore(options);
 }
 
+/** Base keys that a tenant deleted, as of a revision; of every one when it says none. */
+interface Hidden {
+  readonly keys: readonly string[];
+  readonly revision: Revision | undefined;
+}
+
+/** What a tenant has made of its base. */
+interface Differences {
+  readonly own: readonly Entry[];
+  readonly hidden: Hidden;
+  readonly revision: Revision;
+  readonly limit?: number;
+}
+
 class LayeredStore implements Store {
   readonly #store: Store;
   readonly #layout: Layout;
-  readonly #base: BaseLayer;
+  readonly #base: Base;
   readonly #baseRevision: Revision;
+  readonly #fence: Fence | undefined;
   readonly #watches = new Set<Watch>();
   #closed = false;
 
@@ -67,6 +89,7 @@ class LayeredStore implements Store {
     this.#layout = new Layout(options.prefix);
     this.#base = options.base;
     this.#baseRevision = options.baseRevision;
+    this.#fence = options.fence;
   }
 
   async revision(): Promise<Revision> {
@@ -76,51 +99,54 @@ class LayeredStore implements Store {
 
   async get(key: string, options: ReadOptions = {}): Promise<GetResult> {
     this.#refuseWhenClosed();
+    this.#refuseBeforeFence(options.atRevision);
     const relative = this.#layout.relative(key);
-    if (!this.#base.has(relative)) return this.#store.get(key, options);
+    if (!this.#base.has(relative)) return this.#fenced(() => this.#store.get(key, options));
     return this.#pinned(options.atRevision, async (at) => {
-      const state = await this.#state(key, at);
+      const state = await this.#fenced(() => this.#state(key, at));
       return { entry: state.entry, revision: state.revision };
     });
   }
 
   async range(range: KeyRange, options: RangeOptions = {}): Promise<RangeResult> {
     this.#refuseWhenClosed();
+    this.#refuseBeforeFence(options.atRevision);
     if (options.limit !== undefined) checkLimit(options.limit);
+    const limit = options.limit || Number.POSITIVE_INFINITY;
     return this.#pinned(options.atRevision, async (at) => {
-      const own: Entry[] = [];
-      let pin = at;
-      let more = false;
-      for (const piece of await this.#pieces(range, at)) {
-        if (more) break;
-        const limit = options.limit ? { limit: Math.max(1, options.limit - own.length + 1) } : {};
-        const result = await this.#store.range(piece, { ...options, ...limit, ...atRevision(pin) });
-        pin = result.revision;
-        own.push(...result.entries);
-        more = result.more;
-      }
-      pin ??= await this.#store.revision();
-      const entries = merged(own, await this.#visibleBase(range, own, { ...options, atRevision: pin }));
-      if (!options.limit || entries.length <= options.limit) return { entries, revision: pin, more };
-      return { entries: entries.slice(0, options.limit), revision: pin, more: true };
+      const candidates = this.#baseKeys(range);
+      const [{ entries: own, revision, more }, hidden] = await this.#atOnce(
+        () => this.#fenced(() => this.#own(range, { ...options, ...atRevision(at) })),
+        (pin) => this.#hidden(range, candidates, pin),
+        at,
+      );
+      const visible = this.#visible(candidates, { own, hidden, revision, limit });
+      const entries = merged(
+        own,
+        visible.map((key) => this.#baseEntry(key, options.keysOnly)!),
+      );
+      if (entries.length <= limit) return { entries, revision, more };
+      return { entries: entries.slice(0, limit), revision, more: true };
     });
   }
 
   async statistics(range: KeyRange, options: ReadOptions = {}): Promise<RangeStatistics> {
     this.#refuseWhenClosed();
+    this.#refuseBeforeFence(options.atRevision);
     return this.#pinned(options.atRevision, async (at) => {
-      const revision = at ?? (await this.#store.revision());
-      let [keys, bytes] = [0, 0];
-      for (const piece of await this.#pieces(range, at)) {
-        const own = await this.#store.statistics(piece, { atRevision: revision });
-        keys += own.keys;
-        bytes += own.bytes;
-      }
-      for (const key of this.#baseKeys(range)) {
-        const { own, entry } = await this.#state(key, revision);
-        if (own || !entry) continue;
+      const { revision } = await this.#fenced(async () => ({ revision: at ?? (await this.#store.revision()) }));
+      const candidates = this.#baseKeys(range);
+      const pieces = await this.#pieces(range, at);
+      const [{ keys: hidden }, ...parts] = await Promise.all([
+        this.#hidden(range, candidates, revision),
+        ...pieces.map((piece) => this.#store.statistics(piece, { atRevision: revision })),
+      ]);
+      let keys = parts.reduce((sum, one) => sum + one.keys, 0);
+      let bytes = parts.reduce((sum, one) => sum + one.bytes, 0);
+      const own = keys === 0 ? [] : await this.#ownKeysAmong(candidates, revision);
+      for (const key of this.#visible(candidates, { own, hidden: { keys: hidden, revision }, revision })) {
         keys++;
-        bytes += Buffer.byteLength(key) + entry.value.length;
+        bytes += this.#layout.prefixBytes + Buffer.byteLength(key) + this.#base.valueLength(key);
       }
       return { keys, bytes, revision };
     });
@@ -140,16 +166,18 @@ class LayeredStore implements Store {
         const { entry } = states.get(write.key)!;
         return write.expected === (entry?.modRevision ?? 0) ? [] : [{ key: write.key, entry }];
       });
-      if (conflicts.length > 0) return { committed: false, revision, conflicts };
+      if (conflicts.length > 0) {
+        if (this.#fence) await checkFence(this.#store, this.#fence, revision);
+        return { committed: false, revision, conflicts };
+      }
       const { raw, deleted } = rewrite({ writes: this.#cut(writes), states, layout: this.#layout });
-      if (raw.length === 0) return { committed: true, revision, deleted: 0 };
-      if (raw.length > transactionWritesMax) {
+      if (raw.filter(isConditional).length > transactionWritesMax) {
         throw new StoreError(
           'InvalidRequest',
           `the transaction changes too many base entries at once (${touched.size})`,
         );
       }
-      const result = await this.#store.commit(raw);
+      const result = await this.#commitBelow(raw);
       if (result.committed) return { ...result, deleted: result.deleted + deleted };
     }
     throw new StoreError(
@@ -164,10 +192,14 @@ class LayeredStore implements Store {
       source: this.#store.watch({ ...options, prefix: this.#layout.prefix }),
       layout: this.#layout,
       prefix: options.prefix,
-      baseEntry: (key) => (options.previous ? this.#baseEntry(key) : undefined),
+      fence: this.#fence,
+      standing: options.fromRevision === undefined ? this.#stands() : undefined,
+      baseEntry: (key) => (options.previous ? this.#baseEntry(this.#layout.relative(key)) : undefined),
       onClose: () => this.#watches.delete(watch),
     });
+    const tooEarly = beforeFence(this.#fence, options.fromRevision);
     if (this.#closed) watch.fail(closed());
+    else if (tooEarly) watch.fail(tooEarly);
     else this.#watches.add(watch);
     return watch;
   }
@@ -201,6 +233,7 @@ class LayeredStore implements Store {
 
   /** What was cut may be nothing at all: a range outside of the view. */
   async #commitBelow(writes: readonly Write[]): Promise<CommitResult> {
+    if (this.#fence) return commitFenced(this.#store, this.#fence, writes);
     if (writes.length > 0) return this.#store.commit(writes);
     return { committed: true, revision: await this.#store.revision(), deleted: 0 };
   }
@@ -208,14 +241,31 @@ class LayeredStore implements Store {
   /** A key's own entry and tombstone at one revision, and what the view makes of them. */
   async #state(key: string, at: Revision | undefined): Promise<KeyState & { revision: Revision }> {
     const relative = this.#layout.relative(key);
-    const { entry: own, revision } = await this.#store.get(key, atRevision(at));
     const inBase = this.#base.has(relative);
-    const tombstone =
-      inBase && !own
-        ? (await this.#store.get(this.#layout.tombstone(relative), { atRevision: revision })).entry
-        : undefined;
-    const base = inBase && revision >= this.#baseRevision ? this.#baseEntry(key) : undefined;
+    const [{ entry: own, revision }, { entry: tombstone }] = await this.#atOnce(
+      () => this.#store.get(key, atRevision(at)),
+      async (pin) =>
+        inBase
+          ? this.#store.get(this.#layout.tombstone(relative), atRevision(pin))
+          : { entry: undefined, revision: undefined },
+      at,
+    );
+    const base = inBase && revision >= this.#baseRevision ? this.#baseEntry(relative) : undefined;
     return { own, tombstone, inBase, entry: viewOf({ own, tombstone, base }), revision };
+  }
+
+  /**
+   * Own entries and tombstones as of one revision. Both are asked for at once; the second again when a write came between.
+   * A second answer without a revision is true of every one.
+   */
+  async #atOnce<A extends { revision: Revision }, B extends { revision: Revision | undefined }>(
+    first: () => Promise<A>,
+    second: (pin: Revision | undefined) => Promise<B>,
+    at: Revision | undefined,
+  ): Promise<[A, B]> {
+    const [one, other] = await Promise.all([first(), second(at)]);
+    const isSame = other.revision === undefined || other.revision === one.revision;
+    return [one, isSame ? other : await second(one.revision)];
   }
 
   async #states(writes: readonly Write[], touched: Set<string>, at: Revision): Promise<Map<string, KeyState>> {
@@ -224,17 +274,46 @@ class LayeredStore implements Store {
     return new Map(await Promise.all([...keys].map(async (key) => [key, await this.#state(key, at)] as const)));
   }
 
-  /** Base entries of the range that are neither changed nor deleted. */
-  async #visibleBase(range: KeyRange, own: readonly Entry[], options: RangeOptions & { atRevision: Revision }) {
-    if (options.atRevision < this.#baseRevision) return [];
-    const candidates = this.#baseKeys(range);
-    const tombstoneRange = this.#layout.tombstoneRange(range);
-    if (candidates.length === 0 || !tombstoneRange) return [];
-    const tombstones = await this.#store.range(tombstoneRange, { atRevision: options.atRevision, keysOnly: true });
-    const gone = new Set(own.map((entry) => entry.key));
-    for (const { key } of tombstones.entries) gone.add(this.#layout.prefix + this.#layout.hiddenBy(key)!);
-    const visible = candidates.filter((key) => !gone.has(key));
-    return visible.map((key) => this.#baseEntry(key, options.keysOnly)!);
+  /** The view's own entries of a range, one more than the limit where there are more. */
+  async #own(range: KeyRange, options: RangeOptions): Promise<RangeResult> {
+    const entries: Entry[] = [];
+    let pin = options.atRevision;
+    let more = false;
+    for (const piece of await this.#pieces(range, pin)) {
+      if (more) break;
+      const limit = options.limit ? { limit: Math.max(1, options.limit - entries.length + 1) } : {};
+      const result = await this.#store.range(piece, { ...options, ...limit, ...atRevision(pin) });
+      pin = result.revision;
+      for (const entry of result.entries) entries.push(entry);
+      more = result.more;
+    }
+    return { entries, revision: pin ?? (await this.#store.revision()), more };
+  }
+
+  /** Which of these base keys have an own entry. */
+  async #ownKeysAmong(candidates: readonly string[], at: Revision): Promise<readonly Entry[]> {
+    const [first, last] = [candidates[0], candidates.at(-1)];
+    if (first === undefined || last === undefined) return [];
+    const { prefix } = this.#layout;
+    const range = { start: prefix + first, end: successor(prefix + last) };
+    return (await this.#store.range(range, { atRevision: at, keysOnly: true })).entries;
+  }
+
+  /** Base keys of the range that have a tombstone. Nothing is read where there is no base. */
+  async #hidden(range: KeyRange, candidates: readonly string[], at: Revision | undefined): Promise<Hidden> {
+    const tombstones = candidates.length === 0 ? undefined : this.#layout.tombstoneRange(range);
+    if (!tombstones) return { keys: [], revision: undefined };
+    const { entries, revision } = await this.#store.range(tombstones, { ...atRevision(at), keysOnly: true });
+    return { keys: entries.map(({ key }) => this.#layout.hiddenBy(key)!), revision };
+  }
+
+  /** Base keys that are neither changed nor deleted; one more than the limit where there are more. */
+  #visible(candidates: readonly string[], { own, hidden, revision, limit = Number.POSITIVE_INFINITY }: Differences) {
+    if (revision < this.#baseRevision) return [];
+    if (own.length === 0 && hidden.keys.length === 0) return candidates.slice(0, limit + 1);
+    const gone = new Set(hidden.keys);
+    for (const { key } of own) gone.add(key.slice(this.#layout.prefix.length));
+    return candidates.filter((key) => !gone.has(key)).slice(0, limit + 1);
   }
 
   /** The view's own parts of a range. One that has none reads nothing, but a revision that cannot be read is refused. */
@@ -244,16 +323,17 @@ class LayeredStore implements Store {
     return pieces;
   }
 
-  /** Full keys of base entries in the range, in order. */
-  #baseKeys(range: KeyRange): string[] {
+  /** Keys of the base in the range, in order. */
+  #baseKeys(range: KeyRange): readonly string[] {
     const relative = this.#layout.relativeRange(range);
-    return relative ? this.#base.keysIn(relative).map((key) => this.#layout.prefix + key) : [];
+    return relative ? this.#base.keysIn(relative) : [];
   }
 
   #baseKeysOf(writes: readonly Write[]): Set<string> {
     const keys = new Set<string>();
     for (const write of writes) {
-      if (write.type === 'deleteRange') for (const key of this.#baseKeys(write.range)) keys.add(key);
+      if (write.type === 'deleteRange')
+        for (const key of this.#baseKeys(write.range)) keys.add(this.#layout.prefix + key);
       else if (this.#base.has(this.#layout.relative(write.key))) keys.add(write.key);
     }
     return keys;
@@ -269,12 +349,34 @@ class LayeredStore implements Store {
     return cut;
   }
 
-  #baseEntry(key: string, keysOnly = false): Entry | undefined {
-    const stored = this.#base.value(this.#layout.relative(key));
-    if (!stored) return undefined;
-    const value = keysOnly ? noBytes : stored;
+  #baseEntry(relative: string, keysOnly = false): Entry | undefined {
+    const value = keysOnly && this.#base.has(relative) ? noBytes : this.#base.value(relative);
+    if (!value) return undefined;
     const revision = this.#baseRevision;
+    const key = this.#layout.prefix + relative;
     return { key, value, createRevision: revision, modRevision: revision, version: 1, lease: undefined };
+  }
+
+  /**
+   * A read while the fence stands. It is asked for at once with the read, and again when it was the faster one: where it stands
+   * at a later revision, it stood at an earlier one.
+   */
+  async #fenced<T extends { readonly revision: Revision }>(read: () => Promise<T>): Promise<T> {
+    const fence = this.#fence;
+    if (!fence) return read();
+    const [result, { revision, entry }] = await Promise.all([read(), this.#store.get(fence.key)]);
+    insistOnFence(fence, entry);
+    if (revision < result.revision) insistOnFence(fence, (await this.#store.get(fence.key)).entry);
+    return result;
+  }
+
+  /** For a watch that has not seen whether it fell: it is asked when the watch begins, not when it tells something. */
+  #stands(): Promise<void> | undefined {
+    const fence = this.#fence;
+    const standing = fence && this.#store.get(fence.key).then(({ entry }) => insistOnFence(fence, entry));
+    // Told by the watch, if somebody still reads it.
+    standing?.catch(() => undefined);
+    return standing;
   }
 
   /** Several reads at one revision: when a compaction overtakes a read of "now", it is simply done again. */
@@ -288,6 +390,11 @@ class LayeredStore implements Store {
 
   #refuseWhenClosed(): void {
     if (this.#closed) throw closed();
+  }
+
+  #refuseBeforeFence(asked: Revision | undefined): void {
+    const tooEarly = beforeFence(this.#fence, asked);
+    if (tooEarly) throw tooEarly;
   }
 }
 

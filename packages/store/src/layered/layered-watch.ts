@@ -4,12 +4,18 @@
  */
 
 import type { Entry, StoreEvent, Watch, WatchBatch } from '../contract.ts';
+import { fallOf } from './fence.ts';
+import type { Fence } from './fence.ts';
 import type { Layout } from './layout.ts';
 
 export interface LayeredWatchOptions {
   source: Watch;
   layout: Layout;
   prefix: string;
+  /** It ends when this falls. */
+  fence: Fence | undefined;
+  /** Rejects when it had fallen before the watch began. Absent: the watch would have seen it. */
+  standing: Promise<void> | undefined;
   /** For events that replace a base entry; undefined where previous entries are not wanted. */
   baseEntry(key: string): Entry | undefined;
   onClose(): void;
@@ -30,6 +36,11 @@ export class LayeredWatch implements Watch {
       });
       if (this.#failure) throw this.#failure;
       if (!batch || batch.events.length === 0) return batch;
+      if (this.#options.standing) await this.#settled(this.#options.standing);
+      const fall = this.#fallOf(batch.events);
+      if (fall) this.fail(fall.error);
+      // What ended with the view is told; what another one brought is not.
+      if (fall && !fall.isLast) throw fall.error;
       const events = this.#translate(batch.events);
       if (events.length > 0) return { revision: batch.revision, events };
     }
@@ -55,6 +66,26 @@ export class LayeredWatch implements Watch {
     } finally {
       this.close();
     }
+  }
+
+  async #settled(standing: Promise<void>): Promise<void> {
+    this.#options.standing = undefined;
+    try {
+      await standing;
+    } catch (error) {
+      this.fail(error as Error);
+      throw error;
+    }
+  }
+
+  #fallOf(events: readonly StoreEvent[]): ReturnType<typeof fallOf> {
+    const { fence } = this.#options;
+    if (!fence) return undefined;
+    for (const event of events) {
+      const fall = fallOf(fence, event);
+      if (fall) return fall;
+    }
+    return undefined;
   }
 
   #translate(events: readonly StoreEvent[]): StoreEvent[] {

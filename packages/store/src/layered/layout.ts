@@ -12,10 +12,12 @@ import type { KeyRange } from '../contract.ts';
 import { StoreError } from '../errors.ts';
 import { checkKey, checkRange, intersection, prefixRange } from '../keys.ts';
 
-const hiddenName = '.hidden/';
+/** Before the relative keys of base entries that a view deleted. */
+export const hiddenName = '.hidden/';
 
 export class Layout {
   readonly prefix: string;
+  readonly prefixBytes: number;
   readonly all: KeyRange;
   readonly #hiddenPrefix: string;
   readonly #hidden: KeyRange;
@@ -23,6 +25,7 @@ export class Layout {
   constructor(prefix: string) {
     checkKey(prefix);
     this.prefix = prefix;
+    this.prefixBytes = Buffer.byteLength(prefix);
     this.all = prefixRange(prefix);
     this.#hiddenPrefix = prefix + hiddenName;
     this.#hidden = prefixRange(this.#hiddenPrefix);
@@ -71,6 +74,7 @@ export class Layout {
   }
 
   #moved(range: KeyRange, prefix: string): KeyRange | undefined {
+    checkRange(range);
     const inside = intersection(range, this.all);
     if (!inside) return undefined;
     const start = prefix + inside.start.slice(this.prefix.length);

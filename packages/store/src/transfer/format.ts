@@ -3,6 +3,7 @@
  *
  *     "HANGAR-RANGE-1\n"
  *     frame …    length u32 · kind u8 · body
+ *       about    at most one, the first: what the exporter says of the whole, in a notation of its own
  *       entry    key below the prefix, value
  *       end      number of entries, checksum over all bodies before it
  *
@@ -23,14 +24,19 @@ export interface TransferEntry {
 
 const magic = Buffer.from('HANGAR-RANGE-1\n');
 const headerBytes = 5;
-const kinds = { entry: 1, end: 2 } as const;
+const kinds = { entry: 1, end: 2, about: 3 } as const;
 /** Key, value and their lengths: what claims to be longer is not ours, and must not make us buffer it. */
 const bodyBytesMax = keyBytesMax + valueBytesMax + 32;
+const aboutBytesMax = 64 * 1024;
 
-export async function* encodeEntries(entries: AsyncIterable<TransferEntry>): AsyncGenerator<Uint8Array, void, void> {
+export async function* encodeEntries(
+  entries: AsyncIterable<TransferEntry>,
+  about?: Uint8Array,
+): AsyncGenerator<Uint8Array, void, void> {
   yield magic;
   let count = 0;
-  let checksum = 0;
+  let checksum = about ? crc32(about) : 0;
+  if (about) yield frame(kinds.about, about);
   for await (const { key, value } of entries) {
     const body = new ByteWriter().string(key).bytes(value).finish();
     checksum = crc32(body, checksum);
@@ -40,28 +46,62 @@ export async function* encodeEntries(entries: AsyncIterable<TransferEntry>): Asy
   yield frame(kinds.end, new ByteWriter().uint(count).uint(checksum).finish());
 }
 
-/** Throws `ImportFailed` on the first thing that is not as it was written. */
-export async function* decodeEntries(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<TransferEntry, void, void> {
+export interface Transfer {
+  /** What the exporter said of the whole. Not checked yet: only the end tells that it is as it was written. */
+  readonly about: Uint8Array | undefined;
+  /** Throws `ImportFailed` on the first thing that is not as it was written. */
+  readonly entries: AsyncGenerator<TransferEntry, void, void>;
+}
+
+/** Rejects with `ImportFailed` when it does not begin like an exported range. */
+export async function readTransfer(chunks: AsyncIterable<Uint8Array>): Promise<Transfer> {
   const input = new Input(chunks);
   if (!magic.equals(await input.take(magic.length))) throw failed('it does not begin like an exported range');
+  const first = await takeFrame(input);
+  if (first.kind !== kinds.about) return { about: undefined, entries: entriesFrom(first, input, 0) };
+  if (first.body.length > aboutBytesMax) throw failed('what it says of itself is too long');
+  const next = await takeFrame(input);
+  return { about: first.body, entries: entriesFrom(next, input, crc32(first.body)) };
+}
+
+/** Of a stream that says nothing of itself. Throws `ImportFailed` on the first thing that is not as it was written. */
+export async function* decodeEntries(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<TransferEntry, void, void> {
+  const { about, entries } = await readTransfer(chunks);
+  if (about) throw failed('it is no plain range, but something with a head');
+  yield* entries;
+}
+
+async function* entriesFrom(
+  first: Frame,
+  input: Input,
+  aboutChecksum: number,
+): AsyncGenerator<TransferEntry, void, void> {
   let count = 0;
-  let checksum = 0;
-  for (;;) {
-    const header = await input.take(headerBytes);
-    const length = header.readUInt32LE(0);
-    if (length > bodyBytesMax) throw failed(`a frame of ${length} bytes is too long`);
-    const body = await input.take(length);
+  let checksum = aboutChecksum;
+  for (let { kind, body } = first; ; { kind, body } = await takeFrame(input)) {
     const reader = new ByteReader(body);
-    if (header[4] === kinds.end) {
+    if (kind === kinds.end) {
       if (reader.uint() !== count || reader.uint() !== checksum) throw failed('its checksum is wrong');
       if (!(await input.ended())) throw failed('something follows its end');
       return;
     }
-    if (header[4] !== kinds.entry) throw failed(`a frame has the unknown kind ${header[4]}`);
+    if (kind !== kinds.entry) throw failed(`a frame has the unknown kind ${kind}`);
     checksum = crc32(body, checksum);
     count++;
     yield { key: reader.string(), value: reader.bytes() };
   }
+}
+
+interface Frame {
+  readonly kind: number;
+  readonly body: Buffer;
+}
+
+async function takeFrame(input: Input): Promise<Frame> {
+  const header = await input.take(headerBytes);
+  const length = header.readUInt32LE(0);
+  if (length > bodyBytesMax) throw failed(`a frame of ${length} bytes is too long`);
+  return { kind: header[4]!, body: await input.take(length) };
 }
 
 export function failed(problem: string, options?: ErrorOptions): StoreError {

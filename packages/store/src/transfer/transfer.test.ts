@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Revision, Store } from '../contract.ts';
 import { openMemoryStore } from '../drivers/memory/memory-store.ts';
 import { prefixRange } from '../keys.ts';
+import { readTransfer } from './format.ts';
 import { exportRange, importRange } from './transfer.ts';
 
 const source = '/registry/clusters/a/';
@@ -109,4 +110,45 @@ test('something behind the end of a stream is refused', async () => {
   const stream = Buffer.concat([await collect(exportRange(from, { prefix: source })), Buffer.from('x')]);
   await assert.rejects(importRange(from, inChunksOf(stream, 100), { prefix: target }), { code: 'ImportFailed' });
   assert.deepEqual(await contentOf(from, target), []);
+});
+
+test('what the exporter says of the whole comes first, and is covered by the checksum', async () => {
+  const from = await filled(3);
+  const stream = await collect(exportRange(from, { prefix: source, about: Buffer.from('of a') }));
+  const { about, entries } = await readTransfer(inChunksOf(stream, 7));
+  assert.equal(Buffer.from(about!).toString(), 'of a');
+  assert.equal((await Array.fromAsync(entries)).length, 3);
+  const forged = Buffer.from(stream);
+  forged.write('of b', forged.indexOf('of a'));
+  const read = await readTransfer(inChunksOf(forged, 7));
+  await assert.rejects(Array.fromAsync(read.entries), { code: 'ImportFailed' });
+  await assert.rejects(importRange(from, inChunksOf(stream, 7), { prefix: target }), { code: 'ImportFailed' });
+});
+
+test('entries that the exporter leaves out are not in it', async () => {
+  const from = await filled(40);
+  const omits = (key: string): boolean => !key.endsWith('7');
+  const stream = await collect(exportRange(from, { prefix: source, omits }));
+  const { entries } = await readTransfer(inChunksOf(stream, 100));
+  const keys = await Array.fromAsync(entries, ({ key }) => key.slice(-2));
+  assert.deepEqual(keys, ['07', '17', '27', '37']);
+});
+
+test('large values are read a few at a time', async () => {
+  const from = await filled(40, 1_000_000);
+  const limits: number[] = [];
+  const watched: Store = Object.create(from, {
+    range: {
+      value: (range: never, options: { limit: number }) => {
+        limits.push(options.limit);
+        return from.range(range, options);
+      },
+    },
+  });
+  const stream = await collect(exportRange(watched, { prefix: source }));
+  assert.ok(stream.length > 40_000_000);
+  assert.ok(
+    limits.slice(1).every((limit) => limit === 1),
+    limits.join(),
+  );
 });

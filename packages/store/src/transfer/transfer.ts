@@ -4,7 +4,7 @@
  */
 
 import { absent } from '../contract.ts';
-import type { Revision, Store, Write } from '../contract.ts';
+import type { Entry, Revision, Store, Write } from '../contract.ts';
 import { asError } from '@hangar/core';
 import type { StoreError, StoreErrorCode } from '../errors.ts';
 import { checkKey, prefixRange, successor } from '../keys.ts';
@@ -12,12 +12,19 @@ import { transactionWritesMax, valueBytesMax } from '../limits.ts';
 import { decodeEntries, encodeEntries, failed } from './format.ts';
 import type { TransferEntry } from './format.ts';
 
-const pageLength = 500;
+const pageLengthMax = 500;
+const firstPageLength = 8;
+/** As many entries are read at a time as have about this size, whatever it was that somebody stored. */
+const pageBytes = 1024 * 1024;
 
 export interface ExportOptions {
   prefix: string;
   /** Absent: the current revision when the export begins. */
   atRevision?: Revision;
+  /** What `readTransfer` gives the reader before the first entry. */
+  about?: Uint8Array;
+  /** Leaves an entry out. */
+  omits?(key: string, entry: Entry): boolean;
 }
 
 /**
@@ -25,20 +32,32 @@ export interface ExportOptions {
  * window moves past that revision before the export ends. Leases are not exported: entries that had one outlive it.
  */
 export function exportRange(store: Store, options: ExportOptions): AsyncGenerator<Uint8Array, void, void> {
-  return encodeEntries(entriesOf(store, options));
+  return encodeEntries(entriesOf(store, options), options.about);
 }
 
 async function* entriesOf(store: Store, options: ExportOptions): AsyncGenerator<TransferEntry, void, void> {
-  const { start, end } = prefixRange(options.prefix);
+  const { prefix, omits } = options;
+  const { start, end } = prefixRange(prefix);
   let at = options.atRevision;
+  let limit = firstPageLength;
   for (let from = start; ;) {
     const range = end === undefined ? { start: from } : { start: from, end };
-    const page = await store.range(range, { limit: pageLength, ...(at !== undefined && { atRevision: at }) });
+    const page = await store.range(range, { limit, ...(at !== undefined && { atRevision: at }) });
     at = page.revision;
-    for (const { key, value } of page.entries) yield { key: key.slice(options.prefix.length), value };
+    for (const entry of page.entries) {
+      const key = entry.key.slice(prefix.length);
+      if (!omits?.(key, entry)) yield { key, value: entry.value };
+    }
     if (!page.more) return;
     from = successor(page.entries.at(-1)!.key);
+    limit = nextLimit(page.entries);
   }
+}
+
+/** At most twice as many as before: what follows may be larger. */
+function nextLimit(entries: readonly Entry[]): number {
+  const bytes = entries.reduce((sum, { value }) => sum + value.length, 1);
+  return Math.max(1, Math.min(pageLengthMax, 2 * entries.length, Math.floor((pageBytes * entries.length) / bytes)));
 }
 
 export interface ImportOptions {

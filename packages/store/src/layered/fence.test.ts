@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { seededRandom, systemClock } from '@hangar/core';
+import { VirtualDisk } from '@hangar/core/simulation';
+import { storeConformance } from '../conformance/index.ts';
+import { absent } from '../contract.ts';
+import type { Revision, Store, Write } from '../contract.ts';
+import { openMemoryStore } from '../drivers/memory/memory-store.ts';
+import { everything, prefixRange } from '../keys.ts';
+import { transactionWritesMax } from '../limits.ts';
+import { BaseLayer } from './base-layer.ts';
+import { layeredStore } from './layered-store.ts';
+
+const prefix = '/registry/clusters/demo/';
+const fenceKey = `${prefix}.hangar/tenant`;
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const base = new BaseLayer([{ key: 'namespaces/default', value: bytes('base') }]);
+
+const put = (key: string, expected?: Revision): Write => ({
+  type: 'put',
+  key: prefix + key,
+  value: bytes('own'),
+  ...(expected === undefined ? {} : { expected }),
+});
+
+async function fenced(): Promise<{ store: Store; view: Store; revision: Revision }> {
+  const store = await openMemoryStore();
+  const { revision } = await store.commit([{ type: 'put', key: fenceKey, value: bytes('born') }]);
+  const fence = { key: fenceKey, revision };
+  return { store, view: layeredStore({ store, prefix, base, baseRevision: revision, fence }), revision };
+}
+
+const downs: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
+  'is destroyed': (store) => store.commit([{ type: 'deleteRange', range: prefixRange(prefix) }]),
+  'is destroyed and made anew': async (store) => {
+    await store.commit([{ type: 'deleteRange', range: prefixRange(prefix) }]);
+    await store.commit([{ type: 'put', key: fenceKey, value: bytes('born'), expected: absent }]);
+  },
+};
+
+// The whole contract, but for one condition fewer: on etcd they are counted.
+storeConformance('a fenced view', {
+  async open() {
+    const disk = new VirtualDisk({ clock: systemClock, random: seededRandom(1), latencyMaxMs: 0 });
+    let store = await openMemoryStore({ disk });
+    const { revision } = await store.commit([{ type: 'put', key: fenceKey, value: bytes('born') }]);
+    const options = { prefix, base, baseRevision: revision, fence: { key: fenceKey, revision } };
+    let view = layeredStore({ ...options, store });
+    return {
+      store: view,
+      prefix: `${prefix}tests/`,
+      conditionsMax: transactionWritesMax - 1,
+      async reopen() {
+        await view.close();
+        await store.close();
+        store = await openMemoryStore({ disk });
+        return (view = layeredStore({ ...options, store }));
+      },
+      async close() {
+        await view.close();
+        await store.close();
+      },
+    };
+  },
+});
+
+for (const [what, fell] of Object.entries(downs)) {
+  describe(`when the tenant of a view ${what}`, () => {
+    const attempts: Readonly<Record<string, readonly Write[]>> = {
+      'a new key': [put('configmaps/a')],
+      'a base key': [put('namespaces/default')],
+      'a deletion of a base key': [{ type: 'delete', key: `${prefix}namespaces/default` }],
+      'a deletion of everything': [{ type: 'deleteRange', range: everything }],
+      'a deletion outside of the view': [{ type: 'deleteRange', range: { start: '/other', end: '/others' } }],
+      'a condition alone': [{ type: 'check', key: `${prefix}configmaps/a`, expected: absent }],
+      'a conflict besides': [put('configmaps/a', 7 as Revision), put('configmaps/b')],
+      'a conflict of a base key besides': [put('namespaces/default', absent)],
+      'all the writes there may be': Array.from({ length: transactionWritesMax }, (_, at) => put(`configmaps/c${at}`)),
+    };
+    for (const [name, writes] of Object.entries(attempts)) {
+      test(`${name} is refused, and nothing is written`, async () => {
+        const { store, view } = await fenced();
+        await fell(store);
+        const revision = await store.revision();
+        const { entries } = await store.range(everything);
+        await assert.rejects(view.commit(writes), { code: 'Fenced' });
+        assert.equal(await store.revision(), revision);
+        assert.deepEqual((await store.range(everything)).entries, entries);
+      });
+    }
+
+    test('a watch of it tells that all went, and ends', async () => {
+      const { store, view } = await fenced();
+      const watch = view.watch({ prefix: `${prefix}configmaps/` });
+      await view.commit([put('configmaps/a')]);
+      await fell(store);
+      await store.commit([put('configmaps/of-another')]);
+      const types: string[] = [];
+      while (types.length < 2) types.push(...(await watch.next())!.events.map(({ type }) => type));
+      assert.deepEqual(types, ['put', 'delete']);
+      await assert.rejects(watch.next(), { code: 'Fenced' });
+      await assert.rejects(watch.next(), { code: 'Fenced' }, 'it stays so');
+    });
+
+    test('nothing can be read any more, and a watch that begins afterwards tells nothing', async () => {
+      const { store, view } = await fenced();
+      const { revision } = await view.commit([put('configmaps/a')]);
+      await fell(store);
+      const watches = [undefined, revision].map((fromRevision) =>
+        view.watch({ prefix, ...(fromRevision === undefined ? {} : { fromRevision }) }),
+      );
+      await store.commit([put('configmaps/of-another')]);
+      for (const key of ['configmaps/of-another', 'configmaps/a', 'namespaces/default']) {
+        await assert.rejects(view.get(prefix + key), { code: 'Fenced' });
+      }
+      await assert.rejects(view.range(prefixRange(prefix)), { code: 'Fenced' });
+      await assert.rejects(view.range(prefixRange(prefix), { atRevision: revision }), { code: 'Fenced' });
+      await assert.rejects(view.statistics(prefixRange(prefix)), { code: 'Fenced' });
+      for (const watch of watches) {
+        const seen: string[] = [];
+        const all = async (): Promise<void> => {
+          for await (const { events } of watch) {
+            for (const event of events) seen.push(event.type === 'put' ? event.entry.key : event.key);
+          }
+        };
+        await assert.rejects(all(), { code: 'Fenced' });
+        assert.ok(!seen.includes(`${prefix}configmaps/of-another`), seen.join());
+      }
+    });
+  });
+}
+
+describe('what was before the fence', () => {
+  test('is nobody’s to read: it may have been another tenant’s', async () => {
+    const { store, view: former } = await fenced();
+    const { revision: secret } = await former.commit([put('secrets/former')]);
+    await store.commit([{ type: 'deleteRange', range: prefixRange(prefix) }]);
+    const { revision } = await store.commit([{ type: 'put', key: fenceKey, value: bytes('born') }]);
+    const view = layeredStore({ store, prefix, base, baseRevision: revision, fence: { key: fenceKey, revision } });
+    const atRevision = secret;
+    await assert.rejects(view.get(`${prefix}secrets/former`, { atRevision }), { code: 'Compacted' });
+    await assert.rejects(view.get(`${prefix}namespaces/default`, { atRevision }), { code: 'Compacted' });
+    await assert.rejects(view.range(everything, { atRevision }), { code: 'Compacted' });
+    await assert.rejects(view.statistics(everything, { atRevision }), { code: 'Compacted' });
+    const early = view.watch({ prefix, fromRevision: secret, previous: true });
+    await assert.rejects(early.next(), { code: 'Compacted' });
+    await assert.rejects(early.next(), { code: 'Compacted' }, 'it stays so');
+    assert.equal((await view.range(everything, { atRevision: revision })).entries.length, base.size + 1);
+    const watch = view.watch({ prefix: `${prefix}secrets/`, fromRevision: revision, previous: true });
+    await view.commit([put('secrets/mine')]);
+    const batch = await watch.next();
+    assert.deepEqual(
+      batch!.events.map((event) => event.type === 'put' && [event.entry.key, event.previous]),
+      [[`${prefix}secrets/mine`, undefined]],
+    );
+    watch.close();
+  });
+});
+
+describe('while its fence stands', () => {
+  test('a view writes, and reports conflicts of its keys as conflicts', async () => {
+    const { view, revision } = await fenced();
+    assert.ok((await view.commit([put('namespaces/default', revision), put('configmaps/a', absent)])).committed);
+    const again = await view.commit([put('namespaces/default', revision), put('configmaps/a', absent)]);
+    assert.ok(!again.committed);
+    assert.deepEqual(
+      again.conflicts.map(({ key }) => key),
+      [`${prefix}namespaces/default`, `${prefix}configmaps/a`],
+    );
+    const own = await view.commit([put('configmaps/a', absent)]);
+    assert.deepEqual(
+      !own.committed && own.conflicts.map(({ key }) => key),
+      [`${prefix}configmaps/a`],
+      'the fence is not among them',
+    );
+  });
+
+  test('what changes nothing takes no revision', async () => {
+    const { store, view } = await fenced();
+    const revision = await store.revision();
+    const result = await view.commit([{ type: 'delete', key: `${prefix}configmaps/none` }]);
+    assert.deepEqual(result, { committed: true, revision, deleted: 0 });
+  });
+
+  test('a view cannot write the fence itself, nor have more conditions than the store has room for', async () => {
+    const { view, revision } = await fenced();
+    await assert.rejects(view.commit([put('.hangar/tenant')]), { code: 'InvalidRequest' });
+    await assert.rejects(view.commit([{ type: 'check', key: fenceKey, expected: revision }]), {
+      code: 'InvalidRequest',
+    });
+    const all = Array.from({ length: transactionWritesMax }, (_, at) => put(`configmaps/c${at}`, absent));
+    await assert.rejects(view.commit(all), { code: 'InvalidRequest', message: /at most 127 conditions/ });
+    assert.ok((await view.commit(all.slice(1))).committed);
+  });
+});

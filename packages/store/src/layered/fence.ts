@@ -1,0 +1,62 @@
+/**
+ * A fence: a key that must stand at one revision for anything to be written or read. Whoever holds a view of a tenant that was
+ * destroyed, or destroyed and made anew, is told so by the store in the same transaction: nothing can come between.
+ */
+
+import type { CommitResult, Entry, Revision, Store, StoreEvent, Write } from '../contract.ts';
+import { CompactedError, StoreError } from '../errors.ts';
+import { checkRevision, isConditional, transactionWritesMax } from '../limits.ts';
+
+export interface Fence {
+  readonly key: string;
+  /** The key's modRevision as long as the view may write. */
+  readonly revision: Revision;
+}
+
+/** Rejects with `Fenced`, whatever else the transaction conflicts with. */
+export async function commitFenced(store: Store, fence: Fence, writes: readonly Write[]): Promise<CommitResult> {
+  for (const write of writes) if (write.type !== 'deleteRange' && write.key === fence.key) throw ownFence(fence);
+  if (writes.filter(isConditional).length >= transactionWritesMax) throw tooManyConditions();
+  const result = await store.commit([...writes, { type: 'check', key: fence.key, expected: fence.revision }]);
+  if (!result.committed && result.conflicts.some(({ key }) => key === fence.key)) throw fenced(fence);
+  return result;
+}
+
+/** Why this revision cannot be read: it is from a time when another may have written in the same place. */
+export function beforeFence(fence: Fence | undefined, asked: Revision | undefined): StoreError | undefined {
+  if (!fence || asked === undefined || !(asked < fence.revision)) return undefined;
+  checkRevision(asked);
+  return new CompactedError(asked, fence.revision);
+}
+
+/** For a conflict that was found without a commit. */
+export async function checkFence(store: Store, fence: Fence, atRevision: Revision): Promise<void> {
+  insistOnFence(fence, (await store.get(fence.key, { atRevision })).entry);
+}
+
+/** Given what stands under its key. */
+export function insistOnFence(fence: Fence, entry: Entry | undefined): void {
+  if (entry?.modRevision !== fence.revision) throw fenced(fence);
+}
+
+/** Why a watch ends with this event: with its tenant (`isLast`), or before what is of another one. */
+export function fallOf(
+  fence: Fence,
+  event: StoreEvent,
+): { readonly error: StoreError; readonly isLast: boolean } | undefined {
+  if (event.type === 'delete') return event.key === fence.key ? { error: fenced(fence), isLast: true } : undefined;
+  const { key, modRevision } = event.entry;
+  return key === fence.key && modRevision !== fence.revision ? { error: fenced(fence), isLast: false } : undefined;
+}
+
+const fenced = ({ key }: Fence): StoreError =>
+  new StoreError('Fenced', `this view has ended: ${JSON.stringify(key)} is gone or was made anew`);
+
+const ownFence = ({ key }: Fence): StoreError =>
+  new StoreError('InvalidRequest', `${JSON.stringify(key)} is the fence of this view, and not the view's to write`);
+
+const tooManyConditions = (): StoreError =>
+  new StoreError(
+    'InvalidRequest',
+    `a fenced transaction has at most ${transactionWritesMax - 1} conditions: the fence is one itself`,
+  );
