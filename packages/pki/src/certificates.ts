@@ -81,19 +81,18 @@ export function createAuthority(commonName: string, days: number, world: World):
       critical(identifiers.basicConstraints, sequence(boolean(true))),
       // Digital signature, signing of certificates and of revocation lists.
       critical(identifiers.keyUsage, bits(Buffer.from([0b1000_0110]), 1)),
-      extension(identifiers.subjectKeyIdentifier, octets(keyIdentifier(keys.publicKey))),
+      extension(identifiers.subjectKeyIdentifier, octets(keyIdentifier(keys.spki))),
     ],
   });
 }
 
 export function issueCertificate(authority: KeyPair, request: CertificateRequest, world: World): KeyPair {
   const keys = newKeys();
-  const issuer = new X509Certificate(authority.certificate);
+  const issuer = issuerOf(authority);
   const usage = request.usage === 'server' ? identifiers.serverAuthentication : identifiers.clientAuthentication;
   const hosts = request.hosts ?? [];
   return signed({
-    // As it is encoded there: Go compares bytes.
-    issuer: { name: subjectOf(issuer), key: createPrivateKey(authority.key) },
+    issuer,
     subject: nameOf(request.organizations ?? [], request.commonName, request.uid),
     keys,
     days: request.days,
@@ -102,16 +101,41 @@ export function issueCertificate(authority: KeyPair, request: CertificateRequest
       critical(identifiers.basicConstraints, sequence()),
       critical(identifiers.keyUsage, bits(Buffer.from([0b1000_0000]), 7)),
       extension(identifiers.extendedKeyUsage, sequence(objectIdentifier(usage))),
-      extension(identifiers.authorityKeyIdentifier, sequence(implicit(0, keyIdentifier(issuer.publicKey)))),
+      extension(identifiers.authorityKeyIdentifier, sequence(implicit(0, issuer.keyIdentifier))),
       ...(hosts.length > 0 ? [extension(identifiers.subjectAlternativeName, sequence(...hosts.map(hostName)))] : []),
     ],
   });
 }
 
+/** An authority, read. */
+interface Issuer {
+  /** As it is encoded there: Go compares bytes. */
+  readonly name: Der;
+  readonly key: KeyObject;
+  readonly keyIdentifier: Buffer;
+}
+
+/** For as long as somebody has the pair: who issues one certificate issues more. */
+const issuers = new WeakMap<KeyPair, Issuer>();
+
+function issuerOf(authority: KeyPair): Issuer {
+  let issuer = issuers.get(authority);
+  if (!issuer) {
+    const certificate = new X509Certificate(authority.certificate);
+    issuer = {
+      name: subjectOf(certificate),
+      key: createPrivateKey(authority.key),
+      keyIdentifier: keyIdentifier(spkiOf(certificate)),
+    };
+    issuers.set(authority, issuer);
+  }
+  return issuer;
+}
+
 interface Unsigned {
   readonly issuer: { readonly name: Der; readonly key: KeyObject };
   readonly subject: Der;
-  readonly keys: { readonly publicKey: KeyObject; readonly privateKey: KeyObject };
+  readonly keys: NewKeys;
   readonly days: number;
   readonly extensions: readonly Der[];
   readonly world: World;
@@ -126,7 +150,7 @@ function signed({ issuer, subject, keys, days, extensions, world }: Unsigned): K
     issuer.name,
     sequence(time(now - backdatedMs), time(now + days * dayMs)),
     subject,
-    keys.publicKey.export({ type: 'spki', format: 'der' }),
+    keys.spki,
     explicit(3, sequence(...extensions)),
   );
   const certificate = sequence(body, algorithm, bits(sign('sha256', body, issuer.key)));
@@ -136,7 +160,16 @@ function signed({ issuer, subject, keys, days, extensions, world }: Unsigned): K
   };
 }
 
-const newKeys = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
+interface NewKeys {
+  /** The public one; exported once, which takes longer than to sign. */
+  readonly spki: Der;
+  readonly privateKey: KeyObject;
+}
+
+function newKeys(): NewKeys {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return { spki: publicKey.export({ type: 'spki', format: 'der' }), privateKey };
+}
 
 /** 127 random bits: positive, and never zero. */
 function serialNumber(random: Random): Uint8Array {
@@ -154,16 +187,20 @@ const nameOf = (organizations: readonly string[], commonName: string, uid?: stri
 
 const attribute = (type: string, value: string): Der => set(sequence(objectIdentifier(type), utf8(value)));
 
-/** Version, serial number, algorithm, issuer, validity: then comes the subject. */
+/** Version, serial number, algorithm, issuer, validity: then comes the subject, and the public key. */
 const subjectOf = ({ raw }: X509Certificate): Der => partsOf(partsOf(raw)[0]!)[5]!;
+const spkiOf = ({ raw }: X509Certificate): Der => partsOf(partsOf(raw)[0]!)[6]!;
 
 const extension = (type: string, value: Der): Der => sequence(objectIdentifier(type), octets(value));
 const critical = (type: string, value: Der): Der => sequence(objectIdentifier(type), boolean(true), octets(value));
 
 /** SHA-1 over the key itself, as everybody does it: a name for the key, not a protection. */
-function keyIdentifier(key: KeyObject): Buffer {
-  const [, bitString] = partsOf(key.export({ type: 'spki', format: 'der' }));
-  return createHash('sha1').update(bitString!.subarray(3)).digest();
+function keyIdentifier(spki: Der): Buffer {
+  const bitString = partsOf(spki)[1]!;
+  // Without its tag, its length and the number of unused bits.
+  return createHash('sha1')
+    .update(bitString.subarray(bitString[1]! < 0x80 ? 3 : 3 + (bitString[1]! & 0x7f)))
+    .digest();
 }
 
 function hostName(host: string): Der {

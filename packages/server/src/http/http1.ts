@@ -53,6 +53,16 @@ export class Http1Request implements ServerRequest {
   }
 }
 
+/** RFC 9112, 3.2: such a request is refused, as nobody can say whom it is for. */
+export function namesSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  return hosts > 1;
+}
+
 export function answerHttp1(response: ServerResponse, answer: Answer, request: ServerRequest, clock: Clock): void {
   const isHead = request.method === 'HEAD';
   const { status, headers, body } = answer;

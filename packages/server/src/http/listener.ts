@@ -9,13 +9,16 @@
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import type { Server as TlsServer, TLSSocket } from 'node:tls';
+import type { SecureContext, SecureContextOptions, Server as TlsServer, TLSSocket, TlsOptions } from 'node:tls';
 import type { Clock } from '@hangar/core';
 import { Connection } from './h2/connection.ts';
-import { Http1Request, answerHttp1 } from './http1.ts';
+import { answerHttp1, Http1Request, namesSeveralHosts } from './http1.ts';
 import { isStreaming } from './message.ts';
 import type { Answer, Handler, Peer, Sink, Streaming } from './message.ts';
 import { peerOf } from './peer.ts';
+import { Pipelines } from './pipelines.ts';
+import { ServerNames } from './server-names.ts';
+import type { ServerCertificateOf } from './server-names.ts';
 import { answerUpgrade, isUpgrade } from './upgrade.ts';
 
 /** Importing it by name would evaluate all of its exports, some of which load a whole client: 5 MB that nobody uses. */
@@ -29,6 +32,13 @@ export interface ListenOptions {
   readonly certificate: string;
   /** Client certificates must come from one of these; PEM. */
   readonly clientCas: string;
+  /**
+   * CAs that clients are told of, besides, so that they show certificates of them; they must be such as verify nothing. What
+   * comes of them is `unverified`. PEM.
+   */
+  readonly advertisedCas?: string;
+  /** For names of servers that have a certificate of their own; every other name gets the port's. */
+  readonly serverCertificate?: ServerCertificateOf;
   readonly clock: Clock;
   readonly handler: Handler;
   /** How long `close` waits for requests under way. */
@@ -60,15 +70,16 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   const http1 = httpServer(options, streams);
   const http2 = new Set<Connection>();
   const sockets = new Set<Socket>();
+  const names = options.serverCertificate && new ServerNames(options.serverCertificate, commonOf(options));
   const server = createTlsServer({
+    ...commonOf(options),
     key: options.key,
     cert: options.certificate,
-    ca: options.clientCas,
+    ...(names ? { SNICallback: contextChooser(names, options) } : {}),
     requestCert: true,
     // A certificate from elsewhere is no certificate: the request may still bring a token.
     rejectUnauthorized: false,
     ALPNProtocols: ['h2', 'http/1.1'],
-    minVersion: 'TLSv1.2',
     handshakeTimeout: handshakeTimeoutMs,
   });
   server.on('connection', (socket) => {
@@ -82,12 +93,13 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   });
   server.on('tlsClientError', (_error, socket) => socket.destroy());
   await listening(server, options);
-  let identity: Pick<ListenOptions, 'key' | 'certificate' | 'clientCas'> = options;
+  let identity: Pick<ListenOptions, 'key' | 'certificate' | 'clientCas' | 'advertisedCas'> = options;
   return {
     port: (server.address() as AddressInfo).port,
     reload(changed) {
       const next = { ...identity, ...changed };
-      server.setSecureContext({ key: next.key, cert: next.certificate, ca: next.clientCas, minVersion: 'TLSv1.2' });
+      server.setSecureContext({ ...commonOf(next), key: next.key, cert: next.certificate });
+      names?.use(commonOf(next));
       identity = next;
     },
     close: () =>
@@ -102,6 +114,28 @@ export async function listen(options: ListenOptions): Promise<Listener> {
       }),
   };
 }
+
+/** What does not depend on the name that a client asks for. */
+const commonOf = ({ clientCas, advertisedCas }: Pick<ListenOptions, 'clientCas' | 'advertisedCas'>) =>
+  ({
+    ca: advertisedCas === undefined ? clientCas : [clientCas, advertisedCas],
+    minVersion: 'TLSv1.2',
+    // Sessions may be resumed under any name: whom TLS has verified does not depend on it.
+    sessionIdContext: 'hangar',
+  }) satisfies SecureContextOptions;
+
+/** A name whose certificate cannot be had is answered with the port's own: the client will say what it thinks of it. */
+const contextChooser =
+  (names: ServerNames, { onError }: ListenOptions): NonNullable<TlsOptions['SNICallback']> =>
+  (name, choose) => {
+    let context: SecureContext | undefined;
+    try {
+      context = names.contextOf(name);
+    } catch (error) {
+      onError?.(error as Error);
+    }
+    choose(null, context);
+  };
 
 function listening(server: TlsServer, { host, port }: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -137,6 +171,8 @@ class OpenStreams {
   }
 }
 
+const badRequest: Answer = { status: 400, headers: {}, body: new Uint8Array() };
+
 function httpServer({ handler, clock, onError }: ListenOptions, streams: OpenStreams): HttpServer {
   const server = createHttpServer({
     headersTimeout: headTimeoutMs,
@@ -148,25 +184,30 @@ function httpServer({ handler, clock, onError }: ListenOptions, streams: OpenStr
     insecureHTTPParser: false,
     shouldUpgradeCallback: isUpgrade,
   });
+  const handled = (incoming: IncomingMessage, request: Http1Request): Promise<Answer> =>
+    namesSeveralHosts(incoming) ? Promise.resolve(badRequest) : handler(request);
   server.on('upgrade', (incoming: IncomingMessage, socket, head) => {
     const upgrade = { socket, head };
     const request = new Http1Request(incoming, peerOfSocket(incoming.socket as TLSSocket), clock, upgrade);
-    handler(request)
+    handled(incoming, request)
       .then((answer) => answerUpgrade(incoming, upgrade, streams.followed(answer), request, clock))
       .catch((error: Error) => {
         onError?.(error);
         socket.destroy();
       });
   });
+  const pipelines = new Pipelines();
   server.on('request', (incoming: IncomingMessage, response: ServerResponse) => {
+    pipelines.begun(incoming.socket);
     const request = new Http1Request(incoming, peerOfSocket(incoming.socket as TLSSocket), clock);
     response.once('close', () => {
+      pipelines.ended(incoming.socket);
       if (streams.isClosing) clock.soon(() => server.closeIdleConnections());
       if (incoming.complete) return;
       const rest = clock.after(restTimeoutMs, () => incoming.complete || incoming.socket.destroy());
       incoming.once('close', () => rest.cancel());
     });
-    handler(request)
+    handled(incoming, request)
       .then((answer) => answerHttp1(response, streams.followed(answer), request, clock))
       .catch((error: Error) => {
         onError?.(error);

@@ -11,6 +11,22 @@ export interface Peer {
   readonly address: string;
   /** The client certificate that TLS verified against the configured CAs; undefined when none was given. */
   readonly certificate: ClientCertificate | undefined;
+  /**
+   * What the client showed and TLS could not verify: it has the key of it, and nobody has said that it is anybody's. Only who
+   * knows its CA may look at it. Never there together with `certificate`.
+   */
+  readonly unverified?: UnverifiedCertificate;
+  /**
+   * Which server the client asked TLS for (SNI), in lower case. Absent when it did not say, and on a connection that TLS 1.2
+   * resumed: the name is not said again then.
+   */
+  readonly serverName?: string;
+}
+
+/** A certificate that proves nothing before its reader has verified it. */
+export interface UnverifiedCertificate {
+  /** DER, without what was sent besides. */
+  der(): Uint8Array;
 }
 
 export interface ClientCertificate {
@@ -30,8 +46,10 @@ export interface ServerRequest {
   readonly method: string;
   /** Path and query as they came: `/api/v1/pods?limit=5`. */
   readonly target: string;
+  /** As the client sent it, where a part of it said whom it is for; absent: the same. */
+  readonly originalTarget?: string;
   readonly peer: Peer;
-  /** By lower-case name; repeated headers joined with `, `. */
+  /** By lower-case name; repeated headers joined with `, `. `host` is also what HTTP/2 calls `:authority`. */
   header(name: string): string | undefined;
   /** Each of a repeated header's values, for values that may have commas of their own; by lower-case name. */
   headerValues(name: string): readonly string[];
@@ -40,7 +58,7 @@ export interface ServerRequest {
   /** The whole body. Rejects with 413 when it is longer, with 400 when the client goes away, 408-like when it is too slow. */
   body(bytesMax: number): Promise<Uint8Array>;
   /** For those who hand the request on as it comes; absent for callers in the same process. */
-  readonly passing?: Passing;
+  readonly passing?: Passing | undefined;
 }
 
 /** What of a request can be handed on as it comes. Who takes the body must not ask for `body()`. */
@@ -68,6 +86,8 @@ export interface Answer {
   readonly body: Uint8Array | readonly Uint8Array[] | Streaming;
   /** The connection was taken over by `Upgrade`: nothing of this is written. */
   readonly isTaken?: boolean;
+  /** A refusal to somebody who is not known here. */
+  readonly isToStranger?: boolean;
 }
 
 export interface Streaming {

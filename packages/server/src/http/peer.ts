@@ -3,29 +3,30 @@
 import { hash } from 'node:crypto';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import type { ClientCertificate, Peer } from './message.ts';
+import { subjectOf } from './subject.ts';
 
 export function peerOf(socket: TLSSocket): Peer {
-  return { address: socket.remoteAddress ?? '', certificate: certificateOf(socket) };
+  const { servername } = socket;
+  // What TLS verified is never offered to be verified by somebody else.
+  const unverified = socket.authorized ? undefined : socket.getPeerX509Certificate();
+  return {
+    address: socket.remoteAddress ?? '',
+    certificate: certificateOf(socket),
+    ...(servername ? { serverName: servername.toLowerCase() } : {}),
+    ...(unverified ? { unverified: { der: () => unverified.raw } } : {}),
+  };
 }
-
-const uidOfUsers = '1.3.6.1.4.1.57683.2';
 
 function certificateOf(socket: TLSSocket): ClientCertificate | undefined {
   // Only what TLS verified against our own CAs counts.
   if (!socket.authorized) return undefined;
   const certificate = socket.getPeerCertificate();
-  const subject = certificate?.subject as unknown as Record<string, string | string[] | undefined> | undefined;
+  const subject = subjectOf(certificate?.subject);
   if (!subject) return undefined;
-  const { CN: names, O: organizations, [uidOfUsers]: uid } = subject;
-  // Two of them are nobody's, where there must be one.
-  if (Array.isArray(uid)) return undefined;
   const { raw } = certificate;
   return {
-    // Of several names the last counts, as Go has it: an administrator sees the same user everywhere.
-    commonName: [names].flat().at(-1) ?? '',
-    organizations: [organizations ?? []].flat(),
+    ...subject,
     expiresAt: Date.parse(certificate.valid_to),
-    ...(uid ? { uid } : {}),
     digest: () => hash('sha256', raw),
     chain: () => chainOf(socket),
   };

@@ -90,7 +90,8 @@ export class Stream implements ServerRequest, Sink, Sender {
       // A cookie may come in crumbs (RFC 9113, 8.2.3).
       all = all === undefined ? field.value : all + (name === 'cookie' ? '; ' : ', ') + field.value;
     }
-    return all;
+    // A client may say both, and then both are the same.
+    return all ?? (name === 'host' ? this.header(':authority') : undefined);
   }
 
   headerValues(name: string): readonly string[] {
