@@ -12,6 +12,7 @@ import { Policy } from './auth/authorization/rbac/policy.ts';
 import { bootstrap } from './bootstrap/bootstrap.ts';
 import type { BootstrapOptions } from './bootstrap/objects.ts';
 import type { ControlPlane } from './control-plane.ts';
+import { CacheBudget, defaultCacheBytesMax } from './objects/cache-budget.ts';
 import { Collections } from './objects/collections.ts';
 import { Expiry } from './objects/expiry.ts';
 import { Outbound, ServiceResolver } from './outbound/index.ts';
@@ -29,16 +30,14 @@ export interface ControlPlaneOptions {
   readonly bootstrap?: BootstrapOptions;
   /** Absent: kube-apiserver's own choice of plugins. */
   readonly admission?: PluginChoice;
-  /** How much of the store may be kept in memory for lists. */
-  readonly cacheBytesMax?: number;
+  /** How much of stores may be kept in memory for lists; shared by control planes. Absent: a usual one, for it alone. */
+  readonly cacheBudget?: CacheBudget;
   /** Shared by control planes, and closed by whoever made it. Absent: one that goes nowhere near this machine. */
   readonly outbound?: Outbound;
 }
 
 const require = createRequire(import.meta.url);
 const plugins = (): typeof Plugins => require('./admission/plugins.ts') as typeof Plugins;
-
-const defaultCacheBytesMax = 256 * 1024 * 1024;
 
 export interface OpenControlPlane {
   readonly plane: ControlPlane;
@@ -59,7 +58,7 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Op
     admission: undefined as never,
     expiry: new Expiry(store, clock),
     definitions: undefined as never,
-    collections: new Collections(store, options.cacheBytesMax ?? defaultCacheBytesMax),
+    collections: new Collections(store, options.cacheBudget ?? new CacheBudget(defaultCacheBytesMax)),
     outbound: options.outbound ?? new Outbound({ clock }),
     services: undefined as never,
     policy: undefined as never,

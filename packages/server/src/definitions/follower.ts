@@ -18,6 +18,7 @@ import { ConvertedResource } from './conversion/resource.ts';
 import { crd } from './library.ts';
 import { definitionsName } from './resource.ts';
 import { servedDefinition } from './served.ts';
+import { leanDefinition, sharedDefinition } from './shared-definition.ts';
 
 /** What writes of definitions need of it. */
 export interface Definitions {
@@ -84,11 +85,15 @@ export class DefinitionFollower implements Definitions {
   }
 
   #serve(entry: Entry): void {
-    const definition = crd().asDefinition(this.#resource.stored.object(entry));
+    const stored = crd().asDefinition(this.#resource.stored.object(entry));
+    const { budget } = this.#plane.collections;
+    // What is kept here for as long as it is served is mostly what others have, too.
+    const definition = leanDefinition(stored, sharedDefinition(stored, budget));
     const name = definition.metadata.name!;
     const before = this.#all.get(name);
     this.#all.set(name, definition);
-    if (crd().isTrue(definition, 'Established')) this.#plane.catalogue.put(servedDefinition(definition, this.#make));
+    if (crd().isTrue(definition, 'Established'))
+      this.#plane.catalogue.put(servedDefinition(definition, this.#make, budget));
     else this.#plane.catalogue.remove(name);
     if (definition.metadata.deletionTimestamp !== undefined) this.#cleaner.clean(definition);
     void this.#registerVersions(definition, before);

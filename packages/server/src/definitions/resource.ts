@@ -41,19 +41,19 @@ export const definitionStrategy: Strategy = {
  * names that it got, is in its status from the first.
  */
 export function establish(plane: ControlPlane, object: KubeObject): void {
-  refuseBuiltin(object);
+  refuseBuiltin(plane, object);
   const taken = plane.definitions.namesTaken(object);
   object['status'] = crd().definitionConditions(object, taken, timestamp(plane.clock));
 }
 
 /** Objects of Kubernetes' own kinds may lie under the very keys that such a definition's would. */
-function refuseBuiltin(object: KubeObject): void {
+function refuseBuiltin({ catalogue }: ControlPlane, object: KubeObject): void {
   const { group, names } = object['spec'] as { group: string; names: { plural: string } };
   const isBuiltin = builtinGroups().some(
     ({ name, versions }) =>
       name === group && versions.some(({ resources }) => resources.some((one) => one.name === names.plural)),
   );
-  if (!isBuiltin) return;
+  if (!isBuiltin && !catalogue.isDeclared(group)) return;
   throw invalidObject({ group: definitionsName.group, kind: object.kind }, object.metadata.name ?? '', [
     invalid('spec.names.plural', names.plural, `is a built-in resource of ${group}`),
   ]);

@@ -1,33 +1,45 @@
 /** What an established definition serves: one resource for each of its versions. */
 
 import { storageVersionHash } from '@hangar/api';
-import type { KubeObject, ServedResource } from '@hangar/api';
+import type { ServedResource } from '@hangar/api';
 import type { CustomResourceDefinition, DefinitionVersion } from '@hangar/api/crd';
-import { compareVersionNames } from '../resources/catalogue.ts';
+import type { CacheBudget } from '../objects/cache-budget.ts';
 import type { ServedDefinition } from '../resources/catalogue.ts';
+import { digestOf } from '../objects/shared-by-content.ts';
 import { CustomServedResource } from '../resources/custom.ts';
-import { crd } from './library.ts';
+import { leanDefinition, sharedDefinition } from './shared-definition.ts';
 
-/** `make` is for those who serve their resources in a way of their own. */
+/**
+ * `make` is for those who serve their resources in a way of their own. A budget keeps what was compiled for the next who
+ * needs it.
+ */
 export function servedDefinition(
-  definition: CustomResourceDefinition,
+  given: CustomResourceDefinition,
   make: typeof customResource = customResource,
+  budget?: CacheBudget,
 ): ServedDefinition {
+  const shared = sharedDefinition(given, budget);
+  const definition = leanDefinition(given, shared);
   const { spec } = definition;
   const resources = new Map<string, CustomServedResource>();
   const versions: { name: string; resource: ServedResource }[] = [];
-  const ordered = spec.versions.toSorted((a, b) => compareVersionNames(b.name, a.name));
-  const compiled = new Map(
-    ordered.map(({ name }) => [`${spec.group}/${name}`, crd().compileVersion(definition as KubeObject, name)!]),
-  );
-  for (const version of ordered) {
+  const content = [shared.digest];
+  for (const version of shared.versions) {
     if (!version.served) continue;
-    const resource = make(definition, version, compiled);
+    const resource = make(definition, version, shared.compiled);
     resources.set(version.name, resource);
-    versions.push({ name: version.name, resource: shownAs(resource, definition, version) });
+    const shown = shownAs(resource, definition, version);
+    const text = JSON.stringify([version.name, shown], withoutSchema);
+    versions.push({ name: version.name, resource: shared.shown(text, shown) });
+    content.push(text);
   }
-  return { name: definition.metadata.name!, group: spec.group, plural: spec.names.plural, resources, versions };
+  const { group, names } = spec;
+  const { name } = definition.metadata;
+  return { name: name!, group, plural: names.plural, resources, versions, content: digestOf(content.join('\n')) };
 }
+
+/** Of what is shown, all but the schema may be the resource's own. */
+const withoutSchema = (key: string, value: unknown): unknown => (key === 'jsonSchema' ? undefined : value);
 
 const customResource = (...all: ConstructorParameters<typeof CustomServedResource>): CustomServedResource =>
   new CustomServedResource(...all);

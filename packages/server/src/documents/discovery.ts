@@ -7,20 +7,16 @@ import {
   apiGroupList,
   apiResourceList,
   apiVersions,
-  etagOf,
 } from '@hangar/api';
 import type { JsonObject } from '@hangar/api';
 import { mergedAggregated, mergedGroup, mergedGroupList } from '../aggregation/merged-discovery.ts';
 import type { RemoteVersion } from '../aggregation/merged-discovery.ts';
 import type { Answer, ServerRequest } from '../http/message.ts';
 import { bytesAnswer, encoded } from '../objects/answers.ts';
+import type { CacheBudget } from '../objects/cache-budget.ts';
 import type { Catalogue } from '../resources/catalogue.ts';
 import { wanted } from '../request/media.ts';
-
-interface Document {
-  readonly bytes: Uint8Array;
-  readonly etag: string;
-}
+import { ServedDocuments } from './served-documents.ts';
 
 /** What other servers serve. */
 export interface RemoteVersions {
@@ -30,17 +26,25 @@ export interface RemoteVersions {
 
 const nothingElse: RemoteVersions = { generation: 0, versions: [] };
 
+export interface DiscoveryOptions {
+  readonly catalogue: Catalogue;
+  readonly budget: CacheBudget;
+  /** Host and port that clients are told. */
+  readonly address: () => string;
+  readonly remote?: RemoteVersions | undefined;
+}
+
 export class Discovery {
   readonly #catalogue: Catalogue;
   readonly #address: () => string;
   readonly #remote: RemoteVersions;
-  #generation = '';
-  readonly #documents = new Map<string, Document>();
+  readonly #documents: ServedDocuments;
 
-  constructor(catalogue: Catalogue, address: () => string, remote: RemoteVersions = nothingElse) {
+  constructor({ catalogue, budget, address, remote = nothingElse }: DiscoveryOptions) {
     this.#catalogue = catalogue;
     this.#address = address;
     this.#remote = remote;
+    this.#documents = new ServedDocuments({ catalogue, budget, others: remote });
   }
 
   /** Undefined when the path is not one of discovery's. */
@@ -64,9 +68,10 @@ export class Discovery {
   #rootAnswer(root: 'api' | 'apis', request: ServerRequest): Answer {
     const accept = request.header('accept') ?? '';
     if (accept.includes('APIGroupDiscoveryList')) {
-      const document = this.#document(`/${root}`, () => {
+      const isMerged = root === 'apis' && this.#remote.versions.length > 0;
+      const document = this.#documents.get(`/${root}`, isMerged, () => {
         const own = aggregatedDiscovery(`/${root}`, this.#catalogue.groups);
-        return root === 'api' ? own : mergedAggregated(own, this.#remote.versions);
+        return Buffer.from(JSON.stringify(isMerged ? mergedAggregated(own, this.#remote.versions) : own));
       });
       const headers = {
         'content-type': aggregatedMediaType,
@@ -85,20 +90,6 @@ export class Discovery {
   #plain(request: ServerRequest, object: JsonObject): Answer {
     const want = wanted(request.header('accept'), { hasProtobuf: true, allowsShapes: false });
     return bytesAnswer(200, want.contentType, encoded(withVersion(object, want.format), want));
-  }
-
-  #document(path: string, build: () => JsonObject): Document {
-    const generation = `${this.#catalogue.generation} ${this.#remote.generation}`;
-    if (this.#generation !== generation) {
-      this.#documents.clear();
-      this.#generation = generation;
-    }
-    let document = this.#documents.get(path);
-    if (!document) {
-      const bytes = Buffer.from(JSON.stringify(build()));
-      this.#documents.set(path, (document = { bytes, etag: etagOf(bytes) }));
-    }
-    return document;
   }
 }
 

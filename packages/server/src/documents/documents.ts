@@ -26,6 +26,8 @@ export interface DocumentsOptions {
   readonly aggregator?: Aggregator;
   /** What others count, in the format of Prometheus. */
   readonly metrics?: () => string;
+  /** The process serves others, too: whoever may read the metrics here learns nothing of it. */
+  readonly isProcessShared?: boolean;
   /** Host and port that clients are told. */
   readonly address: () => string;
 }
@@ -41,8 +43,10 @@ export class Documents {
   constructor(options: DocumentsOptions, requests: RequestMetrics) {
     this.#options = options;
     this.#requests = requests;
-    this.#discovery = new Discovery(options.plane.catalogue, options.address, options.aggregator);
-    this.#openApi = new OpenApi(options.plane.catalogue, options.aggregator);
+    const { plane, address, aggregator: remote } = options;
+    const { catalogue, collections } = plane;
+    this.#discovery = new Discovery({ catalogue, budget: collections.budget, address, remote });
+    this.#openApi = new OpenApi({ catalogue, budget: collections.budget, remote });
   }
 
   async answer(request: ServerRequest, path: string, query: string): Promise<Answer> {
@@ -61,9 +65,10 @@ export class Documents {
   }
 
   #metricsText(): string {
-    const { metrics, aggregator } = this.#options;
-    const others = [metrics?.(), aggregator?.metrics()].filter((text) => text !== undefined && text !== '');
-    return `${[this.#requests.text(), ...others, processMetrics()].join('\n')}\n`;
+    const { metrics, aggregator, isProcessShared } = this.#options;
+    const all = [metrics?.(), aggregator?.metrics(), isProcessShared ? '' : processMetrics()];
+    const others = all.filter((text) => text !== undefined && text !== '');
+    return `${[this.#requests.text(), ...others].join('\n')}\n`;
   }
 
   #paths(): string[] {

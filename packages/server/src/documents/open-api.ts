@@ -1,12 +1,15 @@
 /** `/openapi/v2` and `/openapi/v3`. Nothing is built, or even loaded, before somebody asks. */
 
-import { etagOf } from '@hangar/api';
-import type { OpenApiV3Source, openApiV2, openApiV2Protobuf } from '@hangar/api/openapi';
+import type { ServedGroup } from '@hangar/api';
+import type { OpenApiV3Source, openApiV2, openApiV2Protobuf, openApiV3Sources } from '@hangar/api/openapi';
 import { mergedOpenApiV2 } from '../aggregation/merged-open-api.ts';
 import type { RemoteOpenApi } from '../aggregation/merged-open-api.ts';
 import type { Answer, ServerRequest } from '../http/message.ts';
 import { bytesAnswer } from '../objects/answers.ts';
+import type { CacheBudget } from '../objects/cache-budget.ts';
 import type { Catalogue } from '../resources/catalogue.ts';
+import { ServedDocuments } from './served-documents.ts';
+import type { ServedDocument } from './served-documents.ts';
 
 /** The documents of other servers, as they were last seen. */
 export interface RemoteOpenApis {
@@ -21,51 +24,51 @@ const nothingElse: RemoteOpenApis = { generation: 0, v3: new Map(), v2: [] };
 interface Builders {
   readonly openApiV2: typeof openApiV2;
   readonly openApiV2Protobuf: typeof openApiV2Protobuf;
+  readonly openApiV3Sources: typeof openApiV3Sources;
 }
 
-/** One for each format: who has the one does not have the other. */
-interface Tagged {
-  readonly bytes: Buffer;
-  readonly etag: string;
-}
+type Sources = ReadonlyMap<string, OpenApiV3Source>;
 
-const tagged = (bytes: Buffer): Tagged => ({ bytes, etag: etagOf(bytes) });
+/** The same for all control planes that show the same groups: then it is the same object. */
+const sourcesOf = new WeakMap<readonly ServedGroup[], Sources>();
+
+export interface OpenApiOptions {
+  readonly catalogue: Catalogue;
+  readonly budget: CacheBudget;
+  readonly remote?: RemoteOpenApis | undefined;
+}
 
 export class OpenApi {
   readonly #catalogue: Catalogue;
   readonly #remote: RemoteOpenApis;
-  #generation = '';
-  #sources: ReadonlyMap<string, OpenApiV3Source> = new Map();
-  #v2: { readonly json: Tagged; protobuf?: Tagged } | undefined;
+  readonly #documents: ServedDocuments;
 
-  constructor(catalogue: Catalogue, remote: RemoteOpenApis = nothingElse) {
+  constructor({ catalogue, budget, remote = nothingElse }: OpenApiOptions) {
     this.#catalogue = catalogue;
     this.#remote = remote;
+    this.#documents = new ServedDocuments({ catalogue, budget, others: remote });
   }
 
   /** Undefined when the path is none of OpenAPI's. */
   async answer(path: string, query: string, request: ServerRequest): Promise<Answer | undefined> {
     if (path !== '/openapi/v2' && path !== '/openapi/v3' && !path.startsWith('/openapi/v3/')) return undefined;
     const builders = await import('@hangar/api/openapi');
-    const generation = `${this.#catalogue.generation} ${this.#remote.generation}`;
-    if (this.#generation !== generation) {
-      this.#sources = this.#allSources(builders.openApiV3Sources(this.#catalogue.groups));
-      this.#v2 = undefined;
-      this.#generation = generation;
-    }
     if (path === '/openapi/v2') return this.#v2Answer(builders, request);
+    const sources = this.#sources(builders);
     if (path === '/openapi/v3') {
-      return bytesAnswer(
-        200,
-        'text/plain; charset=utf-8',
-        Buffer.from(JSON.stringify(builders.openApiV3Root(this.#sources))),
+      const { bytes } = this.#documents.get(path, this.#remote.v3.size > 0, () =>
+        Buffer.from(JSON.stringify(builders.openApiV3Root(sources))),
       );
+      return bytesAnswer(200, 'text/plain; charset=utf-8', bytes);
     }
-    const source = this.#sources.get(path.slice('/openapi/v3/'.length));
+    const source = sources.get(path.slice('/openapi/v3/'.length));
     return source && v3Answer(source, query, request);
   }
 
-  #allSources(own: ReadonlyMap<string, OpenApiV3Source>): ReadonlyMap<string, OpenApiV3Source> {
+  #sources(builders: Builders): Sources {
+    const { groups } = this.#catalogue;
+    let own = sourcesOf.get(groups);
+    if (!own) sourcesOf.set(groups, (own = builders.openApiV3Sources(groups)));
     const { v3 } = this.#remote;
     if (v3.size === 0) return own;
     const remote = [...v3].map(([path, { hash, bytes }]) => [path, { path, hash, build: () => bytes }] as const);
@@ -73,16 +76,9 @@ export class OpenApi {
   }
 
   #v2Answer(builders: Builders, request: ServerRequest): Answer {
-    if (!this.#v2) {
-      const own = builders.openApiV2(this.#catalogue.groups);
-      const { v2 } = this.#remote;
-      this.#v2 = { json: tagged(Buffer.from(JSON.stringify(v2.length === 0 ? own : mergedOpenApiV2(own, v2)))) };
-    }
-    const { json } = this.#v2;
     const accept = request.header('accept') ?? '';
     const isProtobuf = /proto-openapi\.spec\.v2[@.]v1\.0\+protobuf/.test(accept);
-    if (isProtobuf) this.#v2.protobuf ??= tagged(builders.openApiV2Protobuf(JSON.parse(json.bytes.toString())));
-    const { bytes, etag } = (isProtobuf && this.#v2.protobuf) || json;
+    const { bytes, etag } = isProtobuf ? this.#v2Protobuf(builders) : this.#v2Json(builders);
     const headers = {
       'content-type': isProtobuf ? 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf' : 'application/json',
       etag,
@@ -90,6 +86,21 @@ export class OpenApi {
     };
     if (request.header('if-none-match') === etag) return { status: 304, headers, body: [] };
     return { status: 200, headers, body: bytes };
+  }
+
+  // One for each format: who has the one does not have the other.
+  #v2Json({ openApiV2: build }: Builders): ServedDocument {
+    const { v2 } = this.#remote;
+    return this.#documents.get('/openapi/v2', v2.length > 0, () => {
+      const own = build(this.#catalogue.groups);
+      return Buffer.from(JSON.stringify(v2.length === 0 ? own : mergedOpenApiV2(own, v2)));
+    });
+  }
+
+  #v2Protobuf(builders: Builders): ServedDocument {
+    return this.#documents.get('/openapi/v2 protobuf', this.#remote.v2.length > 0, () =>
+      builders.openApiV2Protobuf(JSON.parse(this.#v2Json(builders).bytes.toString())),
+    );
   }
 }
 

@@ -6,6 +6,7 @@ import { Admission } from '../admission/admission.ts';
 import type { AdmissionPlugin } from '../admission/admission.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import { servedDefinition } from '../definitions/served.ts';
+import { CacheBudget } from '../objects/cache-budget.ts';
 import { Collections } from '../objects/collections.ts';
 import { Expiry } from '../objects/expiry.ts';
 import { Catalogue } from '../resources/catalogue.ts';
@@ -40,7 +41,7 @@ export function libraryPlane(options: LibraryPlaneOptions): ControlPlane {
     catalogue: new Catalogue({ hasBuiltin: false }),
     admission: new Admission(() => options.admission ?? []),
     expiry: new Expiry(store, clock),
-    collections: new Collections(store, cacheBytesMax),
+    collections: new Collections(store, new CacheBudget(cacheBytesMax)),
     // What only the kinds of a whole cluster ask for.
     definitions: absent,
     policy: absent,
@@ -65,7 +66,7 @@ function withStorage(plane: ControlPlane, storage: OwnStorage, resource: CustomS
     isNamespaced: resource.namespaced,
     stored: () => resource.stored,
   });
-  return { ...plane, store, collections: new NoCollections(store, 0) };
+  return { ...plane, store, collections: new NoCollections(store, new CacheBudget(0)) };
 }
 
 /** What somebody else keeps is not kept here as well: every list asks for it. */

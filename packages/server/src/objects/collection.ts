@@ -6,6 +6,8 @@
 
 import { prefixRange, SortedMap } from '@hangar/store';
 import type { Entry, KeyRange, RangeResult, Revision, Store, Watch } from '@hangar/store';
+import { ownBytes } from './own-memory.ts';
+import { isStale, markStale } from './stale.ts';
 
 export class Collection {
   readonly #store: Store;
@@ -19,22 +21,25 @@ export class Collection {
   #derived = new Map<string, readonly Uint8Array[]>();
   #derivedBytes = 0;
 
-  readonly #onGrowth: () => void;
-  #toldBytes = 0;
+  readonly #onChange: () => void;
 
-  private constructor(store: Store, prefix: string, { entries, revision }: RangeResult, onGrowth: () => void) {
+  private constructor(store: Store, prefix: string, { entries, revision }: RangeResult, onChange: () => void) {
     this.#store = store;
-    this.#onGrowth = onGrowth;
+    this.#onChange = onChange;
     this.#revision = revision;
     for (const entry of entries) this.#put(entry);
-    this.#toldBytes = this.#bytes;
     this.#watch = store.watch({ prefix, fromRevision: (revision + 1) as Revision });
     void this.#follow();
   }
 
-  /** `onGrowth` is told now and then that it has become larger. */
-  static async open(store: Store, prefix: string, onGrowth: () => void = () => {}): Promise<Collection> {
-    return new Collection(store, prefix, await store.range(prefixRange(prefix)), onGrowth);
+  /** `onChange` is told whenever its size may have changed, and when it stopped following the store. */
+  static async open(store: Store, prefix: string, onChange: () => void = () => {}): Promise<Collection> {
+    return new Collection(store, prefix, await store.range(prefixRange(prefix)), onChange);
+  }
+
+  /** How many entries there are. */
+  get size(): number {
+    return this.#entries.size;
   }
 
   /** Of keys and values. */
@@ -76,14 +81,8 @@ export class Collection {
     this.#derivedBytes += made.reduce((sum, { length }) => sum + length, 0);
     if (this.#derivedBytes > 2 * this.#bytes) this.#forgetDerived();
     else this.#derived.set(name, made);
-    this.#tellGrowth();
+    this.#onChange();
     return made;
-  }
-
-  #tellGrowth(): void {
-    if (this.bytes < this.#toldBytes + Math.max(growthToldBytes, this.#toldBytes / 8)) return;
-    this.#toldBytes = this.bytes;
-    this.#onGrowth();
   }
 
   #forgetDerived(): void {
@@ -96,20 +95,21 @@ export class Collection {
   }
 
   close(): void {
-    this.#watch.close();
     this.#fail(new Error('the collection was given up'));
   }
 
   async #follow(): Promise<void> {
     try {
-      for await (const { events, revision } of this.#watch) {
+      // Not by `for await`: its generator would take memory for every collection.
+      for (let batch = await this.#watch.next(); batch; batch = await this.#watch.next()) {
+        const { events, revision } = batch;
         if (events.length > 0) this.#forgetDerived();
         for (const event of events) {
           if (event.type === 'put') this.#put(event.entry);
           else this.#delete(event.key);
         }
         this.#revision = revision;
-        this.#tellGrowth();
+        if (events.length > 0) this.#onChange();
         if (this.#waiting.length > 0) this.#answer();
       }
       this.#fail(new Error('the watch of the collection ended'));
@@ -125,13 +125,16 @@ export class Collection {
   }
 
   #fail(error: Error): void {
-    this.#failed ??= error;
+    if (this.#failed) return;
+    this.#failed = error;
+    this.#watch.close();
+    this.#onChange();
     for (const { reject } of this.#waiting.splice(0)) reject(error);
   }
 
   #put(entry: Entry): void {
     this.#delete(entry.key, true);
-    this.#entries.set(entry.key, entry);
+    this.#entries.set(entry.key, alone(entry));
     this.#bytes += bytesOf(entry);
   }
 
@@ -143,7 +146,12 @@ export class Collection {
   }
 }
 
-/** The budget is looked at no more often than this. */
-const growthToldBytes = 64 * 1024;
+/** Without what its value may have been cut from. */
+function alone(entry: Entry): Entry {
+  const value = ownBytes(entry.value);
+  if (value === entry.value) return entry;
+  const kept = { ...entry, value };
+  return isStale(entry) ? markStale(kept) : kept;
+}
 
 const bytesOf = ({ key, value }: Entry): number => key.length + value.length;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openMemoryStore, prefixRange } from '@hangar/store';
 import type { Revision, Store, Watch, WatchBatch } from '@hangar/store';
+import { CacheBudget } from './cache-budget.ts';
 import { Collection } from './collection.ts';
 import { Collections } from './collections.ts';
 
@@ -52,7 +53,7 @@ function observed(store: Store) {
 
 test('a read after an acknowledged write always sees it', async () => {
   const store = await openMemoryStore();
-  const collections = new Collections(store, mebibyte);
+  const collections = new Collections(store, new CacheBudget(mebibyte));
   try {
     await collections.fresh('/a/');
     const written: string[] = [];
@@ -158,9 +159,9 @@ test('what was derived is made once, and anew after a change', async () => {
 
 test('those that were not read for the longest time go first, and come back when they are read', async () => {
   const { store, open } = observed(await openMemoryStore());
-  const collections = new Collections(store, 1_000);
+  const collections = new Collections(store, new CacheBudget(100_000));
   try {
-    for (const name of ['a', 'b', 'c']) await store.commit([put(`/${name}/1`, 400)]);
+    for (const name of ['a', 'b', 'c']) await store.commit([put(`/${name}/1`, 40_000)]);
     await collections.fresh('/a/');
     await collections.fresh('/b/');
     await collections.fresh('/a/');
@@ -178,7 +179,7 @@ test('those that were not read for the longest time go first, and come back when
 
 test('what is larger than half of the budget is not kept, nor what becomes larger than all of it', async () => {
   const { store, open } = observed(await openMemoryStore());
-  const collections = new Collections(store, 400_000);
+  const collections = new Collections(store, new CacheBudget(400_000));
   try {
     await store.commit([put('/large/1', 250_000)]);
     assert.equal(await collections.fresh('/large/'), undefined);
@@ -197,7 +198,7 @@ test('what is larger than half of the budget is not kept, nor what becomes large
 
 test('a collection whose watch fails is opened anew, once, whoever asks', async () => {
   const { store, open, breakAll } = observed(await openMemoryStore());
-  const collections = new Collections(store, mebibyte);
+  const collections = new Collections(store, new CacheBudget(mebibyte));
   try {
     await store.commit([put('/a/1')]);
     await collections.fresh('/a/');
@@ -222,7 +223,7 @@ test('who waits for a collection that is given up is told to read the store', as
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-  const collections = new Collections(deaf, mebibyte);
+  const collections = new Collections(deaf, new CacheBudget(mebibyte));
   try {
     await store.commit([put('/a/1')]);
     const waiting = collections.fresh('/a/');
@@ -247,13 +248,118 @@ test('a store that cannot be asked fails the read, and not the next one', async 
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-  const collections = new Collections(cut, mebibyte);
+  const collections = new Collections(cut, new CacheBudget(mebibyte));
   try {
     await assert.rejects(collections.fresh('/a/'), /cut off/);
     isCut = false;
     assert.ok(await collections.fresh('/a/'));
   } finally {
     collections.close();
+    await store.close();
+  }
+});
+
+test('one budget is for all control planes: whose collections were not read for the longest time goes first', async () => {
+  const { store, open } = observed(await openMemoryStore());
+  const budget = new CacheBudget(200_000);
+  const planes = Array.from({ length: 10 }, () => new Collections(store, budget));
+  try {
+    for (let at = 0; at < planes.length; at++) await store.commit([put(`/t${at}/a/1`, 40_000)]);
+    for (const [at, plane] of planes.entries()) {
+      assert.ok(await plane.fresh(`/t${at}/a/`));
+      // The first is asked for again and again, and so it stays.
+      assert.ok(planes[0]!.peek('/t0/a/'));
+      assert.ok(budget.bytes <= budget.bytesMax);
+    }
+    assert.equal(open.size, 4);
+    assert.equal(budget.count, 4);
+    const kept = planes.map((plane, at) => [at, budget.count, plane.peek(`/t${at}/a/`) !== undefined] as const);
+    assert.equal(kept[0]![2], true, 'used with each turn');
+    assert.equal(kept[1]![2], false);
+  } finally {
+    for (const plane of planes) plane.close();
+    await store.close();
+  }
+});
+
+test('a control plane that is closed gives its memory back, holds no watch, and gets none any more', async () => {
+  const { store, open } = observed(await openMemoryStore());
+  const budget = new CacheBudget(mebibyte);
+  const [one, other] = [new Collections(store, budget), new Collections(store, budget)];
+  try {
+    await store.commit([put('/a/1', 1_000), put('/b/1', 1_000)]);
+    await one.fresh('/a/');
+    await other.fresh('/b/');
+    const both = budget.bytes;
+    // It is being read while its control plane is closed.
+    const late = one.fresh('/c/');
+    one.close();
+    assert.equal(await late, undefined);
+    assert.equal(await one.fresh('/a/'), undefined);
+    assert.equal(one.peek('/a/'), undefined);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual([open.size, budget.count], [1, 1]);
+    assert.equal(budget.bytes, both / 2);
+    other.close();
+    assert.deepEqual([open.size, budget.count, budget.bytes], [0, 0, 0]);
+  } finally {
+    await store.close();
+  }
+});
+
+test('a collection that fails gives its memory back before anybody asks for it again', async () => {
+  const { store, breakAll } = observed(await openMemoryStore());
+  const budget = new CacheBudget(mebibyte);
+  const collections = new Collections(store, budget);
+  try {
+    await store.commit([put('/a/1')]);
+    await collections.fresh('/a/');
+    assert.equal(budget.count, 1);
+    breakAll();
+    for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual([budget.count, budget.bytes], [0, 0]);
+  } finally {
+    collections.close();
+    await store.close();
+  }
+});
+
+test('what grows is counted as it grows, however little at a time, and what shrinks is given back', async () => {
+  const store = await openMemoryStore();
+  const budget = new CacheBudget(mebibyte);
+  const collections = new Collections(store, budget);
+  try {
+    await collections.fresh('/a/');
+    const empty = budget.bytes;
+    for (let at = 0; at < 20; at++) await store.commit([put(`/a/${at}`, 1_000)]);
+    await collections.fresh('/a/');
+    assert.ok(budget.bytes - empty >= 20_000);
+    for (let at = 0; at < 20; at++) await store.commit([{ type: 'delete', key: `/a/${at}` }]);
+    await collections.fresh('/a/');
+    assert.equal(budget.bytes, empty);
+  } finally {
+    collections.close();
+    await store.close();
+  }
+});
+
+test('a small value keeps no large piece of memory that it was cut from', async () => {
+  const store = await openMemoryStore();
+  const piece = Buffer.alloc(1_000_000, 0x61);
+  const cut = (key: string, from: number) => ({ type: 'put' as const, key, value: piece.subarray(from, from + 100) });
+  await store.commit([cut('/a/1', 0)]);
+  const collection = await Collection.open(store, '/a/');
+  try {
+    await store.commit([cut('/a/2', 100)]);
+    await collection.fresh();
+    const { entries } = collection.read(prefixRange('/a/'), 0);
+    assert.equal(entries.length, 2);
+    for (const { value } of entries) {
+      assert.equal(Buffer.from(value).toString(), 'a'.repeat(100));
+      assert.ok(value.buffer.byteLength < 2_000);
+    }
+  } finally {
+    collection.close();
     await store.close();
   }
 });

@@ -1,94 +1,126 @@
 /**
- * The collections that are in memory, under one budget: those that were not read for the longest time go first. What is
- * larger than half of the budget is never kept; it is read from the store every time.
+ * The collections of one control plane that are in memory, under a budget that all control planes share: those that were
+ * not read for the longest time go first. What is larger than half of the budget is never kept; it is read from the store
+ * every time.
  */
 
 import { prefixRange } from '@hangar/store';
 import type { Store } from '@hangar/store';
+import type { CacheBudget, Held } from './cache-budget.ts';
 import { Collection } from './collection.ts';
+
+interface Opening {
+  /** Undefined: it is too large to be kept, or nothing is kept any more. */
+  ready: Promise<Collection | undefined>;
+  /** Once it is there. */
+  collection: Collection | undefined;
+  held: Held | undefined;
+}
 
 export class Collections {
   readonly #store: Store;
-  readonly #bytesMax: number;
-  /** By prefix, in the order of their last use. */
-  readonly #open = new Map<string, Promise<Collection | undefined>>();
+  /** Shared by whatever else of the control plane could be made again. */
+  readonly budget: CacheBudget;
+  readonly #open = new Map<string, Opening>();
+  #isClosed = false;
 
-  /** Those that were peeked at, by prefix. */
-  readonly #loaded = new Map<string, Collection>();
-
-  constructor(store: Store, bytesMax: number) {
+  constructor(store: Store, budget: CacheBudget) {
     this.#store = store;
-    this.#bytesMax = bytesMax;
+    this.budget = budget;
   }
 
   /** Up to date; undefined when it cannot be had from memory: too large to be kept, or given up while it was waited for. */
   async fresh(prefix: string): Promise<Collection | undefined> {
     for (let attempt = 0; attempt < 2; attempt++) {
       const opening = this.#use(prefix);
-      const collection = await opening;
+      const collection = opening.collection ?? (await opening.ready);
       if (!collection || (await becomesFresh(collection))) return collection;
-      // Another one may have found it before, and opened the next.
-      if (collection.hasFailed && this.#open.get(prefix) === opening) this.#open.delete(prefix);
+      if (collection.hasFailed) this.#forget(prefix, opening);
     }
     return undefined;
   }
 
   /** What is in memory now, possibly a moment behind; undefined when it is not yet: then it is being read. */
   peek(prefix: string): Collection | undefined {
-    const known = this.#loaded.get(prefix);
-    if (known && !known.hasFailed) return known;
-    this.#loaded.delete(prefix);
-    void this.#use(prefix).then(
-      (collection) => collection && this.#open.has(prefix) && this.#loaded.set(prefix, collection),
-      () => undefined,
-    );
-    return undefined;
+    const known = this.#use(prefix).collection;
+    return known && !known.hasFailed ? known : undefined;
   }
 
-  #use(prefix: string): Promise<Collection | undefined> {
+  /** Ends all of them and gives their memory back. Whoever still asks reads the store. */
+  close(): void {
+    this.#isClosed = true;
+    for (const [prefix, opening] of this.#open) this.#forget(prefix, opening);
+  }
+
+  #use(prefix: string): Opening {
     const known = this.#open.get(prefix);
-    this.#open.delete(prefix);
-    const used = known ?? this.#load(prefix);
-    this.#open.set(prefix, used);
-    return used;
+    if (known) {
+      known.held?.used();
+      return known;
+    }
+    if (this.#isClosed) return nothingKept;
+    return this.#begin(prefix);
   }
 
-  async #load(prefix: string): Promise<Collection | undefined> {
+  #begin(prefix: string): Opening {
+    const opening: Opening = { ready: noCollection, collection: undefined, held: undefined };
+    this.#open.set(prefix, opening);
+    opening.ready = this.#load(prefix, opening);
+    // Whoever peeks does not wait for it.
+    opening.ready.catch(() => undefined);
+    return opening;
+  }
+
+  async #load(prefix: string, opening: Opening): Promise<Collection | undefined> {
     try {
-      const { bytes } = await this.#store.statistics(prefixRange(prefix));
-      if (bytes > this.#bytesMax / 2) {
-        this.#open.delete(prefix);
+      const { keys, bytes } = await this.#store.statistics(prefixRange(prefix));
+      if (memoryOf(keys, bytes) > this.budget.bytesMax / 2 || this.#open.get(prefix) !== opening) {
+        this.#forget(prefix, opening);
         return undefined;
       }
-      const collection = await Collection.open(this.#store, prefix, () => void this.#shrink());
-      void this.#shrink();
-      return collection;
+      const collection = await Collection.open(this.#store, prefix, () => this.#measure(prefix, opening));
+      return this.#keep(prefix, opening, collection);
     } catch (error) {
-      this.#open.delete(prefix);
+      this.#forget(prefix, opening);
       throw error;
     }
   }
 
-  /** Gives up the oldest until the rest fits. */
-  async #shrink(): Promise<void> {
-    const all = await Promise.all(
-      [...this.#open].map(async ([prefix, opening]) => ({ prefix, collection: await opening.catch(() => undefined) })),
-    );
-    let bytes = all.reduce((sum, { collection }) => sum + (collection?.bytes ?? 0), 0);
-    for (const { prefix, collection } of all) {
-      if (bytes <= this.#bytesMax) return;
-      if (!collection) continue;
-      this.#open.delete(prefix);
-      bytes -= collection.bytes;
+  #keep(prefix: string, opening: Opening, collection: Collection): Collection | undefined {
+    opening.collection = collection;
+    // The control plane was closed meanwhile.
+    if (this.#open.get(prefix) !== opening) {
       collection.close();
+      return undefined;
     }
+    opening.held = this.budget.hold(() => this.#forget(prefix, opening));
+    this.#measure(prefix, opening);
+    return collection;
   }
 
-  close(): void {
-    for (const opening of this.#open.values()) opening.then((collection) => collection?.close()).catch(() => undefined);
-    this.#open.clear();
+  #measure(prefix: string, opening: Opening): void {
+    const { collection, held } = opening;
+    if (!collection) return;
+    if (collection.hasFailed) this.#forget(prefix, opening);
+    else held?.resize(memoryOf(collection.size, collection.bytes));
+  }
+
+  #forget(prefix: string, opening: Opening): void {
+    // Another one may have found it before, and opened the next.
+    if (this.#open.get(prefix) === opening) this.#open.delete(prefix);
+    opening.held?.release();
+    opening.collection?.close();
   }
 }
+
+const noCollection: Promise<undefined> = Promise.resolve(undefined);
+const nothingKept: Readonly<Opening> = { ready: noCollection, collection: undefined, held: undefined };
+
+/** What a collection takes besides its keys and values: its watch, and for each entry the objects around it. */
+const collectionOverheadBytes = 4_096;
+const entryOverheadBytes = 256;
+
+const memoryOf = (keys: number, bytes: number): number => collectionOverheadBytes + keys * entryOverheadBytes + bytes;
 
 /** False when it stopped following the store, or the store cannot be asked: then the store says why. */
 const becomesFresh = (collection: Collection): Promise<boolean> =>

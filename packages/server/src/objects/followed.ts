@@ -4,9 +4,11 @@
  */
 
 import type { KubeObject } from '@hangar/api';
+import type { Entry } from '@hangar/store';
 import { collectionPrefix } from '../control-plane.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import { StoreFollower } from './store-follower.ts';
+import { MadeOfTemplates, templateOf } from './template.ts';
 
 export interface FollowedResource {
   readonly group: string;
@@ -14,11 +16,23 @@ export interface FollowedResource {
   readonly resource: string;
 }
 
+export interface FollowedOptions {
+  /**
+   * What is made has neither uid nor times nor versions in it, and nobody changes it: control planes that have the same
+   * object from the base share it.
+   */
+  readonly isShared?: boolean;
+}
+
+/** By the function that makes it: one made here is as good for every other control plane. */
+const shared = new MadeOfTemplates();
+
 export class Followed<T> {
   readonly #plane: ControlPlane;
   readonly #prefix: string;
   readonly #make: (object: KubeObject) => T;
   readonly #onChange: () => void;
+  readonly #isShared: boolean;
   readonly #all = new Map<string, T>();
   readonly #resource;
   #follower: StoreFollower | undefined;
@@ -32,6 +46,7 @@ export class Followed<T> {
     resource: FollowedResource,
     make: (object: KubeObject) => T,
     onChange: () => void = () => {},
+    { isShared = false }: FollowedOptions = {},
   ) {
     this.#resource = plane.catalogue.find(resource)!;
     // Where its objects are: some are converted on their way from the store.
@@ -39,6 +54,7 @@ export class Followed<T> {
     this.#prefix = collectionPrefix(plane, this.#resource, '');
     this.#make = make;
     this.#onChange = onChange;
+    this.#isShared = isShared;
   }
 
   /**
@@ -72,17 +88,17 @@ export class Followed<T> {
 
   async #start(): Promise<void> {
     const follower = new StoreFollower(this.#plane, this.#prefix, {
-      put: ({ key, ...entry }) => {
-        const name = key.slice(this.#prefix.length);
+      put: (entry) => {
         try {
-          this.#all.set(name, this.#make(this.#resource.stored.object({ key, ...entry })));
+          const { name, made } = this.#made(entry);
+          this.#all.set(name, made);
         } catch {
-          this.#all.delete(name);
+          this.#all.delete(this.#nameOf(entry.key));
         }
         if (this.#isReady) this.#onChange();
       },
       delete: (key) => {
-        if (this.#all.delete(key.slice(this.#prefix.length)) && this.#isReady) this.#onChange();
+        if (this.#all.delete(this.#nameOf(key)) && this.#isReady) this.#onChange();
       },
       retain: (keys) => {
         const before = this.#all.size;
@@ -100,5 +116,19 @@ export class Followed<T> {
     if (this.#isClosed) follower.close();
     this.#isReady = true;
     this.#onChange();
+  }
+
+  /** Its name is shared along with it. */
+  #made(entry: Entry): { readonly name: string; readonly made: T } {
+    const make = () => ({
+      name: this.#nameOf(entry.key),
+      made: this.#make(this.#resource.stored.object(entry)),
+    });
+    const template = this.#isShared ? templateOf(entry.value) : undefined;
+    return template ? shared.get(template, this.#make, make) : make();
+  }
+
+  #nameOf(key: string): string {
+    return key.slice(this.#prefix.length);
   }
 }

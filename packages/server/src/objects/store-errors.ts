@@ -9,8 +9,9 @@ export function statusOfStoreError(error: unknown): StatusError | undefined {
   if (!(error instanceof Error)) return undefined;
   switch ((error as { code?: unknown }).code) {
     // A name, or a token that names one, that no key can hold: too long, or with control characters.
+    // What the key is, is the server's own business.
     case 'InvalidKey':
-      return badRequest(error.message, error);
+      return badRequest('the name or the token is too long, or has characters that no name has', error);
     case 'ValueTooLarge':
       return tooLarge(error.message);
     case 'Overloaded':
@@ -18,6 +19,12 @@ export function statusOfStoreError(error: unknown): StatusError | undefined {
     case 'StorageFull':
     case 'StorageReadOnly':
       return serviceUnavailable(`nothing can be written: ${error.message}`);
+    // Whoever asks again is led to what stands there now, or told that nothing does.
+    case 'Fenced':
+      return new StatusError('ServiceUnavailable', 'the control plane was closed, please try again', {
+        details: { retryAfterSeconds },
+        cause: error,
+      });
     case 'Unavailable':
     case 'Closed':
       return new StatusError('ServiceUnavailable', 'the store cannot be reached', {

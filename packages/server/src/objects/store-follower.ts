@@ -64,8 +64,10 @@ export class StoreFollower {
 
   async #follow(): Promise<void> {
     while (!this.#isClosed) {
+      const watch = this.#watch!;
       try {
-        for await (const batch of this.#watch!) {
+        // Not by `for await`: its generator would take as much memory as all else here, for every follower.
+        for (let batch = await watch.next(); batch; batch = await watch.next()) {
           for (const event of batch.events) {
             if (event.type === 'put') this.#following.put(event.entry);
             else this.#following.delete(event.key);
@@ -74,7 +76,8 @@ export class StoreFollower {
         }
         return;
       } catch (error) {
-        if (this.#isClosed || hasCode(error, 'Closed')) return;
+        watch.close();
+        if (this.#isClosed || hasCode(error, 'Closed') || hasCode(error, 'Fenced')) return;
         await this.#readAgain();
       }
     }

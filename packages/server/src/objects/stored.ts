@@ -14,6 +14,7 @@
 import { decodeProtobuf, isProtobuf, normalise } from '@hangar/api';
 import type { JsonObject, KubeObject, ObjectMeta, StructType } from '@hangar/api';
 import type { Entry, Revision } from '@hangar/store';
+import { ownText } from './own-memory.ts';
 
 export interface StoredFormOptions {
   readonly kind: string;
@@ -26,6 +27,8 @@ export interface StoredFormOptions {
   readonly struct?: StructType;
   /** What reading makes of stored objects, where their schema may have changed since they were written. In place. */
   refresh?(object: KubeObject): void;
+  /** Whose an entry is, where objects of several control planes are answered together: `metadata.clusterName`. Never stored. */
+  clusterName?(entry: Entry): string;
   /** Between the stored version and the resource's own. */
   convert(object: KubeObject, apiVersion: string): KubeObject;
 }
@@ -49,10 +52,15 @@ export class StoredForm {
     const first = options.isCustom
       ? `"apiVersion":${apiVersion},"kind":${kind},`
       : `"kind":${kind},"apiVersion":${apiVersion},`;
-    this.#head = Buffer.from(`{${first}${metadata}`);
-    this.#itemHead = options.isCustom ? this.#head : Buffer.from(`{${metadata}`);
+    this.#head = ownText(`{${first}${metadata}`);
+    this.#itemHead = options.isCustom ? this.#head : ownText(`{${metadata}`);
     this.#isSameVersion = options.apiVersion === options.storedApiVersion;
     this.#isFaithful = this.#isSameVersion && options.refresh === undefined;
+  }
+
+  /** The same form, for answers that say of each object whose it is. */
+  withClusterName(clusterName: (entry: Entry) => string): StoredForm {
+    return new StoredForm({ ...this.#options, clusterName });
   }
 
   /** The value to store. The object's resourceVersion is left out; the object is not changed. */
@@ -85,6 +93,8 @@ export class StoredForm {
       object = this.#options.convert(object, this.#options.apiVersion);
     }
     if (revision > 0) object.metadata.resourceVersion = String(revision);
+    const { clusterName } = this.#options;
+    if (clusterName) (object.metadata as JsonObject)['clusterName'] = clusterName(entry);
     return object;
   }
 
@@ -93,7 +103,7 @@ export class StoredForm {
     const { value } = entry;
     const cut = this.#cut(value);
     if (cut === 0) return Buffer.from(`${JSON.stringify(this.object(entry, revision))}\n`);
-    const text = versionText(revision);
+    const text = this.#text(entry, revision);
     const bytes = Buffer.allocUnsafe(value.length + text.length + 1);
     bytes[this.#splice(bytes, 0, { head: this.#head, value, cut, text })] = newline;
     return bytes;
@@ -120,7 +130,14 @@ export class StoredForm {
     const { value, modRevision } = entry;
     const cut = this.#cut(value);
     if (cut === 0) return this.#decodedItem(entry);
-    return { head: this.#itemHead, value, cut, text: versionText(modRevision) };
+    return { head: this.#itemHead, value, cut, text: this.#text(entry, modRevision) };
+  }
+
+  /** A cluster's name is a DNS label: there is nothing to escape. */
+  #text(entry: Entry, revision: Revision): string {
+    const text = versionText(revision);
+    const { clusterName } = this.#options;
+    return clusterName ? `${text},"clusterName":"${clusterName(entry)}"` : text;
   }
 
   #decodedItem(entry: Entry): Buffer {
@@ -132,6 +149,7 @@ export class StoredForm {
   #cut(value: Uint8Array): number {
     const head = this.#head;
     if (!this.#isFaithful || value.length <= head.length || head.compare(value, 0, head.length) !== 0) return 0;
+    if (this.#options.clusterName && mayNameCluster(value)) return 0;
     return afterUid(value, head.length);
   }
 
@@ -163,6 +181,15 @@ interface Splice {
 
 /** Nothing has the revision 0: an object that a dry run only imagines is of no version. */
 const versionText = (revision: Revision): string => (revision === 0 ? '' : `,"resourceVersion":"${revision}"`);
+
+/**
+ * Others may have stored such a name, and of two readers take the last. We never write one, nor escape a letter: what might
+ * hold one is decoded, so that ours is the only one.
+ */
+function mayNameCluster(value: Uint8Array): boolean {
+  const bytes = asBuffer(value);
+  return bytes.includes('clusterName') || bytes.includes('\\u00');
+}
 
 const uid = Buffer.from('"uid":"');
 

@@ -5,6 +5,7 @@
 
 import { builtinServedGroups } from '@hangar/api';
 import type { ServedGroup, ServedResource, ServedVersion } from '@hangar/api';
+import { digestOf, SharedByContent } from '../objects/shared-by-content.ts';
 import { builtinServed } from './builtin.ts';
 import type { CustomServedResource } from './custom.ts';
 import type { Resource } from './resource.ts';
@@ -24,14 +25,23 @@ export interface ServedDefinition {
   readonly resources: ReadonlyMap<string, CustomServedResource>;
   /** In the order of preference. */
   readonly versions: readonly { readonly name: string; readonly resource: ServedResource }[];
+  /** Of all that `versions` show: the same in every control plane that shows the same. */
+  readonly content: string;
 }
+
+/** Most control planes show what many others do. */
+const sharedGroups = new SharedByContent<readonly ServedGroup[]>();
 
 export class Catalogue {
   readonly #definitions = new Map<string, ServedDefinition>();
   /** `group/plural` → definition. */
   readonly #byResource = new Map<string, ServedDefinition>();
   readonly #hasBuiltin: boolean;
+  readonly #ownGroups = new Set<string>();
+  /** Kinds of the server's own, by group: made when somebody first asks for them, or for everything that is served. */
+  readonly #declared = new Map<string, () => ServedDefinition>();
   #groups: readonly ServedGroup[] | undefined;
+  #content: string | undefined;
   #generation = 0;
 
   /** An aggregated API server has no built-in kinds. */
@@ -39,7 +49,27 @@ export class Catalogue {
     this.#hasBuiltin = hasBuiltin;
   }
 
+  /** All kinds of a group that no CustomResourceDefinition may have. Nothing is made of it before it is asked for. */
+  declare(group: string, make: () => ServedDefinition): void {
+    this.#ownGroups.add(group);
+    this.#declared.set(group, make);
+    this.#changed();
+  }
+
+  /** The server itself serves this group. */
+  isDeclared(group: string): boolean {
+    return this.#ownGroups.has(group);
+  }
+
+  #realise(group: string): void {
+    const make = this.#declared.get(group);
+    if (!make) return;
+    this.#declared.delete(group);
+    this.put(make());
+  }
+
   find({ group, version, resource }: ResourceName): Resource | undefined {
+    if (this.#declared.size > 0) this.#realise(group);
     return (
       (this.#hasBuiltin ? builtinServed(group, version, resource) : undefined) ??
       this.#byResource.get(`${group}/${resource}`)?.resources.get(version)
@@ -71,6 +101,7 @@ export class Catalogue {
 
   #changed(): void {
     this.#groups = undefined;
+    this.#content = undefined;
     this.#generation++;
   }
 
@@ -81,12 +112,31 @@ export class Catalogue {
 
   /** As discovery and OpenAPI show it. */
   get groups(): readonly ServedGroup[] {
-    return (this.#groups ??= [...(this.#hasBuiltin ? builtinServedGroups() : []), ...this.#customGroups()]);
+    for (const group of this.#declared.keys()) this.#realise(group);
+    return (this.#groups ??= sharedGroups.get(this.content, () => this.#allGroups()));
+  }
+
+  /** Of everything that `groups` show: whoever else has the same may have the same documents. */
+  get content(): string {
+    for (const group of this.#declared.keys()) this.#realise(group);
+    return (this.#content ??= digestOf(
+      JSON.stringify([this.#hasBuiltin, ...this.#inOrder().map(({ name, content }) => [name, content])]),
+    ));
+  }
+
+  #allGroups(): readonly ServedGroup[] {
+    const builtin = this.#hasBuiltin ? builtinServedGroups() : [];
+    return this.#definitions.size === 0 ? builtin : [...builtin, ...this.#customGroups()];
+  }
+
+  /** Not in that of their creation, which differs from one control plane to the next. */
+  #inOrder(): ServedDefinition[] {
+    return [...this.#definitions.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   #customGroups(): ServedGroup[] {
     const byGroup = new Map<string, Map<string, ServedResource[]>>();
-    for (const { group, versions } of this.#definitions.values()) {
+    for (const { group, versions } of this.#inOrder()) {
       let known = byGroup.get(group);
       if (!known) byGroup.set(group, (known = new Map()));
       for (const { name, resource } of versions) known.set(name, [...(known.get(name) ?? []), resource]);

@@ -55,8 +55,6 @@ export class CustomServedResource implements Resource {
   readonly #schema: JsonObject;
   readonly #definition: CustomResourceDefinition;
   readonly convert: NonNullable<Resource['convert']>;
-  #mergeType: MergeType | undefined;
-  #table: TablePrinter | undefined;
 
   constructor(definition: CustomResourceDefinition, version: DefinitionVersion, versions: CompiledVersions) {
     const compiled = versions.get(`${definition.spec.group}/${version.name}`)!;
@@ -111,13 +109,15 @@ export class CustomServedResource implements Resource {
   }
 
   get mergeType(): MergeType {
-    return (this.#mergeType ??= mergeTypeOfSchema(this.#schema, {
+    const shared = derivedFrom(this.#compiled);
+    return (shared.mergeType ??= mergeTypeOfSchema(this.#schema, {
       preserveUnknownFields: this.#definition.spec.preserveUnknownFields ?? false,
     }));
   }
 
   get table(): TablePrinter {
-    return (this.#table ??= tables().customTable(this.#compiled.printerColumns));
+    const shared = derivedFrom(this.#compiled);
+    return (shared.table ??= tables().customTable(this.#compiled.printerColumns));
   }
 
   read(value: JsonObject, repeated: RepeatedKeys | undefined): { object: KubeObject } & FieldReport {
@@ -137,6 +137,20 @@ export class CustomServedResource implements Resource {
     const selectableFields = this.#compiled.selectableFields.map((name) => `.${name}`);
     return fieldSelectorFor({ apiVersion, kind, selectableFields, namespaced }, text);
   }
+}
+
+interface Derived {
+  mergeType?: MergeType;
+  table?: TablePrinter;
+}
+
+const derived = new WeakMap<CompiledVersion, Derived>();
+
+/** Compiled versions are shared by control planes, and so is what is made of them alone. */
+function derivedFrom(compiled: CompiledVersion): Derived {
+  let known = derived.get(compiled);
+  if (!known) derived.set(compiled, (known = {}));
+  return known;
 }
 
 /** By apiVersion. */

@@ -71,6 +71,8 @@ export interface Resource {
   readonly plane?: ControlPlane | undefined;
   /** What answers its verbs, of resources that store nothing. */
   readonly handlers?: Readonly<Partial<Record<Verb, (call: Call) => Promise<Answer>>>> | undefined;
+  /** What answers its subresources, by their names, where they are operations of this resource alone. */
+  readonly operations?: Readonly<Record<string, NonNullable<Resource['handlers']>>>;
 }
 
 export interface ScaleAccess {

@@ -2,6 +2,7 @@
 
 import type { KubeObject } from '@hangar/api';
 import type { ControlPlane } from '../../control-plane.ts';
+import { ownText } from '../../objects/own-memory.ts';
 import type { StoredForm } from '../../objects/stored.ts';
 import type { ConversionWebhook } from './conversion-webhook.ts';
 
@@ -84,7 +85,7 @@ export class StoredVersions {
   }
 }
 
-const headOf = (apiVersion: string): Buffer => Buffer.from(`{"apiVersion":${JSON.stringify(apiVersion)},`);
+const headOf = (apiVersion: string): Buffer => ownText(`{"apiVersion":${JSON.stringify(apiVersion)},`);
 
 const startsWith = (value: Uint8Array, head: Buffer): boolean =>
   value.length > head.length && head.compare(value, 0, head.length) === 0;

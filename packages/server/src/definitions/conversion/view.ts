@@ -2,11 +2,14 @@
 
 import type { ControlPlane } from '../../control-plane.ts';
 import { collectionPrefix } from '../../control-plane.ts';
+import { CacheBudget } from '../../objects/cache-budget.ts';
 import type { Collection } from '../../objects/collection.ts';
 import { Collections } from '../../objects/collections.ts';
 import type { Resource } from '../../resources/resource.ts';
 import { ConvertingStore } from './converting-store.ts';
 import type { StoredVersions } from './stored-versions.ts';
+
+const noMemory = new CacheBudget(0);
 
 /** Nothing of the resource is kept in memory: what its webhook makes of an object may change at any time. */
 class OtherCollections extends Collections {
@@ -14,7 +17,7 @@ class OtherCollections extends Collections {
   readonly #except: string;
 
   constructor(plane: ControlPlane, except: string) {
-    super(plane.store, 0);
+    super(plane.store, noMemory);
     this.#all = plane.collections;
     this.#except = except;
   }

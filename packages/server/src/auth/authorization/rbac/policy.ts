@@ -4,8 +4,10 @@
  */
 
 import { notFound } from '@hangar/api';
+import type { KubeObject } from '@hangar/api';
 import type { ControlPlane } from '../../../control-plane.ts';
 import { Followed } from '../../../objects/followed.ts';
+import { deepFrozen, digestOf, SharedByContent } from '../../../objects/shared-by-content.ts';
 import type { User } from '../../user.ts';
 import { readClusterRole } from './aggregation.ts';
 import type { ClusterRole } from './aggregation.ts';
@@ -15,6 +17,8 @@ import { rulesOf } from './rules.ts';
 import type { PolicyRule } from './rules.ts';
 
 const group = 'rbac.authorization.k8s.io';
+/** The default policy is the same in every control plane. */
+const shared = { isShared: true };
 const resource = (name: string) => ({ group, version: 'v1', resource: name });
 
 /** What one binding gives a user, or why it gives nothing. */
@@ -23,6 +27,19 @@ export type Grant =
   | { readonly missing: RoleRef; readonly rules: readonly [] };
 
 type Rules = readonly PolicyRule[];
+
+/** The same operator brings the same roles and bindings wherever it is installed; what is read of them is nobody's. */
+const clusterRoleOf = sharedReader(readClusterRole);
+const roleRulesOf = sharedReader(rulesOf);
+const bindingOf = sharedReader(readBinding);
+
+function sharedReader<T extends object>(read: (object: KubeObject) => T): (object: KubeObject) => T {
+  const known = new SharedByContent<T>();
+  return (object) => {
+    const value = read(object);
+    return known.get(digestOf(JSON.stringify(value)), () => deepFrozen(value));
+  };
+}
 
 export class Policy {
   readonly #clusterRoles: Followed<ClusterRole>;
@@ -44,13 +61,14 @@ export class Policy {
       this.#isIndexed = false;
       this.#generation++;
     };
-    this.#clusterRoles = new Followed(plane, resource('clusterroles'), readClusterRole, () => {
+    const rolesChanged = (): void => {
       changed();
       this.onClusterRolesChange?.();
-    });
-    this.#roles = new Followed(plane, resource('roles'), rulesOf, changed);
-    this.#clusterBindings = new Followed(plane, resource('clusterrolebindings'), readBinding, rebound);
-    this.#bindings = new Followed(plane, resource('rolebindings'), readBinding, rebound);
+    };
+    this.#clusterRoles = new Followed(plane, resource('clusterroles'), clusterRoleOf, rolesChanged, shared);
+    this.#roles = new Followed(plane, resource('roles'), roleRulesOf, changed, shared);
+    this.#clusterBindings = new Followed(plane, resource('clusterrolebindings'), bindingOf, rebound, shared);
+    this.#bindings = new Followed(plane, resource('rolebindings'), bindingOf, rebound, shared);
   }
 
   /** Grows with every change: whatever was concluded from the policy is as old as this. */
