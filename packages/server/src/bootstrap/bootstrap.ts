@@ -25,7 +25,8 @@ export async function bootstrap(plane: ControlPlane, options: BootstrapOptions):
     }
     if (writes.length === 0 || (await plane.store.commit(writes)).committed) {
       // Loaded when it is compared with the store, and forgotten: an idle server has no use for it.
-      return (await import('./policy/reconcile.ts')).ensurePolicy(plane);
+      await (await import('./policy/reconcile.ts')).ensurePolicy(plane);
+      return (await import('./ensure-flow-control.ts')).ensureFlowControl(plane);
     }
   }
   throw new Error('the objects that every control plane has could not be written');
