@@ -1,0 +1,310 @@
+/**
+ * Shares out one process among tenants. What is scarce is the time of its one event loop, not the number of requests: so
+ * tenants take turns by the time they were really given, whatever the number of their connections and whatever they ask for.
+ *
+ *   a turn of the loop    what sockets brought                          then, what waited
+ *                         ├ A ┼ A ┼ A: its slice is used up, it waits   ├ B … fair order, one slice in all ┤ next turn
+ *                               └ B: was given nothing yet, goes on at once
+ *
+ * Nothing waits while there is time: a tenant's requests go on at once until it has used up its slice of the turn, or has
+ * no seat. What waits goes on after everything that came with this turn was read, in fair order, for one slice; then the loop
+ * turns again. So a tenant that asks for little is at most a slice behind those who ask for everything, and whoever floods
+ * waits for his own requests alone: a connection without an answer brings no more of them.
+ *
+ * Time is measured from one request to the next, with whatever was done between: reading, answering. What comes later, after
+ * a commit or a drained socket, is estimated by those who know what it was.
+ *
+ * Nothing here costs anything while nobody asks: no timer runs unless somebody waits.
+ */
+
+import type { Clock } from '@hangar/core';
+import { FairOrder } from './fair-order.ts';
+import { FairnessMetrics } from './fairness-metrics.ts';
+import { HeldRefusals } from './held-refusals.ts';
+import { Seats } from './seats.ts';
+import type { PriorityLevel } from './flow-control/priority-level.ts';
+import { clientGone, tooManyRequests } from './refusal.ts';
+import type { Flow, Level, Place, TenantQueue, Waiting } from './tenant-queue.ts';
+
+export interface FairQueueOptions {
+  readonly clock: Clock;
+  /** How many that only read are under way at once; as kube-apiserver's `--max-requests-inflight`. */
+  readonly readOnlyMax?: number;
+  /** The same for those that change something. */
+  readonly mutatingMax?: number;
+  /** What waits is given so much of a turn; a tenant may use as much before it waits. */
+  readonly sliceMs?: number;
+  /** Who waits longer is refused. As kube-apiserver: a quarter of a request's minute. */
+  readonly waitMaxMs?: number;
+  readonly waitingMax?: number;
+  /** Refusals that are told later. */
+  readonly heldMax?: number;
+}
+
+/** A request that was let through; give it back to `leave`. */
+export interface Ticket {
+  readonly tenant: TenantQueue;
+  readonly isMutating: boolean;
+  readonly hasSeat: boolean;
+  /** Undefined: nobody asked. */
+  readonly level: Level | undefined;
+  /** Undefined: it went on at once. */
+  readonly flow: Flow | undefined;
+}
+
+/** How one asks to wait. */
+export interface WaitOptions {
+  readonly place: Place;
+  readonly isMutating: boolean;
+  /** Calls back when the client goes away; to be taken back by what it returns. */
+  readonly onGone: ((callback: () => void) => () => void) | undefined;
+}
+
+const defaults = { readOnlyMax: 400, mutatingMax: 200, sliceMs: 0.25, waitMaxMs: 15_000, waitingMax: 4_000 };
+/** All tenants together may use so much of a turn before everybody waits. */
+const turnMaxMs = 2;
+/** At most so many go on in one turn: what is cheaper than this part of a slice does not keep anybody waiting. */
+const stepsMax = 32;
+/** No request takes so long: somebody stopped the process, or the machine. */
+const measuredMaxMs = 200;
+const lookForOldEveryMs = 1_000;
+
+export class FairQueue {
+  readonly metrics = new FairnessMetrics();
+  readonly #clock: Clock;
+  readonly #options: Readonly<typeof defaults>;
+  readonly #seats: Seats;
+  readonly #held: HeldRefusals;
+  /** Tenants of which somebody waits. */
+  readonly #order = new FairOrder<TenantQueue>();
+  #waiting = 0;
+  /** Ranks of earlier ones do not count: when nobody waits, all are even. */
+  #epoch = 0;
+
+  #turn = 0;
+  #isTurning = false;
+  #usedMs = 0;
+  /** Whose time it is, and since when. */
+  #running: TenantQueue | undefined;
+  #runningFlow: Flow | undefined;
+  #sinceMs = 0;
+
+  /** Steps that were asked for and did not come yet. */
+  #steps = 0;
+  #steppedMs = 0;
+  #isStepping = false;
+  #isLookingForOld = false;
+
+  constructor(options: FairQueueOptions) {
+    this.#clock = options.clock;
+    this.#options = { ...defaults, ...options };
+    this.#seats = new Seats(this.#options.readOnlyMax, this.#options.mutatingMax);
+    this.#held = new HeldRefusals(options.clock, options.heldMax ?? 10_000);
+  }
+
+  /** Of all priority levels of a tenant together. */
+  get seatsMax(): number {
+    return this.#seats.max;
+  }
+
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** It came: from now on it is its tenant's time. Undefined: it has to wait. `given`: where it belongs, if that is known. */
+  enter(tenant: TenantQueue, isMutating: boolean, given?: PriorityLevel): Ticket | undefined {
+    this.#runs(tenant, undefined);
+    if (tenant.waiting > 0 || tenant.usedMs >= this.#options.sliceMs || this.#usedMs >= turnMaxMs) return undefined;
+    if (this.#waiting > 0 && tenant.rank > this.#order.now + this.#options.sliceMs) return undefined;
+    if (!this.#seats.isFreeFor(tenant, isMutating)) return undefined;
+    const level = given && tenant.level(given);
+    if (level) {
+      if (!tenant.hasSeat(level)) return undefined;
+      level.seats++;
+    }
+    this.#seats.take(tenant, isMutating);
+    return { tenant, isMutating, hasSeat: true, level, flow: undefined };
+  }
+
+  /** Goes on whatever else there is to do; its time is its tenant's all the same. */
+  pass(tenant: TenantQueue): Ticket {
+    this.#runs(tenant, undefined);
+    return { tenant, isMutating: false, hasSeat: false, level: undefined, flow: undefined };
+  }
+
+  /** Rejects with 429. */
+  wait(tenant: TenantQueue, { place, isMutating, onGone }: WaitOptions): Promise<Ticket> {
+    const isFull = tenant.waiting >= this.#options.waitingMax - this.#waiting;
+    if (isFull || !tenant.hasRoomFor(place)) {
+      this.metrics.refused(place, place.level.queuing ? 'queue-full' : 'concurrency-limit');
+      return this.refuse(tenant, tooManyRequests);
+    }
+    return new Promise((resolve, reject) => {
+      const sinceMs = this.#clock.monotonicMs();
+      const waiting: Waiting = {
+        place,
+        isMutating,
+        sinceMs,
+        isGone: false,
+        go: (flow) => {
+          unhook?.();
+          this.metrics.dispatched(place, (this.#clock.monotonicMs() - sinceMs) / 1_000);
+          resolve({ tenant, isMutating, hasSeat: true, level: flow.level, flow });
+        },
+        refuse: () => {
+          unhook?.();
+          this.metrics.refused(place, 'time-out');
+          reject(tooManyRequests);
+        },
+      };
+      let unhook: (() => void) | undefined;
+      this.#push(tenant, waiting);
+      unhook = onGone?.(() => {
+        if (waiting.isGone) return;
+        this.#dropped(tenant, () => tenant.drop(waiting));
+        this.metrics.refused(place, 'cancelled');
+        reject(clientGone);
+      });
+    });
+  }
+
+  /** Rejects with this error, later than it could. */
+  refuse(tenant: TenantQueue, error: Error): Promise<never> {
+    return new Promise((_, reject) => this.#held.hold(tenant, () => reject(error)));
+  }
+
+  /** What it will cost besides what is measured, in milliseconds of the loop. */
+  charge({ tenant, flow }: Ticket, laterMs: number): void {
+    this.#order.charge(tenant, laterMs);
+    if (flow) tenant.charge(flow, laterMs);
+  }
+
+  /** The request is answered. */
+  leave({ tenant, isMutating, hasSeat, level, flow }: Ticket): void {
+    if (hasSeat) this.#seats.leave(tenant, isMutating);
+    if (level) level.seats--;
+    // Sending the answer is still its time.
+    if (this.#isTurning) this.#runs(tenant, flow);
+    if (this.#waiting > 0) this.#askForSteps(1);
+  }
+
+  text(): string {
+    return this.metrics.text();
+  }
+
+  // Time.
+
+  #runs(tenant: TenantQueue, flow: Flow | undefined): void {
+    const nowMs = this.#clock.monotonicMs();
+    if (this.#running) this.#account(nowMs);
+    if (!this.#isTurning) {
+      this.#isTurning = true;
+      this.#turn++;
+      this.#usedMs = 0;
+      this.#clock.soon(this.#turned);
+    }
+    if (tenant.turn !== this.#turn) {
+      tenant.turn = this.#turn;
+      tenant.usedMs = 0;
+      if (tenant.epoch !== this.#epoch) {
+        tenant.epoch = this.#epoch;
+        tenant.rank = this.#order.now;
+      }
+    }
+    this.#running = tenant;
+    this.#runningFlow = flow;
+    this.#sinceMs = nowMs;
+  }
+
+  #account(nowMs: number): void {
+    const tenant = this.#running!;
+    const ms = Math.min(nowMs - this.#sinceMs, measuredMaxMs);
+    this.#usedMs += ms;
+    tenant.usedMs += ms;
+    this.#order.charge(tenant, ms);
+    if (this.#runningFlow) tenant.charge(this.#runningFlow, ms);
+    this.#running = undefined;
+  }
+
+  /** Everything that came with this turn was read. */
+  readonly #turned = (): void => {
+    if (this.#running) this.#account(this.#clock.monotonicMs());
+    this.#isTurning = false;
+    if (this.#waiting === 0) this.#epoch++;
+  };
+
+  // Those who wait.
+
+  #push(tenant: TenantQueue, waiting: Waiting): void {
+    tenant.push(waiting);
+    this.#waiting++;
+    this.metrics.queued(waiting.place);
+    this.#order.add(tenant);
+    this.#askForSteps(1);
+    this.#lookForOld();
+  }
+
+  #dropped(tenant: TenantQueue, drop: () => void): void {
+    const before = tenant.waiting;
+    drop();
+    this.#waiting -= before - tenant.waiting;
+    if (tenant.waiting === 0) this.#order.remove(tenant);
+  }
+
+  /** Each lets one go on. They come after one another with everything in between that follows from a request. */
+  #askForSteps(count: number): void {
+    for (let asked = 0; asked < count && this.#steps < stepsMax; asked++) {
+      this.#steps++;
+      this.#clock.soon(this.#step);
+    }
+  }
+
+  readonly #step = (): void => {
+    this.#steps--;
+    const nowMs = this.#clock.monotonicMs();
+    if (this.#running) this.#account(nowMs);
+    if (!this.#isStepping) {
+      this.#isStepping = true;
+      this.#steppedMs = nowMs;
+    }
+    const isOver = nowMs - this.#steppedMs >= this.#options.sliceMs;
+    const hasGone = !isOver && this.#waiting > 0 && this.#letOneGo();
+    if (this.#steps > 0) return;
+    this.#isStepping = false;
+    // Who cannot go on now is asked again when a seat is left.
+    if (isOver || hasGone) this.#askForSteps(Math.min(this.#waiting, stepsMax));
+  };
+
+  #letOneGo(): boolean {
+    if (this.#seats.areTaken) return false;
+    let taken: ReturnType<TenantQueue['take']>;
+    const tenant = this.#order.first((one) => {
+      taken = one.take((waiting) => this.#seats.isFreeFor(one, waiting.isMutating));
+      return taken !== undefined;
+    });
+    if (!tenant || !taken) return false;
+    const { waiting, flow } = taken;
+    this.#waiting--;
+    if (tenant.waiting === 0) this.#order.remove(tenant);
+    this.#seats.take(tenant, waiting.isMutating);
+    flow.level.seats++;
+    this.#runs(tenant, flow);
+    waiting.go(flow);
+    return true;
+  }
+
+  #lookForOld(): void {
+    if (this.#isLookingForOld || this.#waiting === 0) return;
+    this.#isLookingForOld = true;
+    this.#clock.after(lookForOldEveryMs, () => {
+      this.#isLookingForOld = false;
+      const sinceMs = this.#clock.monotonicMs() - this.#options.waitMaxMs;
+      for (const tenant of this.#order.all.slice()) {
+        this.#dropped(tenant, () => {
+          for (const waiting of tenant.takeOlder(sinceMs)) waiting.refuse();
+        });
+      }
+      this.#lookForOld();
+    });
+  }
+}

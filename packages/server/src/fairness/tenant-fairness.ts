@@ -1,0 +1,212 @@
+/**
+ * One control plane's requests on their way through the process's `FairQueue`: which of its flows they belong to, what they
+ * cost besides the time that is measured, and how many a second it may send at all.
+ *
+ * To which flow a request belongs is found out when it has to wait. Who belongs to the privileged group of the root plane
+ * runs this server, and never waits; in every other control plane that group goes first among its own and no further: a
+ * tenant's administrator is a tenant.
+ */
+
+import { mastersGroup } from '../auth/user.ts';
+import type { User } from '../auth/user.ts';
+import type { ControlPlane } from '../control-plane.ts';
+import { isStreaming } from '../http/message.ts';
+import type { Answer } from '../http/message.ts';
+import { isPublicPath } from '../request/public-paths.ts';
+import type { RequestInfo } from '../request/info.ts';
+import type { Resource } from '../resources/resource.ts';
+import type { FairQueue, Ticket } from './fair-queue.ts';
+import { placeLabels } from './fairness-metrics.ts';
+import type { Asked, Fairness, Turn } from './fairness.ts';
+import { Classifier } from './flow-control/classifier.ts';
+import type { Classified } from './flow-control/classifier.ts';
+import { distinguished } from './flow-control/flow-schema.ts';
+import { nominalSeats } from './flow-control/priority-level.ts';
+import { Rate } from './rate.ts';
+import { beyondRate } from './refusal.ts';
+import { TenantQueue } from './tenant-queue.ts';
+import type { Place } from './tenant-queue.ts';
+
+export interface TenantFairnessOptions {
+  readonly queue: FairQueue;
+  readonly plane: ControlPlane;
+  /** How many requests it may send; asked with each of them. Undefined: as many as there is time for. */
+  readonly requestsPerSecond?: () => number | undefined;
+}
+
+/** Milliseconds of the loop that no measurement sees: what follows a commit, telling watchers, sending what is long. */
+const writeMs = 0.1;
+const watcherMs = 0.01;
+const watchMs = 0.1;
+const mebibyteMs = 1;
+
+const root = 'root';
+const readVerbs = new Set(['get', 'list', 'watch', 'head', 'options']);
+
+/** Whoever sets up flows wants them to count, also where nobody had to wait yet. */
+const changesFlows = (info: RequestInfo): boolean =>
+  info.isResource && info.group === 'flowcontrol.apiserver.k8s.io' && !readVerbs.has(info.verb);
+
+export class TenantFairness implements Fairness {
+  readonly #queue: FairQueue;
+  readonly #tenant: TenantQueue;
+  readonly #plane: ControlPlane;
+  /** Undefined until somebody has to wait. */
+  #classifier: Classifier | undefined;
+  readonly #isRoot: boolean;
+  readonly #rate: Rate;
+  readonly #requestsPerSecond: () => number | undefined;
+  readonly #watchers = new Map<Resource, number>();
+  /** Which of the classifier's generations the queue knows. */
+  #generation = -1;
+
+  constructor({ queue, plane, requestsPerSecond = () => undefined }: TenantFairnessOptions) {
+    this.#queue = queue;
+    this.#tenant = new TenantQueue(plane.name);
+    this.#plane = plane;
+    this.#isRoot = plane.name === root;
+    this.#rate = new Rate(plane.clock);
+    this.#requestsPerSecond = requestsPerSecond;
+  }
+
+  enter(asked: Asked): Turn {
+    const { user, info } = asked;
+    const classified = this.#classifiedIfKnown(user, info);
+    if (!info.isResource && isPublicPath(info.path)) return new RequestTurn(this, classified, undefined);
+    const perSecond = this.#requestsPerSecond();
+    if (perSecond !== undefined && !this.#rate.take(perSecond)) {
+      this.#queue.metrics.beyondRate();
+      return new Refused(this.#queue.refuse(this.#tenant, beyondRate(this.#tenant.name, perSecond)));
+    }
+    const ticket = this.#ticketAtOnce(user, info, classified);
+    if (ticket) return new RequestTurn(this, classified, ticket);
+    return this.#wait(asked, classified);
+  }
+
+  #ticketAtOnce(user: User, info: RequestInfo, classified: Classified | undefined): Ticket | undefined {
+    if (this.#isRoot && user.groups.includes(mastersGroup)) return this.#queue.pass(this.#tenant);
+    return this.#queue.enter(this.#tenant, !readVerbs.has(info.verb), classified?.level);
+  }
+
+  /** The root plane's objects are read with its first request, those of others when they are first needed. */
+  #classifiedIfKnown(user: User, info: RequestInfo): Classified | undefined {
+    const classifier = this.#classifier;
+    if (classifier?.isLoaded) {
+      if (this.#generation !== classifier.generation) this.#useLevels(classifier);
+      return classifier.classify(user, info);
+    }
+    if (this.#isRoot || changesFlows(info)) this.#load();
+    return undefined;
+  }
+
+  #load(): void {
+    this.#classifier ??= new Classifier(this.#plane);
+    void this.#classifier.load();
+  }
+
+  #wait({ user, info, request }: Asked, classified: Classified | undefined): Turn {
+    if (!classified) this.#load();
+    const waiting = this.#queue.wait(this.#tenant, {
+      place: classified ? placeOf(classified, user, info) : unread(user),
+      isMutating: !readVerbs.has(info.verb),
+      onGone: request.passing?.onGone,
+    });
+    return new RequestTurn(this, classified, undefined, waiting);
+  }
+
+  #useLevels({ levels, generation }: Classifier): void {
+    const nominal = nominalSeats(levels.values(), this.#queue.seatsMax);
+    this.#tenant.use(
+      new Map(
+        [...levels.values()].map(({ name, lendable }) => {
+          const seats = nominal.get(name)!;
+          return [name, { nominal: seats, lendable: Math.round(seats * lendable) }];
+        }),
+      ),
+    );
+    this.#generation = generation;
+  }
+
+  watchBegan(resource: Resource): () => void {
+    const count = (change: 1 | -1): void => {
+      const now = (this.#watchers.get(resource) ?? 0) + change;
+      if (now > 0) this.#watchers.set(resource, now);
+      else this.#watchers.delete(resource);
+    };
+    count(1);
+    return () => count(-1);
+  }
+
+  left(ticket: Ticket, { body }: Answer, resource: Resource | undefined): void {
+    let laterMs = 0;
+    if (ticket.isMutating) laterMs += writeMs + (resource ? (this.#watchers.get(resource) ?? 0) * watcherMs : 0);
+    if (isStreaming(body)) laterMs += watchMs;
+    else laterMs += (bytesOf(body) / 1_048_576) * mebibyteMs;
+    if (laterMs > 0.01) this.#queue.charge(ticket, laterMs);
+    this.#queue.leave(ticket);
+  }
+
+  close(): void {
+    this.#classifier?.close();
+  }
+}
+
+function placeOf({ schema, level }: Classified, user: User, info: RequestInfo): Place {
+  const flow = `${schema.name} ${distinguished(schema, user, info)}`;
+  return { level, flow, labels: placeLabels(level.name, schema.name) };
+}
+
+/** Of those who wait before the objects were read: the privileged first, then everybody else, each user a flow. */
+function unread({ name, groups }: User): Place {
+  const isExempt = groups.includes(mastersGroup);
+  return { level: isExempt ? unreadLevels.exempt : unreadLevels.others, flow: name, labels: unreadLabels };
+}
+
+const ofAny = { uid: '', shares: 100, lendable: 0, borrowable: Infinity, queuing: { ofFlowMax: 300, max: 6_400 } };
+const unreadLevels = {
+  exempt: { ...ofAny, name: 'exempt', isExempt: true },
+  others: { ...ofAny, name: '', isExempt: false },
+};
+const unreadLabels = placeLabels('', '');
+
+function bytesOf(body: Uint8Array | readonly Uint8Array[]): number {
+  if (body instanceof Uint8Array) return body.length;
+  return body.reduce((sum, piece) => sum + piece.length, 0);
+}
+
+class RequestTurn implements Turn {
+  readonly waiting: Promise<void> | undefined;
+  readonly #fairness: TenantFairness;
+  readonly #classified: Classified | undefined;
+  #ticket: Ticket | undefined;
+
+  constructor(
+    fairness: TenantFairness,
+    classified: Classified | undefined,
+    ticket: Ticket | undefined,
+    waiting?: Promise<Ticket>,
+  ) {
+    this.#fairness = fairness;
+    this.#classified = classified;
+    this.#ticket = ticket;
+    this.waiting = waiting?.then((given) => void (this.#ticket = given));
+  }
+
+  left(answer: Answer, resource: Resource | undefined): Answer {
+    if (this.#ticket) this.#fairness.left(this.#ticket, answer, resource);
+    if (!this.#classified) return answer;
+    return { ...answer, headers: { ...answer.headers, ...this.#classified.headers } };
+  }
+}
+
+class Refused implements Turn {
+  readonly waiting: Promise<void>;
+
+  constructor(waiting: Promise<never>) {
+    this.waiting = waiting;
+  }
+
+  left(answer: Answer): Answer {
+    return answer;
+  }
+}

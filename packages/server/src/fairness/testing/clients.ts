@@ -1,0 +1,95 @@
+/** Clients of a `FairQueue` in a virtual loop, each with one request under way at a time. */
+
+import type { FairQueue, Ticket } from '../fair-queue.ts';
+import type { PriorityLevel } from '../flow-control/priority-level.ts';
+import { TenantQueue } from '../tenant-queue.ts';
+import type { VirtualLoop } from './virtual-loop.ts';
+
+export const level = (name: string, rest: Partial<PriorityLevel> = {}): PriorityLevel => ({
+  name,
+  uid: name,
+  isExempt: false,
+  shares: 100,
+  lendable: 0,
+  borrowable: Infinity,
+  queuing: { ofFlowMax: 300, max: 6_400 },
+  ...rest,
+});
+
+export const place = (one: PriorityLevel, flow = '') => ({
+  level: one,
+  flow,
+  labels: `{priority_level="${one.name}"}`,
+});
+
+export const ordinary = place(level('ordinary'));
+
+export interface Load {
+  readonly connections: number;
+  /** Of the loop, for each request. */
+  readonly costMs: number;
+  readonly place?: typeof ordinary;
+  readonly isMutating?: boolean;
+}
+
+export class Clients {
+  readonly tenant: TenantQueue;
+  answered = 0;
+  refused = 0;
+  busyMs = 0;
+  /** From when a request could be seen to its end. */
+  readonly latencies: number[] = [];
+  readonly #world: { readonly loop: VirtualLoop; readonly queue: FairQueue };
+  #isOver = false;
+
+  constructor(world: { readonly loop: VirtualLoop; readonly queue: FairQueue }, name: string | TenantQueue) {
+    this.#world = world;
+    this.tenant = typeof name === 'string' ? new TenantQueue(name) : name;
+  }
+
+  /** Each sends its next request as soon as it has an answer. */
+  flood(load: Load): void {
+    for (let n = 0; n < load.connections; n++) this.#send(load, () => this.#again(load));
+  }
+
+  /** One request every so often, whatever became of the last one. */
+  every(periodMs: number, load: Load, dueMs = this.#world.loop.monotonicMs()): void {
+    if (this.#isOver) return;
+    this.#send(load, () => {});
+    const nextMs = dueMs + periodMs;
+    const { loop } = this.#world;
+    loop.after(Math.max(0, nextMs - loop.monotonicMs()), () => this.every(periodMs, load, nextMs));
+  }
+
+  stop(): void {
+    this.#isOver = true;
+  }
+
+  #again(load: Load): void {
+    this.#send(load, () => this.#again(load));
+  }
+
+  #send(load: Load, then: () => void): void {
+    if (this.#isOver) return;
+    const { loop, queue } = this.#world;
+    const sentMs = loop.monotonicMs();
+    const { isMutating = false } = load;
+    loop.comes(() => {
+      const ticket = queue.enter(this.tenant, isMutating);
+      const answer = (given: Ticket): void => {
+        loop.spend(load.costMs);
+        this.busyMs += load.costMs;
+        this.answered++;
+        this.latencies.push(loop.monotonicMs() - sentMs);
+        queue.leave(given);
+        then();
+      };
+      if (ticket) return answer(ticket);
+      const asked = { place: load.place ?? ordinary, isMutating, onGone: undefined };
+      queue.wait(this.tenant, asked).then(answer, () => {
+        this.refused++;
+        then();
+      });
+    });
+  }
+}
