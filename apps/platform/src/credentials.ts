@@ -32,7 +32,7 @@ const certificateDays = 365;
 const renewBeforeMs = 30 * 86_400_000;
 
 /** Names that every server has: its own machine, and the service in the cluster. */
-const usualHosts = [
+export const usualHosts = [
   'localhost',
   '127.0.0.1',
   '::1',

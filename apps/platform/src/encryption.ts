@@ -6,7 +6,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemRandom } from '@hangar/core';
-import { EncryptedStore, encryptionOf, EncryptionConfigurationError, isSealed } from '@hangar/server';
+import {
+  clustersPrefix,
+  EncryptedStore,
+  encryptionOf,
+  EncryptionConfigurationError,
+  isSealed,
+  keysKey,
+  tenantPrefix,
+} from '@hangar/server';
 import { prefixRange } from '@hangar/store';
 import type { Store } from '@hangar/store';
 import { writeSecret } from './credentials.ts';
@@ -51,10 +59,27 @@ async function ownConfiguration(store: Store, prefix: string, { dataDirectory }:
   return file;
 }
 
-/** Of the management plane: what is written first is a token of its own controllers. */
+/** Of the management plane: what is written first is a token of its own controllers. And of tenants: each has keys. */
 async function hasSealedSecrets(store: Store, prefix: string): Promise<boolean> {
   const { entries } = await store.range(prefixRange(`${prefix}/clusters/root/secrets/`), { limit: 1 });
-  return entries.some(({ value }) => isSealed(value));
+  if (entries.some(({ value }) => isSealed(value))) return true;
+  for await (const path of planes(store, prefix)) {
+    const { entry } = await store.get(keysKey(tenantPrefix(prefix, path)));
+    if (entry && isSealed(entry.value)) return true;
+  }
+  return false;
+}
+
+/** The paths of those that have anything in the store, whether or not the management plane knows them. */
+async function* planes(store: Store, prefix: string): AsyncGenerator<string> {
+  const all = prefixRange(clustersPrefix(prefix));
+  for (let start = all.start; ;) {
+    const [next] = (await store.range({ ...all, start }, { limit: 1, keysOnly: true })).entries;
+    if (!next) return;
+    const path = next.key.slice(all.start.length).split('/', 1)[0]!;
+    yield path;
+    start = prefixRange(tenantPrefix(prefix, path)).end!;
+  }
 }
 
 /** Another name for every key, so that a value tells which one it needs. */

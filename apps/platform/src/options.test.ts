@@ -39,12 +39,48 @@ test('without options everything is in .data, and served on this machine only', 
       { type: 'RBAC', name: 'rbac' },
     ],
     advertiseAddress: undefined,
+    externalUrl: undefined,
     audit: undefined,
     encryptionConfig: undefined,
     admission: { enabled: [], disabled: [] },
     hosts: [],
     outboundAllow: [],
+    flow: { readOnlyMax: 400, mutatingMax: 200 },
+    cacheBytesMax: 256 * 1024 * 1024,
   });
+});
+
+test('how many requests are under way at once is a number, and not none', () => {
+  const args = ['--max-requests-inflight=800', '--max-mutating-requests-inflight', '1'];
+  assert.deepEqual(read(...args).flow, { readOnlyMax: 800, mutatingMax: 1 });
+  for (const text of ['0', '-1', '', '1.5', 'many']) {
+    assert.throws(() => readOptions([`--max-requests-inflight=${text}`]), UsageError, text);
+  }
+});
+
+test('the memory of caches is a size, and a wrong one is refused', () => {
+  for (const [text, bytes] of [
+    ['0', 0],
+    ['4096', 4_096],
+    ['16Ki', 16_384],
+    ['512Mi', 512 * 1024 ** 2],
+    ['2Gi', 2 * 1024 ** 3],
+  ] as const) {
+    assert.equal(read('--cache-memory', text).cacheBytesMax, bytes, text);
+  }
+  for (const text of ['', '-1', 'much', '1.5Gi', '1GB', '5 Mi', 'Mi', '999999999999999Ti']) {
+    assert.throws(() => readOptions([`--cache-memory=${text}`]), UsageError, text);
+  }
+});
+
+test('where tenants are reached is a server, whose name is one of this server', () => {
+  const { externalUrl, hosts } = read('--external-url=https://api.example.com:8443/', '--host=a');
+  assert.equal(externalUrl, 'https://api.example.com:8443');
+  assert.deepEqual(hosts, ['a', 'api.example.com']);
+  assert.deepEqual(read('--external-url=https://[::1]:6443').hosts, ['::1']);
+  for (const text of ['', 'api.example.com', 'http://a', 'https://a/b', 'https://u@a', 'https://a?b']) {
+    assert.throws(() => readOptions([`--external-url=${text}`]), UsageError, text);
+  }
 });
 
 test('networks that may be reached are networks', () => {

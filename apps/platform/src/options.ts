@@ -10,7 +10,10 @@ import { authenticationFlags, authenticationHelp, authenticationOptions } from '
 import type { AuthenticationOptions } from './authentication-options.ts';
 import { authorizationFlags, authorizationHelp, authorizationSource } from './authorization-options.ts';
 import type { AuthorizationSource } from './authorization-options.ts';
+import { flowFlags, flowHelp, flowOptions } from './flow-options.ts';
+import type { FlowOptions } from './flow-options.ts';
 import { helpText } from './help.ts';
+import { cacheBytes, memoryFlags, memoryHelp } from './memory-options.ts';
 import { servingFlags, servingHelp, servingOptions } from './serving-options.ts';
 import type { ServingOptions } from './serving-options.ts';
 import { storeFlags, storeHelp, storeOptions } from './store-options.ts';
@@ -41,8 +44,13 @@ export interface PlatformOptions {
   readonly admission: PluginChoice;
   /** More names and addresses for the server's certificate. */
   readonly hosts: readonly string[];
+  /** Where clients reach tenants, whichever replica answers; their tokens name it. Absent: where the API is served. */
+  readonly externalUrl: string | undefined;
   /** Networks that webhooks and APIServices may name although they are on this machine or its link. */
   readonly outboundAllow: readonly string[];
+  readonly flow: FlowOptions;
+  /** What all control planes together may keep in memory of their stores. */
+  readonly cacheBytesMax: number;
 }
 
 export const help = helpText('Hangar, a home for Kubernetes control planes.\n\nUsage: hangar [options]', [
@@ -61,6 +69,7 @@ export const help = helpText('Hangar, a home for Kubernetes control planes.\n\nU
       ['--listen HOST:PORT', 'where the API is served, over TLS (default: 127.0.0.1:6443; port 0: any)'],
       ['--advertise-address IP', 'what the endpoints of the kubernetes service say (default: where the API is served)'],
       ['--host NAME', 'one more name or address of this server, for its certificate; may be repeated'],
+      ['--external-url URL', 'where tenants are reached, the same for all replicas (default: where the API is served)'],
       ...servingHelp,
     ],
   },
@@ -93,6 +102,8 @@ export const help = helpText('Hangar, a home for Kubernetes control planes.\n\nU
       ],
     ],
   },
+  flowHelp,
+  memoryHelp,
   {
     title: 'Environment',
     rows: [
@@ -121,8 +132,10 @@ export function readOptions(args: readonly string[]): PlatformOptions | 'help' |
     audit: auditOptions(values),
     encryptionConfig: values['encryption-provider-config'],
     admission: plugins(values['enable-admission-plugins'], values['disable-admission-plugins']),
-    hosts: values.host ?? [],
+    ...reachedAt(values.host ?? [], values['external-url']),
     outboundAllow: networks(values['outbound-allow-cidr'] ?? []),
+    flow: flowOptions(values),
+    cacheBytesMax: cacheBytes(values),
   };
 }
 
@@ -133,11 +146,14 @@ export const flags = {
   kubeconfig: { type: 'string' },
   'advertise-address': { type: 'string' },
   host: { type: 'string', multiple: true },
+  'external-url': { type: 'string' },
   'token-file': { type: 'string' },
   ...servingFlags,
   ...authenticationFlags,
   ...authorizationFlags,
   ...auditFlags,
+  ...flowFlags,
+  ...memoryFlags,
   'outbound-allow-cidr': { type: 'string', multiple: true },
   'encryption-provider-config': { type: 'string' },
   'enable-admission-plugins': { type: 'string', multiple: true },
@@ -159,6 +175,17 @@ function parse(args: readonly string[]) {
   } catch (error) {
     throw new UsageError((error as Error).message, { cause: error });
   }
+}
+
+/** The name in the URL is one of the server's, too. */
+function reachedAt(hosts: string[], external: string | undefined): Pick<PlatformOptions, 'hosts' | 'externalUrl'> {
+  if (external === undefined) return { hosts, externalUrl: undefined };
+  const url = URL.canParse(external) ? new URL(external) : undefined;
+  if (url?.protocol !== 'https:' || url.href !== `${url.origin}/`) {
+    throw new UsageError(`--external-url: "${external}" is not https://HOST or https://HOST:PORT`);
+  }
+  const name = url.hostname.replaceAll(/[[\]]/g, '');
+  return { hosts: hosts.includes(name) ? hosts : [...hosts, name], externalUrl: url.origin };
 }
 
 function listenAddress(text: string): { host: string; port: number } {

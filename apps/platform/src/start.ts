@@ -7,22 +7,30 @@ import { systemClock, systemRandom } from '@hangar/core';
 import type { Logger } from '@hangar/core';
 import { kubeconfig } from '@hangar/pki';
 import {
+  advertisedTenantAuthority,
   Aggregator,
   ApiServer,
   AuthenticationPublisher,
   bootstrap,
+  CacheBudget,
+  FairQueue,
   isPublicPath,
   listen,
   ObservedStore,
   openControlPlane,
   Outbound,
+  insistOnRoot,
+  servingCertificates,
+  Tenancy,
+  TenantFairness,
+  usageStatus,
 } from '@hangar/server';
 import type { ApiServerOptions, ControlPlane, Handler } from '@hangar/server';
 import type { Store } from '@hangar/store';
 import { authentication } from './authentication.ts';
 import type { Authentication } from './authentication.ts';
 import { authorization } from './authorization.ts';
-import { frontProxyName, loadCredentials, writeSecret } from './credentials.ts';
+import { frontProxyName, loadCredentials, usualHosts, writeSecret } from './credentials.ts';
 import type { Credentials } from './credentials.ts';
 import { FollowedFiles } from './followed-file.ts';
 import { followServing, renewRegularly, servingPair } from './serving.ts';
@@ -62,6 +70,7 @@ export async function start(options: PlatformOptions, log: Logger): Promise<Runn
   const store = await encrypted(measured, storePrefix, options);
   const auditor = options.audit && (await (await import('./audit.ts')).openAuditor(options.audit, outbound, log));
   opened.defer(() => auditor?.close());
+  const cacheBudget = new CacheBudget(options.cacheBytesMax);
   const open = await openControlPlane({
     name: 'root',
     prefix: storePrefix,
@@ -69,6 +78,7 @@ export async function start(options: PlatformOptions, log: Logger): Promise<Runn
     clock: systemClock,
     random: systemRandom,
     outbound,
+    cacheBudget,
     admission: options.admission,
   });
   opened.defer(() => open.close());
@@ -77,16 +87,42 @@ export async function start(options: PlatformOptions, log: Logger): Promise<Runn
     log.error('the authorization configuration is not used', { error }),
   );
   opened.defer(() => allowed.close());
+  const fairQueue = new FairQueue({ clock: systemClock, ...options.flow });
+  const fairness = new TenantFairness({ queue: fairQueue, plane: open.plane });
+  opened.defer(() => fairness.close());
   const aggregation = aggregationOf(open.plane, () => credentials, log);
   opened.defer(() => aggregation.close());
+  const tenancy = new Tenancy({
+    root: open.plane,
+    store,
+    storePrefix,
+    clock: systemClock,
+    random: systemRandom,
+    outbound,
+    admission: options.admission,
+    cacheBudget,
+    fairQueue,
+    bootstrap: () => ({ serviceCidr, serviceAddress, endpoint: endpointOf(options, listener.port) }),
+    ownHosts: () => [...usualHosts, ...options.hosts],
+    rootGuard: () => server.guard,
+    url: (path) => `${options.externalUrl ?? state.url}/clusters/${path}/control-plane`,
+    servingCa: () => servingCa(options, credentials, pair),
+    onError: (error) => log.error('a request to a tenant failed', { error }),
+    onDestroyed: (tenant, usage) => log.info('tenant destroyed', { tenant, usage: usageStatus(usage) }),
+    ...(auditor && { auditor }),
+  });
+  opened.defer(() => tenancy.close());
   const server = apiServer(trusted, open.plane, {
     state,
     log,
     aggregator: aggregation.aggregator,
     authorizers: [allowed],
-    metrics: () => measured.text(),
+    fairness,
+    metrics: () => [measured.text(), fairQueue.text(), tenancy.metricsText()].join('\n'),
     ...(auditor && { auditor }),
   });
+  const world = { clock: systemClock, random: systemRandom };
+  const hostCertificates = servingCertificates({ authority: () => credentials.authority, ...world });
   const pair = await servingPair(options.serving, credentials, options.dataDirectory);
   const listener = await listen({
     host: options.host,
@@ -94,9 +130,14 @@ export async function start(options: PlatformOptions, log: Logger): Promise<Runn
     key: pair.key,
     certificate: pair.certificate,
     clientCas: trusted.clientCas,
+    advertisedCas: advertisedTenantAuthority,
+    serverCertificate: (name) => (tenancy.tenants.findByHost(name) ? hostCertificates(name) : undefined),
     clock: systemClock,
     handler: logged(
-      onceStarted((request) => server.handle(request), state),
+      onceStarted(
+        tenancy.handler((request) => server.handle(request)),
+        state,
+      ),
       log,
     ),
     closeGraceMs: requestLastsMs,
@@ -113,10 +154,10 @@ export async function start(options: PlatformOptions, log: Logger): Promise<Runn
     }
   }, log);
   opened.defer(() => renewal.close());
-  const address = isAny(options.host) ? '127.0.0.1' : options.host;
+  const address = reachable(options);
   state.url = `https://${address.includes(':') ? `[${address}]` : address}:${listener.port}`;
-  const endpoint = { address: options.advertiseAddress ?? address, port: listener.port };
-  await bootstrap(open.plane, { serviceCidr, serviceAddress, endpoint });
+  await bootstrap(open.plane, { serviceCidr, serviceAddress, endpoint: endpointOf(options, listener.port) });
+  await tenancy.start();
   await aggregation.start();
   await writeKubeconfig(options, state.url, credentials, pair);
   state.isStarted = true;
@@ -166,7 +207,7 @@ function credentialsOf({ host, hosts, dataDirectory }: PlatformOptions): Promise
 }
 
 /** Who is asked about requests, and who is told of them. */
-type Accounts = Pick<ApiServerOptions, 'aggregator' | 'auditor' | 'authorizers' | 'metrics'>;
+type Accounts = Pick<ApiServerOptions, 'aggregator' | 'auditor' | 'authorizers' | 'fairness' | 'metrics'>;
 
 interface State {
   readonly isReady: boolean;
@@ -187,6 +228,7 @@ function apiServer(
       readyz: [ping, { name: 'store', check: () => storeProblem(plane.store) }, readiness(() => state.isReady)],
     },
     address: () => state.url.replace('https://', ''),
+    admits: (_info, request) => insistOnRoot(request),
     onError: (error) => log.error('a request failed', { error }),
   });
 }
@@ -212,24 +254,35 @@ function aggregationOf(plane: ControlPlane, credentials: () => Credentials, log:
   };
 }
 
-/** It trusts what the port shows, whoever issued that. */
 async function writeKubeconfig(
-  { kubeconfig: path, serving }: PlatformOptions,
+  options: PlatformOptions,
   url: string,
-  { authority, admin }: Credentials,
+  credentials: Credentials,
   pair: ServingPair,
 ): Promise<void> {
+  const { kubeconfig: path } = options;
   await mkdir(dirname(path), { recursive: true });
   const text = kubeconfig({
     name: 'hangar',
     user: 'admin',
     server: url,
-    authority:
-      serving.certificateFile === undefined ? authority.certificate : `${authority.certificate}${pair.certificate}`,
-    credentials: admin,
+    authority: servingCa(options, credentials, pair),
+    credentials: credentials.admin,
   });
   await writeSecret(path, text);
 }
+
+/** Clients trust what the port shows, whoever issued that. */
+const servingCa = ({ serving }: PlatformOptions, { authority }: Credentials, pair: ServingPair): string =>
+  serving.certificateFile === undefined ? authority.certificate : `${authority.certificate}${pair.certificate}`;
+
+const reachable = ({ host }: PlatformOptions): string => (isAny(host) ? '127.0.0.1' : host);
+
+/** Where clients in the cluster find this server. */
+const endpointOf = (options: PlatformOptions, port: number): { address: string; port: number } => ({
+  address: options.advertiseAddress ?? reachable(options),
+  port,
+});
 
 const isAny = (host: string): boolean => host === '0.0.0.0' || host === '::';
 

@@ -10,11 +10,13 @@
  *   verbs/        create, get, list, watch, update, patch, delete
  *   subresources/ scale, and those that are operations of their own: bindings, evictions
  *   allocation/   what objects have besides themselves: a service's addresses and ports
+ *   fairness/     who goes on now and who waits, by control plane and flow
  *   aggregation/  group-versions that other servers serve behind this one
  *   library/      for writing such a server: `@hangar/server/library`
  *   outbound/     what the server calls by itself, and where it may go
  *   reviews/      questions about users and what they may do
  *   documents/    discovery, OpenAPI, version, health
+ *   tenancy/      virtual control planes: many of them behind one port
  */
 
 export { Aggregator } from './aggregation/aggregator.ts';
@@ -50,9 +52,12 @@ export type { BootstrapOptions } from './bootstrap/objects.ts';
 export { openControlPlane } from './open-control-plane.ts';
 export type { ControlPlaneOptions, OpenControlPlane } from './open-control-plane.ts';
 export type { ControlPlane } from './control-plane.ts';
+export { FairQueue, TenantFairness } from './fairness/index.ts';
+export type { FairQueueOptions, Fairness, TenantFairnessOptions } from './fairness/index.ts';
 export { listen } from './http/listener.ts';
 export type { Listener, ListenOptions } from './http/listener.ts';
 export type { Answer, Handler, Headers, Peer, ServerRequest, Sink, Streaming } from './http/message.ts';
+export { CacheBudget, defaultCacheBytesMax } from './objects/cache-budget.ts';
 export { Expiry } from './objects/expiry.ts';
 export { kubeconfigAccess } from './outbound/cluster-access.ts';
 export { postToCluster } from './outbound/cluster-post.ts';
@@ -65,3 +70,17 @@ export type { ApiServerOptions } from './server.ts';
 export * from './encryption/index.ts';
 export { ObservedStore } from './metrics/observed-store.ts';
 export { isPublicPath } from './request/public-paths.ts';
+export { insistOnRoot, Tenancy } from './tenancy/tenancy.ts';
+export type { TenancyOptions } from './tenancy/tenancy.ts';
+export type {
+  ClusterBatch,
+  ClusterEvent,
+  ClusterList,
+  ClusterObject,
+  ClusterWatch,
+  Wildcard,
+} from './tenancy/wildcard/index.ts';
+export { usageStatus } from './tenancy/usage/usage-status.ts';
+export { advertisedTenantAuthority } from './tenancy/keys/advertised-authority.ts';
+export { servingCertificates } from './tenancy/keys/serving-certificates.ts';
+export { clustersPrefix, keysKey, tenantPrefix } from './tenancy/layout.ts';

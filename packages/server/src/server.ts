@@ -20,6 +20,7 @@ import type { TokenAuthenticator } from './auth/tokens.ts';
 import type { User } from './auth/user.ts';
 import { Documents } from './documents/documents.ts';
 import type { DocumentsOptions } from './documents/documents.ts';
+import type { Fairness, Turn } from './fairness/fairness.ts';
 import { isStreaming } from './http/message.ts';
 import type { Answer, ServerRequest, Streaming } from './http/message.ts';
 import { RequestMetrics } from './metrics/request-metrics.ts';
@@ -46,6 +47,10 @@ export interface ApiServerOptions extends DocumentsOptions {
   readonly anonymous?: AnonymousAccess;
   /** Absent: nothing is audited. */
   readonly auditor?: Auditor;
+  /** Throws for what is not answered at all now, whoever asks; told as soon as it is known who does. */
+  readonly admits?: (info: RequestInfo, request: ServerRequest) => void;
+  /** Who goes on now and who waits, when it is known who asks. Absent: nobody waits. */
+  readonly fairness?: Fairness;
   /** Told of every failure that is the server's own. */
   readonly onError: (error: Error) => void;
 }
@@ -59,7 +64,19 @@ interface About {
   info: RequestInfo | undefined;
   resource: Resource | undefined;
   audit: AuditRecord | undefined;
+  turn: Turn | undefined;
   readonly warnings: string[];
+}
+
+type Read = { readonly info: RequestInfo } | { readonly info: undefined; readonly error: unknown };
+
+/** What cannot be read is told only to those who are known: others would learn from it that there is somebody here to ask. */
+function infoOf(method: string, path: string, isWatch: boolean): Read {
+  try {
+    return { info: requestInfo(method, path, isWatch) };
+  } catch (error) {
+    return { info: undefined, error };
+  }
 }
 
 const spanOf = (request: ServerRequest) => (): TraceAttributes => ({
@@ -84,6 +101,11 @@ export class ApiServer {
     this.#documents = new Documents(options, this.#metrics);
   }
 
+  /** Who asks and may they, for those who ask on somebody's behalf. */
+  get guard(): Guard {
+    return this.#guard;
+  }
+
   /** Never rejects. */
   handle(request: ServerRequest): Promise<Answer> {
     return isTraced() ? traced('request', () => this.#account(request), spanOf(request)) : this.#account(request);
@@ -96,13 +118,17 @@ export class ApiServer {
       info: undefined,
       resource: undefined,
       audit: undefined,
+      turn: undefined,
       warnings: [],
     };
     const ended = this.#metrics.begin(request.method);
-    const answered = await this.#answer(request, about);
+    const made = await this.#answer(request, about);
+    const answered = about.turn ? about.turn.left(made, about.resource) : made;
     ended(about.info, about.resource, answered.status);
     const answer = this.#options.auditor ? this.#audited(request, about, answered) : answered;
-    return isStreaming(answer.body) && about.resource ? this.#countWatch(answer, answer.body, about.resource) : answer;
+    // Other streams have an end of their own: a backup that is downloaded.
+    const isWatch = about.info?.verb === 'watch' && about.resource !== undefined;
+    return isWatch && isStreaming(answer.body) ? this.#countWatch(answer, answer.body, about.resource!) : answer;
   }
 
   /** Who could not be authenticated has no record yet. */
@@ -117,7 +143,8 @@ export class ApiServer {
       return forPeople(await this.#handle(request, about), request);
     } catch (error) {
       if (error instanceof PageNotFound) return pageNotFoundAnswer;
-      return forPeople(errorAnswer(this.#statusOf(error), request.header('accept'), about.warnings), request);
+      const answer = forPeople(errorAnswer(this.#statusOf(error), request.header('accept'), about.warnings), request);
+      return about.user ? answer : { ...answer, isToStranger: true };
     }
   }
 
@@ -127,6 +154,7 @@ export class ApiServer {
       body: {
         start: (sink) => {
           sink.onClose(this.#metrics.watchBegan(resource));
+          if (this.#options.fairness) sink.onClose(this.#options.fairness.watchBegan(resource));
           body.start(sink);
         },
       },
@@ -145,15 +173,18 @@ export class ApiServer {
     let request = given;
     const { path, query } = splitTarget(request.target);
     const parameters = new Query(query);
-    const info = requestInfo(request.method, path, query !== '' && (parameters.flag('watch') ?? false));
-    about.info = info;
+    const read = infoOf(request.method, path, query !== '' && (parameters.flag('watch') ?? false));
+    about.info = read.info;
     const authenticating = traced('authenticate', () => this.#entrance.authenticate(given, path));
     const authenticated = isPromise(authenticating) ? await authenticating : authenticating;
     about.user = authenticated;
+    if (!read.info) throw read.error;
+    const { info } = read;
     if (this.#options.auditor) {
       about.audit = this.#options.auditor.begin(request, info, authenticated);
       if (about.audit) request = about.audit.request;
     }
+    this.#options.admits?.(info, given);
     const selected = query === '' ? info : selectedRequest(info, path, parameters);
     const wanted = wantedUser(request);
     if (wanted) {
@@ -161,6 +192,10 @@ export class ApiServer {
     }
     const user = about.impersonated?.user ?? authenticated;
     if (about.impersonated) about.audit?.impersonated(user);
+    if (this.#options.fairness) {
+      about.turn = this.#options.fairness.enter({ user, info, request });
+      if (about.turn.waiting) await about.turn.waiting;
+    }
     const authorizing = traced('authorize', () => this.#entrance.authorize(user, selected, about.audit));
     if (authorizing) await authorizing;
     const remote = this.#options.aggregator?.find(path);

@@ -81,6 +81,17 @@ export async function publishAuthentication(plane: ControlPlane, published: Publ
 
 type Data = Readonly<Record<string, string>>;
 
+/** What is published where nothing was before. */
+export const publishedData = ({ clientCa, frontProxyCa, allowedNames }: PublishedAuthentication): Data => ({
+  'client-ca-file': clientCa,
+  'requestheader-client-ca-file': frontProxyCa,
+  'requestheader-allowed-names': JSON.stringify(allowedNames),
+  'requestheader-extra-headers-prefix': JSON.stringify([identityHeaderNames.extraPrefix]),
+  'requestheader-group-headers': JSON.stringify([identityHeaderNames.group]),
+  'requestheader-uid-headers': JSON.stringify([identityHeaderNames.uid]),
+  'requestheader-username-headers': JSON.stringify([identityHeaderNames.user]),
+});
+
 function merged(known: Data, { clientCa, frontProxyCa, allowedNames }: PublishedAuthentication, clock: Clock): Data {
   const names = (field: string, own: readonly string[]): string =>
     JSON.stringify([...new Set([...own, ...namesIn(known[field])])]);

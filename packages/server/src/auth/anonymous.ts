@@ -1,8 +1,9 @@
 /** Where a request without any credentials is let in as `system:anonymous`, to be judged as everybody else. */
 
+import type { ServerRequest } from '../http/message.ts';
 import { isPublicPath } from '../request/public-paths.ts';
 
-export type AnonymousAccess = (path: string) => boolean;
+export type AnonymousAccess = (path: string, request: ServerRequest) => boolean;
 
 /** Whoever may reach the port may ask whether the server is well, and which one it is. */
 export const anonymousHealth: AnonymousAccess = isPublicPath;

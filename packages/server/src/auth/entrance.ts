@@ -35,7 +35,7 @@ export class Entrance {
 
   #stranger(request: ServerRequest, path: string): User {
     // Credentials that are not valid are refused even where none are needed.
-    if (this.#isLetIn(path) && request.header('authorization') === undefined) return anonymous;
+    if (this.#isLetIn(path, request) && request.header('authorization') === undefined) return anonymous;
     throw unauthorized();
   }
 

@@ -53,12 +53,21 @@ export class Guard {
     return this.#identifyFrom(0, request);
   }
 
-  #identifyFrom(at: number, request: ServerRequest): User | undefined | Promise<User | undefined> {
-    for (; at < this.#authenticators.length; at++) {
+  /** The same by everything but tokens: by what the connection itself has proved. */
+  identifyConnection(request: ServerRequest): User | undefined | Promise<User | undefined> {
+    return this.#identifyFrom(0, request, this.#authenticators.length - 1);
+  }
+
+  #identifyFrom(
+    at: number,
+    request: ServerRequest,
+    end = this.#authenticators.length,
+  ): User | undefined | Promise<User | undefined> {
+    for (; at < end; at++) {
       const found = this.#authenticators[at]!.authenticate(request);
       if (isPromise(found)) {
         const following = at + 1;
-        return found.then((user) => user ?? this.#identifyFrom(following, request));
+        return found.then((user) => user ?? this.#identifyFrom(following, request, end));
       }
       if (found) return found;
     }

@@ -3,6 +3,7 @@
 import type { Random } from '@hangar/core';
 import { keyResources } from '../resources/key-resource.ts';
 import type { GroupResource } from '../resources/key-resource.ts';
+import { isKeysKey } from '../tenancy/layout.ts';
 import { parseStrictly, unknownFields } from '../strict-configuration.ts';
 import type { TransformerOf } from './encrypted-store.ts';
 import { provider, secretLengths } from './provider.ts';
@@ -21,13 +22,16 @@ interface Rule {
 /** As many as there are resources, and not more when they come and go. */
 const knownMax = 10_000;
 
+/** Keys of tenants are sealed wherever secrets are: whoever has them can be everybody in the tenant. */
+const secrets: GroupResource = { group: '', resource: 'secrets' };
+
 /** `prefix` is the store's: keys are `<prefix>/clusters/<path>/<resource>/…`. Throws EncryptionConfigurationError. */
 export function encryptionOf(text: string, prefix: string, random: Random): TransformerOf {
   const rules = readRules(text, random);
   const resourceOf = keyResources(prefix);
   const known = new Map<GroupResource, Transformer | undefined>();
   return (key) => {
-    const resource = resourceOf(key);
+    const resource = isKeysKey(prefix, key) ? secrets : resourceOf(key);
     if (!resource) return undefined;
     if (known.has(resource)) return known.get(resource);
     const found = rules.find(({ resources }) => resources.some((one) => matches(one, resource)))?.transformer;

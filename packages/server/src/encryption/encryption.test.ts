@@ -131,6 +131,12 @@ test('resources are chosen by name, by group and all, of every control plane; th
   assert.ok(transformed(['*.example.com'], 'root/example.com/widgets/default/a'));
   assert.ok(transformed(['*.'], 'root/services/specs/default/a'));
   assert.ok(transformed(['*.*'], 'root/minions/a'));
+  assert.ok(transformed(['secrets'], 'demo/.hangar/keys'));
+  assert.ok(transformed(['*.'], 'demo/.hangar/keys'));
+  assert.ok(transformed(['*.*'], 'demo/.hangar/keys'));
+  assert.ok(!transformed(['configmaps'], 'demo/.hangar/keys'));
+  assert.ok(!transformed(['secrets'], 'demo/.hangar/tenant'));
+  assert.ok(!transformed(['secrets'], 'demo/configmaps/.hangar/keys'));
   assert.ok(!transformed(['*.'], 'root/deployments/default/a'));
   assert.ok(!transformed(['secrets'], 'root/configmaps/secrets/secrets'));
   assert.ok(!transformed(['secrets'], 'secrets/configmaps/default/a'));

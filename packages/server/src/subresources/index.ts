@@ -51,6 +51,7 @@ const byName: Readonly<Record<string, Handlers>> = {
 export function subresourceHandler(resource: Resource, name: string, verb: Verb): CallHandler | undefined {
   const subresource = resource.subresources.find((one) => one.name === name);
   if (!subresource?.verbs.includes(verb)) return undefined;
+  if (resource.operations && Object.hasOwn(resource.operations, name)) return resource.operations[name]![verb];
   const key = name === 'proxy' ? `${resource.name}/proxy` : name;
   return Object.hasOwn(byName, key) ? byName[key]![verb] : undefined;
 }

@@ -9,7 +9,9 @@ import { privilegedGroup } from '../auth/authorize.ts';
 import type { Authorizer } from '../auth/authorize.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import type { HealthChecks } from '../documents/health.ts';
+import type { Fairness } from '../fairness/fairness.ts';
 import type { Peer, ServerRequest } from '../http/message.ts';
+import { CacheBudget } from '../objects/cache-budget.ts';
 import { openControlPlane } from '../open-control-plane.ts';
 import type { Outbound } from '../outbound/index.ts';
 import { ApiServer } from '../server.ts';
@@ -35,6 +37,9 @@ export interface ServerOptions extends PlaneOptions, TestAuthentication {
   /** Absent: administrators may do everything, all others nothing. */
   readonly authorizers?: readonly Authorizer[] | ((plane: ControlPlane) => readonly Authorizer[]);
   readonly health?: HealthChecks;
+  readonly admits?: ApiServerOptions['admits'];
+  /** Absent: nobody waits. */
+  readonly fairness?: (plane: ControlPlane) => Fairness;
 }
 
 export interface OpenServer {
@@ -59,7 +64,7 @@ export const openTestPlane = (store: Store, options: PlaneOptions = {}): ReturnT
       serviceCidr: '10.0.0.0/24',
       endpoint: { address: '127.0.0.1', port: 6443 },
     },
-    ...(options.cacheBytesMax === undefined ? {} : { cacheBytesMax: options.cacheBytesMax }),
+    ...(options.cacheBytesMax === undefined ? {} : { cacheBudget: new CacheBudget(options.cacheBytesMax) }),
     ...(options.outbound === undefined ? {} : { outbound: options.outbound }),
   });
 
@@ -73,6 +78,8 @@ export async function openServer(store: Store, options: ServerOptions = {}): Pro
     ...options.authentication?.(plane),
     authorizers: typeof authorizers === 'function' ? authorizers(plane) : authorizers,
     ...(auditor && { auditor }),
+    ...(options.admits && { admits: options.admits }),
+    ...(options.fairness && { fairness: options.fairness(plane) }),
     health: options.health ?? { livez: [], readyz: [] },
     address: () => '127.0.0.1:6443',
     onError: (error) => problems.push(error),

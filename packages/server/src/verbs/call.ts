@@ -1,5 +1,6 @@
 /** One request to one resource of one control plane: what every verb is given. */
 
+import type { Allocation } from '../allocation/allocation.ts';
 import type { Guard } from '../auth/guard.ts';
 import type { User } from '../auth/user.ts';
 import type { ControlPlane } from '../control-plane.ts';
@@ -17,6 +18,8 @@ export interface Call {
   readonly user: User;
   /** For those who ask what others may do. */
   readonly guard: Guard;
+  /** Of what is created: instead of the resource's own. */
+  readonly allocation?: Allocation;
   /** Texts for `Warning` headers, in the order that they were found. */
   readonly warnings: string[];
 }

@@ -15,6 +15,7 @@ import {
 import type { KubeObject } from '@hangar/api';
 import { absent } from '@hangar/store';
 import type { Entry, Revision, Write } from '@hangar/store';
+import type { Allocation } from '../allocation/allocation.ts';
 import { inTurn } from '../allocation/turns.ts';
 import { forbidden } from '../auth/forbidden.ts';
 import { objectKey } from '../control-plane.ts';
@@ -109,11 +110,13 @@ export async function createObject(call: Call, object: KubeObject, options: Writ
   }
 }
 
+const allocationOf = ({ allocation, resource }: Call): Allocation | undefined => allocation ?? resource.allocation;
+
 async function storeNew(call: Call, object: KubeObject, options: WriteOptions): Promise<Entry> {
-  if (!call.resource.allocation) return (await tryStoreNew(call, object, options))!;
+  if (!allocationOf(call)) return (await tryStoreNew(call, object, options))!;
   for (let attempt = 0; attempt < unconditionalAttemptsMax; attempt++) {
     const store = (): Promise<Entry | undefined> => tryStoreNew(call, structuredClone(object), options);
-    const entry = await (attempt === 0 ? store() : inTurn(call.plane.store, store));
+    const entry = await (attempt === 0 ? store() : inTurn(call.plane.store, call.plane.clock, store));
     if (entry) return entry;
   }
   throw conflict(groupResource(call), object.metadata.name ?? '', staleObject);
@@ -125,7 +128,7 @@ async function tryStoreNew(call: Call, object: KubeObject, options: WriteOptions
   fillSystemFields(object, plane.clock, plane.random);
   resource.strategy.prepareForCreate(object);
   resource.recordCreator?.(object, call.user);
-  const allocated = (await resource.allocation?.create({ plane, isDryRun: options.isDryRun }, object)) ?? [];
+  const allocated = (await allocationOf(call)?.create({ plane, isDryRun: options.isDryRun }, object)) ?? [];
   checkNew(call, object);
   resource.complete?.(plane, object);
   if (call.info.verb !== 'create') await insistOnCreate(call);

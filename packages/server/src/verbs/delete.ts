@@ -222,6 +222,7 @@ async function end(call: Call, entry: Entry, object: KubeObject, options: Delete
     ...released,
   ]);
   if (!result.committed) return undefined;
+  await resource.settled?.(plane, result.revision);
   object.metadata.resourceVersion = String(result.revision);
   return { object: finished(call, object), wasDeleted: true };
 }

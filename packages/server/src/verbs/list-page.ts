@@ -119,7 +119,7 @@ async function pageOfStore(call: Call, options: ListOptions, prefix: string, fro
 const labelsOf = new WeakMap<Entry, Readonly<Record<string, string>>>();
 
 /** Labels are found once for each version of an object; fields of any kind need the whole of it. */
-function isSelected(options: ListOptions, resource: Resource, entry: Entry): boolean {
+export function isSelected(options: ListOptions, resource: Resource, entry: Entry): boolean {
   if (selectsAll(options)) return true;
   if (options.fields) return selects(options, resource.stored.object(entry));
   let labels = labelsOf.get(entry);
@@ -159,7 +159,7 @@ async function readSingle(call: Call, options: ListOptions, namespace: string, n
   }
 }
 
-interface Start {
+export interface Start {
   readonly range: KeyRange;
   /** Undefined: the current one. */
   readonly revision: Revision | undefined;
@@ -167,7 +167,7 @@ interface Start {
   readonly needed: Revision;
 }
 
-function startOf(options: ListOptions, prefix: string): Start {
+export function startOf(options: ListOptions, prefix: string): Start {
   const none = 0 as Revision;
   const all = prefixRange(prefix);
   const asked = parseResourceVersion(options.resourceVersion, 'invalid resource version: ');
@@ -190,7 +190,7 @@ const continueTooOld =
   'Continuing with the provided token results in an inconsistent list - objects that were created, modified, or ' +
   'deleted between the time the first chunk was returned and now may show up in the list.';
 
-function listError(error: unknown, options: ListOptions, prefix: string, { start }: KeyRange): unknown {
+export function listError(error: unknown, options: ListOptions, prefix: string, { start }: KeyRange): unknown {
   if (hasCode(error, 'Compacted')) {
     if (options.continueToken === '') return expired(tooOld);
     return expired(continueTooOld, {

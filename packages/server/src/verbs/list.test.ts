@@ -282,7 +282,7 @@ test('objects of a custom resource are shown as its schema is now, in lists that
 });
 
 test('collections that push each other out of memory are listed completely all the same', async () => {
-  await using server = await TestServer.start({ cacheBytesMax: 4_000 });
+  await using server = await TestServer.start({ cacheBytesMax: 16_000 });
   const secrets = configMaps.replace('configmaps', 'secrets');
   const bodies = [
     [configMaps, (name: string) => configMap(name, { x: 'x'.repeat(200) })],

@@ -19,23 +19,27 @@ export async function list(call: Call): Promise<Answer> {
   return pageAnswer(call, want, page);
 }
 
-function pageAnswer(call: Call, want: Wanted, page: Page): Answer {
+export function pageAnswer(call: Call, want: Wanted, page: Page): Answer {
   const { resource } = call;
   if (want.format === 'json' && want.shape === undefined) {
-    const head = { kind: resource.listKind, apiVersion: resource.apiVersion, metadata: listMetadata(resource, page) };
-    const first = Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`);
     const items = (page.derived ?? made)(() => joinedItems(resource, page.entries));
-    return bytesAnswer(200, want.contentType, [first, ...items, last], call.warnings);
+    return bytesAnswer(200, want.contentType, [listHead(resource, page), ...items, listEnd], call.warnings);
   }
   const objects = page.entries.map((entry) => resource.stored.object(entry));
   return bytesAnswer(200, want.contentType, encoded(shapedList(call, want, page, objects), want), call.warnings);
 }
 
-/** Lists of custom resources say that there is nothing to continue; others say nothing. */
-const listMetadata = ({ struct }: Resource, { metadata }: Page): Page['metadata'] =>
-  struct ? metadata : { continue: '', ...metadata };
+/** What stands before and behind the items of a list. */
+export function listHead(resource: Resource, page: Pick<Page, 'metadata'>): Buffer {
+  const head = { kind: resource.listKind, apiVersion: resource.apiVersion, metadata: listMetadata(resource, page) };
+  return Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`);
+}
 
-const last = Buffer.from(']}\n');
+export const listEnd = Buffer.from(']}\n');
+
+/** Lists of custom resources say that there is nothing to continue; others say nothing. */
+const listMetadata = ({ struct }: Resource, { metadata }: Pick<Page, 'metadata'>): Page['metadata'] =>
+  struct ? metadata : { continue: '', ...metadata };
 
 const made = <T>(make: () => T): T => make();
 

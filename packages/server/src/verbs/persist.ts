@@ -138,7 +138,7 @@ async function replace(call: Call, { entry, live, object, change }: Replacement)
   for (let attempt = 0; attempt < unconditionalAttemptsMax; attempt++) {
     const copy = resource.allocation ? structuredClone(object) : object;
     const store = (): Promise<Entry | false | 'contended'> => tryReplace(call, { entry, live, object: copy, change });
-    const replaced = await (attempt === 0 ? store() : inTurn(plane.store, store));
+    const replaced = await (attempt === 0 ? store() : inTurn(plane.store, plane.clock, store));
     if (replaced !== 'contended') return replaced || undefined;
   }
   return undefined;

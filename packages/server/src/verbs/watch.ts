@@ -29,12 +29,30 @@ const bookmarkEveryMs = 60_000;
 /** A watch that ends leaves its client a fresh revision to go on from. */
 const bookmarkBeforeEndMs = 2_000;
 
-export async function watch(call: Call): Promise<Answer> {
-  const want = wantedBy(call);
+/** What is there when a watch begins, in pages, as of one revision. */
+export interface InitialState {
+  readonly pages: Iterable<readonly Entry[]> | AsyncIterable<readonly Entry[]>;
+  readonly revision: Revision;
+}
+
+/** How a watch is answered that is not of one collection. */
+export interface WatchWays {
+  readonly want: Wanted;
+  readonly initial: (call: Call, options: ListOptions) => Promise<InitialState>;
+}
+
+async function ofCollection(call: Call, options: ListOptions): Promise<InitialState> {
+  const { entries, revision } = await readPage(call, options);
+  return { pages: [entries], revision };
+}
+
+export const watch = (call: Call): Promise<Answer> => watchBy(call, { want: wantedBy(call), initial: ofCollection });
+
+export async function watchBy(call: Call, { want, initial }: WatchWays): Promise<Answer> {
   if (want.format === 'yaml') throw notAcceptable('watches are answered as JSON or protobuf');
   const options = listOptions(call.query, call.resource, true, call.info.name);
   const stream = new WatchStream(call, options, want);
-  await stream.prepare();
+  await stream.prepare(initial);
   const contentType = want.format === 'protobuf' ? `${want.contentType};stream=watch` : want.contentType;
   return {
     status: 200,
@@ -59,7 +77,7 @@ class WatchStream {
   readonly #want: Wanted;
   /** What tells this stream's frames from others of the same event. */
   readonly #form: string;
-  #initial: readonly Entry[] = [];
+  #initial: InitialState['pages'] = [];
   #initialRevision: Revision | undefined;
   #source!: WatchOptions;
   #isFirstTable: boolean;
@@ -74,7 +92,7 @@ class WatchStream {
   }
 
   /** Everything that can be refused is refused before the answer begins. */
-  async prepare(): Promise<void> {
+  async prepare(initial: WatchWays['initial']): Promise<void> {
     const { plane } = this.#call;
     const asked = parseResourceVersion(this.#options.resourceVersion);
     let from = asked;
@@ -82,10 +100,10 @@ class WatchStream {
     if (wantsInitial) {
       await untilReached(plane, asked);
       const all = { ...this.#options, limit: 0, continueToken: '', resourceVersion: '', resourceVersionMatch: '' };
-      const page = await readPage(this.#call, all);
-      this.#initial = page.entries;
-      from = page.revision;
-      this.#initialRevision = page.revision;
+      const { pages, revision } = await initial(this.#call, all);
+      this.#initial = pages;
+      from = revision;
+      this.#initialRevision = revision;
     } else if (asked === 0) from = await plane.store.revision();
     this.#source = { prefix: this.#prefix(), fromRevision: (from + 1) as Revision, previous: true };
   }
@@ -108,7 +126,9 @@ class WatchStream {
     try {
       await this.#follow(sink, output);
     } catch (error) {
-      output.write(this.#encode('ERROR', statusOf(error)));
+      // A control plane that is closed ends its watches as time does: they go on from where they were when it is opened again.
+      const isOver = hasCode(error, 'Closed') || hasCode(error, 'Fenced');
+      if (!isOver) output.write(this.#encode('ERROR', statusOf(error)));
     } finally {
       sink.end();
     }
@@ -167,10 +187,13 @@ class WatchStream {
 
   async #sendInitial(output: Output): Promise<void> {
     const { resource } = this.#call;
-    for (const entry of this.#initial) {
-      output.write(this.#encodeEntry('ADDED', entry, entry.modRevision, resource.stored.object.bind(resource.stored)));
-      if (output.isFull) await output.drained();
-      if (output.isOver) return;
+    const objectOf = resource.stored.object.bind(resource.stored);
+    for await (const page of this.#initial) {
+      for (const entry of page) {
+        output.write(this.#encodeEntry('ADDED', entry, entry.modRevision, objectOf));
+        if (output.isFull) await output.drained();
+        if (output.isOver) return;
+      }
     }
     this.#initial = [];
     if (this.#options.sendInitialEvents && this.#options.allowsBookmarks) {
@@ -284,7 +307,7 @@ function statusOf(error: unknown): Status {
 }
 
 /** Writing that waits: at most one chunk more than the other end takes is in memory. */
-class Output {
+export class Output {
   readonly #sink: Sink;
   #resume: (() => void) | undefined;
   isFull = false;

@@ -1,5 +1,6 @@
 /** Tokens of service accounts: how they are issued, and the documents by which others can verify them. */
 
+import { lazy } from '@hangar/core';
 import { signJwt } from '../jwt/jwt.ts';
 import type { SigningKey } from '../jwt/jwt.ts';
 import { claimsOf } from './claims.ts';
@@ -12,8 +13,9 @@ export interface ServiceAccountOptions {
   readonly issuers: readonly string[];
   /** Of the API; absent: the issuers. */
   readonly audiences?: readonly string[];
+  /** Asked for when a token is first issued. */
   readonly signingKey: SigningKey;
-  /** Besides the signing key's: such as those of earlier signing keys. */
+  /** Besides the signing key's: such as those of earlier signing keys. Asked for with the first token or document. */
   readonly verificationKeys: readonly VerificationKey[];
   /** 0: as long as is asked for. */
   readonly expirationSecondsMax?: number;
@@ -29,20 +31,24 @@ const extendedSeconds = 365 * 86_400;
 export class ServiceAccounts {
   readonly issuers: readonly string[];
   readonly audiences: readonly string[];
-  readonly keys: KeySet;
   readonly expirationSecondsMax: number;
   readonly jwksUri: string | undefined;
-  readonly #signingKey: SigningKey;
+  readonly #signingKey: () => SigningKey;
+  readonly #keys: () => KeySet;
   readonly #extendsExpiration: boolean;
 
   constructor(options: ServiceAccountOptions) {
     this.issuers = options.issuers;
     this.audiences = options.audiences?.length ? options.audiences : options.issuers;
-    this.keys = new KeySet(options.verificationKeys);
+    this.#keys = lazy(() => new KeySet(options.verificationKeys));
     this.expirationSecondsMax = options.expirationSecondsMax ?? 0;
     this.jwksUri = options.jwksUri;
-    this.#signingKey = options.signingKey;
+    this.#signingKey = lazy(() => options.signingKey);
     this.#extendsExpiration = options.extendsExpiration ?? true;
+  }
+
+  get keys(): KeySet {
+    return this.#keys();
   }
 
   /** What pods ask for, for the API itself, lives longer than they ask for. */
@@ -52,7 +58,7 @@ export class ServiceAccounts {
   }
 
   issue(claims: Omit<IssuedClaims, 'issuer'>): string {
-    return signJwt(claimsOf({ ...claims, issuer: this.issuers[0]! }), this.#signingKey);
+    return signJwt(claimsOf({ ...claims, issuer: this.issuers[0]! }), this.#signingKey());
   }
 }
 

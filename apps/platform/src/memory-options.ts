@@ -1,0 +1,31 @@
+/** How much memory may be used for what could be read again. */
+
+import { defaultCacheBytesMax } from '@hangar/server';
+import type { HelpGroup } from './help.ts';
+import { UsageError } from './usage-error.ts';
+
+export const memoryFlags = {
+  'cache-memory': { type: 'string', default: `${defaultCacheBytesMax / 1024 ** 2}Mi` },
+} as const;
+
+export const memoryHelp: HelpGroup = {
+  title: 'Memory',
+  rows: [
+    [
+      '--cache-memory SIZE',
+      'what all control planes together may keep in memory of what they have stored, such as 512Mi or 2Gi; lists of what is not kept are read from the store (default: 256Mi; 0: nothing is kept)',
+    ],
+  ],
+};
+
+const units: Readonly<Record<string, number>> = { '': 1, Ki: 1024, Mi: 1024 ** 2, Gi: 1024 ** 3, Ti: 1024 ** 4 };
+
+/** Bytes. Throws a UsageError when it is no size. */
+export function cacheBytes({ 'cache-memory': text }: { readonly 'cache-memory': string }): number {
+  const [, digits, unit = ''] = /^(\d{1,15})(Ki|Mi|Gi|Ti)?$/.exec(text) ?? [];
+  const bytes = Number(digits) * units[unit]!;
+  if (digits === undefined || !Number.isSafeInteger(bytes)) {
+    throw new UsageError(`--cache-memory: "${text}" is not a size such as 256Mi`);
+  }
+  return bytes;
+}

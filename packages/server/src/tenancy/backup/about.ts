@@ -1,0 +1,59 @@
+/** What a backup says of itself before its first entry. */
+
+import { isObject } from '@hangar/api';
+import type { TenantIdentity } from '../identity.ts';
+import { isTenantPath } from '../layout.ts';
+import { refused } from './refused.ts';
+
+export interface BackupAbout {
+  /** Where the tenant was: its credentials are worth nothing elsewhere. */
+  readonly path: string;
+  readonly identity: TenantIdentity;
+  /** Everything in it is as of this revision of the store that it was made of. */
+  readonly revision: number;
+  /** Of the server that made it. */
+  readonly version: string;
+  /** The tenant's CAs and signing keys are in it. */
+  readonly hasKeys: boolean;
+}
+
+const kind = 'TenantBackup';
+/** Of what the entries are: another one would have to be read in another way. */
+const form = 1;
+
+export const encodeAbout = ({ path, identity, revision, version, hasKeys }: BackupAbout): Buffer =>
+  Buffer.from(JSON.stringify({ kind, form, path, identity, revision, version, hasKeys }));
+
+const uidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+
+/** Throws 400. */
+export function decodeAbout(bytes: Uint8Array | undefined): BackupAbout {
+  const about = bytes && parsed(bytes);
+  if (!isObject(about) || about['kind'] !== kind) throw refused('it is no backup of a tenant');
+  if (about['form'] !== form)
+    throw refused(`it has the form ${String(about['form'])}, and this server knows form ${form}`);
+  const { path, identity, revision, version, hasKeys } = about;
+  if (typeof path !== 'string' || !isTenantPath(path)) throw refused('it does not say which tenant it is of');
+  if (!isObject(identity)) throw refused('it does not say who the tenant is');
+  const { seed, createdAt, isMaterialised } = identity;
+  if (typeof seed !== 'string' || !uidPattern.test(seed)) throw refused("the tenant's seed is none");
+  if (typeof createdAt !== 'string' || !timePattern.test(createdAt) || Number.isNaN(Date.parse(createdAt))) {
+    throw refused('it does not say when the tenant was made');
+  }
+  return {
+    path,
+    identity: { seed, createdAt, ...(isMaterialised === true ? { isMaterialised } : {}) },
+    revision: Number(revision),
+    version: String(version),
+    hasKeys: hasKeys === true,
+  };
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString());
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,7 @@
+/** A backup that is not taken, and why. */
+
+import { badRequest } from '@hangar/api';
+import type { StatusError } from '@hangar/api';
+
+export const refused = (problem: string, cause?: unknown): StatusError =>
+  badRequest(`the backup cannot be restored: ${problem}`, cause);

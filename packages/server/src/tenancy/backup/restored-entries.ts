@@ -1,0 +1,100 @@
+/** From the entries of a backup to what is written into the range of the tenant that is restored from it. */
+
+import { StatusError } from '@hangar/api';
+import { absent } from '@hangar/store';
+import type { TransferEntry, Write } from '@hangar/store';
+import { entriesOfTenant } from '../base/of-tenant.ts';
+import type { MadeEntries } from '../base/with-entries.ts';
+import { decodeKeys, encodeKeys } from '../keys/encoding.ts';
+import { newTenantKeys } from '../keys/keys.ts';
+import type { TenantKeys } from '../keys/keys.ts';
+import type { TenantWorld } from '../open-tenant.ts';
+import type { BackupAbout } from './about.ts';
+import { ContentsCheck, keysName } from './contents.ts';
+import { refused } from './refused.ts';
+
+/** With the mark's, the conditions of a transaction. */
+const transactionEntriesMax = 100;
+const transactionBytesMax = 1024 * 1024;
+
+export interface RestoredOptions {
+  readonly about: BackupAbout;
+  readonly path: string;
+  readonly prefix: string;
+  readonly world: Pick<TenantWorld, 'url' | 'servingCa' | 'clock' | 'random'>;
+}
+
+/** As many at a time as one transaction takes. Throws 400 on the first entry that no tenant can have. */
+export async function* restoredEntries(
+  entries: AsyncIterable<TransferEntry>,
+  options: RestoredOptions,
+): AsyncGenerator<Write[], void, void> {
+  const contents = new ContentsCheck(options.about);
+  const ownKeys = new OwnKeys(options);
+  let writes: Write[] = [];
+  let bytes = 0;
+  for await (const entry of readable(entries)) {
+    contents.check(entry);
+    const restored = ownKeys.restored(entry);
+    if (!restored) continue;
+    const key = options.prefix + restored.key;
+    const size = Buffer.byteLength(key) + restored.value.length;
+    if (writes.length === transactionEntriesMax || (writes.length > 0 && bytes + size > transactionBytesMax)) {
+      yield writes;
+      [writes, bytes] = [[], 0];
+    }
+    writes.push({ type: 'put', key, value: restored.value, expected: absent });
+    bytes += size;
+  }
+  writes.push(...ownKeys.made());
+  if (writes.length > 0) yield writes;
+}
+
+/** What is wrong with the file is its sender's fault, whatever the store calls it. */
+export async function* readable<T>(entries: AsyncIterable<T>): AsyncGenerator<T, void, void> {
+  try {
+    yield* entries;
+  } catch (error) {
+    throw error instanceof StatusError ? error : refused((error as Error).message, error);
+  }
+}
+
+/**
+ * A tenant's keys are its own: under another path they would open both tenants to either one's users. And what was written
+ * into the range of them and of the tenant's address, when it was materialised, must be of the new ones.
+ */
+class OwnKeys {
+  readonly #options: RestoredOptions;
+  #keys: TenantKeys | undefined;
+  #entries: MadeEntries | undefined;
+  #areNew = false;
+
+  constructor(options: RestoredOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined: it is left out. */
+  restored(entry: TransferEntry): TransferEntry | undefined {
+    const { about, path, world } = this.#options;
+    if (entry.key === keysName) {
+      if (about.path !== path) return undefined;
+      this.#keys = decodeKeys(entry.value);
+      return entry;
+    }
+    if (!about.identity.isMaterialised) return entry;
+    // Keys come first: they sort before all objects.
+    if (!this.#keys) {
+      this.#keys = newTenantKeys(path, world);
+      this.#areNew = true;
+    }
+    this.#entries ??= entriesOfTenant(world, { path, identity: about.identity, keys: this.#keys });
+    const made = this.#entries.get(entry.key);
+    return made ? { key: entry.key, value: made() } : entry;
+  }
+
+  made(): Write[] {
+    if (!this.#areNew || !this.#keys) return [];
+    const key = this.#options.prefix + keysName;
+    return [{ type: 'put', key, value: encodeKeys(this.#keys), expected: absent }];
+  }
+}

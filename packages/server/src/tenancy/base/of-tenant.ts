@@ -1,0 +1,29 @@
+/** All that one tenant is born with: what it shares with all others, and what is made of its own keys. */
+
+import type { Base } from '@hangar/store';
+import type { TenantIdentity } from '../identity.ts';
+import type { TenantKeys } from '../keys/keys.ts';
+import type { TenantBase } from './base.ts';
+import { tenantConfigMaps } from './own-config-maps.ts';
+import type { MadeEntries } from './with-entries.ts';
+import { withEntries } from './with-entries.ts';
+
+export interface BornTenant {
+  readonly path: string;
+  readonly identity: TenantIdentity;
+  readonly keys: TenantKeys;
+}
+
+export interface BaseWorld {
+  readonly base: () => Promise<TenantBase>;
+  /** Where the control plane of a path is reached. */
+  readonly url: (path: string) => string;
+  /** Whose certificates the port shows; PEM. */
+  readonly servingCa: () => string;
+}
+
+export const baseOfTenant = async (world: BaseWorld, tenant: BornTenant): Promise<Base> =>
+  withEntries((await world.base()).layer(tenant.identity), entriesOfTenant(world, tenant));
+
+export const entriesOfTenant = (world: Omit<BaseWorld, 'base'>, { path, identity, keys }: BornTenant): MadeEntries =>
+  tenantConfigMaps({ identity, keys, url: world.url(path), servingCa: world.servingCa() });

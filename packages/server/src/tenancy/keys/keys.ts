@@ -1,0 +1,95 @@
+/**
+ * What a tenant is known by, and knows its users by: the CA of its clients, the CA of its front proxy, the key of its
+ * service-account tokens. Made when they are first needed, the same for all replicas, gone with the tenant.
+ */
+
+import { generateKeyPairSync } from 'node:crypto';
+import { notFound } from '@hangar/api';
+import type { Clock, Random } from '@hangar/core';
+import type { KeyPair } from '@hangar/pki';
+import { absent } from '@hangar/store';
+import type { Entry, Revision, Store } from '@hangar/store';
+import { isStale } from '../../objects/stale.ts';
+import { identityKey, keysKey } from '../layout.ts';
+import { tenantsName } from '../tenant.ts';
+import { tenantAuthorityName } from './advertised-authority.ts';
+import { decodeKeys, encodeKeys } from './encoding.ts';
+import { pki } from './pki.ts';
+
+export interface TenantKeys {
+  /** Of its users' certificates. */
+  readonly authority: KeyPair;
+  /** By which aggregated API servers know this tenant's server. */
+  readonly frontProxyAuthority: KeyPair;
+  /** Signs the tokens of service accounts; PEM, P-256. */
+  readonly serviceAccountKey: string;
+}
+
+export interface TenantKeysOptions {
+  /** The one that seals secrets, and none with a fence of its own: a transaction names a key only once. */
+  readonly store: Store;
+  /** `/registry/clusters/<path>/`. */
+  readonly prefix: string;
+  readonly path: string;
+  /** Of the tenant's identity: a tenant that was destroyed, or made anew in the meantime, gets no keys. */
+  readonly identityRevision: Revision;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Nobody renews them: they are for the server alone, and go with the tenant. */
+const authorityDays = 30 * 365;
+
+/** Reads them, or makes them. Throws NotFound when the tenant has gone. */
+export async function tenantKeys(options: TenantKeysOptions): Promise<TenantKeys> {
+  const { store, prefix, path, identityRevision } = options;
+  // Both at once: keys of a tenant that has taken the place of this one are not this one's.
+  const { entries } = await store.range({ start: keysKey(prefix), end: `${identityKey(prefix)}\0` });
+  if (entries.at(-1)?.key !== identityKey(prefix) || entries.at(-1)?.modRevision !== identityRevision) {
+    throw notFound(tenantsName, path);
+  }
+  const entry = entries.find(({ key }) => key === keysKey(prefix));
+  if (!entry) return makeKeys(options);
+  const keys = decodeKeys(entry.value);
+  // That it could not be done is no reason to refuse: the store may be full, or not to be written to for now.
+  if (isStale(entry)) await renewSeal(options, entry).catch(() => {});
+  return keys;
+}
+
+/** For a tenant that has none. */
+export function newTenantKeys(path: string, world: { readonly clock: Clock; readonly random: Random }): TenantKeys {
+  const { createAuthority } = pki();
+  return {
+    authority: createAuthority(tenantAuthorityName, authorityDays, world),
+    frontProxyAuthority: createAuthority(`hangar-${path}-front-proxy-ca`, authorityDays, world),
+    serviceAccountKey: newKey(),
+  };
+}
+
+async function makeKeys({ store, prefix, path, identityRevision, ...world }: TenantKeysOptions): Promise<TenantKeys> {
+  const keys = newTenantKeys(path, world);
+  const key = keysKey(prefix);
+  const result = await store.commit([
+    { type: 'put', key, value: encodeKeys(keys), expected: absent },
+    { type: 'check', key: identityKey(prefix), expected: identityRevision },
+  ]);
+  if (result.committed) return keys;
+  // Somebody else was faster: theirs count, if the tenant is still the same.
+  const theirs = result.conflicts.find((conflict) => conflict.key === key)?.entry;
+  if (result.conflicts.length > 1 || !theirs) throw notFound(tenantsName, path);
+  return decodeKeys(theirs.value);
+}
+
+/** Without the public one, whose encoding takes longer than to make both. */
+function newKey(): string {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+}
+
+/** Written again as it is, it is sealed with the key that counts now. Whoever was faster has done the same. */
+async function renewSeal({ store, prefix, identityRevision }: TenantKeysOptions, { key, value, modRevision }: Entry) {
+  await store.commit([
+    { type: 'put', key, value, expected: modRevision },
+    { type: 'check', key: identityKey(prefix), expected: identityRevision },
+  ]);
+}

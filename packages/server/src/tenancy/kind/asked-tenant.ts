@@ -1,0 +1,30 @@
+/** The tenant that a subresource was asked of: its object and its identity, or 404. */
+
+import { notFound } from '@hangar/api';
+import type { Entry } from '@hangar/store';
+import { objectKey } from '../../control-plane.ts';
+import { groupResource } from '../../verbs/call.ts';
+import type { Call } from '../../verbs/call.ts';
+import { identityKey, tenantPrefix } from '../layout.ts';
+import type { TenantWorld } from '../open-tenant.ts';
+
+export interface AskedTenant {
+  readonly path: string;
+  /** `/registry/clusters/<path>/`. */
+  readonly prefix: string;
+  /** Of the `Tenant` object. */
+  readonly entry: Entry;
+  /** Of the identity. */
+  readonly identity: Entry;
+}
+
+/** Throws 404, for what was retained without its object as well. */
+export async function askedTenant({ store, storePrefix }: TenantWorld, call: Call): Promise<AskedTenant> {
+  const { info, plane, resource } = call;
+  const path = info.name;
+  const { entry } = await plane.store.get(objectKey(plane, resource, '', path));
+  const prefix = tenantPrefix(storePrefix, path);
+  const identity = entry && (await store.get(identityKey(prefix))).entry;
+  if (!entry || !identity) throw notFound(groupResource(call), path);
+  return { path, prefix, entry, identity };
+}

@@ -1,0 +1,91 @@
+/** The kind `Tenant`, declared as a CustomResourceDefinition would: one object for each virtual control plane. */
+
+import { declareKind } from '../../library/kind.ts';
+import type { Kind } from '../../library/kind.ts';
+import { rootPath } from '../layout.ts';
+import { tenantGroup, tenantsName, tenantVersion } from '../tenant.ts';
+
+const limit = (description: string, minimum = 0) =>
+  ({ type: 'integer', format: 'int64', minimum, description }) as const;
+const hostPattern = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$';
+
+const quota = {
+  type: 'object',
+  description: 'What the control plane may use. What is not limited here is not limited.',
+  properties: {
+    objects: limit('Objects in all, without those that every control plane is born with.'),
+    storedBytes: limit('Bytes of all stored objects and their names.'),
+    objectsPerKind: {
+      type: 'object',
+      description: 'Objects by resource, such as configmaps or deployments.apps.',
+      maxProperties: 256,
+      additionalProperties: limit('Objects of this resource.'),
+    },
+    watches: limit('Watches that are open at the same time.'),
+    requestsPerSecond: limit('Requests per second, over all users of the control plane.', 1),
+  },
+} as const;
+
+const spec = {
+  type: 'object',
+  properties: {
+    hosts: {
+      type: 'array',
+      description: 'Host names by which the control plane is reached besides its path.',
+      maxItems: 64,
+      'x-kubernetes-list-type': 'set',
+      items: { type: 'string', minLength: 1, maxLength: 253, pattern: hostPattern },
+    },
+    suspension: {
+      type: 'string',
+      description: 'ReadOnly: only reads are answered. Offline: nothing is. Absent: the control plane is active.',
+      enum: ['ReadOnly', 'Offline'],
+    },
+    deletionPolicy: {
+      type: 'string',
+      description:
+        'What becomes of the data when the tenant is deleted. Retain: it stays, and a tenant of the same name takes it over. Destroy: it goes at once.',
+      enum: ['Retain', 'Destroy'],
+      default: 'Retain',
+    },
+    quota,
+  },
+} as const;
+
+const rules = [
+  {
+    rule: "self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$') && size(self.metadata.name) <= 63",
+    message: 'the name of a tenant is its path: a DNS label of at most 63 characters',
+  },
+  {
+    rule: `self.metadata.name != '${rootPath}'`,
+    message: `${rootPath} is the management plane`,
+  },
+];
+
+export const tenantKind = (): Kind =>
+  declareKind({
+    group: tenantGroup,
+    version: tenantVersion,
+    kind: 'Tenant',
+    plural: tenantsName.resource,
+    shortNames: ['tn'],
+    scope: 'Cluster',
+    hasStatus: true,
+    schema: {
+      type: 'object',
+      description: 'A virtual control plane: a whole Kubernetes API of its own. Its name is its path.',
+      properties: {
+        spec: { ...spec, default: {} },
+        status: { type: 'object', properties: { url: { type: 'string' }, isMaterialised: { type: 'boolean' } } },
+      },
+      'x-kubernetes-validations': rules.map(({ rule, message }) => ({ rule, message })),
+    } as never,
+    columns: [
+      { name: 'Hosts', type: 'string', jsonPath: '.spec.hosts' },
+      { name: 'Suspension', type: 'string', jsonPath: '.spec.suspension' },
+      { name: 'Deletion', type: 'string', jsonPath: '.spec.deletionPolicy' },
+      { name: 'URL', type: 'string', jsonPath: '.status.url', priority: 1 },
+      { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    ],
+  });

@@ -1,0 +1,16 @@
+/** What a server loads with its first tenant. */
+
+import { StatusError } from '@hangar/api';
+
+export { openTenantBase } from './base/base.ts';
+export { openTenant } from './open-tenant.ts';
+export { birth } from './kind/birth.ts';
+export { operations } from './kind/operations.ts';
+export { servedTenants } from './kind/resource.ts';
+export { tenantUsage } from './usage/tenant-usage.ts';
+export { Wildcard, WildcardServer } from './wildcard/index.ts';
+
+export const unavailable = (path: string): StatusError =>
+  new StatusError('ServiceUnavailable', `control plane "${path}" cannot be opened now, try again`, {
+    details: { retryAfterSeconds: 1 },
+  });

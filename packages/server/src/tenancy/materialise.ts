@@ -1,0 +1,128 @@
+/**
+ * `POST …/tenants/demo/materialise`: writes what the tenant shows of the shared base into its own range, where a real
+ * kube-apiserver finds it, while the tenant serves.
+ *
+ *     1  every base object that the tenant neither changed nor deleted becomes an entry of its own, a few at a time. Each is
+ *        written on condition that this is still so: whoever changes or deletes one meanwhile wins. From then on each base
+ *        object is covered, by an entry or a tombstone, whatever the tenant does with it.
+ *     2  the identity says so, in one transaction with the Tenant object. With the identity all open views are fenced off;
+ *        by the object every replica learns of it and opens the tenant anew, without a base.
+ *
+ * A crash in between leaves a tenant with more entries of its own, and nothing else: it is simply done again. Tombstones
+ * stay, and mean nothing any more: a replica that has the old view open for a moment longer must not show what was deleted.
+ */
+
+import { badRequest, conflict, staleObject } from '@hangar/api';
+import { absent, everything, hiddenName } from '@hangar/store';
+import type { Base, Entry, Revision, Store, Write } from '@hangar/store';
+import type { Answer } from '../http/message.ts';
+import { entryAnswer, wantedBy } from '../objects/answers.ts';
+import { unconditionalAttemptsMax } from '../limits.ts';
+import { writeOptions } from '../request/options.ts';
+import { groupResource } from '../verbs/call.ts';
+import type { Call } from '../verbs/call.ts';
+import { baseOfTenant } from './base/of-tenant.ts';
+import { decodeIdentity, encodeIdentity } from './identity.ts';
+import { tenantKeys } from './keys/keys.ts';
+import { askedTenant } from './kind/asked-tenant.ts';
+import type { AskedTenant } from './kind/asked-tenant.ts';
+import type { TenantWorld } from './open-tenant.ts';
+
+/** Each has two conditions, and the identity one more. */
+const transactionEntriesMax = 60;
+const transactionBytesMax = 1024 * 1024;
+const bodyBytesMax = 64 * 1024;
+
+export const materialiseOperation =
+  (world: TenantWorld) =>
+  async (call: Call): Promise<Answer> => {
+    const want = wantedBy(call);
+    await call.request.body(bodyBytesMax);
+    const { isDryRun } = writeOptions(call.query, 'CreateOptions');
+    if (isDryRun) throw badRequest('the base of a tenant is not materialised for a try');
+    for (let attempt = 0; attempt < unconditionalAttemptsMax; attempt++) {
+      const asked = await askedTenant(world, call);
+      const identity = decodeIdentity(asked.identity.value);
+      if (identity.isMaterialised) return entryAnswer(call, want, await markMaterialised(call, asked.entry));
+      // A tenant that was destroyed, or that another one has just materialised, is looked at anew.
+      if (!(await writeBase(world, asked))) continue;
+      const { key, modRevision } = asked.identity;
+      const value = encodeIdentity({ ...identity, isMaterialised: true });
+      const entry = await commitMarked(call, asked.entry, [{ type: 'put', key, value, expected: modRevision }]);
+      // Somebody changed the Tenant meanwhile, or destroyed it.
+      if (entry) return entryAnswer(call, want, entry);
+    }
+    throw conflict(groupResource(call), call.info.name, staleObject);
+  };
+
+/** That its object says what the identity says already. */
+export async function markMaterialised(call: Call, entry: Entry): Promise<Entry> {
+  const { status } = call.resource.stored.object(entry) as { status?: { isMaterialised?: boolean } };
+  return status?.isMaterialised ? entry : ((await commitMarked(call, entry, [])) ?? entry);
+}
+
+/** Undefined: one of the conditions did not hold. */
+async function commitMarked({ plane, resource }: Call, entry: Entry, writes: Write[]): Promise<Entry | undefined> {
+  const object = resource.stored.object(entry);
+  object['status'] = { ...(object['status'] as object), isMaterialised: true };
+  const value = resource.stored.encode(object);
+  const result = await plane.store.commit([
+    { type: 'put', key: entry.key, value, expected: entry.modRevision },
+    ...writes,
+  ]);
+  if (!result.committed) return undefined;
+  await resource.settled?.(plane, result.revision);
+  return { ...entry, value, modRevision: result.revision, version: entry.version + 1 };
+}
+
+/** False: the tenant is no longer the one that was asked for. */
+async function writeBase(world: TenantWorld, asked: AskedTenant): Promise<boolean> {
+  const { path, prefix, identity } = asked;
+  const { value, modRevision, key } = identity;
+  const { store, clock, random } = world;
+  const keys = await tenantKeys({ store, prefix, path, identityRevision: modRevision, clock, random });
+  const base = await baseOfTenant(world, { path, identity: decodeIdentity(value), keys });
+  const range = { store, prefix, fence: { key, revision: modRevision } };
+  for (const batch of batches(base)) if (!(await writeMissing(range, batch))) return false;
+  return true;
+}
+
+interface TenantRange {
+  readonly store: Store;
+  readonly prefix: string;
+  readonly fence: { readonly key: string; readonly revision: Revision };
+}
+
+/** Relative keys and values, as many at a time as one transaction takes. */
+function* batches(base: Base): Generator<Map<string, Uint8Array>> {
+  let batch = new Map<string, Uint8Array>();
+  let bytes = 0;
+  for (const key of base.keysIn(everything)) {
+    const value = base.value(key)!;
+    if (batch.size === transactionEntriesMax || (batch.size > 0 && bytes + value.length > transactionBytesMax)) {
+      yield batch;
+      [batch, bytes] = [new Map<string, Uint8Array>(), 0];
+    }
+    batch.set(key, value);
+    bytes += value.length;
+  }
+  if (batch.size > 0) yield batch;
+}
+
+/** Each attempt that fails has found at least one entry that is not missing. */
+async function writeMissing({ store, prefix, fence }: TenantRange, batch: Map<string, Uint8Array>): Promise<boolean> {
+  while (batch.size > 0) {
+    const writes = Array.from(batch, ([key, value]): Write[] => [
+      { type: 'put', key: `${prefix}${key}`, value, expected: absent },
+      { type: 'check', key: `${prefix}${hiddenName}${key}`, expected: absent },
+    ]);
+    const result = await store.commit([...writes.flat(), { type: 'check', key: fence.key, expected: fence.revision }]);
+    if (result.committed) return true;
+    for (const { key } of result.conflicts) {
+      if (key === fence.key) return false;
+      const relative = key.slice(prefix.length);
+      batch.delete(relative.startsWith(hiddenName) ? relative.slice(hiddenName.length) : relative);
+    }
+  }
+  return true;
+}

@@ -1,0 +1,207 @@
+/**
+ * One tenant in use: its control plane on a view of the store, and the API server for it. Everything that it holds is given
+ * back by `close`; opened again it is the same.
+ */
+
+import type { Clock, Random } from '@hangar/core';
+import { layeredStore } from '@hangar/store';
+import type { Entry, Store } from '@hangar/store';
+import { FencedStore } from './fenced-store.ts';
+import { Aggregator } from '../aggregation/aggregator.ts';
+import type { PluginChoice } from '../admission/plugin-choice.ts';
+import { anonymousHealth } from '../auth/anonymous.ts';
+import type { AnonymousAccess } from '../auth/anonymous.ts';
+import { Authorization } from '../auth/authorization/configuration/authorization.ts';
+import type { Guard } from '../auth/guard.ts';
+import { TenantFairness } from '../fairness/index.ts';
+import type { FairQueue } from '../fairness/index.ts';
+import type { ControlPlane } from '../control-plane.ts';
+import type { CacheBudget } from '../objects/cache-budget.ts';
+import type { Outbound } from '../outbound/index.ts';
+import { openControlPlane } from '../open-control-plane.ts';
+import type { Answer, ServerRequest } from '../http/message.ts';
+import type { RequestInfo } from '../request/info.ts';
+import { ApiServer } from '../server.ts';
+import type { ApiServerOptions } from '../server.ts';
+import type { TenantBase } from './base/base.ts';
+import { baseOfTenant } from './base/of-tenant.ts';
+import { noBase } from './base/with-entries.ts';
+import { decodeIdentity } from './identity.ts';
+import { tenantAuthentication } from './keys/authentication.ts';
+import { frontProxyCertificate } from './keys/front-proxy.ts';
+import { tenantKeys } from './keys/keys.ts';
+import type { TenantKeys } from './keys/keys.ts';
+import { identityKey, tenantPrefix } from './layout.ts';
+import { platformCertificates, platformTokens } from './platform-users.ts';
+import { insistOnActive } from './suspension.ts';
+import type { TenantMetrics } from './metrics/tenant-metrics.ts';
+import { QuotaStore } from './quota/quota-store.ts';
+import type { Tenant } from './tenant.ts';
+import { TenantAccount } from './usage/account.ts';
+import { bornWith } from './usage/tenant-usage.ts';
+import type { UsageBook } from './usage/usage-book.ts';
+
+/** What all tenants have in common. */
+export interface TenantWorld extends Partial<Pick<ApiServerOptions, 'auditor'>>, Pick<ApiServerOptions, 'onError'> {
+  readonly store: Store;
+  readonly storePrefix: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly outbound: Outbound;
+  readonly admission?: PluginChoice;
+  /** Of what is kept in memory for lists; shared with all others. */
+  readonly cacheBudget?: CacheBudget;
+  readonly base: () => Promise<TenantBase>;
+  /** Of what tenants use. */
+  readonly usage: UsageBook;
+  readonly tenantMetrics: TenantMetrics;
+  /** Of the process: all control planes share it. Absent: nobody waits. */
+  readonly fairQueue?: FairQueue;
+  /** Of the management plane: it knows the platform's administrators. */
+  readonly rootGuard: () => Guard;
+  /** Where the control plane of a path is reached. */
+  readonly url: (path: string) => string;
+  /** Whose certificates the port shows; PEM. */
+  readonly servingCa: () => string;
+}
+
+export interface OpenTenant {
+  readonly plane: ControlPlane;
+  readonly server: ApiServer;
+  readonly keys: TenantKeys;
+  /** What its server answers, and account is kept of it. Never rejects. */
+  handle(request: ServerRequest): Promise<Answer>;
+  /** Ends what is still watched. Nothing can be asked of it afterwards. */
+  close(): void;
+}
+
+/** How a tenant is told of what changes while it is open. */
+export interface TenantLink {
+  /** As it is now. */
+  tenant(): Tenant;
+  /** It is no longer the tenant that this one was opened for: it can only be opened anew. */
+  onFenced(): void;
+}
+
+/** Undefined: the tenant has gone in the meantime. */
+export async function openTenant(world: TenantWorld, link: TenantLink): Promise<OpenTenant | undefined> {
+  const { store, storePrefix, clock, random } = world;
+  const { path } = link.tenant();
+  const prefix = tenantPrefix(storePrefix, path);
+  const { entry } = await store.get(identityKey(prefix));
+  if (!entry) return undefined;
+  const keys = await tenantKeys({ store, prefix, path, identityRevision: entry.modRevision, clock, random });
+  await using opened = new AsyncDisposableStack();
+  const view = await viewOf(world, { path, prefix, entry, keys, link });
+  opened.defer(() => view.close());
+  const { plane, close } = await openControlPlane({
+    name: path,
+    prefix: storePrefix,
+    store: view,
+    clock,
+    random,
+    outbound: world.outbound,
+    ...(world.admission ? { admission: world.admission } : {}),
+    ...(world.cacheBudget ? { cacheBudget: world.cacheBudget } : {}),
+  });
+  opened.defer(close);
+  const authorization = await Authorization.open(plane, { source: defaultModes, onError: world.onError });
+  opened.defer(() => authorization.close());
+  const frontProxy = frontProxyCertificate({ keys, clock, random });
+  const aggregator = new Aggregator({ plane, clientCertificate: frontProxy, onError: world.onError });
+  opened.defer(() => aggregator.close());
+  await aggregator.start();
+  const fairness =
+    world.fairQueue &&
+    new TenantFairness({
+      queue: world.fairQueue,
+      plane,
+      requestsPerSecond: () => link.tenant().spec.quota?.requestsPerSecond,
+    });
+  opened.defer(() => fairness?.close());
+  const { seed } = decodeIdentity(entry.value);
+  const used = world.usage.open({ path, seed, revision: entry.modRevision });
+  opened.defer(() => used.close());
+  const account = new TenantAccount({
+    clock,
+    tenant: () => link.tenant(),
+    meter: used.meter,
+    metrics: world.tenantMetrics,
+  });
+  const server = new ApiServer({
+    plane,
+    ...withPlatform(
+      tenantAuthentication({ plane, keys, issuer: world.url(path), anonymous: anonymousByHost, clock }),
+      world.rootGuard(),
+    ),
+    authorizers: [authorization],
+    aggregator,
+    health: { livez: [ping], readyz: [ping, { name: 'store', check: () => storeProblem(store) }] },
+    isProcessShared: true,
+    ...(fairness ? { fairness } : {}),
+    admits: (info: RequestInfo, request: ServerRequest) => {
+      insistOnActive(link.tenant(), info);
+      account.admit(info, request);
+    },
+    address: () => new URL(world.url(path)).host,
+    ...(world.auditor ? { auditor: world.auditor.annotated(tenantAnnotation, path) } : {}),
+    onError: world.onError,
+  });
+  const running = opened.move();
+  const handle = (request: ServerRequest): Promise<Answer> => account.account(request, (one) => server.handle(one));
+  return { plane, server, keys, handle, close: () => void running.disposeAsync() };
+}
+
+const defaultModes = [
+  { type: 'Node', name: 'node' },
+  { type: 'RBAC', name: 'rbac' },
+] as const;
+
+/** Who asks by the path shows something, or is told nothing; by a host name that is the tenant's own, anybody may ask after its health. */
+const anonymousByHost: AnonymousAccess = (path, request) =>
+  request.originalTarget === undefined && anonymousHealth(path, request);
+
+type Authentication = Pick<ApiServerOptions, 'authenticators' | 'serviceAccounts' | 'anonymous'>;
+
+const withPlatform = (own: Authentication, root: Guard): Authentication => ({
+  ...own,
+  authenticators: [...own.authenticators, platformCertificates(root), platformTokens(root)],
+});
+
+interface ViewOptions {
+  readonly path: string;
+  readonly prefix: string;
+  /** Of the identity. */
+  readonly entry: Entry;
+  readonly keys: TenantKeys;
+  readonly link: TenantLink;
+}
+
+async function viewOf(world: TenantWorld, { path, prefix, entry, keys, link }: ViewOptions): Promise<Store> {
+  const identity = decodeIdentity(entry.value);
+  const fence = { key: entry.key, revision: entry.modRevision };
+  const base = identity.isMaterialised ? noBase : await baseOfTenant(world, { path, identity, keys });
+  const view = layeredStore({ store: world.store, prefix, base, baseRevision: entry.modRevision, fence });
+  const { store, storePrefix, clock } = world;
+  return new QuotaStore({
+    view: new FencedStore(view, () => link.onFenced()),
+    store,
+    clock,
+    storePrefix,
+    prefix,
+    path,
+    quota: () => link.tenant().spec.quota,
+    isBornWith: await bornWith(world, identity),
+  });
+}
+
+/** Audit events of a tenant say whose they are. */
+const tenantAnnotation = 'tenancy.hangar.dev/tenant';
+
+const ping = { name: 'ping', check: () => undefined };
+
+const storeProblem = (store: Store): Promise<string | undefined> =>
+  store.revision().then(
+    () => undefined,
+    (error: Error) => error.message,
+  );

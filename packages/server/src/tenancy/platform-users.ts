@@ -1,0 +1,38 @@
+/**
+ * Administrators of the platform in its tenants' control planes: whoever the management plane knows as one of its masters may
+ * enter each of them. Anybody else that it knows is nobody there.
+ */
+
+import type { Authenticator } from '../auth/authenticate.ts';
+import type { Guard } from '../auth/guard.ts';
+import { isPromise } from '../auth/promise.ts';
+import type { TokenAuthenticator, TokenIdentity } from '../auth/tokens.ts';
+import { mastersGroup } from '../auth/user.ts';
+import type { User } from '../auth/user.ts';
+import type { ServerRequest } from '../http/message.ts';
+
+const admitted = (user: User | undefined): User | undefined => (user?.groups.includes(mastersGroup) ? user : undefined);
+
+/** By what the connection proved: TLS verified it against the management plane's CAs. */
+export const platformCertificates = (root: Guard): Authenticator => ({
+  authenticate(request: ServerRequest): User | undefined | Promise<User | undefined> {
+    if (!request.peer.certificate) return undefined;
+    const identifying = root.identifyConnection(request);
+    if (isPromise(identifying)) return identifying.then(admitted);
+    return admitted(identifying);
+  },
+});
+
+export const platformTokens = (root: Guard): TokenAuthenticator => ({
+  async authenticateToken(token: string): Promise<TokenIdentity | undefined> {
+    const proven = await root.identifyToken(token, root.audiences);
+    const user = admitted(proven?.user);
+    if (!proven || !user) return undefined;
+    const { expiresAt, isCurrent } = proven;
+    return {
+      user,
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+      ...(isCurrent ? { isCurrent } : {}),
+    };
+  },
+});

@@ -1,0 +1,23 @@
+/**
+ * Who is nobody in a tenant is answered as if there were no such tenant: by the management plane, in the same words and after
+ * the same time. What a tenant needs to be opened, and to find out that it does not know a token, would tell that it is there.
+ */
+
+import type { Clock } from '@hangar/core';
+import type { ServerRequest } from '../http/message.ts';
+import { RoutedRequest } from './routed-request.ts';
+import type { Tenant } from './tenant.ts';
+
+/** More than it takes to open a tenant and to find out whose token it is, mostly. */
+export const defaultPaceMs = 100;
+
+/** A request for a tenant as the management plane gets those for tenants that there are not. */
+export const asUnknown = (request: ServerRequest, { path }: Tenant): ServerRequest =>
+  new RoutedRequest(request, `/clusters/${path}/control-plane${request.target}`);
+
+/** The next beat since the request began: how long it took cannot be told from when the answer comes. */
+export async function untilBeat(clock: Clock, begunMs: number, paceMs: number): Promise<void> {
+  if (paceMs === 0) return;
+  const restMs = paceMs - ((clock.monotonicMs() - begunMs) % paceMs);
+  await new Promise<void>((resolve) => void clock.after(restMs, resolve));
+}

@@ -1,0 +1,226 @@
+/**
+ * The tenants of one server: from a request to the control plane that it is for. Outside of this folder nothing knows that
+ * there is more than one.
+ */
+
+import type { Revision } from '@hangar/store';
+import { lazy } from '@hangar/core';
+import type { BootstrapOptions } from '../bootstrap/objects.ts';
+import type { ControlPlane } from '../control-plane.ts';
+import { isStreaming } from '../http/message.ts';
+import type { Answer, Handler, ServerRequest } from '../http/message.ts';
+import { errorAnswer } from '../objects/answers.ts';
+import { unauthorized } from '@hangar/api';
+import type { StatusError } from '@hangar/api';
+import { noSuchResource } from '../resources/unknown.ts';
+import type { TenantBase } from './base/base.ts';
+import { tenantHost } from './host.ts';
+import { TenantMetrics } from './metrics/tenant-metrics.ts';
+import { LastUsages } from './usage/last-usages.ts';
+import type { TenantUsage } from './usage/tenant-usage.ts';
+import { UsageBook } from './usage/usage-book.ts';
+import { isTenantPath } from './layout.ts';
+import type { TenantWorld } from './open-tenant.ts';
+import { OpenTenants } from './open-tenants.ts';
+import type { Visit } from './open-tenants.ts';
+import { everyTenant, routeOf } from './route.ts';
+import { RoutedRequest } from './routed-request.ts';
+import { asUnknown, defaultPaceMs, untilBeat } from './strangers.ts';
+import { Tenants } from './tenants.ts';
+import type { Tenant } from './tenant.ts';
+import { tenantGroup } from './tenant.ts';
+import type { Wildcard, WildcardServer } from './wildcard/index.ts';
+import type * as Lazily from './lazily.ts';
+import { createRequire } from 'node:module';
+import { isIP } from 'node:net';
+
+const require = createRequire(import.meta.url);
+/** What only a server with tenants needs. */
+const lazily = lazy(() => require('./lazily.ts') as typeof Lazily);
+
+export interface TenancyOptions extends Omit<TenantWorld, 'base' | 'usage' | 'tenantMetrics'> {
+  /** The management plane: tenants are objects in it. */
+  readonly root: ControlPlane;
+  /** What tenants are born with; asked with the first tenant that is opened. */
+  readonly bootstrap: () => BootstrapOptions;
+  /** Names of the server itself: no tenant can have them. */
+  readonly ownHosts: () => readonly string[];
+  /** Told what a tenant had and had used, when it is destroyed by this server. */
+  readonly onDestroyed?: (path: string, usage: TenantUsage) => void;
+  /** Tenants that have metrics of their own; the others share theirs. */
+  readonly topTenantsMax?: number;
+  /** Who is nobody in a tenant is answered at such beats, whether it is there or not; 0: at once. */
+  readonly strangersPaceMs?: number;
+}
+
+export class Tenancy {
+  readonly tenants: Tenants;
+  readonly open: OpenTenants;
+  readonly #world: TenantWorld;
+  readonly #usage: UsageBook;
+  readonly #metrics: TenantMetrics;
+  readonly #strangersPaceMs: number;
+  readonly #wildcard: () => Wildcard;
+  readonly #wildcardServer: () => WildcardServer;
+
+  constructor(options: TenancyOptions) {
+    const { root, bootstrap, ownHosts, onDestroyed, topTenantsMax, strangersPaceMs, ...world } = options;
+    this.#strangersPaceMs = strangersPaceMs ?? defaultPaceMs;
+    const base = lazy((): Promise<TenantBase> => lazily().openTenantBase(bootstrap()));
+    this.#usage = new UsageBook(world);
+    this.#metrics = new TenantMetrics({
+      clock: world.clock,
+      ...(topTenantsMax === undefined ? {} : { topMax: topTenantsMax }),
+    });
+    this.#world = { ...world, base, usage: this.#usage, tenantMetrics: this.#metrics };
+    this.#wildcard = lazy(() => new (lazily().Wildcard)({ world: this.#world, root }));
+    this.#wildcardServer = lazy(
+      () => new (lazily().WildcardServer)({ ...this.#world, wildcard: this.#wildcard(), root }),
+    );
+    const lastUsages = new LastUsages({
+      usageOf: (path) => lazily().tenantUsage(this.#world, path),
+      onDestroyed: onDestroyed ?? (() => {}),
+      onError: world.onError,
+    });
+    this.open = new OpenTenants({
+      clock: world.clock,
+      open: (link) => lazily().openTenant(this.#world, link),
+    });
+    this.tenants = new Tenants({
+      ...world,
+      onChange: (before, now) => {
+        this.open.changed(before, now);
+        if (now?.uid === before.uid) return;
+        this.#metrics.forget(before.path);
+        lastUsages.gone(before);
+      },
+    });
+    root.catalogue.declare(tenantGroup, () =>
+      lazily().servedTenants({
+        birth: lastUsages.remembering(lazily().birth(world.store, world.storePrefix)),
+        url: world.url,
+        hostProblem: (path, host) => {
+          // Whoever connects to an address means whoever has it: the server.
+          if (isIP(host) !== 0) return 'is an address, and no name';
+          if (ownHosts().includes(host)) return 'is a name of the management plane';
+          const taken = this.tenants.findByHost(host);
+          return taken === undefined || taken.path === path ? undefined : 'is a name of another tenant';
+        },
+        reached: (revision: Revision) => this.tenants.reached(revision),
+        operations: lazily().operations(this.#world),
+      }),
+    );
+  }
+
+  /** All control planes at once, for controllers of this process. */
+  get wildcard(): Wildcard {
+    return this.#wildcard();
+  }
+
+  /** Resolves when all tenants that are stored are known. */
+  start(): Promise<void> {
+    return this.tenants.start();
+  }
+
+  /** Resolves when what was used is written down. */
+  async close(): Promise<void> {
+    this.tenants.close();
+    this.open.close();
+    await this.#usage.close();
+  }
+
+  /** What tenants use of this server, in the format of Prometheus. */
+  metricsText(): string {
+    return this.#metrics.text({ tenants: this.tenants.size, open: this.open.size });
+  }
+
+  /** `root`: what answers for the management plane. */
+  handler(root: Handler): Handler {
+    return (request) => {
+      const found = this.tenants.size === 0 ? undefined : tenantHost(request, this.tenants);
+      if (found === 'misdirected') return Promise.resolve(misdirected);
+      if (found) return this.#visit(found, request, request, () => root(asUnknown(request, found)));
+      const route = routeOf(request.target);
+      if (!route) return root(request);
+      // Who shows nothing is told nothing, not even whether there is such a tenant.
+      if (showsNothing(request)) return Promise.resolve(errorAnswer(unauthorized(), request.header('accept'), []));
+      if (route.path === everyTenant) return this.#wildcardServer().handle(request, route.target, root);
+      const tenant = isTenantPath(route.path) ? this.tenants.find(route.path) : undefined;
+      // The management plane finds out who asks, and says that there is none.
+      const unknown = (): Promise<Answer> => root(request);
+      if (!tenant) return this.#toStranger(this.#world.clock.monotonicMs(), unknown);
+      return this.#visit(tenant, request, new RoutedRequest(request, route.target), unknown);
+    };
+  }
+
+  /** `unknown`: what is answered when there is no such tenant. */
+  async #visit(
+    tenant: Tenant,
+    request: ServerRequest,
+    routed: ServerRequest,
+    unknown: () => Promise<Answer>,
+  ): Promise<Answer> {
+    const begunMs = this.#world.clock.monotonicMs();
+    const unopened = (error: StatusError): Answer => {
+      const answer = errorAnswer(error, request.header('accept'), []);
+      this.#metrics.answered(tenant.path, answer.status, this.#world.clock.monotonicMs() - begunMs);
+      return answer;
+    };
+    let visit: Visit | undefined;
+    try {
+      visit = await this.open.enter(tenant);
+    } catch (error) {
+      this.#world.onError(error as Error);
+      return unopened(lazily().unavailable(tenant.path));
+    }
+    const answer = visit && (await visit.tenant.handle(routed));
+    if (answer && !answer.isToStranger) return untilAnswered(visit!, request, answer);
+    visit?.leave();
+    return this.#toStranger(begunMs, unknown);
+  }
+
+  async #toStranger(begunMs: number, answering: () => Promise<Answer>): Promise<Answer> {
+    const answer = await answering();
+    await untilBeat(this.#world.clock, begunMs, this.#strangersPaceMs);
+    return answer;
+  }
+}
+
+/** Throws 404 for what only a tenant could answer: such requests come to the management plane when there is none. */
+export function insistOnRoot({ target }: ServerRequest): void {
+  if (routeOf(target)) throw noSuchResource();
+}
+
+const showsNothing = (request: ServerRequest): boolean =>
+  request.header('authorization') === undefined && !request.peer.certificate && !request.peer.unverified;
+
+/** The tenant is left when the last byte was sent. */
+function untilAnswered(visit: Visit, request: ServerRequest, answer: Answer): Answer {
+  const { body } = answer;
+  if (answer.isTaken) {
+    const socket = request.passing?.upgrade?.socket;
+    if (!socket || socket.destroyed) visit.leave();
+    else socket.once('close', () => visit.leave());
+    return answer;
+  }
+  if (!isStreaming(body)) {
+    visit.leave();
+    return answer;
+  }
+  return {
+    ...answer,
+    body: {
+      start: (sink) => {
+        sink.onClose(() => visit.leave());
+        body.start(sink);
+      },
+    },
+  };
+}
+
+/** The connection was opened for another name than the request says: whoever joined them must connect anew. */
+const misdirected: Answer = {
+  status: 421,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body: Buffer.from('the connection is for another host name than the request\n'),
+};

@@ -1,0 +1,73 @@
+/** Who keeps account of what is asked of one open tenant: for its bill, for its quota of watches, and for the platform. */
+
+import type { Clock } from '@hangar/core';
+import { isStreaming } from '../../http/message.ts';
+import type { Answer, ServerRequest } from '../../http/message.ts';
+import type { RequestInfo } from '../../request/info.ts';
+import type { TenantMetrics } from '../metrics/tenant-metrics.ts';
+import { tooManyWatches } from '../quota/refusal.ts';
+import type { Tenant } from '../tenant.ts';
+import type { Meter } from './meter.ts';
+
+export interface AccountOptions {
+  readonly clock: Clock;
+  /** As it is now. */
+  readonly tenant: () => Tenant;
+  readonly meter: Meter;
+  readonly metrics: TenantMetrics;
+}
+
+const reads = new Set(['GET', 'HEAD', 'OPTIONS']);
+/** Nobody knows who asked, or it was too much: the tenant does not pay for it. */
+const unpaid = new Set([401, 429]);
+
+export class TenantAccount {
+  readonly #options: AccountOptions;
+  /** Watches that were let in and are not answered yet. */
+  readonly #beginning = new Set<ServerRequest>();
+
+  constructor(options: AccountOptions) {
+    this.#options = options;
+  }
+
+  /** Throws 429 for a watch beyond the quota. Asked when it is known who asks, before anything is done for it. */
+  admit(info: RequestInfo, request: ServerRequest): void {
+    if (info.verb !== 'watch') return;
+    const { path, spec } = this.#options.tenant();
+    const limit = spec.quota?.watches;
+    const watches = this.#options.meter.watches + this.#beginning.size;
+    if (limit !== undefined && watches >= limit) throw tooManyWatches(path, watches, limit);
+    this.#beginning.add(request);
+  }
+
+  /** `answer` never rejects. */
+  async account(request: ServerRequest, answer: (request: ServerRequest) => Promise<Answer>): Promise<Answer> {
+    const { clock, meter, metrics, tenant } = this.#options;
+    const begunMs = clock.monotonicMs();
+    const given = await answer(request);
+    const isWatch = this.#beginning.delete(request);
+    const { path } = tenant();
+    metrics.answered(path, given.status, isWatch ? undefined : clock.monotonicMs() - begunMs);
+    if (!unpaid.has(given.status)) meter.requested(reads.has(request.method));
+    return isWatch ? this.#watched(path, given) : given;
+  }
+
+  #watched(path: string, answer: Answer): Answer {
+    const { body } = answer;
+    if (!isStreaming(body)) return answer;
+    // From now on: between the answer and its first byte, another watch must not take its place.
+    const { meter, metrics } = this.#options;
+    const ended = [meter.watchBegan(), metrics.watchBegan(path)];
+    return {
+      ...answer,
+      body: {
+        start: (sink) => {
+          sink.onClose(() => {
+            for (const end of ended.splice(0)) end();
+          });
+          body.start(sink);
+        },
+      },
+    };
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * What counts of a tenant's range. Bytes are those of every key that is the tenant's own, and of its value. Objects are the
+ * tenant's own ones: not what every tenant is born with, also where the tenant changed it, nor what the server notes beside
+ * objects. What the server itself keeps there (`.hangar/`, `.hidden/`) counts as nothing.
+ */
+
+import { groupResourceText } from '@hangar/api';
+import { breathe, hasCode } from '@hangar/core';
+import type { Clock } from '@hangar/core';
+import { prefixRange, successor } from '@hangar/store';
+import type { KeyRange, Revision, Store } from '@hangar/store';
+import { keyResources } from '../../resources/key-resource.ts';
+
+export interface Amounts {
+  objects: number;
+  storedBytes: number;
+  /** `configmaps`, `deployments.apps` → how many. */
+  readonly objectsPerKind: Map<string, number>;
+}
+
+export const noAmounts = (): Amounts => ({ objects: 0, storedBytes: 0, objectsPerKind: new Map() });
+
+export function addObject(amounts: Amounts, kind: string, change: 1 | -1): void {
+  amounts.objects += change;
+  const count = (amounts.objectsPerKind.get(kind) ?? 0) + change;
+  if (count === 0) amounts.objectsPerKind.delete(kind);
+  else amounts.objectsPerKind.set(kind, count);
+}
+
+export interface CountedOptions {
+  readonly storePrefix: string;
+  /** Of the tenant. */
+  readonly prefix: string;
+  /** Every tenant is born with it; told without the tenant's prefix. */
+  readonly isBornWith: (key: string) => boolean;
+}
+
+/** Names of the server's own begin with a dot, which no resource's does, and sort before all of them. */
+const firstCounted = '/';
+
+export class Counted {
+  readonly range: KeyRange;
+  readonly #options: CountedOptions;
+  /** Whatever it counts as. */
+  readonly resourceOf: ReturnType<typeof keyResources>;
+
+  constructor(options: CountedOptions) {
+    this.#options = options;
+    this.resourceOf = keyResources(options.storePrefix);
+    const { end } = prefixRange(options.prefix);
+    this.range = { start: `${options.prefix}${firstCounted}`, ...(end === undefined ? {} : { end }) };
+  }
+
+  has(key: string): boolean {
+    const { prefix } = this.#options;
+    return key.startsWith(prefix) && key.length > prefix.length && key[prefix.length] !== '.';
+  }
+
+  /** Undefined: no object that counts. */
+  kindOf(key: string): string | undefined {
+    const { prefix, isBornWith } = this.#options;
+    if (!this.has(key) || isBornWith(key.slice(prefix.length))) return undefined;
+    const resource = this.resourceOf(key);
+    return resource && resource.resource !== '' ? kindName(groupResourceText(resource)) : undefined;
+  }
+}
+
+/** Events are in two groups, and stored once. */
+export const kindName = (name: string): string => (name === 'events.events.k8s.io' ? 'events' : name);
+
+export const entryBytes = (key: string, value: Uint8Array): number => Buffer.byteLength(key) + value.length;
+
+const pageLength = 1_000;
+
+/** All of the range as of one revision, a page at a time: others are served in between. */
+export async function countAll(
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
+  counted: Counted,
+): Promise<Amounts & { readonly revision: Revision }> {
+  for (;;) {
+    try {
+      return await countOnce(store, clock, counted);
+    } catch (error) {
+      // What was read is no longer kept: again, as of now.
+      if (!hasCode(error, 'Compacted')) throw error;
+    }
+  }
+}
+
+async function countOnce(store: Store, clock: Clock, counted: Counted): Promise<Amounts & { revision: Revision }> {
+  const { bytes, revision } = await store.statistics(counted.range);
+  const amounts = { ...noAmounts(), storedBytes: bytes, revision };
+  let { start } = counted.range;
+  for (;;) {
+    const page = await store.range(
+      { ...counted.range, start },
+      { atRevision: revision, keysOnly: true, limit: pageLength },
+    );
+    for (const { key } of page.entries) {
+      const kind = counted.kindOf(key);
+      if (kind !== undefined) addObject(amounts, kind, 1);
+    }
+    if (!page.more) return amounts;
+    start = successor(page.entries.at(-1)!.key);
+    await breathe(clock);
+  }
+}

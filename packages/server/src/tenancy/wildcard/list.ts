@@ -1,0 +1,169 @@
+/** A list of all control planes, as an answer. One that is long is sent while it is read: no more of it is held than a page. */
+
+import { asError } from '@hangar/core';
+import type { Entry, Revision } from '@hangar/store';
+import type { Answer, Sink } from '../../http/message.ts';
+import { bytesAnswer } from '../../objects/answers.ts';
+import { untilReached } from '../../objects/resource-version.ts';
+import type { Wanted } from '../../request/media.ts';
+import type { Call } from '../../verbs/call.ts';
+import { encodeContinue } from '../../verbs/continue-token.ts';
+import { listEnd, listHead, pageAnswer } from '../../verbs/list.ts';
+import { listOptions, selectsAll } from '../../verbs/list-options.ts';
+import type { ListOptions } from '../../verbs/list-options.ts';
+import { entriesAtOnce, isSelected, listError, startOf } from '../../verbs/list-page.ts';
+import type { Page } from '../../verbs/list-page.ts';
+import { Output } from '../../verbs/watch.ts';
+import type { Place } from './place.ts';
+import type { Position } from './snapshot.ts';
+import type { Wildcard } from './wildcard.ts';
+
+export interface ListContext {
+  readonly wildcard: Wildcard;
+  readonly want: Wanted;
+  readonly place: (options: ListOptions) => Place;
+  readonly onError: (error: Error) => void;
+}
+
+export async function listAll(call: Call, context: ListContext): Promise<Answer> {
+  const { wildcard, want } = context;
+  const options = listOptions(call.query, call.resource, false);
+  const place = context.place(options);
+  // Positions are told by the control plane and the key below the place; the slash stands for all of them.
+  const start = startOf(options, '/');
+  await untilReached(call.plane, start.needed);
+  const revision = start.revision ?? (await wildcard.store.revision());
+  const from = positionIn(start.range.start.slice(1));
+  const reader = new Reader(wildcard.entries(place, revision, from), call, options);
+  try {
+    // A page is answered at once; of a long list the first thousand show whether it can be read at all.
+    const isWhole = options.limit > 0 || want.format !== 'json' || want.shape !== undefined;
+    const entries = await reader.take(options.limit > 0 ? options.limit : isWhole ? Infinity : entriesAtOnce);
+    const next = await reader.peek();
+    const metadata: Page['metadata'] = { resourceVersion: String(revision) };
+    if (!next) return pageAnswer(call, want, { entries, revision, metadata });
+    if (!isWhole) return streamed(call, context, { entries, revision, metadata }, reader);
+    metadata.continue = encodeContinue({ start: textOf(wildcard.positionOf(next, place)), revision });
+    await reader.close();
+    return pageAnswer(call, want, { entries, revision, metadata });
+  } catch (error) {
+    await reader.close();
+    throw listError(error, options, '/', start.range);
+  }
+}
+
+const textOf = ({ cluster, key }: Position): string => `${cluster}/${key}`;
+
+function positionIn(text: string): Position {
+  const slash = text.indexOf('/');
+  return slash < 0 ? { cluster: text, key: '' } : { cluster: text.slice(0, slash), key: text.slice(slash + 1) };
+}
+
+function streamed(call: Call, context: ListContext, first: Page, reader: Reader): Answer {
+  return {
+    ...bytesAnswer(200, context.want.contentType, [], call.warnings),
+    body: { start: (sink) => void send(call, context, first, reader, sink) },
+  };
+}
+
+async function send(call: Call, context: ListContext, first: Page, reader: Reader, sink: Sink): Promise<void> {
+  const { stored } = call.resource;
+  const output = new Output(sink);
+  try {
+    if (!output.isOver) {
+      // First the items: of a custom resource they tell the kind.
+      const items = stored.items(first.entries);
+      output.write(listHead(call.resource, first));
+      output.write(items);
+    }
+    while (!output.isOver) {
+      if (output.isFull) await output.drained();
+      const entries = await reader.take(entriesAtOnce);
+      if (entries.length === 0) break;
+      output.write(Buffer.from(','));
+      output.write(stored.items(entries));
+    }
+    if (!output.isOver) output.write(listEnd);
+    sink.end();
+  } catch (error) {
+    // Its head was sent: that it is not all there is can only be told by breaking off.
+    context.onError(asError(error));
+    if (sink.abort) sink.abort();
+    else sink.end();
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Selected entries, one after the other. */
+class Reader {
+  readonly #pages: AsyncGenerator<readonly Entry[], void, void>;
+  readonly #call: Call;
+  readonly #options: ListOptions;
+  #page: readonly Entry[] = [];
+  #at = 0;
+
+  constructor(pages: AsyncGenerator<readonly Entry[], void, void>, call: Call, options: ListOptions) {
+    this.#pages = pages;
+    this.#call = call;
+    this.#options = options;
+  }
+
+  /** So many, or all that there are. */
+  async take(count: number): Promise<Entry[]> {
+    const taken: Entry[] = [];
+    while (taken.length < count) {
+      const entry = this.#here() ?? (await this.peek());
+      if (!entry) break;
+      taken.push(entry);
+      this.#at++;
+    }
+    return taken;
+  }
+
+  /** The next one that is selected; undefined: there is no more. */
+  async peek(): Promise<Entry | undefined> {
+    for (;;) {
+      const entry = this.#here();
+      if (entry) return entry;
+      const { value, done } = await this.#pages.next();
+      if (done) return undefined;
+      [this.#page, this.#at] = [value, 0];
+    }
+  }
+
+  /** The next one of the page that was read last. */
+  #here(): Entry | undefined {
+    for (; this.#at < this.#page.length; this.#at++) {
+      const entry = this.#page[this.#at]!;
+      if (isSelected(this.#options, this.#call.resource, entry)) return entry;
+    }
+    return undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.#pages.return();
+  }
+}
+
+/** For a watch that begins with what is there. */
+export async function initialState(
+  call: Call,
+  options: ListOptions,
+  wildcard: Wildcard,
+  place: Place,
+): Promise<{ pages: AsyncIterable<readonly Entry[]>; revision: Revision }> {
+  const revision = await wildcard.store.revision();
+  const all = wildcard.entries(place, revision);
+  return { pages: selectsAll(options) ? all : selected(all, call, options), revision };
+}
+
+async function* selected(
+  pages: AsyncIterable<readonly Entry[]>,
+  call: Call,
+  options: ListOptions,
+): AsyncGenerator<readonly Entry[], void, void> {
+  for await (const page of pages) {
+    yield page.filter((entry) => isSelected(options, call.resource, entry));
+  }
+}

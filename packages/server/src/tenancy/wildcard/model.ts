@@ -1,0 +1,218 @@
+/** Random lives of tenants and objects; whoever follows all of them on one stream knows what each of them answers. */
+
+import assert from 'node:assert/strict';
+import { pick, seededRandom } from '@hangar/core';
+import type { Random } from '@hangar/core';
+import type { Revision, Store } from '@hangar/store';
+import type { ResourceName } from '../../resources/catalogue.ts';
+import { withoutType } from '../../verbs/list.ts';
+import { planePath, tenant, tenants, TenancyServer } from '../../testing/tenancy-server.ts';
+import type { Data, Sent } from '../../testing/test-server.ts';
+import { backup, restore } from '../backup/testing.ts';
+import type { ClusterWatch } from './index.ts';
+
+const names = ['a', 'a-b', 'clusters', 'control-plane', 'z'];
+
+interface Followed {
+  readonly name: ResourceName;
+  readonly path: string;
+  readonly kind: string;
+  /** Namespace and name: some are of the base, some are not. */
+  readonly objects: readonly (readonly [string, string])[];
+}
+
+const followed: readonly Followed[] = [
+  {
+    name: { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'roles' },
+    path: '/apis/rbac.authorization.k8s.io/v1',
+    kind: 'Role',
+    objects: [
+      ['kube-system', 'extension-apiserver-authentication-reader'],
+      ['kube-system', 'system:controller:token-cleaner'],
+      ['kube-public', 'system:controller:bootstrap-signer'],
+      ['default', 'roles'],
+      ['default', 'clusters'],
+    ],
+  },
+  {
+    name: { group: '', version: 'v1', resource: 'configmaps' },
+    path: '/api/v1',
+    kind: 'ConfigMap',
+    objects: [
+      ['kube-public', 'cluster-info'],
+      ['kube-system', 'extension-apiserver-authentication'],
+      ['default', 'configmaps'],
+      ['default', 'one'],
+    ],
+  },
+];
+
+const pathOf = (cluster: string): string => (cluster === 'root' ? '' : planePath(cluster));
+
+/** What a watcher knows: `cluster/namespace/name` → the object. */
+class Fold {
+  readonly known = new Map<string, Data>();
+  readonly #watch: ClusterWatch;
+  revision: Revision;
+
+  private constructor(watch: ClusterWatch, revision: Revision) {
+    this.#watch = watch;
+    this.revision = revision;
+  }
+
+  static async open(server: TenancyServer, name: ResourceName, atRevision?: Revision): Promise<Fold> {
+    const { wildcard } = server.tenancy;
+    const { pages, revision } = await wildcard.list(name, atRevision === undefined ? {} : { atRevision });
+    const fold = new Fold(wildcard.watch(name, revision), revision);
+    for await (const page of pages) for (const { object } of page) fold.known.set(idOf(object()), object());
+    return fold;
+  }
+
+  /** Reads on until the revision is reached, and insists that every event fits what is known. */
+  async until(revision: Revision): Promise<void> {
+    while (this.revision < revision) {
+      this.#watch.requestProgress();
+      const batch = await this.#watch.next();
+      assert.ok(batch && batch.revision >= this.revision);
+      this.revision = batch.revision;
+      for (const { type, cluster, object, previous } of batch.events) {
+        const now: Data = object();
+        const id = idOf(now);
+        assert.equal(now.metadata.clusterName, cluster);
+        assert.equal(this.known.has(id), type !== 'ADDED', `${type} ${id} at ${batch.revision}`);
+        if (type !== 'ADDED') {
+          assert.equal(String(previous!.modRevision), this.known.get(id).metadata.resourceVersion, `${type} ${id}`);
+        }
+        if (type === 'DELETED') this.known.delete(id);
+        else this.known.set(id, now);
+      }
+    }
+  }
+
+  close(): void {
+    this.#watch.close();
+  }
+}
+
+const idOf = ({ metadata }: Data): string => `${metadata.clusterName}/${metadata.namespace}/${metadata.name}`;
+
+class Run {
+  readonly server: TenancyServer;
+  readonly random: Random;
+  readonly alive = new Set<string>();
+
+  constructor(server: TenancyServer, random: Random) {
+    this.server = server;
+    this.random = random;
+  }
+
+  async step(): Promise<void> {
+    const dice = this.random.below(10);
+    if (dice === 0 || this.alive.size === 0) await this.#make();
+    else if (dice === 1) await this.#end();
+    else if (dice === 2 && this.random.below(4) === 0) await this.#materialise();
+    else if (dice === 3 && this.random.below(4) === 0) await this.#copy();
+    else await this.#write();
+  }
+
+  async #make(): Promise<void> {
+    const name = pick(this.random, names);
+    const body = tenant(name, { deletionPolicy: pick(this.random, ['Retain', 'Destroy']) });
+    const { status } = await this.server.request('POST', tenants, { body });
+    assert.equal(status, this.alive.has(name) ? 409 : 201);
+    this.alive.add(name);
+  }
+
+  async #end(): Promise<void> {
+    const name = pick(this.random, [...this.alive]);
+    await this.server.expect(200, 'DELETE', `${tenants}/${name}`);
+    this.alive.delete(name);
+  }
+
+  async #materialise(): Promise<void> {
+    await this.server.expect(200, 'POST', `${tenants}/${pick(this.random, [...this.alive])}/materialise`);
+  }
+
+  /** A backup of one becomes another. */
+  async #copy(): Promise<void> {
+    const file = await backup(this.server, pick(this.random, [...this.alive]));
+    const name = pick(this.random, names);
+    const { status, data } = await restore(this.server, `${name}/restore`, file);
+    // What is retained is in the way.
+    assert.ok(status === 201 || status === 409, JSON.stringify(data));
+    if (status === 201) this.alive.add(name);
+  }
+
+  async #write(): Promise<void> {
+    const { name, path, kind, objects } = pick(this.random, followed);
+    const [namespace, object] = pick(this.random, objects);
+    const cluster = pick(this.random, [...this.alive, 'root']);
+    const collection = `${pathOf(cluster)}${path}/namespaces/${namespace}/${name.resource}`;
+    const labels = { at: String(this.random.below(1_000_000)) };
+    const apiVersion = name.group === '' ? name.version : `${name.group}/${name.version}`;
+    const metadata = { name: object, labels, clusterName: 'somebody-else' };
+    const requests: Readonly<Record<string, readonly [string, string, Sent]>> = {
+      create: ['POST', collection, { body: { kind, apiVersion, metadata } }],
+      change: [
+        'PATCH',
+        `${collection}/${object}`,
+        { body: { metadata: { labels, clusterName: 'b' } }, contentType: 'application/merge-patch+json' },
+      ],
+      remove: ['DELETE', `${collection}/${object}`, {}],
+    };
+    const { status, text } = await this.server.request(...pick(this.random, Object.values(requests)));
+    assert.ok([200, 201, 404, 409].includes(status), text);
+  }
+
+  /** What each control plane says itself. */
+  async truth({ name, path }: Followed): Promise<Map<string, Data>> {
+    const all = new Map<string, Data>();
+    for (const cluster of [...this.alive, 'root']) {
+      const { items } = await this.server.expect(200, 'GET', `${pathOf(cluster)}${path}/${name.resource}`);
+      for (const item of items) {
+        assert.equal(item.metadata.clusterName, undefined);
+        item.metadata.clusterName = cluster;
+        all.set(idOf(item), item);
+      }
+    }
+    return all;
+  }
+}
+
+/** Items of lists say nothing of their kind. */
+const untyped = (known: ReadonlyMap<string, Data>): Map<string, Data> =>
+  new Map(Array.from(known, ([id, object]) => [id, withoutType(object)]));
+
+/** Rejects when what was told of all control planes is not what they say themselves. */
+export async function insistOnModel(seed: number, store?: Store): Promise<void> {
+  await using server = await TenancyServer.open(store ? { store } : {});
+  const run = new Run(server, seededRandom(seed));
+  const begun = await server.store.revision();
+  const folds = await Promise.all(followed.map(({ name }) => Fold.open(server, name)));
+  for (let round = 0; round < 12; round++) {
+    for (let at = 1 + run.random.below(12); at > 0; at--) await run.step();
+    // Asking a tenant may make its keys: first what they say, then what was told of it.
+    const truths: Map<string, Data>[] = [];
+    for (const one of followed) truths.push(await run.truth(one));
+    const revision = await server.store.revision();
+    for (const [at, fold] of folds.entries()) {
+      await fold.until(revision);
+      assert.deepEqual(untyped(fold.known), truths[at]);
+      const listed = await Fold.open(server, followed[at]!.name);
+      listed.close();
+      assert.deepEqual(untyped(listed.known), truths[at]);
+    }
+  }
+  // Whoever begins somewhere in between comes to the same end.
+  const end = await server.store.revision();
+  for (let at = 0; at < 10; at++) {
+    const between = (begun + run.random.below(end - begun + 1)) as Revision;
+    for (const [which, { name }] of followed.entries()) {
+      const fold = await Fold.open(server, name, between);
+      await fold.until(end);
+      assert.deepEqual(fold.known, folds[which]!.known, `from ${between}`);
+      fold.close();
+    }
+  }
+  for (const fold of folds) fold.close();
+}

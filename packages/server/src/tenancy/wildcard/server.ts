@@ -1,0 +1,172 @@
+/**
+ * The view of all control planes over HTTP: `GET /clusters/STAR/control-plane/api/v1/configmaps`, where STAR is `*`, as a list
+ * or a watch. Objects say whose they are in `metadata.clusterName`.
+ *
+ * It is for the management plane's masters. All others are answered by the management plane, as for a path that leads nowhere.
+ */
+
+import { badRequest, notAcceptable, quote, StatusError } from '@hangar/api';
+import type { Revision, Store, Watch, WatchOptions } from '@hangar/store';
+import type { Authorizer } from '../../auth/authorize.ts';
+import { mastersGroup } from '../../auth/user.ts';
+import type { ControlPlane } from '../../control-plane.ts';
+import type { Answer, Handler, ServerRequest } from '../../http/message.ts';
+import { ForwardingStore } from '../../objects/forwarding-store.ts';
+import type { RequestInfo } from '../../request/info.ts';
+import { wanted } from '../../request/media.ts';
+import type { Wanted } from '../../request/media.ts';
+import { Catalogue } from '../../resources/catalogue.ts';
+import type { ResourceName } from '../../resources/catalogue.ts';
+import type { Resource } from '../../resources/resource.ts';
+import { noSuchResource } from '../../resources/unknown.ts';
+import { ApiServer } from '../../server.ts';
+import { namespaceOf } from '../../verbs/call.ts';
+import type { Call } from '../../verbs/call.ts';
+import type { ListOptions } from '../../verbs/list-options.ts';
+import { isKeySegment, safeNamespace } from '../../verbs/list-page.ts';
+import { listOptions } from '../../verbs/list-options.ts';
+import { watchBy } from '../../verbs/watch.ts';
+import type { TenantWorld } from '../open-tenant.ts';
+import { everyTenant } from '../route.ts';
+import { RoutedRequest } from '../routed-request.ts';
+import { initialState, listAll } from './list.ts';
+import { placeOf } from './place.ts';
+import type { Place } from './place.ts';
+import type { WildcardResource } from './resource.ts';
+import type { Wildcard } from './wildcard.ts';
+
+export interface WildcardServerOptions extends Pick<TenantWorld, 'rootGuard' | 'auditor' | 'url' | 'onError'> {
+  readonly wildcard: Wildcard;
+  readonly root: ControlPlane;
+}
+
+export class WildcardServer {
+  readonly #options: WildcardServerOptions;
+  readonly #server: ApiServer;
+
+  constructor(options: WildcardServerOptions) {
+    const { root, rootGuard, auditor, url, onError } = options;
+    this.#options = options;
+    this.#server = new ApiServer({
+      plane: { ...root, name: everyTenant, catalogue: new WildcardCatalogue(options) },
+      authenticators: [{ authenticate: (request) => rootGuard().identify(request) }],
+      authorizers: [masters],
+      anonymous: () => false,
+      admits: insistOnCollections,
+      health: { livez: [], readyz: [] },
+      address: () => new URL(url(root.name)).host,
+      ...(auditor ? { auditor } : {}),
+      onError,
+    });
+  }
+
+  /** `target` is what follows the way to the view; `root` answers for the management plane. Never rejects. */
+  async handle(request: ServerRequest, target: string, root: Handler): Promise<Answer> {
+    return (await this.#isMaster(request)) ? this.#server.handle(new RoutedRequest(request, target)) : root(request);
+  }
+
+  async #isMaster(request: ServerRequest): Promise<boolean> {
+    try {
+      const user = await this.#options.rootGuard().identify(request);
+      return user?.groups.includes(mastersGroup) ?? false;
+    } catch {
+      // The management plane says why.
+      return false;
+    }
+  }
+}
+
+/** Masters may act as somebody else; who is then no master finds nothing here. */
+const masters: Authorizer = {
+  authorize: ({ groups }) =>
+    groups.includes(mastersGroup) ? 'allow' : { decision: 'deny', reason: '', error: noSuchResource() },
+};
+
+function insistOnCollections(info: RequestInfo): void {
+  if (!info.isResource) throw noSuchResource();
+  const { verb, name, subresource, group, resource } = info;
+  if ((verb === 'list' || verb === 'watch') && name === '' && subresource === '') return;
+  throw new StatusError(
+    'MethodNotAllowed',
+    'the view of all control planes can be listed and watched: ' +
+      'single objects are read and written in the control plane that they are in',
+    { details: { ...(group === '' ? {} : { group }), kind: resource } },
+  );
+}
+
+/** What can be listed and watched of all control planes. */
+class WildcardCatalogue extends Catalogue {
+  readonly #options: WildcardServerOptions;
+
+  constructor(options: WildcardServerOptions) {
+    super({ hasBuiltin: false });
+    this.#options = options;
+  }
+
+  override find(name: ResourceName): Resource | undefined {
+    const { wildcard, onError } = this.#options;
+    const resource = wildcard.resource(name);
+    return resource?.answeredBy({
+      list: (call) => {
+        const place = (options: ListOptions): Place => placeFor(call, resource, options);
+        return listAll({ ...call, resource }, { wildcard, want: wantedText(call), place, onError });
+      },
+      watch: (call) => watchAll({ ...call, resource }, wildcard),
+    });
+  }
+}
+
+/** Throws 406: what a client reads as protobuf has no place for the name of the control plane. */
+function wantedText({ request }: Call): Wanted {
+  const accept = request.header('accept');
+  const want = textOrNothing(accept);
+  if (want && want.format !== 'protobuf') return want;
+  throw notAcceptable(
+    'the view of all control planes is answered as application/json or application/yaml: ' +
+      'protobuf has no place for the name of the control plane',
+  );
+}
+
+function textOrNothing(accept: string | undefined): Wanted | undefined {
+  try {
+    return wanted(accept, { hasProtobuf: false, allowsShapes: true });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Throws 400. */
+function placeFor(call: Call, resource: WildcardResource, { fields }: ListOptions): Place {
+  const { placePrefix, namespaced } = resource;
+  const asked = namespaceOf(call);
+  if (asked !== '' && !isKeySegment(asked)) throw badRequest(`invalid namespace ${quote(asked)}`);
+  const namespace = asked || (namespaced ? safeNamespace(fields?.requiresNamespace) : '');
+  return placeOf(placePrefix, namespace);
+}
+
+function watchAll(call: Call & { readonly resource: WildcardResource }, wildcard: Wildcard): Promise<Answer> {
+  const want = wantedText(call);
+  const options = listOptions(call.query, call.resource, true);
+  const place = placeFor(call, call.resource, options);
+  const watch = (fromRevision: Revision): Watch =>
+    wildcard.watchEntries(place, fromRevision, { marksOldObjects: options.allowsBookmarks });
+  const plane = { ...call.plane, store: new WatchedStore(wildcard.store, watch) };
+  return watchBy(
+    { ...call, plane },
+    { want, initial: (all, wantedOptions) => initialState(all, wantedOptions, wildcard, place) },
+  );
+}
+
+/** The store of all control planes, whose watch is of one place in each of them. */
+class WatchedStore extends ForwardingStore {
+  readonly #watch: (fromRevision: Revision) => Watch;
+
+  constructor(store: Store, watch: (fromRevision: Revision) => Watch) {
+    super(store);
+    this.#watch = watch;
+  }
+
+  override watch({ fromRevision }: WatchOptions): Watch {
+    return this.#watch(fromRevision!);
+  }
+}
