@@ -18,10 +18,12 @@ import { systemClock, systemRandom } from '@hangar/core';
 import { createAuthority, issueCertificate } from '@hangar/pki';
 import { tool } from '../../../tools/tool.ts';
 import { startHangar, startReal } from '../servers/index.ts';
+import { isInTenant } from '../servers/place.ts';
 import type { ControlPlane } from '../servers/index.ts';
 
 const example = fileURLToPath(new URL('../../../examples/aggregated-notes/src/main.ts', import.meta.url));
-const user = 'kubernetes-admin';
+/** Whom the administrator's kubeconfig of Hangar names. */
+const user = isInTenant() ? 'admin' : 'kubernetes-admin';
 const execute = promisify(execFile);
 
 /** A cluster with the example behind it. */

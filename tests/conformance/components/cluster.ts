@@ -17,6 +17,8 @@ import { tool } from '../../../tools/tool.ts';
 import type { ToolName } from '../../../tools/tool.ts';
 import { describeControlPlane, isReady } from '../servers/control-plane.ts';
 import type { ControlPlane } from '../servers/index.ts';
+import { isInTenant, makeTenant, tenantKeyFiles, tenantKubeconfig, tenantName } from '../servers/place.ts';
+import type { TenantAccess } from '../servers/place.ts';
 import { freePorts, Processes } from '../servers/processes.ts';
 import { ComponentLog } from './component-log.ts';
 
@@ -26,6 +28,7 @@ export interface Cluster extends ControlPlane {
   /** For files that must go away with the cluster. */
   readonly folder: string;
   readonly logs: ReadonlyMap<ComponentName | 'hangar', ComponentLog>;
+  readonly installation: Installation;
   /** One more component. */
   startComponent(name: ComponentName): Promise<void>;
   /** Ends the server as a crash would and starts it again. */
@@ -69,20 +72,24 @@ export async function startCluster({ components, serverArguments = [] }: Cluster
       await processes.until(async () => existsSync(kubeconfig) && (await isReady(kubeconfig)));
       return child;
     };
+    let server = await startServer();
+    const installation = isInTenant()
+      ? await installationInTenant({ kubeconfig, name: tenantName, folder })
+      : installationAtRoot(folder, kubeconfig, `https://127.0.0.1:${port}`);
     const startComponent = async (name: ComponentName): Promise<void> => {
       const log = new ComponentLog();
       logs.set(name, log);
       const path = await tool(name satisfies ToolName, { log: console.log });
-      const credentials = await componentKubeconfig(folder, name, `https://127.0.0.1:${port}`);
-      processes.run(path, [`--kubeconfig=${credentials}`, ...flags[name](folder)], { onOutput: log.add });
+      const credentials = await installation.kubeconfigOf(name);
+      processes.run(path, [`--kubeconfig=${credentials}`, ...flags[name](installation)], { onOutput: log.add });
     };
-    let server = await startServer();
     for (const name of components) await startComponent(name);
-    const plane = await describeControlPlane('hangar', kubeconfig, processes.stop);
+    const plane = await describeControlPlane('hangar', installation.kubeconfig, processes.stop);
     return {
       ...plane,
       folder,
       logs,
+      installation,
       startComponent,
       async restartServer() {
         await processes.end(server);
@@ -92,20 +99,53 @@ export async function startCluster({ components, serverArguments = [] }: Cluster
   });
 }
 
-const flags: Record<ComponentName, (folder: string) => string[]> = {
-  'kube-controller-manager': (folder) => [
+/** What an installer must know of a control plane. */
+export interface Installation {
+  /** The administrator's. */
+  readonly kubeconfig: string;
+  readonly serviceAccountKeyFile: string;
+  /** Who issued what the server's port shows. */
+  readonly rootCaFile: string;
+  /** What signs certificates of users. */
+  readonly signing: { readonly certificate: string; readonly key: string };
+  /** The user of a component, `system:<its name>`, has the role that the default policy gives it, and no more. */
+  kubeconfigOf(component: ComponentName): Promise<string>;
+}
+
+export const flags: Record<ComponentName, (installation: Installation) => string[]> = {
+  'kube-controller-manager': ({ serviceAccountKeyFile, rootCaFile, signing }) => [
     // Its own metrics are of no interest, and a fixed port would collide with a second cluster.
     '--secure-port=0',
     '--use-service-account-credentials',
-    `--service-account-private-key-file=${folder}/sa.key`,
-    `--root-ca-file=${folder}/data/pki/ca.crt`,
-    `--cluster-signing-cert-file=${folder}/data/pki/ca.crt`,
-    `--cluster-signing-key-file=${folder}/data/pki/ca.key`,
+    `--service-account-private-key-file=${serviceAccountKeyFile}`,
+    `--root-ca-file=${rootCaFile}`,
+    `--cluster-signing-cert-file=${signing.certificate}`,
+    `--cluster-signing-key-file=${signing.key}`,
   ],
   'kube-scheduler': () => ['--secure-port=0'],
 };
 
-/** The user of a component, `system:<its name>`, has the role that the default policy gives it, and no more. */
+const installationAtRoot = (folder: string, kubeconfig: string, url: string): Installation => ({
+  kubeconfig,
+  serviceAccountKeyFile: `${folder}/sa.key`,
+  rootCaFile: `${folder}/data/pki/ca.crt`,
+  signing: { certificate: `${folder}/data/pki/ca.crt`, key: `${folder}/data/pki/ca.key` },
+  kubeconfigOf: (component) => componentKubeconfig(folder, component, url),
+});
+
+/** Makes the tenant. */
+export async function installationInTenant(access: TenantAccess): Promise<Installation> {
+  const kubeconfig = await makeTenant(access);
+  const { authority, serviceAccountKey } = await tenantKeyFiles(access);
+  return {
+    kubeconfig,
+    serviceAccountKeyFile: serviceAccountKey,
+    rootCaFile: join(access.folder, 'data/pki/ca.crt'),
+    signing: authority,
+    kubeconfigOf: (component) => tenantKubeconfig(access, { name: `system:${component}`, groups: [] }),
+  };
+}
+
 async function componentKubeconfig(folder: string, name: ComponentName, server: string): Promise<string> {
   const [certificate, key] = await Promise.all(
     ['crt', 'key'].map((kind) => readFile(join(folder, `data/pki/ca.${kind}`), 'utf8')),

@@ -290,7 +290,7 @@ describe("Kubernetes' own components", () => {
       return found?.['status'].certificate as string | undefined;
     });
     const certificate = new X509Certificate(Buffer.from(issued, 'base64'));
-    const authority = new X509Certificate(await readFile(join(cluster.folder, 'data/pki/ca.crt')));
+    const authority = new X509Certificate(await readFile(cluster.installation.signing.certificate));
     assert.equal(certificate.subject, 'CN=jane');
     assert.ok(certificate.verify(authority.publicKey));
   });

@@ -27,6 +27,8 @@ export class Session {
   readonly #namespace: string;
   readonly #normaliser: Normaliser;
   readonly #seen = new Map<string, Seen>();
+  /** A version from before the sequence, for objects that were never seen. */
+  #before = '1';
 
   constructor(client: Client, namespace: string) {
     this.#client = client;
@@ -43,6 +45,7 @@ export class Session {
       body: JSON.stringify(object),
     });
     if (status !== 201) throw new Error(`${this.#client.name}: no namespace for the sequence: ${text}`);
+    this.#before = (JSON.parse(text) as { metadata: { resourceVersion: string } }).metadata.resourceVersion;
   }
 
   /** What would use up a server's supply of addresses and ports, were it to stay. */
@@ -105,8 +108,8 @@ export class Session {
     const seen = this.#seen.get(object);
     return text
       .replaceAll('{ns}', this.#namespace)
-      .replaceAll('{rv}', seen?.version ?? '1')
-      .replaceAll('{rv0}', seen?.firstVersion ?? '1')
+      .replaceAll('{rv}', seen?.version ?? this.#before)
+      .replaceAll('{rv0}', seen?.firstVersion ?? this.#before)
       .replaceAll('{uid}', seen?.uid ?? 'none');
   }
 

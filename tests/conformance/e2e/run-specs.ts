@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from '../../../tools/run.ts';
 import { tool } from '../../../tools/tool.ts';
+import { tenantName, whereTenantsHaveNames } from '../servers/place.ts';
 import { outcomesOf } from './report.ts';
 import type { Outcome } from './report.ts';
 import type { Spec } from './specs.ts';
@@ -22,25 +23,24 @@ const lastWordsMs = 60_000;
 /** One outcome for each spec, whatever happens. */
 export async function runSpecs({ kubeconfig, specs, folder, timeoutMs }: RunSpecsOptions): Promise<Outcome[]> {
   const report = join(folder, 'report.json');
-  const result = await run(
-    await tool('e2e'),
-    [
-      `--kubeconfig=${kubeconfig}`,
-      `--kubectl-path=${await tool('kubectl')}`,
-      '--provider=skeleton',
-      '--num-nodes=1',
-      // Nobody waits for nodes that will never come.
-      '--allowed-not-ready-nodes=-1',
-      '--minStartupPods=0',
-      '--disable-log-dump',
-      `--ginkgo.focus=${specs.map(({ name }) => `${escaped(name)}$`).join('|')}`,
-      `--ginkgo.timeout=${Math.round(timeoutMs / 1000)}s`,
-      `--ginkgo.json-report=${report}`,
-      '--ginkgo.no-color',
-    ],
-    // HOME: kubectl keeps what it discovered there.
-    { timeoutMs: timeoutMs + lastWordsMs, cwd: folder, env: { ...process.env, HOME: folder } },
-  );
+  const args = [
+    `--kubeconfig=${kubeconfig}`,
+    `--kubectl-path=${await tool('kubectl')}`,
+    '--provider=skeleton',
+    '--num-nodes=1',
+    // Nobody waits for nodes that will never come.
+    '--allowed-not-ready-nodes=-1',
+    '--minStartupPods=0',
+    '--disable-log-dump',
+    `--ginkgo.focus=${specs.map(({ name }) => `${escaped(name)}$`).join('|')}`,
+    `--ginkgo.timeout=${Math.round(timeoutMs / 1000)}s`,
+    `--ginkgo.json-report=${report}`,
+    '--ginkgo.no-color',
+  ];
+  const command = await whereTenantsHaveNames({ path: await tool('e2e'), args }, tenantName, folder);
+  // HOME: kubectl keeps what it discovered there.
+  const env = { ...process.env, HOME: folder };
+  const result = await run(command.path, command.args, { timeoutMs: timeoutMs + lastWordsMs, cwd: folder, env });
   const text = await readFile(report, 'utf8').catch(() => '[]');
   const lastLines = [...result.stdout.split('\n'), ...result.stderr.split('\n')].slice(-20).join('\n');
   return outcomesOf(specs, JSON.parse(text), `${result.failure ?? 'no report'}: ${lastLines}`);

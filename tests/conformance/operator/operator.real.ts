@@ -5,6 +5,7 @@
 
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -137,7 +138,11 @@ describe('a controller-runtime operator', () => {
 
   test('when the leader ends, the other goes on', async () => {
     const { reconciledBy: leader } = (await isReady('home'))!['status'];
-    operators.get(leader as string)!.child.kill('SIGTERM');
+    const { child } = operators.get(leader as string)!;
+    // It still reconciles what comes before it has ended: only then the other one's turn has come.
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    await ended;
     operators.delete(leader as string);
     await create('later', 'Later');
     const found = await api.eventually('the condition', () => isReady('later'));

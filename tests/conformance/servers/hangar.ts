@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describeControlPlane, isReady } from './control-plane.ts';
 import type { ControlPlane } from './control-plane.ts';
+import { isInTenant, makeTenant, tenantName } from './place.ts';
 import { Processes } from './processes.ts';
 
 const program = fileURLToPath(new URL('../../../bin/hangar.js', import.meta.url));
@@ -25,6 +26,8 @@ export function startHangar(extraArguments: readonly string[] = []): Promise<Con
     ]);
     // The port is chosen by the system: only the kubeconfig tells it.
     await processes.until(async () => existsSync(kubeconfig) && (await isReady(kubeconfig)));
-    return describeControlPlane('hangar', kubeconfig, processes.stop);
+    const { folder } = processes;
+    const own = isInTenant() ? await makeTenant({ kubeconfig, name: tenantName, folder }) : kubeconfig;
+    return describeControlPlane('hangar', own, processes.stop);
   });
 }

@@ -2,7 +2,7 @@
 kubectl create -f configmap.yaml -f widget.yaml
 cat >through.sh <<'END'
 rm -f socket
-kubectl proxy --unix-socket="$PWD/socket" >proxy.out 2>&1 &
+kubectl proxy --append-server-path --unix-socket="$PWD/socket" >proxy.out 2>&1 &
 proxy=$!
 for attempt in $(seq 50); do curl -s -o curl.out --unix-socket socket http://localhost/version && break; sleep 0.1; done
 "$@"

@@ -1,0 +1,4 @@
+/** An aggregated API server, inside a virtual control plane: the same suite, the same outcome. */
+
+process.env['HANGAR_CONFORMANCE_PLACE'] = 'tenant';
+await import('../aggregation/aggregation.real.ts');

@@ -1,0 +1,4 @@
+/** The differential fuzzer, inside a virtual control plane: the same suite, the same outcome. */
+
+process.env['HANGAR_CONFORMANCE_PLACE'] = 'tenant';
+await import('../differential/differential.real.ts');

@@ -1,0 +1,4 @@
+/** Helm, inside a virtual control plane: the same suite, the same outcome. */
+
+process.env['HANGAR_CONFORMANCE_PLACE'] = 'tenant';
+await import('../helm/helm.real.ts');

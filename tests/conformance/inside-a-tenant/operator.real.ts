@@ -1,0 +1,4 @@
+/** A controller-runtime operator, inside a virtual control plane: the same suite, the same outcome. */
+
+process.env['HANGAR_CONFORMANCE_PLACE'] = 'tenant';
+await import('../operator/operator.real.ts');
