@@ -71,7 +71,8 @@ const algorithm = sequence(objectIdentifier(identifiers.ecdsaWithSha256));
 export function createAuthority(commonName: string, days: number, world: World): KeyPair {
   const keys = newKeys();
   const name = nameOf([], commonName);
-  return signed({
+  const identifier = keyIdentifier(keys.spki);
+  const pair = signed({
     issuer: { name, key: keys.privateKey },
     subject: name,
     keys,
@@ -81,9 +82,11 @@ export function createAuthority(commonName: string, days: number, world: World):
       critical(identifiers.basicConstraints, sequence(boolean(true))),
       // Digital signature, signing of certificates and of revocation lists.
       critical(identifiers.keyUsage, bits(Buffer.from([0b1000_0110]), 1)),
-      extension(identifiers.subjectKeyIdentifier, octets(keyIdentifier(keys.spki))),
+      extension(identifiers.subjectKeyIdentifier, octets(identifier)),
     ],
   });
+  issuers.set(pair, { name, key: keys.privateKey, keyIdentifier: identifier });
+  return pair;
 }
 
 export function issueCertificate(authority: KeyPair, request: CertificateRequest, world: World): KeyPair {
@@ -156,20 +159,37 @@ function signed({ issuer, subject, keys, days, extensions, world }: Unsigned): K
   const certificate = sequence(body, algorithm, bits(sign('sha256', body, issuer.key)));
   return {
     certificate: pem('CERTIFICATE', certificate),
-    key: keys.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+    key: keys.pkcs8,
   };
 }
 
 interface NewKeys {
-  /** The public one; exported once, which takes longer than to sign. */
+  /** The public one. */
   readonly spki: Der;
   readonly privateKey: KeyObject;
+  /** PEM of the private one. */
+  readonly pkcs8: string;
 }
 
+/** What is written around the numbers of every P-256 key. Node's own export of them takes longer than to sign. */
+const p256Spki = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d030107034200', 'hex');
+const p256Pkcs8 = Buffer.from('308187020100301306072a8648ce3d020106082a8648ce3d030107046d306b0201010420', 'hex');
+const p256Public = Buffer.from('a144034200', 'hex');
+const uncompressed = Buffer.of(4);
+
 function newKeys(): NewKeys {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  return { spki: publicKey.export({ type: 'spki', format: 'der' }), privateKey };
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { d, x, y } = privateKey.export({ format: 'jwk' }) as { d: string; x: string; y: string };
+  const point = Buffer.concat([uncompressed, Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]);
+  return {
+    spki: Buffer.concat([p256Spki, point]),
+    privateKey,
+    pkcs8: pem('PRIVATE KEY', Buffer.concat([p256Pkcs8, Buffer.from(d, 'base64url'), p256Public, point])),
+  };
 }
+
+/** PEM of a new P-256 key, for what needs no certificate. */
+export const newPrivateKey = (): string => newKeys().pkcs8;
 
 /** 127 random bits: positive, and never zero. */
 function serialNumber(random: Random): Uint8Array {

@@ -34,7 +34,16 @@ export function integer(bytes: Uint8Array): Der {
   return tagged(0x02, content[0]! & 0x80 ? Buffer.concat([Buffer.from([0]), content]) : content);
 }
 
+const identifiersKnown = new Map<string, Der>();
+
+/** The few that there are, are encoded once. */
 export function objectIdentifier(text: string): Der {
+  let der = identifiersKnown.get(text);
+  if (!der) identifiersKnown.set(text, (der = encodedIdentifier(text)));
+  return der;
+}
+
+function encodedIdentifier(text: string): Der {
   const [first = 0, second = 0, ...rest] = text.split('.').map(Number);
   return tagged(0x06, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]));
 }

@@ -3,7 +3,7 @@
  * P-256; everything is PEM.
  */
 
-export { createAuthority, expiresAt, issueCertificate } from './certificates.ts';
+export { createAuthority, expiresAt, issueCertificate, newPrivateKey } from './certificates.ts';
 export type { CertificateRequest, KeyPair, World } from './certificates.ts';
 export { kubeconfig } from './kubeconfig.ts';
 export type { KubeconfigOptions } from './kubeconfig.ts';
