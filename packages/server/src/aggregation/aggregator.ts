@@ -51,7 +51,9 @@ export class Aggregator {
     const { plane } = options;
     this.#options = options;
     this.#self = `hangar-${plane.name}-${Math.floor(plane.random.fraction() * 2 ** 48).toString(36)}`;
-    this.#apiServices = new Followed(plane, apiServicesName, registeredService, () => this.#settle());
+    this.#apiServices = new Followed(plane, apiServicesName, registeredService, () => this.#settle(), {
+      isShared: true,
+    });
     const recheck = (): void => this.#lookSoon();
     const slices = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' };
     this.#services = new Followed(plane, { group: '', version: 'v1', resource: 'services' }, servicePart, recheck);

@@ -54,7 +54,8 @@ export function registeredService(object: KubeObject): RegisteredService {
   const { namespace = '', name = '', port = defaultPort } = spec.service ?? {};
   return {
     name: object.metadata.name!,
-    uid: object.metadata.uid ?? '',
+    // Of those alone that are somebody else's: what the server serves itself is the same object in every control plane.
+    uid: spec.service ? (object.metadata.uid ?? '') : '',
     group: spec.group ?? '',
     version: spec.version ?? '',
     groupPriority: spec.groupPriorityMinimum ?? 0,

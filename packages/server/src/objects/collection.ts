@@ -4,7 +4,7 @@
  * read still sees every write that was acknowledged before it.
  */
 
-import { prefixRange, SortedMap } from '@hangar/store';
+import { SortedMap } from '@hangar/store';
 import type { Entry, KeyRange, RangeResult, Revision, Store, Watch } from '@hangar/store';
 import { ownBytes } from './own-memory.ts';
 import { isStale, markStale } from './stale.ts';
@@ -23,18 +23,14 @@ export class Collection {
 
   readonly #onChange: () => void;
 
-  private constructor(store: Store, prefix: string, { entries, revision }: RangeResult, onChange: () => void) {
+  /** Of what the store had under the prefix. `onChange` is told whenever its size may have changed, and when it stopped following. */
+  constructor(store: Store, prefix: string, { entries, revision }: RangeResult, onChange: () => void = () => {}) {
     this.#store = store;
     this.#onChange = onChange;
     this.#revision = revision;
     for (const entry of entries) this.#put(entry);
     this.#watch = store.watch({ prefix, fromRevision: (revision + 1) as Revision });
     void this.#follow();
-  }
-
-  /** `onChange` is told whenever its size may have changed, and when it stopped following the store. */
-  static async open(store: Store, prefix: string, onChange: () => void = () => {}): Promise<Collection> {
-    return new Collection(store, prefix, await store.range(prefixRange(prefix)), onChange);
   }
 
   /** How many entries there are. */
@@ -154,4 +150,4 @@ function alone(entry: Entry): Entry {
   return isStale(entry) ? markStale(kept) : kept;
 }
 
-const bytesOf = ({ key, value }: Entry): number => key.length + value.length;
+export const bytesOf = ({ key, value }: Entry): number => key.length + value.length;

@@ -5,9 +5,9 @@
  */
 
 import { prefixRange } from '@hangar/store';
-import type { Store } from '@hangar/store';
+import type { RangeResult, Store } from '@hangar/store';
 import type { CacheBudget, Held } from './cache-budget.ts';
-import { Collection } from './collection.ts';
+import { bytesOf, Collection } from './collection.ts';
 
 interface Opening {
   /** Undefined: it is too large to be kept, or nothing is kept any more. */
@@ -73,17 +73,29 @@ export class Collections {
 
   async #load(prefix: string, opening: Opening): Promise<Collection | undefined> {
     try {
-      const { keys, bytes } = await this.#store.statistics(prefixRange(prefix));
-      if (memoryOf(keys, bytes) > this.budget.bytesMax / 2 || this.#open.get(prefix) !== opening) {
+      const found = await this.#read(prefix);
+      if (!found || this.#open.get(prefix) !== opening) {
         this.#forget(prefix, opening);
         return undefined;
       }
-      const collection = await Collection.open(this.#store, prefix, () => this.#measure(prefix, opening));
+      const collection = new Collection(this.#store, prefix, found, () => this.#measure(prefix, opening));
       return this.#keep(prefix, opening, collection);
     } catch (error) {
       this.#forget(prefix, opening);
       throw error;
     }
+  }
+
+  /** Undefined when it is too much to be kept. Most are small: how large it is, is asked only of those that are not. */
+  async #read(prefix: string): Promise<RangeResult | undefined> {
+    const range = prefixRange(prefix);
+    const bytesMax = this.budget.bytesMax / 2;
+    const begun = await this.#store.range(range, { limit: smallLength });
+    const bytesRead = begun.entries.reduce((sum, entry) => sum + bytesOf(entry), 0);
+    if (memoryOf(begun.entries.length, bytesRead) > bytesMax) return undefined;
+    if (!begun.more) return begun;
+    const { keys, bytes } = await this.#store.statistics(range);
+    return memoryOf(keys, bytes) > bytesMax ? undefined : this.#store.range(range);
   }
 
   #keep(prefix: string, opening: Opening, collection: Collection): Collection | undefined {
@@ -115,6 +127,9 @@ export class Collections {
 
 const noCollection: Promise<undefined> = Promise.resolve(undefined);
 const nothingKept: Readonly<Opening> = { ready: noCollection, collection: undefined, held: undefined };
+
+/** Collections of so many entries are read without asking how large they are. */
+const smallLength = 256;
 
 /** What a collection takes besides its keys and values: its watch, and for each entry the objects around it. */
 const collectionOverheadBytes = 4_096;

@@ -12,6 +12,7 @@ describe('the way to a tenant', () => {
     ['/projects/demo/control-plane/apis', 'demo', '/apis'],
     [`${long}/demo/control-plane/readyz`, 'demo', '/readyz'],
     ['/clusters/*/control-plane/api/v1/pods', '*', '/api/v1/pods'],
+    ['/clusters/%2A/control-plane/api/v1/pods', '*', '/api/v1/pods'],
     ['/clusters/control-plane/control-plane/api', 'control-plane', '/api'],
     ['/clusters/a/control-plane/clusters/b/control-plane/api', 'a', '/clusters/b/control-plane/api'],
     // No names, and nobody's: they lead nowhere, whatever they are decoded to.

@@ -6,7 +6,7 @@
  *   /apis/resourcemanager.miloapis.com/v1alpha1/projects/demo/control-plane/…    the same
  *   /clusters/STAR/control-plane/api/v1/pods                                     all tenants, where STAR is `*`
  *
- * Segments are compared as they came. Nothing is decoded: what is escaped names no tenant.
+ * Segments are compared as they came. But for the star nothing is decoded: what is escaped names no tenant.
  */
 
 export interface Route {
@@ -17,6 +17,8 @@ export interface Route {
 }
 
 export const everyTenant = '*';
+/** Go's clients write the star so, and no other way. */
+const escapedStar = /^%2a$/i;
 
 const roots = ['/clusters/', '/projects/', '/apis/resourcemanager.miloapis.com/v1alpha1/projects/'];
 const place = '/control-plane';
@@ -29,7 +31,8 @@ export function routeOf(target: string): Route | undefined {
   if (end < 0 || !target.startsWith(place, end)) return undefined;
   const rest = target.slice(end + place.length);
   if (rest !== '' && rest[0] !== '/' && rest[0] !== '?') return undefined;
-  const path = target.slice(root.length, end);
+  const segment = target.slice(root.length, end);
+  const path = escapedStar.test(segment) ? everyTenant : segment;
   // A project's object is asked for by the same words: only what has its place right is a route.
   if (path.includes('?')) return undefined;
   return { path, target: rest[0] === '/' ? rest : `/${rest}` };

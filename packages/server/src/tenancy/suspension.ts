@@ -19,7 +19,8 @@ export function insistOnActive({ path, spec: { suspension } }: Tenant, info: Req
       details: {},
     });
   }
+  // Without a time to come again: clients would wait for it, over and over.
   throw new StatusError('ServiceUnavailable', `control plane "${path}" is suspended until it is resumed`, {
-    details: { retryAfterSeconds: 60 },
+    details: {},
   });
 }

@@ -91,7 +91,7 @@ describe('the keys of a tenant', () => {
             return store.commit(writes);
           },
         },
-        range: { value: store.range.bind(store) },
+        get: { value: store.get.bind(store) },
       });
       await assert.rejects(keysIn(destroying, revision), isNotFound);
       assert.equal((await store.get(keysKey(prefix))).entry, undefined);

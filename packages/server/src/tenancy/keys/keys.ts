@@ -3,7 +3,6 @@
  * service-account tokens. Made when they are first needed, the same for all replicas, gone with the tenant.
  */
 
-import { generateKeyPairSync } from 'node:crypto';
 import { notFound } from '@hangar/api';
 import type { Clock, Random } from '@hangar/core';
 import type { KeyPair } from '@hangar/pki';
@@ -40,29 +39,54 @@ export interface TenantKeysOptions {
 /** Nobody renews them: they are for the server alone, and go with the tenant. */
 const authorityDays = 30 * 365;
 
+/**
+ * Those that were read or made last, by the place and revision of their tenant's identity: to make a tenant, to issue its
+ * kubeconfig and to open it takes them three times in a few milliseconds, and each time they would be unsealed and decoded.
+ */
+const recent = new Map<string, TenantKeys>();
+const recentMax = 64;
+
+function remember(of: string, keys: TenantKeys): TenantKeys {
+  recent.delete(of);
+  recent.set(of, keys);
+  if (recent.size > recentMax) recent.delete(recent.keys().next().value!);
+  return keys;
+}
+
+/** Of one store: tests have several, whose tenants may be alike. */
+const storeNumbers = new WeakMap<Store, number>();
+let storesSeen = 0;
+
+function numberOf(store: Store): number {
+  let number = storeNumbers.get(store);
+  if (number === undefined) storeNumbers.set(store, (number = ++storesSeen));
+  return number;
+}
+
 /** Reads them, or makes them. Throws NotFound when the tenant has gone. */
 export async function tenantKeys(options: TenantKeysOptions): Promise<TenantKeys> {
   const { store, prefix, path, identityRevision } = options;
-  // Both at once: keys of a tenant that has taken the place of this one are not this one's.
-  const { entries } = await store.range({ start: keysKey(prefix), end: `${identityKey(prefix)}\0` });
-  if (entries.at(-1)?.key !== identityKey(prefix) || entries.at(-1)?.modRevision !== identityRevision) {
-    throw notFound(tenantsName, path);
-  }
-  const entry = entries.find(({ key }) => key === keysKey(prefix));
-  if (!entry) return makeKeys(options);
+  const of = `${numberOf(store)} ${prefix} ${identityRevision}`;
+  const known = recent.get(of);
+  const entry = known ? undefined : (await store.get(keysKey(prefix))).entry;
+  // After them: keys of a tenant that has taken the place of this one are not this one's.
+  const { entry: identity } = await store.get(identityKey(prefix));
+  if (identity?.modRevision !== identityRevision) throw notFound(tenantsName, path);
+  if (known) return known;
+  if (!entry) return remember(of, await makeKeys(options));
   const keys = decodeKeys(entry.value);
   // That it could not be done is no reason to refuse: the store may be full, or not to be written to for now.
   if (isStale(entry)) await renewSeal(options, entry).catch(() => {});
-  return keys;
+  return remember(of, keys);
 }
 
 /** For a tenant that has none. */
 export function newTenantKeys(path: string, world: { readonly clock: Clock; readonly random: Random }): TenantKeys {
-  const { createAuthority } = pki();
+  const { createAuthority, newPrivateKey } = pki();
   return {
     authority: createAuthority(tenantAuthorityName, authorityDays, world),
     frontProxyAuthority: createAuthority(`hangar-${path}-front-proxy-ca`, authorityDays, world),
-    serviceAccountKey: newKey(),
+    serviceAccountKey: newPrivateKey(),
   };
 }
 
@@ -78,12 +102,6 @@ async function makeKeys({ store, prefix, path, identityRevision, ...world }: Ten
   const theirs = result.conflicts.find((conflict) => conflict.key === key)?.entry;
   if (result.conflicts.length > 1 || !theirs) throw notFound(tenantsName, path);
   return decodeKeys(theirs.value);
-}
-
-/** Without the public one, whose encoding takes longer than to make both. */
-function newKey(): string {
-  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  return privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
 }
 
 /** Written again as it is, it is sealed with the key that counts now. Whoever was faster has done the same. */
