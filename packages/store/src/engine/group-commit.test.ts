@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { systemClock } from '@hangar/core';
 import { StoreError } from '../errors.ts';
 import type { Command, Outcome } from './command.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -8,8 +9,9 @@ import type { GroupCommitOptions } from './group-commit.ts';
 /** A commit whose groups a test lets through by hand; a command is known by the rows that it asks to remove. */
 function controlled(options: Partial<GroupCommitOptions> = {}) {
   const groups: { numbers: number[]; succeed(): void; fail(error: Error): void }[] = [];
-  const seen: number[] = [];
+  const seen: (number | string)[] = [];
   const commits = new GroupCommit({
+    clock: systemClock,
     commit: (group) => {
       const { promise, resolve, reject } = Promise.withResolvers<readonly Outcome[]>();
       const numbers = group.map(numberOf);
@@ -60,6 +62,33 @@ describe('group commit', () => {
     assert.deepEqual(groups[1]!.numbers, [4, 5]);
     groups[1]!.succeed();
     assert.deepEqual(await Promise.all(second), [4, 5].map(outcome));
+  });
+
+  test('whoever submits later in the same turn is in the same group', async () => {
+    const { commits, groups } = controlled();
+    void commits.submit(command(1));
+    await Promise.resolve();
+    void commits.submit(command(2));
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    void commits.submit(command(3));
+    assert.equal(groups.length, 0, 'nothing goes before the turn ends');
+    await turn();
+    assert.deepEqual(
+      groups.map((group) => group.numbers),
+      [[1, 2, 3]],
+    );
+  });
+
+  test('the next group is under way before anybody hears of the last one', async () => {
+    const { commits, groups, seen } = controlled({
+      onOutcome: (command) => seen.push(`${numberOf(command)} while ${groups.length} groups were handed over`),
+    });
+    void commits.submit(command(1));
+    await turn();
+    void commits.submit(command(2));
+    groups[0]!.succeed();
+    await turn();
+    assert.deepEqual(seen, ['1 while 2 groups were handed over']);
   });
 
   test('an outcome is seen in order, before the one who submitted it goes on', async () => {

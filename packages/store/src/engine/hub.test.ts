@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Revision, StoreEvent, Watch, WatchBatch } from '../contract.ts';
 import { CompactedError, StoreError } from '../errors.ts';
+import { compareKeys } from '../keys.ts';
 import { WatchHub } from './hub.ts';
 import type { HistorySource } from './hub.ts';
 
@@ -65,6 +66,28 @@ async function take(watch: Watch, count: number): Promise<(string | undefined)[]
 }
 
 describe('the watch hub', () => {
+  test('delivers a revision of a whole range as one of a few keys', async () => {
+    const { hub, publish } = world();
+    const keys = ['a/', 'b/', 'b/c/', '\u{10000}/', '\uffff/'].flatMap((prefix) =>
+      Array.from({ length: 70 }, (_, index) => `${prefix}${String(index).padStart(2, '0')}`),
+    );
+    const prefixes = ['', 'a', 'a/', 'a/1', 'a/69', 'a/7', 'b/', 'b/c/0', 'c', '\u{10000}', '\uffff/6', '\uffff/9'];
+    for (const order of [keys.toSorted(compareKeys), keys.toSorted(compareKeys).reverse()]) {
+      const watches = prefixes.map((prefix) => ({ prefix, watch: hub.watch({ prefix, previous: true }) }));
+      const revision = publish(...order);
+      publish(...prefixes.map((prefix) => `${prefix}~`));
+      for (const { prefix, watch } of watches) {
+        const expected = order.filter((key) => key.startsWith(prefix));
+        const told = await watch.next();
+        if (expected.length > 0) {
+          assert.equal(lines(told), `${revision}: ${expected.join()}`, prefix);
+          assert.ok(told!.events.every((one) => one.previous));
+        } else assert.equal(told!.revision, revision + 1, prefix);
+        watch.close();
+      }
+    }
+  });
+
   test('delivers each revision to the watches whose prefix it touched', async () => {
     const { hub, publish } = world();
     const watches = ['', 'a', 'a/', 'a/1', 'b', 'ab'].map((prefix) => hub.watch({ prefix }));

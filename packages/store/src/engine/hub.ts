@@ -12,6 +12,7 @@
 import { assert } from '@hangar/core';
 import type { Revision, StoreEvent, Watch, WatchBatch, WatchOptions } from '../contract.ts';
 import { closed, CompactedError } from '../errors.ts';
+import { compareKeys } from '../keys.ts';
 
 export interface HistoryPage {
   readonly batches: readonly WatchBatch[];
@@ -71,6 +72,7 @@ export class WatchHub {
   }
 
   #deliver(publication: Publication): void {
+    if (publication.keys.length > manyKeys && isSorted(publication.keys)) return this.#deliverMany(publication);
     const matches = new Map<WatchGroup, number[]>();
     publication.keys.forEach((key, index) => {
       for (const [length, byPrefix] of this.#groups) {
@@ -82,6 +84,18 @@ export class WatchHub {
       }
     });
     for (const [group, indexes] of matches) group.publish(publication, indexes);
+  }
+
+  /** The deletion of a whole range: each prefix is looked for among the keys, instead of each key among the prefixes. */
+  #deliverMany(publication: Publication): void {
+    const { keys } = publication;
+    for (const byPrefix of this.#groups.values()) {
+      for (const [prefix, group] of byPrefix) {
+        const indexes: number[] = [];
+        for (let at = firstFrom(keys, prefix); keys[at]?.startsWith(prefix); at++) indexes.push(at);
+        if (indexes.length > 0) group.publish(publication, indexes);
+      }
+    }
   }
 
   /** Nothing happened under any prefix up to this revision: lets watches mark progress. */
@@ -145,6 +159,25 @@ export class WatchHub {
     if (group.members.size === 0) byPrefix.delete(prefix);
     if (byPrefix.size === 0) this.#groups.delete(prefix.length);
   }
+}
+
+/** From so many keys on it pays to look for the prefixes among them. */
+const manyKeys = 100;
+
+function isSorted(keys: readonly string[]): boolean {
+  for (let at = 1; at < keys.length; at++) if (compareKeys(keys[at - 1]!, keys[at]!) > 0) return false;
+  return true;
+}
+
+/** The index of the first of the sorted keys that does not come before this one. */
+function firstFrom(keys: readonly string[], key: string): number {
+  let [low, high] = [0, keys.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compareKeys(keys[middle]!, key) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** The live watches of one prefix. */

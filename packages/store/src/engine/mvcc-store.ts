@@ -81,7 +81,7 @@ export class MvccStore implements Store {
   #compacted: Revision;
   /** Settles when the compaction that is under way has succeeded or failed. */
   #compacting: Promise<void> | undefined;
-  #removing = false;
+  #removing: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
   constructor(options: MvccStoreOptions) {
@@ -93,6 +93,7 @@ export class MvccStore implements Store {
     const revision = reader.revision();
     this.#recent = new RecentEntries(options.recentBytesMax ?? defaultRecentBytesMax, revision);
     this.#commits = new GroupCommit({
+      clock,
       commit: (group) => this.#commitGroup(group),
       onOutcome: (command, outcome) => this.#publish(command, outcome),
     });
@@ -315,10 +316,13 @@ export class MvccStore implements Store {
     await this.compact(revision).catch(() => {});
   }
 
+  /** One after the other: what is under way does not see what a compaction has just made obsolete. Never rejects. */
+  #removeObsolete(): Promise<void> {
+    return (this.#removing = this.#removing.then(() => this.#removeInSteps()));
+  }
+
   /** Small steps between the groups of others, so that nobody waits for a large compaction. */
-  async #removeObsolete(): Promise<void> {
-    if (this.#removing) return;
-    this.#removing = true;
+  async #removeInSteps(): Promise<void> {
     try {
       for (let more = true; more && !this.#closing;) {
         more = (await this.#submit({ type: 'removeObsolete', rowsMax: this.#steps.obsolete })).more ?? false;
@@ -326,8 +330,6 @@ export class MvccStore implements Store {
       }
     } catch {
       // Only space is at stake; the next compaction goes on here.
-    } finally {
-      this.#removing = false;
     }
   }
 

@@ -39,11 +39,13 @@ export function insistOnFence(fence: Fence, entry: Entry | undefined): void {
   if (entry?.modRevision !== fence.revision) throw fenced(fence);
 }
 
-/** Why a watch ends with this event: with its tenant (`isLast`), or before what is of another one. */
-export function fallOf(
-  fence: Fence,
-  event: StoreEvent,
-): { readonly error: StoreError; readonly isLast: boolean } | undefined {
+/** Why a watch ends with an event: with its tenant (`isLast`), or before what is of another one. */
+export interface Fall {
+  readonly error: StoreError;
+  readonly isLast: boolean;
+}
+
+export function fallOf(fence: Fence, event: StoreEvent): Fall | undefined {
   if (event.type === 'delete') return event.key === fence.key ? { error: fenced(fence), isLast: true } : undefined;
   const { key, modRevision } = event.entry;
   return key === fence.key && modRevision !== fence.revision ? { error: fenced(fence), isLast: false } : undefined;

@@ -29,16 +29,17 @@ import type {
   Write,
 } from '../contract.ts';
 import { closed, StoreError } from '../errors.ts';
-import { checkKey, compareKeys, successor } from '../keys.ts';
+import { successor } from '../keys.ts';
 import { checkLimit, checkTransaction, isConditional, transactionWritesMax } from '../limits.ts';
 import { noBytes } from '../engine/rows.ts';
 import type { Base } from './base-layer.ts';
 import { beforeFence, checkFence, commitFenced, insistOnFence } from './fence.ts';
 import type { Fence } from './fence.ts';
 import { Layout } from './layout.ts';
-import { LayeredWatch } from './layered-watch.ts';
+import { merged } from './merged.ts';
 import { rewrite, viewOf } from './rewrite.ts';
 import type { KeyState } from './rewrite.ts';
+import { ViewWatches } from './view-watches.ts';
 
 /** Every attempt that fails is one that another writer won. */
 const attemptsMax = 1_000;
@@ -55,6 +56,8 @@ export interface LayeredStoreOptions {
    * may be another tenant in the same place. What was before it is `Compacted`: there may have been another one.
    */
   fence?: Fence;
+  /** Of batches that wait for a watch's consumer, for each watch; beyond, it reads the history. */
+  watchQueueLengthMax?: number;
 }
 
 export function layeredStore(options: LayeredStoreOptions): Store {
@@ -81,7 +84,7 @@ class LayeredStore implements Store {
   readonly #base: Base;
   readonly #baseRevision: Revision;
   readonly #fence: Fence | undefined;
-  readonly #watches = new Set<Watch>();
+  readonly #watches: ViewWatches;
   #closed = false;
 
   constructor(options: LayeredStoreOptions) {
@@ -90,6 +93,13 @@ class LayeredStore implements Store {
     this.#base = options.base;
     this.#baseRevision = options.baseRevision;
     this.#fence = options.fence;
+    this.#watches = new ViewWatches({
+      store: options.store,
+      layout: this.#layout,
+      fence: options.fence,
+      baseEntry: (relative) => this.#baseEntry(relative),
+      queueLengthMax: options.watchQueueLengthMax,
+    });
   }
 
   async revision(): Promise<Revision> {
@@ -187,21 +197,7 @@ class LayeredStore implements Store {
   }
 
   watch(options: WatchOptions): Watch {
-    if (options.prefix !== '') checkKey(options.prefix);
-    const watch = new LayeredWatch({
-      source: this.#store.watch({ ...options, prefix: this.#layout.prefix }),
-      layout: this.#layout,
-      prefix: options.prefix,
-      fence: this.#fence,
-      standing: options.fromRevision === undefined ? this.#stands() : undefined,
-      baseEntry: (key) => (options.previous ? this.#baseEntry(this.#layout.relative(key)) : undefined),
-      onClose: () => this.#watches.delete(watch),
-    });
-    const tooEarly = beforeFence(this.#fence, options.fromRevision);
-    if (this.#closed) watch.fail(closed());
-    else if (tooEarly) watch.fail(tooEarly);
-    else this.#watches.add(watch);
-    return watch;
+    return this.#watches.watch(options);
   }
 
   async compact(revision: Revision): Promise<void> {
@@ -227,8 +223,7 @@ class LayeredStore implements Store {
   /** Ends this view's watches; the store below is not this view's to close. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const watch of this.#watches) (watch as LayeredWatch).fail(closed());
-    this.#watches.clear();
+    this.#watches.close();
   }
 
   /** What was cut may be nothing at all: a range outside of the view. */
@@ -370,15 +365,6 @@ class LayeredStore implements Store {
     return result;
   }
 
-  /** For a watch that has not seen whether it fell: it is asked when the watch begins, not when it tells something. */
-  #stands(): Promise<void> | undefined {
-    const fence = this.#fence;
-    const standing = fence && this.#store.get(fence.key).then(({ entry }) => insistOnFence(fence, entry));
-    // Told by the watch, if somebody still reads it.
-    standing?.catch(() => undefined);
-    return standing;
-  }
-
   /** Several reads at one revision: when a compaction overtakes a read of "now", it is simply done again. */
   async #pinned<T>(asked: Revision | undefined, read: (at: Revision | undefined) => Promise<T>): Promise<T> {
     if (asked !== undefined) return read(asked);
@@ -404,16 +390,4 @@ function retryWhenCompacted(error: unknown): undefined {
 
 function atRevision(revision: Revision | undefined): ReadOptions {
   return revision === undefined ? {} : { atRevision: revision };
-}
-
-/** Two lists in key order, without common keys, as one. */
-function merged(a: readonly Entry[], b: readonly Entry[]): Entry[] {
-  if (b.length === 0) return [...a];
-  const all: Entry[] = [];
-  let next = 0;
-  for (const entry of a) {
-    while (next < b.length && compareKeys(b[next]!.key, entry.key) < 0) all.push(b[next++]!);
-    all.push(entry);
-  }
-  return all.concat(b.slice(next));
 }

@@ -1,63 +1,85 @@
 /**
- * A watch of the view, made of a watch of the tenant's whole range: a deletion of a base entry shows as a tombstone
- * outside the watched prefix, in the same revision as its siblings, and only one stream keeps a revision whole.
+ * A watch of a view. It is **live** (the view's shared stream offers it what is under its prefix) or **behind** (it reads a
+ * stream of its own until it has caught up with the shared one, and joins it in the same synchronous step, so that no
+ * revision falls between). Where there is no shared one, its own becomes it. Whoever is too slow falls behind again.
  */
 
-import type { Entry, StoreEvent, Watch, WatchBatch } from '../contract.ts';
-import { fallOf } from './fence.ts';
-import type { Fence } from './fence.ts';
-import type { Layout } from './layout.ts';
+import { assert } from '@hangar/core';
+import type { Revision, Watch, WatchBatch, WatchOptions } from '../contract.ts';
+import type { FeedMember, ViewFeed } from './view-feed.ts';
+import type { ViewWatches } from './view-watches.ts';
 
-export interface LayeredWatchOptions {
-  source: Watch;
-  layout: Layout;
-  prefix: string;
-  /** It ends when this falls. */
-  fence: Fence | undefined;
-  /** Rejects when it had fallen before the watch began. Absent: the watch would have seen it. */
-  standing: Promise<void> | undefined;
-  /** For events that replace a base entry; undefined where previous entries are not wanted. */
-  baseEntry(key: string): Entry | undefined;
-  onClose(): void;
+interface Waiting {
+  resolve(batch: WatchBatch | undefined): void;
+  reject(error: Error): void;
 }
 
-export class LayeredWatch implements Watch {
-  readonly #options: LayeredWatchOptions;
-  #failure: Error | undefined;
+export class LayeredWatch implements Watch, FeedMember {
+  readonly prefix: string;
+  readonly #previous: boolean;
+  readonly #view: ViewWatches;
+  readonly #queue: WatchBatch[] = [];
+  /** The first revision that was neither delivered nor queued yet; undefined: whatever its source begins with. */
+  #next: Revision | undefined;
+  /** Up to here its own source told everything. */
+  #covered = 0 as Revision;
+  /** While it is behind; absent when it will be opened. */
+  #source: Watch | undefined;
+  /** While it is live. */
+  #feed: ViewFeed | undefined;
+  /** Rejects when the fence had fallen before the watch began. */
+  #standing: Promise<void> | undefined;
+  /** How many marks were asked for; the last of them that was answered. */
+  #asks = 0;
+  #answered = 0;
+  #progressDue = false;
+  #waiting: Waiting | undefined;
+  #ended: { readonly error?: Error } | undefined;
 
-  constructor(options: LayeredWatchOptions) {
-    this.#options = options;
+  constructor(view: ViewWatches, { prefix, fromRevision, previous = false }: WatchOptions) {
+    this.#view = view;
+    this.prefix = prefix;
+    this.#previous = previous;
+    this.#next = fromRevision;
+  }
+
+  /** Once, at once: what is committed from now on belongs to it. */
+  begin(): void {
+    this.#standing = this.#view.stands();
+    this.#open();
   }
 
   async next(): Promise<WatchBatch | undefined> {
+    assert(!this.#waiting, 'a watch has one consumer, which waits for one batch at a time');
     for (;;) {
-      const batch = await this.#options.source.next().catch((error: Error) => {
-        throw this.#failure ?? error;
-      });
-      if (this.#failure) throw this.#failure;
-      if (!batch || batch.events.length === 0) return batch;
-      if (this.#options.standing) await this.#settled(this.#options.standing);
-      const fall = this.#fallOf(batch.events);
-      if (fall) this.fail(fall.error);
-      // What ended with the view is told; what another one brought is not.
-      if (fall && !fall.isLast) throw fall.error;
-      const events = this.#translate(batch.events);
-      if (events.length > 0) return { revision: batch.revision, events };
+      const queued = this.#queue.shift();
+      if (queued) return queued;
+      if (this.#ended) {
+        if (this.#ended.error) throw this.#ended.error;
+        return undefined;
+      }
+      if (!this.#feed) await this.#catchUp();
+      else if (this.#progressDue) return this.#mark(this.#feed);
+      else return new Promise((resolve, reject) => (this.#waiting = { resolve, reject }));
     }
   }
 
   requestProgress(): void {
-    this.#options.source.requestProgress();
+    if (this.#ended) return;
+    this.#asks++;
+    if (this.#feed) this.#feed.requestProgress(this, this.#asks);
+    else this.#source?.requestProgress();
   }
 
   close(): void {
-    this.#options.source.close();
-    this.#options.onClose();
+    this.#queue.length = 0;
+    this.#end({});
   }
 
+  /** At once: what was not read yet is not told. */
   fail(error: Error): void {
-    this.#failure ??= error;
-    this.close();
+    this.#queue.length = 0;
+    this.#end({ error });
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<WatchBatch, void, void> {
@@ -68,55 +90,105 @@ export class LayeredWatch implements Watch {
     }
   }
 
-  async #settled(standing: Promise<void>): Promise<void> {
-    this.#options.standing = undefined;
+  /** From the feed. */
+  offer(batch: WatchBatch): void {
+    if (this.#next !== undefined && batch.revision < this.#next) return;
+    if (this.#queue.length >= this.#view.queueLengthMax) {
+      this.#next = this.#queue[0]!.revision;
+      this.#queue.length = 0;
+      this.#feed?.leave(this);
+      this.#feed = undefined;
+      return;
+    }
+    this.#next = (batch.revision + 1) as Revision;
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting) waiting.resolve(batch);
+    else this.#queue.push(batch);
+  }
+
+  /** From the feed. */
+  marked(ask: number): void {
+    this.#answered = ask;
+    this.#progressDue = true;
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting && this.#feed) waiting.resolve(this.#mark(this.#feed));
+  }
+
+  /** From the feed, or from its own source: what is queued is still told. */
+  ended(error: Error): void {
+    this.#end({ error });
+  }
+
+  /** Only when live with an empty queue: everything up to the feed's revision was delivered. */
+  #mark({ revision }: ViewFeed): WatchBatch {
+    this.#progressDue = false;
+    return { revision: Math.max(revision, this.#covered) as Revision, events: [] };
+  }
+
+  /** One step with its own source. */
+  async #catchUp(): Promise<void> {
     try {
-      await standing;
+      const source = this.#source ?? this.#open();
+      const batch = await source.next();
+      await this.#standing;
+      this.#standing = undefined;
+      if (!batch || this.#ended) return this.#end({});
+      const fall = this.#view.events(this.#previous).fallOf(batch.events);
+      // What ended with the view is told; what another one brought is not.
+      if (!fall || fall.isLast) this.#take(batch);
+      if (fall) this.#end({ error: fall.error });
+      else this.#joinWhenCaughtUp(source, batch);
     } catch (error) {
-      this.fail(error as Error);
-      throw error;
+      this.#end({ error: error as Error });
     }
   }
 
-  #fallOf(events: readonly StoreEvent[]): ReturnType<typeof fallOf> {
-    const { fence } = this.#options;
-    if (!fence) return undefined;
-    for (const event of events) {
-      const fall = fallOf(fence, event);
-      if (fall) return fall;
-    }
-    return undefined;
+  #open(): Watch {
+    const source = this.#view.source(this.#next, this.#previous);
+    this.#source = source;
+    // A mark tells that it has caught up.
+    source.requestProgress();
+    return source;
   }
 
-  #translate(events: readonly StoreEvent[]): StoreEvent[] {
-    const { layout, prefix, baseEntry } = this.#options;
-    const hidden = new Set<string>();
-    const unhidden = new Set<string>();
-    const own: StoreEvent[] = [];
-    for (const event of events) {
-      const key = keyOf(event);
-      const relative = layout.hiddenBy(key);
-      if (relative === undefined) own.push(event);
-      else (event.type === 'put' ? hidden : unhidden).add(layout.prefix + relative);
-    }
-    const translated: StoreEvent[] = [];
-    for (const event of own) {
-      const key = keyOf(event);
-      hidden.delete(key); // an own entry was deleted together with what is below it: one event
-      if (!key.startsWith(prefix)) continue;
-      const first = event.type === 'put' && event.entry.version === 1 && !unhidden.has(key);
-      const previous = event.previous ?? (first && key !== layout.prefix ? baseEntry(key) : undefined);
-      translated.push(previous ? { ...event, previous } : event);
-    }
-    for (const key of hidden) {
-      if (!key.startsWith(prefix)) continue;
-      const previous = baseEntry(key);
-      translated.push({ type: 'delete', key, ...(previous && { previous }) });
-    }
-    return translated;
+  #take({ revision, events: raw }: WatchBatch): void {
+    this.#covered = revision;
+    this.#next = Math.max(this.#next ?? 0, revision + 1) as Revision;
+    const events = this.#view.events(this.#previous).translated(raw, (key) => key.startsWith(this.prefix));
+    if (events.length > 0) this.#queue.push({ revision, events });
   }
-}
 
-function keyOf(event: StoreEvent): string {
-  return event.type === 'put' ? event.entry.key : event.key;
+  #joinWhenCaughtUp(source: Watch, { revision, events }: WatchBatch): void {
+    const isMark = events.length === 0;
+    const feed = this.#view.feed(this.#previous);
+    if (!feed) {
+      if (isMark) this.#join(this.#view.share(source, revision, this.#previous));
+    } else if (feed.revision <= revision) {
+      source.close();
+      this.#join(feed);
+    } else if (isMark) source.requestProgress();
+  }
+
+  #join(feed: ViewFeed): void {
+    this.#source = undefined;
+    this.#feed = feed;
+    feed.join(this);
+    if (this.#answered < this.#asks) feed.requestProgress(this, this.#asks);
+  }
+
+  #end(how: { readonly error?: Error }): void {
+    if (this.#ended) return;
+    this.#ended = how;
+    this.#source?.close();
+    this.#feed?.leave(this);
+    this.#source = undefined;
+    this.#feed = undefined;
+    this.#view.forget(this);
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (how.error) waiting?.reject(how.error);
+    else waiting?.resolve(undefined);
+  }
 }

@@ -1,0 +1,64 @@
+/** What events of the store below mean in a view. */
+
+import type { Entry, StoreEvent } from '../contract.ts';
+import { fallOf } from './fence.ts';
+import type { Fall, Fence } from './fence.ts';
+import type { Layout } from './layout.ts';
+
+export interface ViewEventsOptions {
+  readonly layout: Layout;
+  readonly fence: Fence | undefined;
+  /** For events that replace a base entry; undefined where previous entries are not wanted. */
+  baseEntry(key: string): Entry | undefined;
+}
+
+export class ViewEvents {
+  readonly #options: ViewEventsOptions;
+
+  constructor(options: ViewEventsOptions) {
+    this.#options = options;
+  }
+
+  /** Of all events of one revision: why the view ends with it. */
+  fallOf(events: readonly StoreEvent[]): Fall | undefined {
+    const { fence } = this.#options;
+    if (!fence) return undefined;
+    for (const event of events) {
+      const fall = fallOf(fence, event);
+      if (fall) return fall;
+    }
+    return undefined;
+  }
+
+  /** Given all events of one revision in the tenant's range: those of the view, of wanted keys. */
+  translated(events: readonly StoreEvent[], isWanted: (key: string) => boolean): StoreEvent[] {
+    const { layout, baseEntry } = this.#options;
+    const hidden = new Set<string>();
+    const unhidden = new Set<string>();
+    const own: StoreEvent[] = [];
+    for (const event of events) {
+      const relative = layout.hiddenBy(this.keyOf(event));
+      if (relative === undefined) own.push(event);
+      else (event.type === 'put' ? hidden : unhidden).add(layout.prefix + relative);
+    }
+    const translated: StoreEvent[] = [];
+    for (const event of own) {
+      const key = this.keyOf(event);
+      hidden.delete(key); // an own entry was deleted together with what is below it: one event
+      if (!isWanted(key)) continue;
+      const first = event.type === 'put' && event.entry.version === 1 && !unhidden.has(key);
+      const previous = event.previous ?? (first && key !== layout.prefix ? baseEntry(key) : undefined);
+      translated.push(previous ? { ...event, previous } : event);
+    }
+    for (const key of hidden) {
+      if (!isWanted(key)) continue;
+      const previous = baseEntry(key);
+      translated.push({ type: 'delete', key, ...(previous && { previous }) });
+    }
+    return translated;
+  }
+
+  keyOf(event: StoreEvent): string {
+    return event.type === 'put' ? event.entry.key : event.key;
+  }
+}

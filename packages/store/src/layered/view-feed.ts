@@ -1,0 +1,153 @@
+/**
+ * The shared stream of a view: one watch of the tenant's whole range, handed out by prefix to all watches of the view that
+ * have caught up with it. A write costs nothing for those that watch something else, however many there are.
+ *
+ * It must be the whole range, and one stream: a deletion of a base entry is a tombstone outside of its own prefix, in the
+ * same revision as its siblings, and only one stream keeps a revision whole and tells where the fence fell.
+ */
+
+import type { Revision, StoreEvent, Watch, WatchBatch } from '../contract.ts';
+import { closed } from '../errors.ts';
+import type { ViewEvents } from './view-events.ts';
+
+/** A watch that has caught up. */
+export interface FeedMember {
+  readonly prefix: string;
+  /** In the order of revisions. */
+  offer(batch: WatchBatch): void;
+  /** Everything was offered that was committed when it asked for the mark of this number. */
+  marked(ask: number): void;
+  /** Nothing is offered any more. */
+  ended(error: Error): void;
+}
+
+export interface ViewFeedOptions {
+  readonly source: Watch;
+  /** Everything up to here was read from the source. */
+  readonly revision: Revision;
+  readonly events: ViewEvents;
+  /** The store's current one. */
+  currentRevision(): Promise<Revision>;
+  /** Nobody is left, or the source has ended. */
+  onEnd(feed: ViewFeed): void;
+}
+
+export class ViewFeed {
+  readonly #options: ViewFeedOptions;
+  /** By the length of the prefix, then the prefix. */
+  readonly #groups = new Map<number, Map<string, Set<FeedMember>>>();
+  #revision: Revision;
+  /** Who waits for a mark, and what that must cover. */
+  readonly #asking = new Map<FeedMember, { readonly ask: number; readonly floor: Revision }>();
+
+  constructor(options: ViewFeedOptions) {
+    this.#options = options;
+    this.#revision = options.revision;
+    void this.#run();
+  }
+
+  /** Everything up to here was offered. */
+  get revision(): Revision {
+    return this.#revision;
+  }
+
+  join(member: FeedMember): void {
+    const { length } = member.prefix;
+    let byPrefix = this.#groups.get(length);
+    if (!byPrefix) this.#groups.set(length, (byPrefix = new Map()));
+    const group = byPrefix.get(member.prefix);
+    if (group) group.add(member);
+    else byPrefix.set(member.prefix, new Set([member]));
+  }
+
+  leave(member: FeedMember): void {
+    const byPrefix = this.#groups.get(member.prefix.length);
+    const group = byPrefix?.get(member.prefix);
+    if (!byPrefix || !group?.delete(member)) return;
+    this.#asking.delete(member);
+    if (group.size === 0) byPrefix.delete(member.prefix);
+    if (byPrefix.size === 0) this.#groups.delete(member.prefix.length);
+    if (this.#groups.size === 0) this.#end();
+  }
+
+  /**
+   * The next mark of the source may be one that was on its way already, and promise too little for who asks only now: the
+   * revision tells which one is enough.
+   */
+  requestProgress(member: FeedMember, ask: number): void {
+    this.#options.source.requestProgress();
+    this.#options.currentRevision().then(
+      (floor) => {
+        if (!this.#groups.get(member.prefix.length)?.get(member.prefix)?.has(member)) return;
+        this.#asking.set(member, { ask, floor });
+        this.#answer();
+      },
+      // The store does not answer: its watches end in their own way, there is just no mark.
+      () => undefined,
+    );
+  }
+
+  async #run(): Promise<void> {
+    const { source, events } = this.#options;
+    try {
+      for (let batch = await source.next(); batch; batch = await source.next()) {
+        const fall = events.fallOf(batch.events);
+        // What ended with the view is told; what another one brought is not.
+        if (!fall || fall.isLast) this.#deliver(batch);
+        if (fall) throw fall.error;
+      }
+      if (this.#groups.size > 0) throw closed(); // not by us
+    } catch (error) {
+      const members = [...this.#groups.values()].flatMap((byPrefix) => [...byPrefix.values()]);
+      this.#groups.clear();
+      this.#end();
+      for (const group of members) for (const member of group) member.ended(error as Error);
+    }
+  }
+
+  #end(): void {
+    this.#options.source.close();
+    this.#options.onEnd(this);
+  }
+
+  #deliver({ revision, events: raw }: WatchBatch): void {
+    this.#revision = revision;
+    const { events } = this.#options;
+    const matches = new Map<Set<FeedMember>, StoreEvent[]>();
+    const watchers = new Map<string, readonly Set<FeedMember>[]>();
+    const isWatched = (key: string): boolean => {
+      const groups = this.#groupsOf(key);
+      if (groups.length > 0) watchers.set(key, groups);
+      return groups.length > 0;
+    };
+    for (const event of events.translated(raw, isWatched)) {
+      for (const group of watchers.get(events.keyOf(event))!) {
+        const matching = matches.get(group);
+        if (matching) matching.push(event);
+        else matches.set(group, [event]);
+      }
+    }
+    for (const [group, matching] of matches) {
+      const batch = { revision, events: matching };
+      for (const member of group) member.offer(batch);
+    }
+    this.#answer();
+  }
+
+  #groupsOf(key: string): Set<FeedMember>[] {
+    const found: Set<FeedMember>[] = [];
+    for (const [length, byPrefix] of this.#groups) {
+      const group = key.length >= length ? byPrefix.get(key.slice(0, length)) : undefined;
+      if (group) found.push(group);
+    }
+    return found;
+  }
+
+  #answer(): void {
+    for (const [member, { ask, floor }] of this.#asking) {
+      if (floor > this.#revision) continue;
+      this.#asking.delete(member);
+      member.marked(ask);
+    }
+  }
+}
