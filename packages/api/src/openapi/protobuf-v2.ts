@@ -217,3 +217,26 @@ const documentFields: readonly FieldRow[] = [
   [12, 'security', entries(oneOrMoreTexts), 'list'],
   [13, 'securityDefinitions', entries(wrapped(2, apiKey))],
 ];
+
+/** By section of the document: its field, the field of an entry in it, and how an entry's value is written. */
+const sections = {
+  paths: [8, 2, pathItem],
+  definitions: [9, 1, schema],
+  parameters: [10, 1, parameter],
+} as const;
+
+/** One entry of a section; all of them in order are the section's content. */
+export function openApiV2ProtobufEntry(section: keyof typeof sections, name: string, value: JsonObject): Buffer {
+  const [, number, codec] = sections[section];
+  const writer = new Writer();
+  writeField(writer, number, entry(codec), [name, value]);
+  return writer.finish();
+}
+
+/** What stands before the content of a section of this length. */
+export function openApiV2ProtobufSection(section: keyof typeof sections, length: number): Buffer {
+  const writer = new Writer();
+  writer.varint(length);
+  writer.varint((sections[section][0] << 3) | 2);
+  return writer.finish();
+}

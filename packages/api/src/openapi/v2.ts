@@ -18,34 +18,49 @@ import { discoveryOfGroup, discoveryOfVersion, serverPaths } from './server-path
 
 /** As an object: `JSON.stringify` it, or write it by `openApiV2Protobuf`. */
 export function openApiV2(groups: readonly ServedGroup[]): JsonObject {
-  const builtin = groups.filter((group) => !isCustomGroup(group));
-  const groupVersions = builtin
-    .flatMap(({ name, versions }) => versions.map((version) => ({ group: name, version: version.name })))
-    .filter(({ group }) => group !== '')
-    .sort(by(({ group, version }) => `${group} ${version}`));
-  const definitions = new Definitions({ dialect: 'v2', groupVersions });
-  const shared = new Map<string, JsonObject>();
-  const writer: DocumentWriter = { definitions, shared };
+  const writer = documentWriter(groups);
+  const { definitions, shared } = writer;
   const sorted = pathItems(groups).sort(by(({ path }) => path));
   const paths = Object.fromEntries(sorted.map((item) => [item.path, writeItem(item, writer)]));
   return {
-    swagger: '2.0',
-    info: { title: 'Kubernetes', version: release.split('.').slice(0, 2).join('.') },
+    ...documentHead(),
     paths,
     definitions: definitions.toJson(),
     parameters: Object.fromEntries([...shared].sort(by(([key]) => key))),
-    securityDefinitions: { BearerToken: { type: 'apiKey', name: 'authorization', in: 'header' } },
-    security: [{ BearerToken: [] }],
+    ...documentTail,
   };
 }
 
-interface DocumentWriter {
+/** Before the paths. */
+export const documentHead = (): JsonObject => ({
+  swagger: '2.0',
+  info: { title: 'Kubernetes', version: release.split('.').slice(0, 2).join('.') },
+});
+
+/** After the parameters. */
+export const documentTail: JsonObject = {
+  securityDefinitions: { BearerToken: { type: 'apiKey', name: 'authorization', in: 'header' } },
+  security: [{ BearerToken: [] }],
+};
+
+/** Of a document, or a part of one, in which these groups are served. */
+export function documentWriter(groups: readonly ServedGroup[]): DocumentWriter {
+  const groupVersions = groups
+    .filter((group) => !isCustomGroup(group))
+    .flatMap(({ name, versions }) => versions.map((version) => ({ group: name, version: version.name })))
+    .filter(({ group }) => group !== '')
+    .sort(by(({ group, version }) => `${group} ${version}`));
+  return { definitions: new Definitions({ dialect: 'v2', groupVersions }), shared: new Map() };
+}
+
+export interface DocumentWriter {
   readonly definitions: Definitions;
   /** Parameters that operations refer to instead of repeating them. */
   readonly shared: Map<string, JsonObject>;
 }
 
-function pathItems(groups: readonly ServedGroup[]): PathItem[] {
+/** Of the whole document. */
+export function pathItems(groups: readonly ServedGroup[]): PathItem[] {
   const items = Object.values(serverPaths());
   for (const group of groups) {
     if (group.name !== '' && !isCustomGroup(group)) items.push(discoveryOfGroup(group.name));
@@ -58,7 +73,7 @@ function pathItems(groups: readonly ServedGroup[]): PathItem[] {
   return items;
 }
 
-function writeItem({ operations }: PathItem, writer: DocumentWriter): JsonObject {
+export function writeItem({ operations }: PathItem, writer: DocumentWriter): JsonObject {
   const ordered = methods.flatMap((method) => operations.filter((one) => one.method === method));
   const { common, rest } = liftCommon(ordered.map(({ parameters }) => parameters));
   const written = ordered.map((one, index) => [one.method, writeOperation(one, rest[index]!, writer)]);

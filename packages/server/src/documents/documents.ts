@@ -44,9 +44,9 @@ export class Documents {
     this.#options = options;
     this.#requests = requests;
     const { plane, address, aggregator: remote } = options;
-    const { catalogue, collections } = plane;
+    const { catalogue, collections, clock } = plane;
     this.#discovery = new Discovery({ catalogue, budget: collections.budget, address, remote });
-    this.#openApi = new OpenApi({ catalogue, budget: collections.budget, remote });
+    this.#openApi = new OpenApi({ catalogue, budget: collections.budget, clock, remote });
   }
 
   async answer(request: ServerRequest, path: string, query: string): Promise<Answer> {

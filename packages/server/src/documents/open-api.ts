@@ -1,13 +1,17 @@
 /** `/openapi/v2` and `/openapi/v3`. Nothing is built, or even loaded, before somebody asks. */
 
-import type { ServedGroup } from '@hangar/api';
-import type { OpenApiV3Source, openApiV2, openApiV2Protobuf, openApiV3Sources } from '@hangar/api/openapi';
+import type { JsonObject, ServedGroup } from '@hangar/api';
+import type * as openApi from '@hangar/api/openapi';
+import type { OpenApiV3Source, V2Format } from '@hangar/api/openapi';
+import type { Clock } from '@hangar/core';
 import { mergedOpenApiV2 } from '../aggregation/merged-open-api.ts';
 import type { RemoteOpenApi } from '../aggregation/merged-open-api.ts';
 import type { Answer, ServerRequest } from '../http/message.ts';
 import { bytesAnswer } from '../objects/answers.ts';
 import type { CacheBudget } from '../objects/cache-budget.ts';
 import type { Catalogue } from '../resources/catalogue.ts';
+import { Newest, SharedVersions } from './newest.ts';
+import { OpenApiV2 } from './open-api-v2.ts';
 import { ServedDocuments } from './served-documents.ts';
 import type { ServedDocument } from './served-documents.ts';
 
@@ -21,20 +25,21 @@ export interface RemoteOpenApis {
 
 const nothingElse: RemoteOpenApis = { generation: 0, v3: new Map(), v2: [] };
 
-interface Builders {
-  readonly openApiV2: typeof openApiV2;
-  readonly openApiV2Protobuf: typeof openApiV2Protobuf;
-  readonly openApiV3Sources: typeof openApiV3Sources;
-}
+type Builders = typeof openApi;
 
 type Sources = ReadonlyMap<string, OpenApiV3Source>;
 
 /** The same for all control planes that show the same groups: then it is the same object. */
 const sourcesOf = new WeakMap<readonly ServedGroup[], Sources>();
 
+/** Documents of version 3, by their hash: it is made of everything that they are made of. */
+const v3Versions = new SharedVersions<Buffer>();
+const bytesOf = ({ length }: Buffer): number => length;
+
 export interface OpenApiOptions {
   readonly catalogue: Catalogue;
   readonly budget: CacheBudget;
+  readonly clock: Clock;
   readonly remote?: RemoteOpenApis | undefined;
 }
 
@@ -42,9 +47,13 @@ export class OpenApi {
   readonly #catalogue: Catalogue;
   readonly #remote: RemoteOpenApis;
   readonly #documents: ServedDocuments;
+  readonly #v2: OpenApiV2;
+  readonly #v3: Newest<Buffer>;
 
-  constructor({ catalogue, budget, remote = nothingElse }: OpenApiOptions) {
+  constructor({ catalogue, budget, clock, remote = nothingElse }: OpenApiOptions) {
     this.#catalogue = catalogue;
+    this.#v2 = new OpenApiV2({ catalogue, budget, clock });
+    this.#v3 = new Newest(v3Versions, { budget, bytesOf });
     this.#remote = remote;
     this.#documents = new ServedDocuments({ catalogue, budget, others: remote });
   }
@@ -62,23 +71,29 @@ export class OpenApi {
       return bytesAnswer(200, 'text/plain; charset=utf-8', bytes);
     }
     const source = sources.get(path.slice('/openapi/v3/'.length));
-    return source && v3Answer(source, query, request);
+    return source && v3Answer(source, query, request, () => this.#v3Bytes(source));
+  }
+
+  /** What others say of theirs is not shared: their hashes are what they like. */
+  #v3Bytes({ path, hash, build }: OpenApiV3Source): Buffer {
+    return this.#remote.v3.has(path) ? build() : this.#v3.get(path, hash, build);
   }
 
   #sources(builders: Builders): Sources {
     const { groups } = this.#catalogue;
     let own = sourcesOf.get(groups);
     if (!own) sourcesOf.set(groups, (own = builders.openApiV3Sources(groups)));
+    if (this.#v3.size > own.size) this.#v3.retain(new Set(own.keys()));
     const { v3 } = this.#remote;
     if (v3.size === 0) return own;
     const remote = [...v3].map(([path, { hash, bytes }]) => [path, { path, hash, build: () => bytes }] as const);
     return new Map([...own, ...remote]);
   }
 
-  #v2Answer(builders: Builders, request: ServerRequest): Answer {
+  async #v2Answer(builders: Builders, request: ServerRequest): Promise<Answer> {
     const accept = request.header('accept') ?? '';
     const isProtobuf = /proto-openapi\.spec\.v2[@.]v1\.0\+protobuf/.test(accept);
-    const { bytes, etag } = isProtobuf ? this.#v2Protobuf(builders) : this.#v2Json(builders);
+    const { bytes, etag } = await this.#v2Document(builders, isProtobuf ? 'protobuf' : 'json');
     const headers = {
       'content-type': isProtobuf ? 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf' : 'application/json',
       etag,
@@ -89,23 +104,25 @@ export class OpenApi {
   }
 
   // One for each format: who has the one does not have the other.
-  #v2Json({ openApiV2: build }: Builders): ServedDocument {
-    const { v2 } = this.#remote;
-    return this.#documents.get('/openapi/v2', v2.length > 0, () => {
-      const own = build(this.#catalogue.groups);
-      return Buffer.from(JSON.stringify(v2.length === 0 ? own : mergedOpenApiV2(own, v2)));
+  #v2Document(builders: Builders, format: V2Format): Promise<ServedDocument> {
+    const name = format === 'json' ? '/openapi/v2' : '/openapi/v2 protobuf';
+    const isMerged = (): boolean => this.#remote.v2.length > 0;
+    return this.#documents.built(name, isMerged, async () => {
+      const { groups } = this.#catalogue;
+      const { v2 } = this.#remote;
+      if (v2.length === 0) {
+        const joined = await this.#v2.joined(builders, format);
+        if (joined) return joined;
+      }
+      const own = builders.openApiV2(groups);
+      const json = Buffer.from(JSON.stringify(v2.length === 0 ? own : mergedOpenApiV2(own, v2)));
+      return format === 'json' ? json : builders.openApiV2Protobuf(JSON.parse(json.toString()) as JsonObject);
     });
-  }
-
-  #v2Protobuf(builders: Builders): ServedDocument {
-    return this.#documents.get('/openapi/v2 protobuf', this.#remote.v2.length > 0, () =>
-      builders.openApiV2Protobuf(JSON.parse(this.#v2Json(builders).bytes.toString())),
-    );
   }
 }
 
 /** A document is named by its hash: with the right one it may be kept for ever, with an old one it has moved. */
-function v3Answer(source: OpenApiV3Source, query: string, request: ServerRequest): Answer {
+function v3Answer(source: OpenApiV3Source, query: string, request: ServerRequest, bytes: () => Buffer): Answer {
   const etag = `"${source.hash}"`;
   const asked = new URLSearchParams(query).get('hash');
   if (asked !== null && asked !== '' && asked !== source.hash) {
@@ -117,5 +134,5 @@ function v3Answer(source: OpenApiV3Source, query: string, request: ServerRequest
     headers['expires'] = new Date(Date.now() + 365 * 86_400_000).toUTCString();
   }
   if (request.header('if-none-match') === etag) return { status: 304, headers, body: [] };
-  return { status: 200, headers, body: source.build() };
+  return { status: 200, headers, body: bytes() };
 }
