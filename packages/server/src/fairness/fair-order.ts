@@ -54,17 +54,17 @@ export class FairOrder<T extends Ranked> {
     this.#down(last);
   }
 
-  /** Undefined: nobody is there, or nobody for whom `can` is true. */
+  /**
+   * The first for whom `can` is true. Nothing changes by being asked, and `can` must change nothing: it may be asked of
+   * several, in any order. Who is chosen is told to `serve`.
+   */
   first(can: (one: T) => boolean): T | undefined {
-    const lowest = this.#heap[0];
-    if (!lowest) return undefined;
-    if (can(lowest)) return this.#served(lowest);
-    // Rare: those before it wait for something else than their turn.
-    let found: T | undefined;
-    for (const one of this.#heap) {
-      if ((!found || isBefore(one, found)) && one !== lowest && can(one)) found = one;
-    }
-    return found && this.#served(found);
+    return this.#firstFrom(0, can, undefined);
+  }
+
+  /** It is its turn now. */
+  serve(one: T): void {
+    if (one.weight !== Infinity) this.#now = Math.max(this.#now, one.rank);
   }
 
   /** Whether it is in the order or not. */
@@ -73,9 +73,12 @@ export class FairOrder<T extends Ranked> {
     if (one.position >= 0) this.#down(one);
   }
 
-  #served(one: T): T {
-    if (one.weight !== Infinity) this.#now = Math.max(this.#now, one.rank);
-    return one;
+  /** In the part of the heap that hangs from here, in which nobody is before its top. */
+  #firstFrom(at: number, can: (one: T) => boolean, found: T | undefined): T | undefined {
+    const one = this.#heap[at];
+    if (!one || (found && !isBefore(one, found))) return found;
+    if (can(one)) return one;
+    return this.#firstFrom(2 * at + 2, can, this.#firstFrom(2 * at + 1, can, found));
   }
 
   #up(one: T): void {

@@ -58,6 +58,30 @@ describe('between tenants', () => {
     }
   });
 
+  test('a pause of the process is not held against whoever happened to be at work', async () => {
+    const one = world();
+    const [flood, quiet] = [new Clients(one, 'flood'), new Clients(one, 'quiet')];
+    flood.flood({ connections: 64, costMs: 0.05 });
+    let count = 0;
+    quiet.every(5, { connections: 1, costMs: () => (++count % 100 === 0 ? 15 : 0.05) });
+    await one.loop.run(1_600);
+    assert.ok(count > 300);
+    // Those that were to come during a pause are seen together after it.
+    const worst = Math.max(...quiet.latencies.filter((ms) => ms < 15));
+    assert.ok(worst <= 2 * sliceMs + 0.2, `${worst}`);
+  });
+
+  test('but whoever causes pauses now and then pays for them', async () => {
+    const one = world();
+    const [even, uneven] = [new Clients(one, 'even'), new Clients(one, 'uneven')];
+    let count = 0;
+    even.flood({ connections: 32, costMs: 0.05 });
+    uneven.flood({ connections: 32, costMs: () => (++count % 20 === 0 ? 20 : 0.05) });
+    await one.loop.run(2_000);
+    const ratio = even.busyMs / uneven.busyMs;
+    assert.ok(ratio > 0.9 && ratio < 1.1, `${even.busyMs} : ${uneven.busyMs}`);
+  });
+
   test('who used more while nobody waited is not made to pay for it', async () => {
     const one = world();
     const [early, late] = [new Clients(one, 'early'), new Clients(one, 'late')];
@@ -177,6 +201,15 @@ describe('bounds', () => {
     await one.loop.run(3_000);
     assert.equal(first.filter((outcome) => outcome === 'went').length, 50);
     assert.deepEqual(second, Array(10).fill('went'));
+  });
+
+  test('and many together leave some room for every other', async () => {
+    const one = world({ waitingMax: 100 });
+    for (let n = 0; n < 20; n++) await refusals(one.queue, new TenantQueue(`flood-${n}`), 200);
+    assert.ok(one.queue.waiting >= 100);
+    const quiet = await refusals(one.queue, new TenantQueue('quiet'), 8);
+    await one.loop.run(3_000);
+    assert.deepEqual(quiet, Array(8).fill('went'));
   });
 
   test('who waits too long is refused', async () => {

@@ -24,7 +24,7 @@ import { HeldRefusals } from './held-refusals.ts';
 import { Seats } from './seats.ts';
 import type { PriorityLevel } from './flow-control/priority-level.ts';
 import { clientGone, tooManyRequests } from './refusal.ts';
-import type { Flow, Level, Place, TenantQueue, Waiting } from './tenant-queue.ts';
+import type { Flow, Level, LevelSeats, Place, TenantQueue, Waiting } from './tenant-queue.ts';
 
 export interface FairQueueOptions {
   readonly clock: Clock;
@@ -61,10 +61,12 @@ export interface WaitOptions {
 }
 
 const defaults = { readOnlyMax: 400, mutatingMax: 200, sliceMs: 0.25, waitMaxMs: 15_000, waitingMax: 4_000 };
-/** All tenants together may use so much of a turn before everybody waits. */
+/** All tenants together may use so much of a turn before everybody waits who was given his due. */
 const turnMaxMs = 2;
 /** At most so many go on in one turn: what is cheaper than this part of a slice does not keep anybody waiting. */
 const stepsMax = 32;
+/** So many of every tenant may wait, however many others do. */
+const waitingOfOneMin = 8;
 /** No request takes so long: somebody stopped the process, or the machine. */
 const measuredMaxMs = 200;
 const lookForOldEveryMs = 1_000;
@@ -111,11 +113,20 @@ export class FairQueue {
     return this.#waiting;
   }
 
+  /** What its control plane's objects say now. */
+  useLevels(tenant: TenantQueue, seats: LevelSeats): void {
+    tenant.use(seats);
+    if (this.#waiting > 0) this.#askForSteps(1);
+  }
+
   /** It came: from now on it is its tenant's time. Undefined: it has to wait. `given`: where it belongs, if that is known. */
   enter(tenant: TenantQueue, isMutating: boolean, given?: PriorityLevel): Ticket | undefined {
     this.#runs(tenant, undefined);
-    if (tenant.waiting > 0 || tenant.usedMs >= this.#options.sliceMs || this.#usedMs >= turnMaxMs) return undefined;
-    if (this.#waiting > 0 && tenant.rank > this.#order.now + this.#options.sliceMs) return undefined;
+    const { sliceMs } = this.#options;
+    const { now } = this.#order;
+    if (tenant.waiting > 0 || tenant.usedMs >= sliceMs) return undefined;
+    if (this.#usedMs >= turnMaxMs && tenant.rank > now) return undefined;
+    if (this.#waiting > 0 && tenant.rank > now + sliceMs) return undefined;
     if (!this.#seats.isFreeFor(tenant, isMutating)) return undefined;
     const level = given && tenant.level(given);
     if (level) {
@@ -134,7 +145,7 @@ export class FairQueue {
 
   /** Rejects with 429. */
   wait(tenant: TenantQueue, { place, isMutating, onGone }: WaitOptions): Promise<Ticket> {
-    const isFull = tenant.waiting >= this.#options.waitingMax - this.#waiting;
+    const isFull = tenant.waiting >= Math.max(waitingOfOneMin, this.#options.waitingMax - this.#waiting);
     if (isFull || !tenant.hasRoomFor(place)) {
       this.metrics.refused(place, place.level.queuing ? 'queue-full' : 'concurrency-limit');
       return this.refuse(tenant, tooManyRequests);
@@ -206,14 +217,18 @@ export class FairQueue {
     if (tenant.turn !== this.#turn) {
       tenant.turn = this.#turn;
       tenant.usedMs = 0;
-      if (tenant.epoch !== this.#epoch) {
-        tenant.epoch = this.#epoch;
-        tenant.rank = this.#order.now;
-      }
+      this.#beginEven(tenant);
     }
     this.#running = tenant;
     this.#runningFlow = flow;
     this.#sinceMs = nowMs;
+  }
+
+  #beginEven(tenant: TenantQueue): void {
+    if (tenant.epoch === this.#epoch) return;
+    tenant.epoch = this.#epoch;
+    tenant.rank = this.#order.now;
+    tenant.debtMs = 0;
   }
 
   #account(nowMs: number): void {
@@ -221,7 +236,7 @@ export class FairQueue {
     const ms = Math.min(nowMs - this.#sinceMs, measuredMaxMs);
     this.#usedMs += ms;
     tenant.usedMs += ms;
-    this.#order.charge(tenant, ms);
+    this.#order.charge(tenant, tenant.owes(ms, this.#options.sliceMs));
     if (this.#runningFlow) tenant.charge(this.#runningFlow, ms);
     this.#running = undefined;
   }
@@ -236,6 +251,7 @@ export class FairQueue {
   // Those who wait.
 
   #push(tenant: TenantQueue, waiting: Waiting): void {
+    this.#beginEven(tenant);
     tenant.push(waiting);
     this.#waiting++;
     this.metrics.queued(waiting.place);
@@ -249,6 +265,8 @@ export class FairQueue {
     drop();
     this.#waiting -= before - tenant.waiting;
     if (tenant.waiting === 0) this.#order.remove(tenant);
+    // Whoever was behind it may be able to go where it was not.
+    if (this.#waiting > 0) this.#askForSteps(1);
   }
 
   /** Each lets one go on. They come after one another with everything in between that follows from a request. */
@@ -277,13 +295,12 @@ export class FairQueue {
 
   #letOneGo(): boolean {
     if (this.#seats.areTaken) return false;
-    let taken: ReturnType<TenantQueue['take']>;
-    const tenant = this.#order.first((one) => {
-      taken = one.take((waiting) => this.#seats.isFreeFor(one, waiting.isMutating));
-      return taken !== undefined;
-    });
-    if (!tenant || !taken) return false;
-    const { waiting, flow } = taken;
+    const canGo = (one: TenantQueue) => (waiting: Waiting) => this.#seats.isFreeFor(one, waiting.isMutating);
+    const tenant = this.#order.first((one) => this.#seats.isFreeFor(one, false) && one.next(canGo(one)) !== undefined);
+    const flow = tenant?.next(canGo(tenant));
+    if (!tenant || !flow) return false;
+    this.#order.serve(tenant);
+    const waiting = tenant.take(flow);
     this.#waiting--;
     if (tenant.waiting === 0) this.#order.remove(tenant);
     this.#seats.take(tenant, waiting.isMutating);

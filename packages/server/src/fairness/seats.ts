@@ -1,7 +1,7 @@
 /**
  * How many requests are under way at once, in all and for each tenant: those that wait for a webhook or for the store hold
- * a seat meanwhile. A tenant may have as many seats as are still free, so that one alone gets half of them, two a third
- * each, and there is always one left for the next who comes.
+ * a seat meanwhile. A tenant may have as many seats as are still free, so that one alone gets half of them, and the next half
+ * of the rest. That ends with a few tenants: whoever has none gets one even then, from as many again that are kept for this.
  */
 
 /** What one tenant has. */
@@ -26,13 +26,14 @@ export class Seats {
     return this.#max;
   }
 
+  /** Nobody gets one now, not even who has none. */
   get areTaken(): boolean {
-    return this.#taken >= this.#max;
+    return this.#taken >= 2 * this.#max;
   }
 
   isFreeFor({ seats, mutatingSeats }: Holder, isMutating: boolean): boolean {
-    if (seats >= this.#max - this.#taken) return false;
-    return !isMutating || mutatingSeats < this.#mutatingMax - this.#mutating;
+    if (this.areTaken || !mayHaveMore(seats, this.#max - this.#taken)) return false;
+    return !isMutating || mayHaveMore(mutatingSeats, this.#mutatingMax - this.#mutating);
   }
 
   take(holder: Holder, isMutating: boolean): void {
@@ -51,3 +52,6 @@ export class Seats {
     holder.mutatingSeats += change;
   }
 }
+
+/** `free` of the seats that are shared: fewer than none, when others had their first ones beyond them. */
+const mayHaveMore = (held: number, free: number): boolean => held === 0 || held < free;

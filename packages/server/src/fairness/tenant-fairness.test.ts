@@ -7,6 +7,7 @@ import type { ControlPlane } from '../control-plane.ts';
 import { configMap, configMaps, TestServer, virtualClock } from '../testing/test-server.ts';
 import type { Sent } from '../testing/test-server.ts';
 import { FairQueue } from './fair-queue.ts';
+import type { Ticket } from './fair-queue.ts';
 import { TenantFairness } from './tenant-fairness.ts';
 import type { TenantFairnessOptions } from './tenant-fairness.ts';
 
@@ -148,6 +149,74 @@ describe('flow schemas', () => {
   });
 });
 
+describe('who belongs to the privileged group of a tenant and has to wait', () => {
+  const administrators = ['system:masters', 'system:authenticated'];
+  const asked = (name: string, groups: string[]) => ({
+    user: { name, uid: '', groups, extra: {} },
+    info: getOne,
+    request: {} as never,
+  });
+
+  async function full() {
+    const clock = virtualClock();
+    const queue = new FairQueue({ clock, readOnlyMax: 1, mutatingMax: 1 });
+    const reads: string[] = [];
+    const server = await TestServer.start({
+      clock,
+      wrapStore: (store) =>
+        new Proxy(store, {
+          get: (target, name) => {
+            const value = Reflect.get(target, name) as unknown;
+            if (typeof value !== 'function') return value;
+            return (...given: unknown[]) => {
+              if (/flowschemas|prioritylevel/.test(JSON.stringify(given))) reads.push(String(name));
+              return Reflect.apply(value, target, given) as unknown;
+            };
+          },
+        }),
+    });
+    reads.length = 0;
+    const fairness = new TenantFairness({ queue, plane: { ...server.plane, name: 'acme' } });
+    const sitting = fairness.enter(asked('sits', administrators));
+    const leave = () => void sitting.left(empty, undefined);
+    return { server, clock, queue, reads, fairness, leave };
+  }
+
+  test('goes first without anybody reading flow schemas, which are what they always are', async () => {
+    const { server, clock, queue, reads, fairness, leave } = await full();
+    await using _ = server;
+    const turn = fairness.enter(asked('admin', administrators));
+    assert.ok(turn.waiting);
+    await clock.advance(10);
+    assert.deepEqual(reads, []);
+    leave();
+    await clock.advance(10);
+    await turn.waiting;
+    assert.match(
+      queue.text(),
+      /^apiserver_flowcontrol_dispatched_requests_total\{priority_level="exempt",flow_schema="exempt"\} 1$/m,
+    );
+    assert.deepEqual(turn.left(empty, undefined).headers, {}, 'nothing is said of objects that were not read');
+    fairness.close();
+  });
+
+  test('is told of them once they were read for somebody else', async () => {
+    const { server, clock, reads, fairness, leave } = await full();
+    await using _ = server;
+    const other = fairness.enter(asked('jane', []));
+    await clock.advance(10);
+    assert.notDeepEqual(reads, []);
+    leave();
+    await clock.advance(10);
+    await other.waiting;
+    other.left(empty, undefined);
+    const { headers } = fairness.enter(asked('admin', administrators)).left(empty, undefined);
+    const { metadata } = await server.get(`${group}/flowschemas/exempt`);
+    assert.equal(headers[uids[0]!], metadata.uid);
+    fairness.close();
+  });
+});
+
 describe('who waits', () => {
   /** A plane whose webhooks hang would do the same: one seat, and somebody sits on it. */
   const oneSeat = (clock: Scheduler) => new FairQueue({ clock, readOnlyMax: 1, mutatingMax: 1, waitMaxMs: 2_000 });
@@ -167,7 +236,7 @@ describe('who waits', () => {
     assert.equal(sitting.waiting, undefined);
     assert.deepEqual(await statuses(server, 1, jane), [429]);
     assert.deepEqual(await statuses(server, 1), [404]);
-    sitting.left({ status: 200, headers: {}, body: new Uint8Array() }, undefined);
+    sitting.left(empty, undefined);
     assert.deepEqual(await statuses(server, 1, jane), [404]);
     fairness!.close();
   });
@@ -186,18 +255,42 @@ describe('who waits', () => {
 
 test('a watch has no seat once it has begun, and its watchers are counted until it ends', async () => {
   const clock = virtualClock();
-  const queue = new FairQueue({ clock, readOnlyMax: 1, mutatingMax: 1 });
+  const charged: number[] = [];
+  class Watched extends FairQueue {
+    override charge(ticket: Ticket, laterMs: number): void {
+      charged.push(laterMs);
+      super.charge(ticket, laterMs);
+    }
+  }
+  const queue = new Watched({ clock, readOnlyMax: 1, mutatingMax: 1 });
   let fairness: TenantFairness | undefined;
   await using server = await TestServer.start({
     clock,
     fairness: (plane) => (fairness = new TenantFairness({ queue, plane: { ...plane, name: 'acme' } })),
   });
+  /** What a write costs later, besides its answer's bytes. */
+  const written = async (path: string, object: object): Promise<number> => {
+    charged.length = 0;
+    const { bytes } = await server.request('POST', path, { body: object });
+    assert.equal(charged.length, 1);
+    return Math.round((charged[0]! - bytes.length / 1_048_576) * 1e6) / 1e6;
+  };
+  const alone = await written(configMaps, configMap('alone'));
   const watches = [await server.watch(`${configMaps}?watch=true`), await server.watch(`${configMaps}?watch=true`)];
-  await server.create(configMaps, configMap('a'));
-  assert.deepEqual(await watches[0]!.told(1), ['ADDED a']);
-  for (const watch of watches) watch.close();
+  assert.deepEqual(await watches[0]!.told(1), ['ADDED alone']);
+  const watched = await written(configMaps, configMap('watched'));
+  assert.ok(Math.abs(watched - alone - 0.02) < 1e-6, `${alone} alone, ${watched} with two who watch`);
+  const secret = { kind: 'Secret', apiVersion: 'v1', metadata: { name: 'a' } };
+  assert.equal(await written('/api/v1/namespaces/default/secrets', secret), alone, 'of other kinds nobody is told');
+  watches[0]!.close();
+  const byOne = await written(configMaps, configMap('by-one'));
+  assert.ok(Math.abs(byOne - alone - 0.01) < 1e-6, `${byOne}`);
+  watches[1]!.close();
+  assert.equal(await written(configMaps, configMap('by-none')), alone);
   fairness!.close();
 });
+
+const empty = { status: 200, headers: {}, body: new Uint8Array() };
 
 const getOne = {
   isResource: true,

@@ -21,6 +21,7 @@ import type { Asked, Fairness, Turn } from './fairness.ts';
 import { Classifier } from './flow-control/classifier.ts';
 import type { Classified } from './flow-control/classifier.ts';
 import { distinguished } from './flow-control/flow-schema.ts';
+import { mandatoryLevels } from './flow-control/mandatory.ts';
 import { nominalSeats } from './flow-control/priority-level.ts';
 import { Rate } from './rate.ts';
 import { beyondRate } from './refusal.ts';
@@ -105,9 +106,11 @@ export class TenantFairness implements Fairness {
   }
 
   #wait({ user, info, request }: Asked, classified: Classified | undefined): Turn {
-    if (!classified) this.#load();
+    const isExempt = user.groups.includes(mastersGroup);
+    // Whatever they say, the privileged belong where they always do: no other schema can come before that one.
+    if (!classified && !isExempt) this.#load();
     const waiting = this.#queue.wait(this.#tenant, {
-      place: classified ? placeOf(classified, user, info) : unread(user),
+      place: classified ? placeOf(classified, user, info) : isExempt ? exempt : unread(user),
       isMutating: !readVerbs.has(info.verb),
       onGone: request.passing?.onGone,
     });
@@ -116,7 +119,8 @@ export class TenantFairness implements Fairness {
 
   #useLevels({ levels, generation }: Classifier): void {
     const nominal = nominalSeats(levels.values(), this.#queue.seatsMax);
-    this.#tenant.use(
+    this.#queue.useLevels(
+      this.#tenant,
       new Map(
         [...levels.values()].map(({ name, lendable }) => {
           const seats = nominal.get(name)!;
@@ -156,16 +160,22 @@ function placeOf({ schema, level }: Classified, user: User, info: RequestInfo): 
   return { level, flow, labels: placeLabels(level.name, schema.name) };
 }
 
-/** Of those who wait before the objects were read: the privileged first, then everybody else, each user a flow. */
-function unread({ name, groups }: User): Place {
-  const isExempt = groups.includes(mastersGroup);
-  return { level: isExempt ? unreadLevels.exempt : unreadLevels.others, flow: name, labels: unreadLabels };
-}
+const exempt: Place = {
+  level: mandatoryLevels.find(({ isExempt }) => isExempt)!,
+  flow: 'exempt ',
+  labels: placeLabels('exempt', 'exempt'),
+};
 
-const ofAny = { uid: '', shares: 100, lendable: 0, borrowable: Infinity, queuing: { ofFlowMax: 300, max: 6_400 } };
-const unreadLevels = {
-  exempt: { ...ofAny, name: 'exempt', isExempt: true },
-  others: { ...ofAny, name: '', isExempt: false },
+/** Of those who wait before the objects were read: all in one level, each user a flow. */
+const unread = ({ name }: User): Place => ({ level: unreadLevel, flow: name, labels: unreadLabels });
+const unreadLevel = {
+  name: '',
+  uid: '',
+  isExempt: false,
+  shares: 100,
+  lendable: 0,
+  borrowable: Infinity,
+  queuing: { ofFlowMax: 300, max: 6_400 },
 };
 const unreadLabels = placeLabels('', '');
 

@@ -3,6 +3,7 @@
  * turns by what they were given, levels by their shares. Flows in which nobody waits are forgotten.
  */
 
+import { assert } from '@hangar/core';
 import { FairOrder } from './fair-order.ts';
 import type { Ranked } from './fair-order.ts';
 import type { PriorityLevel } from './flow-control/priority-level.ts';
@@ -36,8 +37,7 @@ export class Flow implements Ranked {
   readonly weight = 1;
   readonly level: Level;
   readonly name: string;
-  readonly queue: Waiting[] = [];
-  /** Without those who are gone. */
+  #queue: Waiting[] = [];
   waiting = 0;
 
   constructor(level: Level, name: string) {
@@ -45,33 +45,63 @@ export class Flow implements Ranked {
     this.name = name;
   }
 
+  push(waiting: Waiting): void {
+    this.#queue.push(waiting);
+    this.waiting++;
+  }
+
   /** Undefined: nobody waits. */
   get head(): Waiting | undefined {
-    while (this.queue[0]?.isGone) this.queue.shift();
-    return this.queue[0];
+    while (this.#queue[0]?.isGone) this.#queue.shift();
+    return this.#queue[0];
+  }
+
+  takeHead(): Waiting {
+    const { head } = this;
+    assert(head, 'nobody waits in this flow');
+    this.#queue.shift();
+    return head;
+  }
+
+  /** With those who are gone. */
+  get kept(): number {
+    return this.#queue.length;
+  }
+
+  /** Whoever comes and goes behind one who waits long is not kept. */
+  tidy(): void {
+    if (this.#queue.length > 2 * this.waiting + 16) this.#queue = this.#queue.filter(({ isGone }) => !isGone);
   }
 }
 
 export class Level implements Ranked {
   rank = 0;
   position = -1;
-  readonly weight: number;
   readonly name: string;
   readonly flows = new Map<string, Flow>();
   readonly order = new FairOrder<Flow>();
   readonly isExempt: boolean;
-  readonly borrowable: number;
   waiting = 0;
   /** Of requests that are under way; those that went on before anybody knew where they belong are not counted. */
   seats = 0;
 
-  constructor({ name, isExempt, shares, borrowable }: PriorityLevel) {
-    this.name = name;
-    this.isExempt = isExempt;
-    this.borrowable = borrowable;
-    this.weight = isExempt ? Infinity : Math.max(shares, 0.1);
+  /** As its object says now; only whether it is exempt can never change. */
+  given: PriorityLevel;
+
+  constructor(given: PriorityLevel) {
+    this.name = given.name;
+    this.isExempt = given.isExempt;
+    this.given = given;
+  }
+
+  get weight(): number {
+    return this.isExempt ? Infinity : Math.max(this.given.shares, 0.1);
   }
 }
+
+const debtMaxMs = 20;
+/** So much is paid of it for every millisecond that is given. */
+const debtPace = 3;
 
 export class TenantQueue implements Ranked, Holder {
   readonly name: string;
@@ -86,12 +116,27 @@ export class TenantQueue implements Ranked, Holder {
   /** What it was given of the loop's turn with this number. */
   turn = -1;
   usedMs = 0;
+  /** Of time that it was given and that is not in its rank yet. */
+  debtMs = 0;
   readonly #levels = new Map<string, Level>();
   readonly #order = new FairOrder<Level>();
   #levelSeats: LevelSeats = new Map();
 
   constructor(name: string) {
     this.name = name;
+  }
+
+  /**
+   * How much of what it was given counts now. What is more than a slice is a debt, paid little by little, and at once beyond
+   * a bound: whoever asks for much pays all of it. But a pause of the whole process (for garbage, for other programs) that
+   * happens to be in the midst of a request is nobody's, and must not put a tenant behind everybody who floods.
+   */
+  owes(givenMs: number, sliceMs: number): number {
+    const nowMs = Math.min(givenMs, sliceMs);
+    const laterMs = Math.min(this.debtMs, nowMs * debtPace);
+    const debtMs = this.debtMs + givenMs - nowMs - laterMs;
+    this.debtMs = Math.min(debtMs, debtMaxMs);
+    return nowMs + laterMs + debtMs - this.debtMs;
   }
 
   /** As the control plane's objects say now. */
@@ -113,6 +158,7 @@ export class TenantQueue implements Ranked, Holder {
   level(given: PriorityLevel): Level {
     let level = this.#levels.get(given.name);
     if (!level) this.#levels.set(given.name, (level = new Level(given)));
+    level.given = given;
     return level;
   }
 
@@ -121,27 +167,27 @@ export class TenantQueue implements Ranked, Holder {
     const level = this.level(place.level);
     let flow = level.flows.get(place.flow);
     if (!flow) level.flows.set(place.flow, (flow = new Flow(level, place.flow)));
-    flow.queue.push(waiting);
-    flow.waiting++;
+    flow.push(waiting);
     level.waiting++;
     this.waiting++;
     level.order.add(flow);
     this.#order.add(level);
   }
 
-  /** Who is next of those who can; it no longer waits. */
-  take(can: (waiting: Waiting) => boolean): { waiting: Waiting; flow: Flow } | undefined {
-    const hasHead = (flow: Flow): boolean => flow.head !== undefined && can(flow.head);
-    let flow: Flow | undefined;
-    this.#order.first((level) => {
-      if (!this.hasSeat(level)) return false;
-      flow = level.order.first(hasHead);
-      return flow !== undefined;
-    });
-    if (!flow) return undefined;
-    const waiting = flow.queue.shift()!;
+  /** Whose first is next, of those who can. Nothing changes by being asked. */
+  next(can: (waiting: Waiting) => boolean): Flow | undefined {
+    const canGo = (flow: Flow): boolean => flow.head !== undefined && can(flow.head);
+    const level = this.#order.first((one) => this.hasSeat(one) && one.order.first(canGo) !== undefined);
+    return level?.order.first(canGo);
+  }
+
+  /** Its first; it no longer waits. */
+  take(flow: Flow): Waiting {
+    const waiting = flow.takeHead();
+    this.#order.serve(flow.level);
+    flow.level.order.serve(flow);
     this.#forget(flow);
-    return { waiting, flow };
+    return waiting;
   }
 
   /** It does not wait any more. */
@@ -150,6 +196,7 @@ export class TenantQueue implements Ranked, Holder {
     if (!flow || waiting.isGone) return;
     waiting.isGone = true;
     this.#forget(flow);
+    flow.tidy();
   }
 
   /** Those who have waited since before `sinceMs`; they no longer do. */
@@ -189,7 +236,7 @@ export class TenantQueue implements Ranked, Holder {
   }
 
   /** Its own, and what others lend and do not need. */
-  #seatsOf({ name, borrowable, seats, waiting }: Level): number {
+  #seatsOf({ name, given: { borrowable }, seats, waiting }: Level): number {
     const own = this.#levelSeats.get(name)?.nominal ?? Infinity;
     if (seats + waiting < own) return own;
     let lent = 0;

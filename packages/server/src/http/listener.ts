@@ -198,7 +198,7 @@ function httpServer({ handler, clock, onError }: ListenOptions, streams: OpenStr
   });
   const pipelines = new Pipelines();
   server.on('request', (incoming: IncomingMessage, response: ServerResponse) => {
-    pipelines.begun(incoming.socket);
+    if (!pipelines.begun(incoming.socket)) return;
     const request = new Http1Request(incoming, peerOfSocket(incoming.socket as TLSSocket), clock);
     response.once('close', () => {
       pipelines.ended(incoming.socket);

@@ -1,55 +1,106 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { describe, test } from 'node:test';
 import { connect } from 'node:tls';
-import { test } from 'node:test';
+import type { TLSSocket } from 'node:tls';
 import { systemClock, systemRandom } from '@hangar/core';
 import { createAuthority, issueCertificate } from '@hangar/pki';
 import { listen } from './listener.ts';
-import type { Answer } from './message.ts';
+import type { Answer, ServerRequest } from './message.ts';
+import { unansweredMax } from './pipelines.ts';
 
 const world = { clock: systemClock, random: systemRandom };
-const sentMax = 20_000;
 
-test('a client that sends requests without end is read no further until they are answered, and then to the last', async () => {
+async function open(handler: (request: ServerRequest) => Promise<Answer>) {
   const authority = createAuthority('test', 1, world);
   const names = { commonName: 'server', hosts: ['127.0.0.1'], usage: 'server', days: 1 } as const;
   const serving = issueCertificate(authority, names, world);
-  const waiting: ((answer: Answer) => void)[] = [];
-  let begun = 0;
-  let isOpen = false;
-  const empty: Answer = { status: 200, headers: {}, body: new Uint8Array() };
   const listener = await listen({
     host: '127.0.0.1',
     port: 0,
-    ...{ key: serving.key, certificate: serving.certificate, clientCas: authority.certificate },
+    key: serving.key,
+    certificate: serving.certificate,
+    clientCas: authority.certificate,
     clock: systemClock,
-    handler: () => {
-      begun++;
-      return isOpen ? Promise.resolve(empty) : new Promise((resolve) => waiting.push(resolve));
-    },
+    handler,
     closeGraceMs: 100,
   });
-  const socket = connect({
-    port: listener.port,
-    host: '127.0.0.1',
-    rejectUnauthorized: false,
-    ALPNProtocols: ['http/1.1'],
+  const sockets: TLSSocket[] = [];
+  return {
+    connect: async (): Promise<TLSSocket> => {
+      const socket = connect({
+        port: listener.port,
+        host: '127.0.0.1',
+        rejectUnauthorized: false,
+        ALPNProtocols: ['http/1.1'],
+      });
+      sockets.push(socket);
+      await once(socket, 'secureConnect');
+      return socket;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await listener.close();
+    },
+  };
+}
+
+const echoed = ({ target }: ServerRequest): Answer => ({ status: 200, headers: {}, body: Buffer.from(`<${target}>`) });
+const get = (target: string): string => `GET ${target} HTTP/1.1\r\nHost:\r\n\r\n`;
+const gets = (count: number, from = 0): string => Array.from({ length: count }, (_, n) => get(`/${from + n}`)).join('');
+
+/** Targets that were answered, in the order of their answers. */
+function answersOf(socket: TLSSocket): { until(count: number): Promise<string[]> } {
+  let text = '';
+  const found = (): string[] => [...text.matchAll(/<\/(\d+)>/g)].map(([, target]) => target!);
+  socket.on('data', (data: Buffer) => (text += data.toString('latin1')));
+  return {
+    until: async (count) => {
+      while (found().length < count) await once(socket, 'data', { signal: AbortSignal.timeout(20_000) });
+      return found();
+    },
+  };
+}
+
+describe('requests that a client sends before earlier ones are answered', () => {
+  test('are answered in order, up to the bound', async () => {
+    await using port = await open(async (request) => {
+      // The first comes last.
+      await new Promise((resolve) => setTimeout(resolve, request.target === '/0' ? 50 : 1));
+      return echoed(request);
+    });
+    const socket = await port.connect();
+    const answers = answersOf(socket);
+    socket.write(gets(unansweredMax));
+    const expected = Array.from({ length: unansweredMax }, (_, n) => String(n));
+    assert.deepEqual(await answers.until(unansweredMax), expected);
   });
-  await once(socket, 'secureConnect');
-  let received = 0;
-  socket.on('data', (data: Buffer) => (received += data.toString('latin1').split('HTTP/1.1 200').length - 1));
-  socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(sentMax));
-  let before = -1;
-  for (; before !== begun || begun === 0; await new Promise((resolve) => setTimeout(resolve, 100))) before = begun;
-  assert.ok(begun < sentMax / 4, `${begun} were begun`);
-  isOpen = true;
-  for (const answer of waiting) answer(empty);
-  const endMs = Date.now() + 20_000;
-  while (begun < sentMax && Date.now() < endMs) await new Promise((resolve) => setTimeout(resolve, 10));
-  assert.equal(begun, sentMax);
-  while (received < sentMax && Date.now() < endMs) await new Promise((resolve) => setTimeout(resolve, 10));
-  // A head may come in two pieces.
-  assert.ok(received > sentMax - 100, `${received} were answered`);
-  socket.destroy();
-  await listener.close();
+
+  test('may be any number, as long as answers keep up', async () => {
+    await using port = await open(async (request) => echoed(request));
+    const socket = await port.connect();
+    const answers = answersOf(socket);
+    for (let sent = 0; sent < 2_000; sent += 200) {
+      socket.write(gets(200, sent));
+      await answers.until(sent + 200);
+    }
+    assert.equal(new Set(await answers.until(2_000)).size, 2_000);
+  });
+
+  test('cost their client the connection beyond the bound, and nobody else waits for it', async () => {
+    let begun = 0;
+    await using port = await open(async (request) => {
+      if (request.target === '/quick') return echoed({ ...request, target: '/1' });
+      begun++;
+      return new Promise(() => {});
+    });
+    const [flood, other] = [await port.connect(), await port.connect()];
+    const answers = answersOf(other);
+    const cut = new Promise<void>((resolve) => flood.once('close', () => resolve()).on('error', () => {}));
+    flood.write(get('/').repeat(200_000));
+    other.write(get('/quick'));
+    assert.deepEqual(await answers.until(1), ['1']);
+    await cut;
+    assert.equal(begun, unansweredMax);
+  });
 });

@@ -27,7 +27,7 @@ export const ordinary = place(level('ordinary'));
 export interface Load {
   readonly connections: number;
   /** Of the loop, for each request. */
-  readonly costMs: number;
+  readonly costMs: number | (() => number);
   readonly place?: typeof ordinary;
   readonly isMutating?: boolean;
 }
@@ -77,8 +77,9 @@ export class Clients {
     loop.comes(() => {
       const ticket = queue.enter(this.tenant, isMutating);
       const answer = (given: Ticket): void => {
-        loop.spend(load.costMs);
-        this.busyMs += load.costMs;
+        const costMs = typeof load.costMs === 'number' ? load.costMs : load.costMs();
+        loop.spend(costMs);
+        this.busyMs += costMs;
         this.answered++;
         this.latencies.push(loop.monotonicMs() - sentMs);
         queue.leave(given);

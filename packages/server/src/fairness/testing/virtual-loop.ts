@@ -45,6 +45,11 @@ export class VirtualLoop implements Clock {
     return this.#came.length + this.#soon.length + this.#later.size === 0;
   }
 
+  /** Nothing but time makes anything happen. */
+  get isQuiet(): boolean {
+    return this.#came.length + this.#soon.length === 0;
+  }
+
   get timers(): number {
     return this.#later.size;
   }
