@@ -40,6 +40,8 @@ import { dispatch } from './verbs/dispatch.ts';
 export interface ApiServerOptions extends DocumentsOptions {
   /** Asked in order; those of tokens after all others. */
   readonly authenticators: readonly (Authenticator | TokenAuthenticator)[];
+  /** Whose tokens count in requests, and in no review: see `GuardOptions`. */
+  readonly visitors?: readonly TokenAuthenticator[];
   readonly authorizers: readonly Authorizer[];
   /** Of tokens; absent: that of a cluster's own API. */
   readonly audiences?: readonly string[];

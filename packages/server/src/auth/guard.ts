@@ -1,6 +1,6 @@
 /** Who asks and may they, asked by every request; reviews ask the same for others. */
 
-import { systemClock, systemRandom } from '@hangar/core';
+import { lazy, systemClock, systemRandom } from '@hangar/core';
 import type { Clock, Random } from '@hangar/core';
 import type { ServerRequest } from '../http/message.ts';
 import type { RequestInfo } from '../request/info.ts';
@@ -18,6 +18,8 @@ import type { User } from './user.ts';
 export interface GuardOptions {
   /** Asked in order; those of tokens after all others. */
   readonly authenticators: readonly (Authenticator | TokenAuthenticator)[];
+  /** Whose tokens count in requests, and are nobody's business in reviews: those of others who may come in. Asked last. */
+  readonly visitors?: readonly TokenAuthenticator[];
   readonly authorizers: readonly Authorizer[];
   /** Whom tokens without an audience of their own are for. */
   readonly audiences?: readonly string[];
@@ -32,18 +34,21 @@ export class Guard {
   /** Undefined when no tokens are issued. */
   readonly serviceAccounts: ServiceAccounts | undefined;
   readonly #authenticators: readonly Authenticator[];
-  readonly #tokens: TokenCache;
+  readonly #reviewed: () => TokenCache;
   readonly #authorizers: AuthorizerUnion;
 
-  constructor({ authenticators, authorizers, serviceAccounts, ...options }: GuardOptions) {
+  constructor({ authenticators, visitors = [], authorizers, serviceAccounts, ...options }: GuardOptions) {
     this.audiences = options.audiences ?? serviceAccounts?.audiences ?? ['https://kubernetes.default.svc'];
     this.serviceAccounts = serviceAccounts;
     const { clock = systemClock, random = systemRandom } = options;
     const ofTokens = authenticators.filter(isTokenAuthenticator);
-    this.#tokens = new TokenCache(new TokenUnion(ofTokens, this.audiences), { clock, random });
+    const cacheOf = (all: readonly TokenAuthenticator[]): TokenCache =>
+      new TokenCache(new TokenUnion(all, this.audiences), { clock, random });
+    const tokens = cacheOf([...ofTokens, ...visitors]);
+    this.#reviewed = visitors.length === 0 ? () => tokens : lazy(() => cacheOf(ofTokens));
     this.#authenticators = [
       ...authenticators.filter((one): one is Authenticator => !isTokenAuthenticator(one)),
-      new BearerAuthenticator(this.#tokens, this.audiences),
+      new BearerAuthenticator(tokens, this.audiences),
     ];
     this.#authorizers = new AuthorizerUnion(authorizers);
   }
@@ -76,7 +81,7 @@ export class Guard {
 
   /** Whose token this is, for one of the audiences. Rejects with `Unauthorized` when it can be said why it is nobody's. */
   async identifyToken(token: string, audiences: readonly string[]): Promise<Proven> {
-    return this.#tokens.authenticateToken(token, audiences);
+    return this.#reviewed().authenticateToken(token, audiences);
   }
 
   /** The first authorizer with an opinion decides. */

@@ -4,10 +4,9 @@ const sigma = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574] as const;
 const blockBytes = 64;
 
 /** Words of the state that one quarter round after the other mixes, four at a time: columns, then rows. */
-const quarters = Uint8Array.of(
-  ...[0, 4, 8, 12, 5, 9, 13, 1, 10, 14, 2, 6, 15, 3, 7, 11],
-  ...[0, 1, 2, 3, 5, 6, 7, 4, 10, 11, 8, 9, 15, 12, 13, 14],
-);
+const quarters = new Uint8Array([
+  0, 4, 8, 12, 5, 9, 13, 1, 10, 14, 2, 6, 15, 3, 7, 11, 0, 1, 2, 3, 5, 6, 7, 4, 10, 11, 8, 9, 15, 12, 13, 14,
+]);
 
 function mix(state: Int32Array): void {
   for (let round = 0; round < 20; round += 2) {

@@ -45,6 +45,16 @@ export class SharedByContent<V extends object> {
     return value;
   }
 
+  /** What is there already. */
+  peek(digest: string): V | undefined {
+    return this.#known.get(digest)?.deref();
+  }
+
+  /** The budget need not keep it any more: it goes when nobody uses it. */
+  release(value: V): void {
+    this.#held.get(value)?.release();
+  }
+
   #add(digest: string, value: V): V {
     this.#known.set(digest, new WeakRef(value));
     this.#forgotten.register(value, digest);

@@ -3,7 +3,7 @@
  * store was cut off, it begins anew from what is there.
  */
 
-import { hasCode, sleep } from '@hangar/core';
+import { breathe, hasCode, sleep } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { prefixRange } from '@hangar/store';
 import type { Entry, Revision, Store, Watch } from '@hangar/store';
@@ -16,6 +16,8 @@ export interface Following {
 }
 
 const retryMs = 1_000;
+/** What is told may be much, and take long to be understood: others get their turn so often. */
+const sliceMs = 4;
 
 export class StoreFollower {
   readonly #store: Store;
@@ -57,9 +59,22 @@ export class StoreFollower {
     const { entries, revision } = await this.#store.range(prefixRange(this.#prefix));
     if (this.#isClosed) return;
     this.#following.retain(new Set(entries.map(({ key }) => key)));
-    for (const entry of entries) this.#following.put(entry);
+    await this.#tell(entries);
+    if (this.#isClosed) return;
     this.#watch = this.#store.watch({ prefix: this.#prefix, fromRevision: (revision + 1) as Revision });
     this.#advance(revision);
+  }
+
+  async #tell(entries: readonly Entry[]): Promise<void> {
+    let sinceMs = this.#clock.monotonicMs();
+    for (const entry of entries) {
+      if (this.#clock.monotonicMs() - sinceMs > sliceMs) {
+        await breathe(this.#clock);
+        if (this.#isClosed) return;
+        sinceMs = this.#clock.monotonicMs();
+      }
+      this.#following.put(entry);
+    }
   }
 
   async #follow(): Promise<void> {

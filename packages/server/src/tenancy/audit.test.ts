@@ -69,6 +69,32 @@ describe('the audit log', () => {
     });
   }
 
+  test('says of a stranger by which host it came: it asked nothing of the management plane', async () => {
+    const events = await audited('Metadata', async (server) => {
+      await server.make('demo', { hosts: ['demo.example.com'] });
+      await server.expect(401, 'GET', `${configMaps}/a`, {
+        token: 'wrong',
+        headers: { host: 'demo.example.com:6443' },
+      });
+    });
+    const refused = events.filter(({ responseStatus }) => responseStatus?.['code'] === 401);
+    assert.deepEqual(
+      refused.map(({ requestURI }) => requestURI),
+      [`https://demo.example.com${configMaps}/a`],
+    );
+  });
+
+  test('says what was refused because the tenant is suspended, and to whom', async () => {
+    const events = await audited('Metadata', async (server) => {
+      const path = await server.make('demo', { suspension: 'Offline' });
+      await server.expect(503, 'GET', `${path}${configMaps}/a`);
+    });
+    const refused = events.find(({ responseStatus }) => responseStatus?.['code'] === 503);
+    assert.equal(refused?.annotations?.[annotation], 'demo');
+    assert.equal(refused.requestURI, `/clusters/demo/control-plane${configMaps}/a`);
+    assert.equal(refused.user.username, 'admin');
+  });
+
   test('says nothing of tenants in what is asked of the management plane', async () => {
     const events = await audited('Metadata', async (server) => {
       await server.make('demo');

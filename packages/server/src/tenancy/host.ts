@@ -21,3 +21,8 @@ export function tenantHost(request: ServerRequest, tenants: Tenants): Tenant | '
   const isAddress = host === undefined || isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0;
   return byHost || !isAddress ? 'misdirected' : byServerName;
 }
+
+export function tenantOfHost(request: ServerRequest, tenants: Tenants): Tenant | undefined {
+  const found = tenantHost(request, tenants);
+  return found === 'misdirected' ? undefined : found;
+}

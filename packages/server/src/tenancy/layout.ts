@@ -4,6 +4,7 @@
  *     /registry/clusters/<path>/                what kube-apiserver would write there
  *     /registry/clusters/<path>/.hidden/…       base entries that the tenant deleted (see store/layered)
  *     /registry/clusters/<path>/.hangar/…       what the server itself keeps of the tenant; no client reaches it
+ *     /registry/hangar/hosts/<host>             whose a host name is; in no tenant's range
  */
 
 /** The management plane: a control plane like others, and nobody's tenant. */
@@ -28,6 +29,9 @@ export const usageKey = (prefix: string): string => `${prefix}.hangar/usage`;
 
 /** Somebody restores a tenant here, or did until a crash: what else is in the range is nobody's. Never beside an identity. */
 export const importKey = (prefix: string): string => `${prefix}.hangar/importing`;
+
+/** Which tenant has a host name: its path. */
+export const hostClaimKey = (storePrefix: string, host: string): string => `${storePrefix}/hangar/hosts/${host}`;
 
 /** Is it where some tenant's keys are? */
 export function isKeysKey(storePrefix: string, key: string): boolean {

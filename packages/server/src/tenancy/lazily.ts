@@ -6,8 +6,10 @@ export { openTenantBase } from './base/base.ts';
 export { openTenant } from './open-tenant.ts';
 export { birth } from './kind/birth.ts';
 export { operations } from './kind/operations.ts';
+export { proofOf } from './proof.ts';
+export { auditedRefusal } from './refusal.ts';
 export { servedTenants } from './kind/resource.ts';
-export { tenantUsage } from './usage/tenant-usage.ts';
+export { lastUsage } from './usage/last-usage.ts';
 export { Wildcard, WildcardServer } from './wildcard/index.ts';
 
 export const unavailable = (path: string): StatusError =>

@@ -29,8 +29,10 @@ import { noBase } from './base/with-entries.ts';
 import { decodeIdentity } from './identity.ts';
 import { tenantAuthentication } from './keys/authentication.ts';
 import { frontProxyCertificate } from './keys/front-proxy.ts';
+import { isIssuerOf } from './keys/issuers.ts';
 import { tenantKeys } from './keys/keys.ts';
 import type { TenantKeys } from './keys/keys.ts';
+import { verifiersOf } from './keys/verifiers.ts';
 import { identityKey, tenantPrefix } from './layout.ts';
 import { platformCertificates, platformTokens } from './platform-users.ts';
 import { insistOnActive } from './suspension.ts';
@@ -83,12 +85,12 @@ export interface TenantLink {
   onFenced(): void;
 }
 
-/** Undefined: the tenant has gone in the meantime. */
-export async function openTenant(world: TenantWorld, link: TenantLink): Promise<OpenTenant | undefined> {
+/** `known`: the entry of its identity, as it was just read. Undefined: the tenant has gone in the meantime. */
+export async function openTenant(world: TenantWorld, link: TenantLink, known?: Entry): Promise<OpenTenant | undefined> {
   const { store, storePrefix, clock, random } = world;
   const { path } = link.tenant();
   const prefix = tenantPrefix(storePrefix, path);
-  const { entry } = await store.get(identityKey(prefix));
+  const entry = known ?? (await store.get(identityKey(prefix))).entry;
   if (!entry) return undefined;
   const keys = await tenantKeys({ store, prefix, path, identityRevision: entry.modRevision, clock, random });
   await using opened = new AsyncDisposableStack();
@@ -131,7 +133,16 @@ export async function openTenant(world: TenantWorld, link: TenantLink): Promise<
   const server = new ApiServer({
     plane,
     ...withPlatform(
-      tenantAuthentication({ plane, keys, issuer: world.url(path), anonymous: anonymousByHost, clock }),
+      tenantAuthentication({
+        plane,
+        keys,
+        issuer: world.url(path),
+        // The platform may have had another address when it issued them.
+        isFormerIssuer: (issuer) => isIssuerOf(path, issuer),
+        certificates: verifiersOf(keys, clock).certificates,
+        anonymous: anonymousByHost,
+        clock,
+      }),
       world.rootGuard(),
     ),
     authorizers: [authorization],
@@ -161,11 +172,12 @@ const defaultModes = [
 const anonymousByHost: AnonymousAccess = (path, request) =>
   request.originalTarget === undefined && anonymousHealth(path, request);
 
-type Authentication = Pick<ApiServerOptions, 'authenticators' | 'serviceAccounts' | 'anonymous'>;
+type Authentication = Pick<ApiServerOptions, 'authenticators' | 'visitors' | 'serviceAccounts' | 'anonymous'>;
 
 const withPlatform = (own: Authentication, root: Guard): Authentication => ({
   ...own,
-  authenticators: [...own.authenticators, platformCertificates(root), platformTokens(root)],
+  authenticators: [...own.authenticators, platformCertificates(root)],
+  visitors: [platformTokens(root)],
 });
 
 interface ViewOptions {
@@ -196,7 +208,7 @@ async function viewOf(world: TenantWorld, { path, prefix, entry, keys, link }: V
 }
 
 /** Audit events of a tenant say whose they are. */
-const tenantAnnotation = 'tenancy.hangar.dev/tenant';
+export const tenantAnnotation = 'tenancy.hangar.dev/tenant';
 
 const ping = { name: 'ping', check: () => undefined };
 

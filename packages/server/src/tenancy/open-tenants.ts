@@ -4,19 +4,26 @@
  */
 
 import type { Clock, Timer } from '@hangar/core';
+import type { Entry } from '@hangar/store';
 import type { OpenTenant, TenantLink } from './open-tenant.ts';
 import type { Tenant } from './tenant.ts';
 
 export interface OpenTenantsOptions {
   readonly clock: Clock;
-  readonly open: (link: TenantLink) => Promise<OpenTenant | undefined>;
+  /** `identity`: as in `enter`. */
+  readonly open: (link: TenantLink, identity: Entry | undefined) => Promise<OpenTenant | undefined>;
   /** Open tenants of which nothing is asked, at most. */
   readonly idleMax?: number;
   readonly idleMs?: number;
+  /** What is not open by then is given up. */
+  readonly openingMaxMs?: number;
 }
 
 const defaultIdleMax = 128;
 const defaultIdleMs = 30_000;
+const defaultOpeningMaxMs = 10_000;
+/** Those that become idle one after another are not each worth a timer. */
+const sweepEveryMsMin = 1_000;
 
 /** A tenant that is open, or is being opened. */
 class Seat implements TenantLink {
@@ -28,10 +35,15 @@ class Seat implements TenantLink {
   idleSinceMs = 0;
   isClosed = false;
 
-  constructor(tenant: Tenant, options: OpenTenantsOptions, onFenced: (seat: Seat) => void) {
+  constructor(
+    tenant: Tenant,
+    identity: Entry | undefined,
+    options: OpenTenantsOptions,
+    onFenced: (seat: Seat) => void,
+  ) {
     this.#tenant = tenant;
     this.#onFenced = onFenced;
-    this.opening = options.open(this);
+    this.opening = inTime(options, () => options.open(this, identity));
   }
 
   tenant(): Tenant {
@@ -77,9 +89,17 @@ export class OpenTenants {
     return this.#seats.size;
   }
 
-  /** Undefined: there is no such tenant any more. Rejects when it cannot be opened; the next one tries again. */
-  async enter(tenant: Tenant): Promise<Visit | undefined> {
-    const seat = this.#seatOf(tenant);
+  /** Is it open, or being opened? */
+  has({ path, uid }: Tenant): boolean {
+    return this.#seats.get(path)?.tenant().uid === uid;
+  }
+
+  /**
+   * `tenant`: as it is now. `identity`: of the tenant, if it was just read. Undefined: there is no such tenant any more, or it
+   * changed meanwhile. Rejects when it cannot be opened; the next one tries again.
+   */
+  async enter(tenant: Tenant, identity?: Entry): Promise<Visit | undefined> {
+    const seat = this.#seatOf(tenant, identity);
     seat.users++;
     this.#idle.delete(tenant.path);
     try {
@@ -121,11 +141,11 @@ export class OpenTenants {
     this.#idle.clear();
   }
 
-  #seatOf(tenant: Tenant): Seat {
+  #seatOf(tenant: Tenant, identity: Entry | undefined): Seat {
     const known = this.#seats.get(tenant.path);
     if (known && known.tenant().uid === tenant.uid) return known;
     if (known) this.#drop(known);
-    const seat = new Seat(tenant, this.#options, (fenced) => this.#drop(fenced));
+    const seat = new Seat(tenant, identity, this.#options, (fenced) => this.#drop(fenced));
     this.#seats.set(tenant.path, seat);
     return seat;
   }
@@ -153,11 +173,13 @@ export class OpenTenants {
   }
 
   #sweepLater(): void {
-    if (this.#timer || this.#idle.size === 0) return;
-    const idleMs = this.#options.idleMs ?? defaultIdleMs;
-    this.#timer = this.#options.clock.after(idleMs, () => {
+    const [oldest] = this.#idle.values();
+    if (this.#timer || !oldest) return;
+    const { clock, idleMs = defaultIdleMs } = this.#options;
+    const leftMs = oldest.idleSinceMs + idleMs - clock.monotonicMs();
+    this.#timer = clock.after(Math.max(leftMs, sweepEveryMsMin), () => {
       this.#timer = undefined;
-      const since = this.#options.clock.monotonicMs() - idleMs;
+      const since = clock.monotonicMs() - idleMs;
       for (const seat of this.#idle.values()) {
         if (seat.idleSinceMs > since) break;
         this.#drop(seat);
@@ -165,6 +187,31 @@ export class OpenTenants {
       this.#sweepLater();
     });
   }
+}
+
+/** What comes too late is closed. */
+function inTime(
+  { clock, openingMaxMs = defaultOpeningMaxMs }: OpenTenantsOptions,
+  open: () => Promise<OpenTenant | undefined>,
+): Promise<OpenTenant | undefined> {
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const timer = clock.after(openingMaxMs, () => {
+      isLate = true;
+      reject(new Error(`a tenant could not be opened in ${openingMaxMs} ms`));
+    });
+    open().then(
+      (tenant) => {
+        timer.cancel();
+        if (isLate) tenant?.close();
+        else resolve(tenant);
+      },
+      (error: Error) => {
+        timer.cancel();
+        reject(error);
+      },
+    );
+  });
 }
 
 function once(act: () => void): () => void {

@@ -1,6 +1,8 @@
 /**
  * Administrators of the platform in its tenants' control planes: whoever the management plane knows as one of its masters may
  * enter each of them. Anybody else that it knows is nobody there.
+ *
+ * Why it does not know somebody, and that it could not find out, is told to nobody in a tenant.
  */
 
 import type { Authenticator } from '../auth/authenticate.ts';
@@ -13,19 +15,33 @@ import type { ServerRequest } from '../http/message.ts';
 
 const admitted = (user: User | undefined): User | undefined => (user?.groups.includes(mastersGroup) ? user : undefined);
 
+/** By whatever the request shows. Never rejects. */
+export async function platformUser(root: Guard, request: ServerRequest): Promise<User | undefined> {
+  try {
+    return admitted(await root.identify(request));
+  } catch {
+    return undefined;
+  }
+}
+
 /** By what the connection proved: TLS verified it against the management plane's CAs. */
 export const platformCertificates = (root: Guard): Authenticator => ({
   authenticate(request: ServerRequest): User | undefined | Promise<User | undefined> {
     if (!request.peer.certificate) return undefined;
-    const identifying = root.identifyConnection(request);
-    if (isPromise(identifying)) return identifying.then(admitted);
-    return admitted(identifying);
+    try {
+      const identifying = root.identifyConnection(request);
+      if (isPromise(identifying)) return identifying.then(admitted, () => undefined);
+      return admitted(identifying);
+    } catch {
+      return undefined;
+    }
   },
 });
 
+/** For requests, and not for reviews: a tenant does not get to know whose tokens the platform knows. */
 export const platformTokens = (root: Guard): TokenAuthenticator => ({
   async authenticateToken(token: string): Promise<TokenIdentity | undefined> {
-    const proven = await root.identifyToken(token, root.audiences);
+    const proven = await root.identifyToken(token, root.audiences).catch(() => undefined);
     const user = admitted(proven?.user);
     if (!proven || !user) return undefined;
     const { expiresAt, isCurrent } = proven;

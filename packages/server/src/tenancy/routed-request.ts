@@ -10,11 +10,12 @@ export class RoutedRequest implements ServerRequest {
   readonly originalTarget: string;
   readonly #request: ServerRequest;
 
-  constructor(request: ServerRequest, target: string) {
+  /** `originalTarget`: where the request's own would not tell whom it was for. */
+  constructor(request: ServerRequest, target: string, originalTarget = request.target) {
     this.#request = request;
     this.method = request.method;
     this.target = target;
-    this.originalTarget = request.target;
+    this.originalTarget = originalTarget;
     this.peer = request.peer;
   }
 

@@ -4,7 +4,8 @@
  */
 
 import type { Revision } from '@hangar/store';
-import { lazy } from '@hangar/core';
+import { hasCode, lazy } from '@hangar/core';
+import type { Allocation } from '../allocation/allocation.ts';
 import type { BootstrapOptions } from '../bootstrap/objects.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import { isStreaming } from '../http/message.ts';
@@ -12,19 +13,24 @@ import type { Answer, Handler, ServerRequest } from '../http/message.ts';
 import { errorAnswer } from '../objects/answers.ts';
 import { unauthorized } from '@hangar/api';
 import type { StatusError } from '@hangar/api';
+import { isPublicPath } from '../request/public-paths.ts';
+import { splitTarget } from '../request/query.ts';
 import { noSuchResource } from '../resources/unknown.ts';
 import type { TenantBase } from './base/base.ts';
-import { tenantHost } from './host.ts';
+import { tenantHost, tenantOfHost } from './host.ts';
 import { TenantMetrics } from './metrics/tenant-metrics.ts';
 import { LastUsages } from './usage/last-usages.ts';
-import type { TenantUsage } from './usage/tenant-usage.ts';
+import type { LastUsage } from './usage/last-usage.ts';
 import { UsageBook } from './usage/usage-book.ts';
 import { isTenantPath } from './layout.ts';
 import type { TenantWorld } from './open-tenant.ts';
 import { OpenTenants } from './open-tenants.ts';
 import type { Visit } from './open-tenants.ts';
+import { platformUser } from './platform-users.ts';
+import type { Proven } from './proof.ts';
 import { everyTenant, routeOf } from './route.ts';
 import { RoutedRequest } from './routed-request.ts';
+import { offline } from './suspension.ts';
 import { asUnknown, defaultPaceMs, untilBeat } from './strangers.ts';
 import { Tenants } from './tenants.ts';
 import type { Tenant } from './tenant.ts';
@@ -46,12 +52,25 @@ export interface TenancyOptions extends Omit<TenantWorld, 'base' | 'usage' | 'te
   /** Names of the server itself: no tenant can have them. */
   readonly ownHosts: () => readonly string[];
   /** Told what a tenant had and had used, when it is destroyed by this server. */
-  readonly onDestroyed?: (path: string, usage: TenantUsage) => void;
+  readonly onDestroyed?: (path: string, usage: LastUsage) => void;
   /** Tenants that have metrics of their own; the others share theirs. */
   readonly topTenantsMax?: number;
   /** Who is nobody in a tenant is answered at such beats, whether it is there or not; 0: at once. */
   readonly strangersPaceMs?: number;
 }
+
+/** A request on its way to a tenant. */
+interface Arrival {
+  /** The tenant that it is for, as it is now. */
+  readonly find: () => Tenant | undefined;
+  /** As it came, and as the tenant sees it. */
+  readonly request: ServerRequest;
+  readonly routed: ServerRequest;
+  /** What is answered when there is no such tenant. */
+  readonly unknown: () => Promise<Answer>;
+}
+
+const attemptsMax = 4;
 
 export class Tenancy {
   readonly tenants: Tenants;
@@ -78,13 +97,13 @@ export class Tenancy {
       () => new (lazily().WildcardServer)({ ...this.#world, wildcard: this.#wildcard(), root }),
     );
     const lastUsages = new LastUsages({
-      usageOf: (path) => lazily().tenantUsage(this.#world, path),
-      onDestroyed: onDestroyed ?? (() => {}),
+      usageOf: (path) => lazily().lastUsage(this.#world, path),
+      onDestroyed,
       onError: world.onError,
     });
     this.open = new OpenTenants({
       clock: world.clock,
-      open: (link) => lazily().openTenant(this.#world, link),
+      open: (link, identity) => lazily().openTenant(this.#world, link, identity),
     });
     this.tenants = new Tenants({
       ...world,
@@ -97,7 +116,7 @@ export class Tenancy {
     });
     root.catalogue.declare(tenantGroup, () =>
       lazily().servedTenants({
-        birth: lastUsages.remembering(lazily().birth(world.store, world.storePrefix)),
+        birth: this.#closing(lastUsages.remembering(lazily().birth(world.store, world.storePrefix))),
         url: world.url,
         hostProblem: (path, host) => {
           // Whoever connects to an address means whoever has it: the server.
@@ -110,6 +129,18 @@ export class Tenancy {
         operations: lazily().operations(this.#world),
       }),
     );
+  }
+
+  /** What is destroyed is closed first: else each of its own watches would be told of every object that goes. */
+  #closing(birth: Allocation): Allocation {
+    return {
+      ...birth,
+      remove: async (context, object) => {
+        const writes = await birth.remove(context, object);
+        if (writes.some(({ type }) => type === 'deleteRange')) this.open.drop(object.metadata.name!);
+        return writes;
+      },
+    };
   }
 
   /** All control planes at once, for controllers of this process. */
@@ -139,44 +170,79 @@ export class Tenancy {
     return (request) => {
       const found = this.tenants.size === 0 ? undefined : tenantHost(request, this.tenants);
       if (found === 'misdirected') return Promise.resolve(misdirected);
-      if (found) return this.#visit(found, request, request, () => root(asUnknown(request, found)));
+      if (found) {
+        // A tenant that is closed is as well as the server is: who asks after its health does not open it.
+        if (asksAfterHealth(request) && !this.open.has(found)) {
+          if (!isOffline(found)) return root(request);
+          return Promise.resolve(this.#refused(found, request, offline(found.path)));
+        }
+        return this.#visit({
+          find: () => tenantOfHost(request, this.tenants),
+          request,
+          routed: request,
+          unknown: () => root(asUnknown(request, found)),
+        });
+      }
       const route = routeOf(request.target);
       if (!route) return root(request);
       // Who shows nothing is told nothing, not even whether there is such a tenant.
       if (showsNothing(request)) return Promise.resolve(errorAnswer(unauthorized(), request.header('accept'), []));
       if (route.path === everyTenant) return this.#wildcardServer().handle(request, route.target, root);
-      const tenant = isTenantPath(route.path) ? this.tenants.find(route.path) : undefined;
-      // The management plane finds out who asks, and says that there is none.
-      const unknown = (): Promise<Answer> => root(request);
-      if (!tenant) return this.#toStranger(this.#world.clock.monotonicMs(), unknown);
-      return this.#visit(tenant, request, new RoutedRequest(request, route.target), unknown);
+      return this.#visit({
+        find: () => (isTenantPath(route.path) ? this.tenants.find(route.path) : undefined),
+        request,
+        routed: new RoutedRequest(request, route.target),
+        // The management plane finds out who asks, and says that there is none.
+        unknown: () => root(request),
+      });
     };
   }
 
-  /** `unknown`: what is answered when there is no such tenant. */
-  async #visit(
-    tenant: Tenant,
-    request: ServerRequest,
-    routed: ServerRequest,
-    unknown: () => Promise<Answer>,
-  ): Promise<Answer> {
+  async #visit({ find, request, routed, unknown }: Arrival): Promise<Answer> {
     const begunMs = this.#world.clock.monotonicMs();
-    const unopened = (error: StatusError): Answer => {
-      const answer = errorAnswer(error, request.header('accept'), []);
-      this.#metrics.answered(tenant.path, answer.status, this.#world.clock.monotonicMs() - begunMs);
-      return answer;
-    };
-    let visit: Visit | undefined;
-    try {
-      visit = await this.open.enter(tenant);
-    } catch (error) {
-      this.#world.onError(error as Error);
-      return unopened(lazily().unavailable(tenant.path));
+    let proven: Proven | undefined;
+    let tenant: Tenant | undefined;
+    const wasThere = find() !== undefined;
+    // It may be suspended, made independent or made anew while it is being opened: then it is another one that is asked.
+    for (let attempt = 0; attempt < attemptsMax && (tenant = find()); attempt++) {
+      const { path } = tenant;
+      if (!this.open.has(tenant)) {
+        proven = await lazily().proofOf(this.#world, path, request);
+        if (!proven) break;
+        const now = find();
+        if (now?.uid !== tenant.uid) continue;
+        tenant = now;
+        if (isOffline(tenant)) return this.#refused(tenant, routed, offline(path), proven);
+      }
+      let visit: Visit | undefined;
+      try {
+        visit = await this.open.enter(tenant, proven?.identity);
+      } catch (error) {
+        if (hasCode(error, 'NotFound') || hasCode(error, 'Fenced')) continue;
+        // That it is there is told to those only who are known there.
+        proven ??= await lazily().proofOf(this.#world, path, request);
+        if (!proven) break;
+        this.#world.onError(error as Error);
+        return this.#refused(tenant, routed, lazily().unavailable(path), proven);
+      }
+      if (!visit) continue;
+      const answer = await visit.tenant.handle(routed);
+      if (!answer.isToStranger) return untilAnswered(visit, request, answer);
+      visit.leave();
+      proven = undefined;
+      break;
     }
-    const answer = visit && (await visit.tenant.handle(routed));
-    if (answer && !answer.isToStranger) return untilAnswered(visit!, request, answer);
-    visit?.leave();
+    if (tenant && proven) return this.#refused(tenant, routed, lazily().unavailable(tenant.path), proven);
+    // As often as for a tenant: the management plane may have to ask somebody far away.
+    if (!wasThere) await platformUser(this.#world.rootGuard(), request);
     return this.#toStranger(begunMs, unknown);
+  }
+
+  /** By the router itself, to somebody who is known, or asks after a tenant's health. */
+  #refused({ path }: Tenant, routed: ServerRequest, error: StatusError, proven?: Proven): Answer {
+    const answer = errorAnswer(error, routed.header('accept'), []);
+    this.#metrics.answered(path, answer.status, undefined);
+    return lazily().auditedRefusal(this.#world, { path, routed, user: proven?.user, answer });
   }
 
   async #toStranger(begunMs: number, answering: () => Promise<Answer>): Promise<Answer> {
@@ -193,6 +259,12 @@ export function insistOnRoot({ target }: ServerRequest): void {
 
 const showsNothing = (request: ServerRequest): boolean =>
   request.header('authorization') === undefined && !request.peer.certificate && !request.peer.unverified;
+
+/** As anybody may who reaches the port; who shows a token wants to be known by it. */
+const asksAfterHealth = (request: ServerRequest): boolean =>
+  isPublicPath(splitTarget(request.target).path) && request.header('authorization') === undefined;
+
+const isOffline = ({ spec }: Tenant): boolean => spec.suspension === 'Offline';
 
 /** The tenant is left when the last byte was sent. */
 function untilAnswered(visit: Visit, request: ServerRequest, answer: Answer): Answer {

@@ -11,6 +11,12 @@ import { find } from '../service-accounts/lookup.ts';
 import type { TokenAuthenticator, TokenIdentity } from '../tokens.ts';
 
 const form = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
+
+/** The name of the secret that such a token is kept in; undefined when it is none. */
+export function bootstrapSecretOf(token: string): string | undefined {
+  const id = form.exec(token)?.[1];
+  return id === undefined ? undefined : `bootstrap-token-${id}`;
+}
 const everybodysGroup = 'system:bootstrappers';
 const groupForm = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 

@@ -30,9 +30,10 @@ export class ServiceAccountAuthenticator implements TokenAuthenticator {
   ): TokenIdentity | undefined | Promise<TokenIdentity | undefined> {
     const jwt = parseJwt(token);
     // Not trusted yet: it only tells who has to look at it.
-    if (!jwt || !this.#accounts.issuers.includes(jwt.claims['iss'] as string)) return undefined;
+    const issuer = jwt?.claims['iss'];
+    if (!jwt || !this.#accounts.accepts(issuer)) return undefined;
     checkSignature(jwt, this.#accounts.keys);
-    const common = commonAudiences(jwt.claims, audiences, this.#accounts.audiences);
+    const common = commonAudiences(this.#accounts.translated(jwt.claims), audiences, this.#accounts.audiences);
     return this.#identify(jwt.claims, common);
   }
 
@@ -73,10 +74,12 @@ export class ServiceAccountAuthenticator implements TokenAuthenticator {
 export function checkSignature(jwt: Jwt, keys: KeySet): void {
   const candidates = keys.candidates(jwt.keyId);
   if (candidates.length === 0) throw unauthorized('invalid signature, no keys found');
-  // The key says which algorithm it is for, whatever the token says.
-  const isSigned = candidates.some(({ algorithm, key }) => algorithm === jwt.algorithm && isSignedBy(jwt, key));
-  if (!isSigned) throw unauthorized('go-jose/go-jose: error in cryptographic primitive');
+  if (!hasSigned(keys, jwt)) throw unauthorized('go-jose/go-jose: error in cryptographic primitive');
 }
+
+/** The key says which algorithm it is for, whatever the token says. */
+export const hasSigned = (keys: KeySet, jwt: Jwt): boolean =>
+  keys.candidates(jwt.keyId).some(({ algorithm, key }) => algorithm === jwt.algorithm && isSignedBy(jwt, key));
 
 /** Throws when there are none. Tokens that name no audience are for the API itself. */
 export function commonAudiences(claims: JsonObject, asked: readonly string[], own: readonly string[]): string[] {

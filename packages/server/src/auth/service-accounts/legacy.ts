@@ -16,7 +16,7 @@ import { find } from './lookup.ts';
 import { accountNameOf, userOf } from './names.ts';
 import type { ServiceAccounts } from './service-accounts.ts';
 
-const issuer = 'kubernetes/serviceaccount';
+export const legacyIssuer = 'kubernetes/serviceaccount';
 const lastUsedLabel = 'kubernetes.io/legacy-token-last-used';
 const invalidSinceLabel = 'kubernetes.io/legacy-token-invalid-since';
 
@@ -41,7 +41,7 @@ export class LegacyTokenAuthenticator implements TokenAuthenticator {
     audiences: readonly string[],
   ): TokenIdentity | undefined | Promise<TokenIdentity | undefined> {
     const jwt = parseJwt(token);
-    if (jwt?.claims['iss'] !== issuer) return undefined;
+    if (jwt?.claims['iss'] !== legacyIssuer) return undefined;
     checkSignature(jwt, this.#accounts.keys);
     return this.#identify(token, jwt.claims, commonAudiences(jwt.claims, audiences, this.#accounts.audiences));
   }

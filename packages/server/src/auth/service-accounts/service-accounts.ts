@@ -1,7 +1,8 @@
 /** Tokens of service accounts: how they are issued, and the documents by which others can verify them. */
 
+import type { JsonObject } from '@hangar/api';
 import { lazy } from '@hangar/core';
-import { signJwt } from '../jwt/jwt.ts';
+import { signJwt, textsOf } from '../jwt/jwt.ts';
 import type { SigningKey } from '../jwt/jwt.ts';
 import { claimsOf } from './claims.ts';
 import type { IssuedClaims } from './claims.ts';
@@ -11,6 +12,8 @@ import type { VerificationKey } from './keys.ts';
 export interface ServiceAccountOptions {
   /** The first issues; tokens of all of them are accepted. */
   readonly issuers: readonly string[];
+  /** Besides these: was it one of ours? Its tokens are accepted as well, when they are of our own keys. */
+  readonly isFormerIssuer?: (issuer: unknown) => boolean;
   /** Of the API; absent: the issuers. */
   readonly audiences?: readonly string[];
   /** Asked for when a token is first issued. */
@@ -33,6 +36,7 @@ export class ServiceAccounts {
   readonly audiences: readonly string[];
   readonly expirationSecondsMax: number;
   readonly jwksUri: string | undefined;
+  readonly #isFormerIssuer: (issuer: unknown) => boolean;
   readonly #signingKey: () => SigningKey;
   readonly #keys: () => KeySet;
   readonly #extendsExpiration: boolean;
@@ -40,6 +44,7 @@ export class ServiceAccounts {
   constructor(options: ServiceAccountOptions) {
     this.issuers = options.issuers;
     this.audiences = options.audiences?.length ? options.audiences : options.issuers;
+    this.#isFormerIssuer = options.isFormerIssuer ?? (() => false);
     this.#keys = lazy(() => new KeySet(options.verificationKeys));
     this.expirationSecondsMax = options.expirationSecondsMax ?? 0;
     this.jwksUri = options.jwksUri;
@@ -49,6 +54,22 @@ export class ServiceAccounts {
 
   get keys(): KeySet {
     return this.#keys();
+  }
+
+  /** Are tokens of this issuer looked at? */
+  accepts(issuer: unknown): boolean {
+    return this.issuers.includes(issuer as string) || this.#isFormerIssuer(issuer);
+  }
+
+  /**
+   * What was for the API under the issuer's former name is for the API: a token for its own issuer. Any other audience is
+   * somebody else, whatever it is called.
+   */
+  translated(claims: JsonObject): JsonObject {
+    const { iss: issuer, aud } = claims;
+    const named = textsOf(aud) ?? [];
+    if (this.issuers.includes(issuer as string) || !named.includes(issuer as string)) return claims;
+    return { ...claims, aud: [...named, ...this.audiences] };
   }
 
   /** What pods ask for, for the API itself, lives longer than they ask for. */

@@ -209,7 +209,21 @@ describe('a restore', () => {
     await server.expect(403, 'POST', `${planePath('copy')}${configMaps}`, { body: configMap('a') });
     assert.equal((await restore(server, 'other/restore?deletionPolicy=Maybe', file)).status, 422);
     assert.equal((await restore(server, 'root/restore', file)).status, 422);
+    const withSpec = (spec: unknown) => `other/restore?spec=${encodeURIComponent(JSON.stringify(spec))}`;
+    for (const wrong of ['{', 'null', '[]', '"a"']) {
+      assert.equal((await restore(server, `other/restore?spec=${wrong}`, file)).status, 400, wrong);
+    }
+    for (const wrong of [{ quota: { objects: -1 } }, { hosts: 'a' }, { hosts: ['localhost'] }]) {
+      assert.equal((await restore(server, withSpec(wrong), file)).status, 422, JSON.stringify(wrong));
+    }
     assert.deepEqual(await keysIn(server.store, 'other'), []);
+    const spec = { quota: { objects: 0 }, hosts: ['other.example.com'] };
+    const whole = await restore(server, `${withSpec({ ...spec, nobodyKnows: 1 })}&deletionPolicy=Destroy`, file);
+    assert.equal(whole.status, 201, JSON.stringify(whole.data));
+    assert.deepEqual(whole.data.spec, { ...spec, deletionPolicy: 'Destroy' });
+    const headers = { host: 'other.example.com' };
+    const refused = await server.expect(403, 'POST', configMaps, { body: configMap('a'), headers });
+    assert.match(refused.message, /exceeded quota: tenant "other"/);
   });
 
   test('is refused where there is a tenant, or what was retained of one', async () => {

@@ -1,6 +1,7 @@
 /**
  * `POST …/tenants/demo/backup`: the tenant as a file, as of one revision, while it serves. Values are in it as clients see
- * them, secrets too: it must be kept like them. `?includeKeys=true` puts the tenant's CAs and signing keys into it.
+ * them, secrets too: it must be kept like them. `?includeKeys=true` puts the tenant's CAs and signing keys into it, for those
+ * who may `create` `tenants/keys` as well.
  */
 
 import { notFound } from '@hangar/api';
@@ -13,6 +14,7 @@ import { decodeIdentity } from '../identity.ts';
 import { identityKey } from '../layout.ts';
 import { askedTenant } from '../kind/asked-tenant.ts';
 import type { AskedTenant } from '../kind/asked-tenant.ts';
+import { insistOnCreate } from '../kind/insist.ts';
 import type { TenantWorld } from '../open-tenant.ts';
 import { tenantsName } from '../tenant.ts';
 import { encodeAbout } from './about.ts';
@@ -29,6 +31,7 @@ export const backupOperation =
   async (call: Call): Promise<Answer> => {
     await call.request.body(bodyBytesMax);
     const hasKeys = call.query.flag('includeKeys') ?? false;
+    if (hasKeys) await insistOnCreate(call, 'keys');
     for (let attempt = 1; ; attempt++) {
       const asked = await askedTenant(world, call);
       try {

@@ -1,7 +1,8 @@
 /**
  * `POST …/tenants/demo/restore` with a backup as the body: makes the tenant `demo` from it, as a whole or not at all. UIDs,
  * times and owners of objects are as they were; resourceVersions are new, as are the tenant's keys, unless they are in the
- * backup and the path is the same. `?deletionPolicy=` and `?suspension=` are the new tenant's.
+ * backup and the path is the same. `?spec=` is the new tenant's, as JSON; `?deletionPolicy=` and `?suspension=` are parts of
+ * it. It makes a tenant: whoever restores one must have the right to `create` `tenants`, too.
  */
 
 import { conflict } from '@hangar/api';
@@ -11,12 +12,18 @@ import type { Entry, Write } from '@hangar/store';
 import type { Allocation } from '../../allocation/allocation.ts';
 import type { Answer } from '../../http/message.ts';
 import { entryAnswer, wantedBy } from '../../objects/answers.ts';
+import { decodeObject } from '../../objects/decode.ts';
 import { writeOptions } from '../../request/options.ts';
 import type { WriteOptions } from '../../request/options.ts';
+import { warn } from '../../verbs/call.ts';
 import type { Call } from '../../verbs/call.ts';
 import { createObject, ownFields } from '../../verbs/create.ts';
 import { encodeIdentity } from '../identity.ts';
 import { identityKey, tenantPrefix } from '../layout.ts';
+import { hostsOf } from '../kind/birth.ts';
+import { HostClaims } from '../kind/host-claims.ts';
+import { insistOnCreate } from '../kind/insist.ts';
+import { sentObject } from '../kind/sent-object.ts';
 import { markMaterialised } from '../materialise.ts';
 import type { TenantWorld } from '../open-tenant.ts';
 import { RoutedRequest } from '../routed-request.ts';
@@ -33,6 +40,7 @@ export const restoreOperation =
   async (call: Call): Promise<Answer> => {
     const want = wantedBy(call);
     const options = writeOptions(call.query, 'CreateOptions');
+    await insistOnCreate(call, '');
     const creation = asCreation(call);
     const object = await wantedTenant(creation, options);
     const body = upload(call.request, world.clock);
@@ -85,13 +93,15 @@ async function restored(restoring: Restoring, batches: AsyncIterable<Write[]>): 
 /** The tenant is there with its object: until then what was imported is nobody's. */
 function lastWrites(restoring: Restoring, importing: Import): Allocation {
   const { path, prefix } = place(restoring);
+  const hosts = new HostClaims(restoring.world);
   let isFirst = true;
   return {
-    create(): Promise<readonly Write[]> {
+    async create(_context, object): Promise<readonly Write[]> {
+      const claims = await hosts.change({ path, hosts: hostsOf(object) });
       if (!isFirst) throw conflict(tenantsName, path, 'somebody else makes or restores a tenant under this path');
       isFirst = false;
       const value = encodeIdentity(restoring.about.identity);
-      return Promise.resolve([{ type: 'put', key: identityKey(prefix), value, expected: absent }, importing.end()]);
+      return [{ type: 'put', key: identityKey(prefix), value, expected: absent }, importing.end(), ...claims];
     },
     update: () => Promise.resolve([]),
     remove: () => Promise.resolve([]),
@@ -101,17 +111,19 @@ function lastWrites(restoring: Restoring, importing: Import): Allocation {
 /** As if the object itself had been posted. */
 const asCreation = (call: Call): Call => ({ ...call, info: { ...call.info, subresource: '' } });
 
-/** With its managedFields. Throws 400. */
+/** As if it had been sent, with its managedFields. Throws 400. */
 async function wantedTenant(creation: Call, options: WriteOptions): Promise<KubeObject> {
   const { info, query, resource } = creation;
-  const spec: Record<string, string> = {};
+  const spec = query.has('spec') ? sentObject(query.text('spec'), 'the parameter spec') : {};
   for (const name of ['deletionPolicy', 'suspension']) if (query.has(name)) spec[name] = query.text(name);
-  const object = {
-    kind: resource.kind,
-    apiVersion: resource.apiVersion,
-    metadata: { name: info.name },
-    spec: { deletionPolicy: 'Retain', ...spec },
-  } as unknown as KubeObject;
+  const { kind, apiVersion } = resource;
+  const sent = Buffer.from(JSON.stringify({ kind, apiVersion, metadata: { name: info.name }, spec }));
+  const object = decodeObject(sent, {
+    resource,
+    format: 'json',
+    fieldValidation: options.fieldValidation,
+    warn: (text) => warn(creation, text),
+  });
   await ownFields(creation, undefined, object, options);
   return object;
 }

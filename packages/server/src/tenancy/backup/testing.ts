@@ -74,10 +74,11 @@ export async function restore(
   server: TenancyServer,
   target: string,
   file: Uint8Array | AsyncIterable<Uint8Array>,
+  token: string = administrator.token,
 ): Promise<RestoreAnswer> {
   const headers = new Map([
     ['accept', ['application/json']],
-    ['authorization', [`Bearer ${administrator.token}`]],
+    ['authorization', [`Bearer ${token}`]],
   ]);
   const body = Readable.from(file instanceof Uint8Array ? inPieces(file) : file, { objectMode: false });
   const request = serverRequest({ method: 'POST', target: `${tenants}/${target}`, headers, body: new Uint8Array() });

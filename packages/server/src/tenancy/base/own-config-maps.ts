@@ -29,7 +29,11 @@ export const ownConfigMapKeys: ReadonlySet<string> = new Set([
 
 export function tenantConfigMaps(options: OwnConfigMapsOptions): MadeEntries {
   const { identity, keys } = options;
-  const entry = (namespace: string, name: string, data: () => Readonly<Record<string, string>>): [string, () => Uint8Array] => {
+  const entry = (
+    namespace: string,
+    name: string,
+    data: () => Readonly<Record<string, string>>,
+  ): [string, () => Uint8Array] => {
     const key = `configmaps/${namespace}/${name}`;
     return [key, lazy(() => encoded(identity, key, { namespace, name }, data()))];
   };

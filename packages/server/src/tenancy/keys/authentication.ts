@@ -18,6 +18,10 @@ export interface TenantAuthenticationOptions extends Pick<ApiServerOptions, 'ano
   readonly issuer: string;
   /** Those that were the tenant's issuer before, and whose tokens still count: with the tenant's own keys only. */
   readonly formerIssuers?: readonly string[];
+  /** The same, where they are not known by name. */
+  readonly isFormerIssuer?: (issuer: unknown) => boolean;
+  /** Absent: made here. */
+  readonly certificates?: TenantCertificateAuthenticator;
   /** Of the API; absent: the issuers. */
   readonly audiences?: readonly string[];
   readonly clock: Clock;
@@ -28,12 +32,15 @@ export function tenantAuthentication({
   keys,
   issuer,
   formerIssuers = [],
+  isFormerIssuer,
+  certificates,
   audiences,
   anonymous,
   clock,
 }: TenantAuthenticationOptions): Pick<ApiServerOptions, 'authenticators' | 'serviceAccounts' | 'anonymous'> {
   const serviceAccounts = new ServiceAccounts({
     issuers: [issuer, ...formerIssuers],
+    ...(isFormerIssuer ? { isFormerIssuer } : {}),
     ...(audiences ? { audiences } : {}),
     // Read when they are needed: most who open a tenant have a certificate, and keys are slow to read.
     get signingKey() {
@@ -47,7 +54,7 @@ export function tenantAuthentication({
   });
   return {
     authenticators: [
-      new TenantCertificateAuthenticator(keys.authority.certificate, clock),
+      certificates ?? new TenantCertificateAuthenticator(keys.authority.certificate, clock),
       new LegacyTokenAuthenticator(plane, serviceAccounts),
       new ServiceAccountAuthenticator(plane, serviceAccounts),
       new BootstrapTokenAuthenticator(plane),

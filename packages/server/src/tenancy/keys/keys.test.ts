@@ -5,6 +5,7 @@ import { hasCode, seededRandom, systemClock, systemRandom } from '@hangar/core';
 import { absent, openMemoryStore } from '@hangar/store';
 import type { Revision, Store } from '@hangar/store';
 import { EncryptedStore, encryptionOf } from '../../encryption/index.ts';
+import { ForwardingStore } from '../../objects/forwarding-store.ts';
 import { encodeIdentity } from '../identity.ts';
 import { identityKey, isKeysKey, keysKey, tenantPrefix } from '../layout.ts';
 import { decodeKeys, encodeKeys } from './encoding.ts';
@@ -144,6 +145,25 @@ describe('at rest', () => {
       assert.deepEqual(await keysIn(sealing(below, 'two', 'one'), revision), keys);
       assert.match((await raw(below)).toString('latin1'), /^k8s:enc:secretbox:v1:two:/);
       assert.deepEqual(await keysIn(sealing(below, 'two'), revision), keys);
+    }));
+
+  test('they are sealed anew by the next one who asks when the store could not be written to', () =>
+    withStore(async (below) => {
+      const revision = await born(below);
+      const keys = await keysIn(sealing(below, 'one'), revision);
+      class Full extends ForwardingStore {
+        isFull = true;
+        override commit(...all: Parameters<Store['commit']>): ReturnType<Store['commit']> {
+          return this.isFull ? Promise.reject(new Error('the disk is full')) : super.commit(...all);
+        }
+      }
+      const full = new Full(below);
+      const above = sealing(full, 'two', 'one');
+      assert.deepEqual(await keysIn(above, revision), keys);
+      assert.match((await raw(below)).toString('latin1'), /^k8s:enc:secretbox:v1:one:/);
+      full.isFull = false;
+      assert.deepEqual(await keysIn(above, revision), keys);
+      assert.match((await raw(below)).toString('latin1'), /^k8s:enc:secretbox:v1:two:/);
     }));
 });
 

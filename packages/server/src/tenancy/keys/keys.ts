@@ -63,10 +63,29 @@ function numberOf(store: Store): number {
   return number;
 }
 
+const placeOf = ({ store, prefix, identityRevision }: StoredKeysOptions): string =>
+  `${numberOf(store)} ${prefix} ${identityRevision}`;
+
+type StoredKeysOptions = Pick<TenantKeysOptions, 'store' | 'prefix' | 'identityRevision'>;
+
+/** For those who are not known yet: writes nothing. Undefined when nobody has made them, or the tenant has gone. */
+export async function storedTenantKeys(options: StoredKeysOptions): Promise<TenantKeys | undefined> {
+  const { store, prefix, identityRevision } = options;
+  const known = recent.get(placeOf(options));
+  if (known) return known;
+  const { entry } = await store.get(keysKey(prefix));
+  if (!entry) return undefined;
+  const { entry: identity } = await store.get(identityKey(prefix));
+  if (identity?.modRevision !== identityRevision) return undefined;
+  const keys = keysOf(entry.value);
+  // Who opens the tenant reads them once more, and seals them anew.
+  return isStale(entry) ? keys : remember(placeOf(options), keys);
+}
+
 /** Reads them, or makes them. Throws NotFound when the tenant has gone. */
 export async function tenantKeys(options: TenantKeysOptions): Promise<TenantKeys> {
   const { store, prefix, path, identityRevision } = options;
-  const of = `${numberOf(store)} ${prefix} ${identityRevision}`;
+  const of = placeOf(options);
   const known = recent.get(of);
   const entry = known ? undefined : (await store.get(keysKey(prefix))).entry;
   // After them: keys of a tenant that has taken the place of this one are not this one's.
@@ -74,11 +93,32 @@ export async function tenantKeys(options: TenantKeysOptions): Promise<TenantKeys
   if (identity?.modRevision !== identityRevision) throw notFound(tenantsName, path);
   if (known) return known;
   if (!entry) return remember(of, await makeKeys(options));
-  const keys = decodeKeys(entry.value);
-  // That it could not be done is no reason to refuse: the store may be full, or not to be written to for now.
-  if (isStale(entry)) await renewSeal(options, entry).catch(() => {});
-  return remember(of, keys);
+  const keys = keysOf(entry.value);
+  // That it could not be done is no reason to refuse: the store may be full, or not to be written to for now. The next one
+  // who asks tries again.
+  const isRenewed = !isStale(entry) || (await renewSeal(options, entry).then(isDone, isNotDone));
+  return isRenewed ? remember(of, keys) : keys;
 }
+
+const isDone = (): boolean => true;
+const isNotDone = (): boolean => false;
+
+/**
+ * Those that were encoded to be stored, by their bytes: what comes back from the store is what was made, with everything that
+ * was found out about it while it was made.
+ */
+const encodedLately = new Map<string, TenantKeys>();
+
+export function encodedNewKeys(path: string, world: { readonly clock: Clock; readonly random: Random }): Buffer {
+  const keys = newTenantKeys(path, world);
+  const value = encodeKeys(keys);
+  encodedLately.set(value.toString('latin1'), keys);
+  if (encodedLately.size > recentMax) encodedLately.delete(encodedLately.keys().next().value!);
+  return value;
+}
+
+const keysOf = (value: Uint8Array): TenantKeys =>
+  encodedLately.get(Buffer.from(value.buffer, value.byteOffset, value.length).toString('latin1')) ?? decodeKeys(value);
 
 /** For a tenant that has none. */
 export function newTenantKeys(path: string, world: { readonly clock: Clock; readonly random: Random }): TenantKeys {

@@ -1,6 +1,7 @@
 /**
- * What is written with a `Tenant` object, in the same transaction: its identity when it is made, nothing when it takes over
- * what was retained under its path, and the end of its whole range when it is destroyed.
+ * What is written with a `Tenant` object, in the same transaction: its identity and its keys when it is made, nothing when it takes over
+ * what was retained under its path, and the end of its whole range when it is destroyed. And which host names it has: they
+ * are free as soon as there is no object with them, whatever becomes of the data.
  */
 
 import type { KubeObject } from '@hangar/api';
@@ -10,29 +11,44 @@ import type { Allocation, AllocationContext } from '../../allocation/allocation.
 import { newUid, timestamp } from '../../verbs/metadata.ts';
 import { encodeIdentity } from '../identity.ts';
 import { withoutImport } from '../backup/import.ts';
-import { identityKey, importKey, isTenantPath, tenantPrefix } from '../layout.ts';
+import { encodedNewKeys } from '../keys/keys.ts';
+import { identityKey, importKey, isTenantPath, keysKey, tenantPrefix } from '../layout.ts';
 import type { TenantSpec } from '../tenant.ts';
+import { HostClaims } from './host-claims.ts';
 
 export function birth(store: Store, storePrefix: string): Allocation {
+  const hosts = new HostClaims({ store, storePrefix });
   const prefixOf = ({ metadata }: KubeObject): string => tenantPrefix(storePrefix, metadata.name!);
   return {
     async create({ plane: { clock, random }, isDryRun }: AllocationContext, object): Promise<readonly Write[]> {
+      const path = object.metadata.name ?? '';
       // A name that is none is refused by what follows.
-      if (isDryRun || !isTenantPath(object.metadata.name ?? '')) return [];
+      if (!isTenantPath(path)) return [];
+      const claims = await hosts.change({ path, hosts: hostsOf(object) });
+      if (isDryRun) return [];
       const prefix = prefixOf(object);
       const key = identityKey(prefix);
       const { entry } = await store.get(key);
-      if (entry) return [{ type: 'check', key, expected: entry.modRevision }];
+      if (entry) return [{ type: 'check', key, expected: entry.modRevision }, ...claims];
       // What a restore left half-way is nobody's.
       const { entry: mark } = await store.get(importKey(prefix));
       const value = encodeIdentity({ seed: newUid(random), createdAt: timestamp(clock) });
-      return [{ type: 'put', key, value, expected: absent }, ...withoutImport(prefix, mark)];
+      const identity: Write = { type: 'put', key, value, expected: absent };
+      if (mark) return [identity, ...withoutImport(prefix, mark), ...claims];
+      // With it: whoever makes a tenant wants its kubeconfig next, and a second commit takes longer than to make them.
+      const keys = encodedNewKeys(path, { clock, random });
+      return [identity, { type: 'put', key: keysKey(prefix), value: keys, expected: absent }, ...claims];
     },
-    update: () => Promise.resolve([]),
-    remove(_context, object): Promise<readonly Write[]> {
+    update: (_context, object, old) =>
+      hosts.change({ path: old.metadata.name!, hosts: hostsOf(object), before: hostsOf(old) }),
+    async remove(_context, object): Promise<readonly Write[]> {
+      const releases = await hosts.change({ path: object.metadata.name!, hosts: [], before: hostsOf(object) });
       const { deletionPolicy } = object['spec'] as TenantSpec;
-      if (deletionPolicy !== 'Destroy') return Promise.resolve([]);
-      return Promise.resolve([{ type: 'deleteRange', range: prefixRange(prefixOf(object)) }]);
+      if (deletionPolicy !== 'Destroy') return releases;
+      return [{ type: 'deleteRange', range: prefixRange(prefixOf(object)) }, ...releases];
     },
   };
 }
+
+/** As it was sent: whether they are names is found out later. */
+export const hostsOf = (object: KubeObject): unknown => (object['spec'] as TenantSpec | null | undefined)?.hosts;

@@ -7,7 +7,9 @@ import { tenantGroup, tenantsName, tenantVersion } from '../tenant.ts';
 
 const limit = (description: string, minimum = 0) =>
   ({ type: 'integer', format: 'int64', minimum, description }) as const;
-const hostPattern = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$';
+export const hostsMax = 64;
+export const hostLengthMax = 253;
+export const hostPattern = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$';
 
 const quota = {
   type: 'object',
@@ -32,9 +34,9 @@ const spec = {
     hosts: {
       type: 'array',
       description: 'Host names by which the control plane is reached besides its path.',
-      maxItems: 64,
+      maxItems: hostsMax,
       'x-kubernetes-list-type': 'set',
-      items: { type: 'string', minLength: 1, maxLength: 253, pattern: hostPattern },
+      items: { type: 'string', minLength: 1, maxLength: hostLengthMax, pattern: hostPattern },
     },
     suspension: {
       type: 'string',

@@ -1,6 +1,6 @@
 /** `POST …/tenants/demo/kubeconfig`: a kubeconfig for the tenant, with a client certificate that its own CA issues. */
 
-import { badRequest, isObject, notFound, parseJson } from '@hangar/api';
+import { badRequest, isObject, notFound } from '@hangar/api';
 import type { JsonObject, KubeObject } from '@hangar/api';
 import type { Answer } from '../../http/message.ts';
 import { objectAnswer, wantedBy } from '../../objects/answers.ts';
@@ -12,6 +12,7 @@ import { issueKubeconfig } from '../keys/kubeconfig.ts';
 import { tenantKeys } from '../keys/keys.ts';
 import { identityKey, tenantPrefix } from '../layout.ts';
 import type { TenantWorld } from '../open-tenant.ts';
+import { sentObject } from './sent-object.ts';
 
 const bodyBytesMax = 64 * 1024;
 const secondsMin = 600;
@@ -60,8 +61,7 @@ export const kubeconfigOperation =
 
 /** Nothing at all, or an object whose `spec` may have `user`, `groups` and `expirationSeconds`. Throws 400. */
 function wantedKubeconfig(body: Uint8Array): Wanted {
-  const value = body.length === 0 ? {} : parseJson(body).value;
-  if (!isObject(value)) throw badRequest('the body of a request for a kubeconfig must be a JSON object');
+  const value = body.length === 0 ? {} : sentObject(body, 'the body of a request for a kubeconfig');
   const spec = value['spec'] ?? {};
   if (!isObject(spec)) throw badRequest('spec must be an object');
   const { user = 'admin', groups = ['system:masters'], expirationSeconds = defaultSeconds } = spec as JsonObject;

@@ -23,8 +23,9 @@ export function growthAtMost(writes: readonly Write[], counted: Counted): Amount
 }
 
 /**
- * What is on its way out adds nothing: an object that is marked as deleted is a little longer than before, and so is what
- * its controllers note in it until it goes. Nor do the notes that are written with a deletion.
+ * Two things add nothing, or a full tenant could not be emptied: that an object is marked as deleted, once, and what the
+ * server notes beside the objects of a transaction that deletes. Whatever else grows is counted, also in an object that is
+ * on its way out, or whose change deletes something: nobody may fill a tenant by ending things.
  */
 export async function exactGrowth(
   writes: readonly Write[],
@@ -32,6 +33,7 @@ export async function exactGrowth(
   stored: (key: string) => Promise<Entry | undefined>,
 ): Promise<Amounts> {
   const growth = noAmounts();
+  const deletes = writes.some(({ type }) => type === 'delete' || type === 'deleteRange');
   await Promise.all(
     writes.map(async (write) => {
       if ((write.type !== 'put' && write.type !== 'delete') || !counted.has(write.key)) return;
@@ -39,22 +41,27 @@ export async function exactGrowth(
       const before = await stored(key);
       const now = write.type === 'put' ? entryBytes(key, write.value) : 0;
       const bytes = now - (before ? entryBytes(key, before.value) : 0);
-      if (!(write.type === 'put' && before && isEnding(write.value, bytes))) growth.storedBytes += bytes;
+      const isFree =
+        write.type === 'put' &&
+        bytes > 0 &&
+        bytes <= freeBytesMax &&
+        ((deletes && counted.isNote(key)) || (before !== undefined && marksDeleted(before.value, write.value)));
+      if (!isFree) growth.storedBytes += bytes;
       const change = (write.type === 'put' ? 1 : 0) - (before ? 1 : 0);
       const kind = change === 0 ? undefined : counted.kindOf(key);
       if (kind !== undefined) addObject(growth, kind, change as 1 | -1);
     }),
   );
-  const ends = writes.some((write) => write.type === 'delete' || write.type === 'deleteRange');
-  if (ends && growth.objects <= 0) growth.storedBytes = Math.min(0, growth.storedBytes);
   return growth;
 }
 
-/** More than this is no note: nobody fills a tenant with objects that never end. */
-const notesBytesMax = 4_096;
+/** A mark is a time, finalizers and a condition; the longest note has a bit for every port. */
+const freeBytesMax = 4_096;
 
-function isEnding(value: Uint8Array, growthBytes: number): boolean {
-  if (growthBytes <= 0 || growthBytes > notesBytesMax) return false;
+/** An object is marked once: no client can take a mark back, nor set one with what else it writes. */
+const marksDeleted = (before: Uint8Array, now: Uint8Array): boolean => isMarked(now) && !isMarked(before);
+
+function isMarked(value: Uint8Array): boolean {
   const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   if (!text.includes('"deletionTimestamp":')) return false;
   const { metadata } = JSON.parse(text.toString()) as { metadata?: { deletionTimestamp?: string } };

@@ -290,6 +290,30 @@ describe('a quota of bytes', () => {
     await view.close();
   });
 
+  test('forgives the mark of an end, and no growth after it', async () => {
+    const { raw, view } = await tenant({ storedBytes: 10 });
+    const object = (more: object): Buffer => Buffer.from(JSON.stringify({ metadata: { name: 'a', ...more } }));
+    const written = (more: object) => view.commit([{ type: 'put', key: key('a'), value: object(more) }]);
+    const ending = { deletionTimestamp: '2026-01-01T00:00:00Z' };
+    await committed(raw.commit([{ type: 'put', key: key('a'), value: object({}) }]));
+    await committed(written(ending));
+    for (let i = 0; i < 3; i++) await refusal(written({ ...ending, labels: { a: 'x' } }));
+    await committed(written({ deletionTimestamp: '2026-01-01T00:00:09Z' }));
+    await view.close();
+  });
+
+  test('counts an object’s growth beside a deletion, and only small notes are free', async () => {
+    const { raw, view } = await tenant({ storedBytes: 1_000 }, { born: ['configmaps/default/born'] });
+    await raw.commit([create('a', 500), create('b', 100), create('c', 10), create('born', 10)]);
+    const gone: Write = { type: 'delete', key: key('c') };
+    const note = (bytes: number): Write => ({ type: 'put', key: key('ports', 'ranges'), value: Buffer.alloc(bytes) });
+    for (const name of ['a', 'born']) await refusal(view.commit([put(name, 900), gone]));
+    await refusal(view.commit([note(5_000), gone]));
+    await committed(view.commit([note(4_000), gone]));
+    await refusal(view.commit([note(4_010)]));
+    await view.close();
+  });
+
   test('holds no more than is needed: what is replaced is not refused for being written twice', async () => {
     const { view } = await tenant({ storedBytes: 1_000 });
     await committed(view.commit([create('a', 600 - own)]));

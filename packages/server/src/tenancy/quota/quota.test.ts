@@ -70,6 +70,48 @@ describe('a tenant with a quota', () => {
     await server.expect(404, 'GET', `${path}${configMaps}/held`);
   });
 
+  test('of bytes cannot be filled with what is on its way out', async () => {
+    await using server = await TenancyServer.open();
+    const path = await server.make('demo', { quota: { storedBytes: 20_000 } });
+    const held = configMap('held', { k: 'x'.repeat(10_000) }, { finalizers: ['example.com/x', 'example.com/y'] });
+    await server.expect(201, 'POST', `${path}${configMaps}`, { body: held });
+    await server.expect(200, 'DELETE', `${path}${configMaps}/held`);
+    const grow = (bytes: number) =>
+      server.request('PATCH', `${path}${configMaps}/held`, {
+        body: { data: { k: 'x'.repeat(bytes) } },
+        contentType: merge,
+      });
+    for (const bytes of [13_900, 17_800]) assert.equal((await grow(bytes)).status, 200, `${bytes}`);
+    for (let bytes = 21_700; bytes < 40_000; bytes += 3_900) assert.equal((await grow(bytes)).status, 403, `${bytes}`);
+    // It takes its end for nothing all the same.
+    await change(server, { storedBytes: 100 });
+    for (const finalizers of [['example.com/y'], null]) {
+      await server.expect(200, 'PATCH', `${path}${configMaps}/held`, {
+        body: { metadata: { finalizers } },
+        contentType: merge,
+      });
+    }
+    await server.expect(404, 'GET', `${path}${configMaps}/held`);
+  });
+
+  test('of bytes counts what grows by a change that deletes something', async () => {
+    await using server = await TenancyServer.open();
+    const path = await server.make('demo', { quota: { storedBytes: 20_000 } });
+    const services = `${path}/api/v1/namespaces/default/services`;
+    const service = { metadata: { name: 's' }, spec: { type: 'NodePort', ports: [{ port: 80 }] } };
+    await server.expect(201, 'POST', services, { body: service });
+    // Gives its address and port back.
+    const external = (bytes: number): object => ({
+      metadata: { annotations: { a: 'x'.repeat(bytes) } },
+      spec: { type: 'ExternalName', externalName: 'a.example.com', clusterIP: null, clusterIPs: null, ports: null },
+    });
+    await server.expect(403, 'PATCH', `${services}/s`, { body: external(200_000), contentType: merge });
+    await server.expect(403, 'PATCH', `${services}/kubernetes`, { body: external(200_000), contentType: merge });
+    await server.expect(200, 'PATCH', `${services}/s`, { body: external(2_000), contentType: merge });
+    const { storedBytes } = (await server.expect(200, 'GET', `${tenants}/demo/usage`)).status;
+    assert.ok(storedBytes < 20_000, `${storedBytes}`);
+  });
+
   test('counts custom resources, and their definitions', async () => {
     await using server = await TenancyServer.open();
     const path = await server.make('demo', {

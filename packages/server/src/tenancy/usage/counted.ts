@@ -4,7 +4,7 @@
  * objects. What the server itself keeps there (`.hangar/`, `.hidden/`) counts as nothing.
  */
 
-import { groupResourceText } from '@hangar/api';
+import { groupResourceText, serviceUnavailable } from '@hangar/api';
 import { breathe, hasCode } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { prefixRange, successor } from '@hangar/store';
@@ -59,9 +59,13 @@ export class Counted {
   /** Undefined: no object that counts. */
   kindOf(key: string): string | undefined {
     const { prefix, isBornWith } = this.#options;
-    if (!this.has(key) || isBornWith(key.slice(prefix.length))) return undefined;
-    const resource = this.resourceOf(key);
-    return resource && resource.resource !== '' ? kindName(groupResourceText(resource)) : undefined;
+    if (!this.has(key) || isBornWith(key.slice(prefix.length)) || this.isNote(key)) return undefined;
+    return kindName(groupResourceText(this.resourceOf(key)!));
+  }
+
+  /** No object, but what the server notes beside objects, such as which ports are taken. */
+  isNote(key: string): boolean {
+    return this.has(key) && (this.resourceOf(key)?.resource ?? '') === '';
   }
 }
 
@@ -71,18 +75,23 @@ export const kindName = (name: string): string => (name === 'events.events.k8s.i
 export const entryBytes = (key: string, value: Uint8Array): number => Buffer.byteLength(key) + value.length;
 
 const pageLength = 1_000;
+/** A history that is always shorter than the time for one page is none to count with. */
+const attemptsMax = 5;
 
 /** All of the range as of one revision, a page at a time: others are served in between. */
 export async function countAll(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
   counted: Counted,
 ): Promise<Amounts & { readonly revision: Revision }> {
-  for (;;) {
+  for (let attempt = 1; ; attempt++) {
     try {
       return await countOnce(store, clock, counted);
     } catch (error) {
-      // What was read is no longer kept: again, as of now.
       if (!hasCode(error, 'Compacted')) throw error;
+      // What was read is no longer kept: again, as of now.
+      if (attempt === attemptsMax) {
+        throw serviceUnavailable('what the tenant has cannot be counted: the store forgets it too soon');
+      }
     }
   }
 }

@@ -6,18 +6,19 @@
 import { asError } from '@hangar/core';
 import type { Allocation } from '../../allocation/allocation.ts';
 import type { Tenant, TenantSpec } from '../tenant.ts';
-import type { TenantUsage } from './tenant-usage.ts';
+import type { LastUsage } from './last-usage.ts';
 
 export interface LastUsagesOptions {
-  readonly usageOf: (path: string) => Promise<TenantUsage | undefined>;
-  readonly onDestroyed: (path: string, usage: TenantUsage) => void;
+  readonly usageOf: (path: string) => Promise<LastUsage | undefined>;
+  /** Absent: nobody wants to know, and nothing is found out. */
+  readonly onDestroyed?: ((path: string, usage: LastUsage) => void) | undefined;
   readonly onError: (error: Error) => void;
 }
 
 export class LastUsages {
   readonly #options: LastUsagesOptions;
   /** Of those whose end was asked for, by their paths. */
-  readonly #ending = new Map<string, { readonly uid: string; readonly usage: TenantUsage }>();
+  readonly #ending = new Map<string, { readonly uid: string; readonly usage: LastUsage }>();
 
   constructor(options: LastUsagesOptions) {
     this.#options = options;
@@ -40,11 +41,12 @@ export class LastUsages {
   gone({ path, uid }: Tenant): void {
     const ended = this.#ending.get(path);
     this.#ending.delete(path);
-    if (ended?.uid === uid) this.#options.onDestroyed(path, ended.usage);
+    if (ended?.uid === uid) this.#options.onDestroyed?.(path, ended.usage);
   }
 
   /** A figure that cannot be had keeps nobody from ending a tenant. */
   async #remember(path: string, uid: string): Promise<void> {
+    if (!this.#options.onDestroyed) return;
     try {
       const usage = await this.#options.usageOf(path);
       if (usage) this.#ending.set(path, { uid, usage });

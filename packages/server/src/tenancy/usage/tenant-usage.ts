@@ -9,7 +9,7 @@ import type { TenantWorld } from '../open-tenant.ts';
 import { countAll, Counted } from './counted.ts';
 import type { UsageCounters } from './usage-record.ts';
 
-type UsageWorld = Pick<TenantWorld, 'store' | 'storePrefix' | 'clock' | 'base' | 'usage'>;
+export type UsageWorld = Pick<TenantWorld, 'store' | 'storePrefix' | 'clock' | 'base' | 'usage'>;
 
 export interface TenantUsage extends UsageCounters {
   /** When it was made; RFC 3339. */

@@ -35,9 +35,17 @@ class Watched extends ForwardingStore {
   }
 }
 
-/** The store in memory has no timers without leases: its promises settle whenever the clock is moved. */
+/** The store in memory has a clock of its own: what it was asked is done some turns of the event loop later. */
+class WorldClock extends Scheduler {
+  override async advance(delayMs: number): Promise<void> {
+    await super.advance(delayMs);
+    for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+    await super.advance(0);
+  }
+}
+
 async function world() {
-  const clock = new Scheduler(seededRandom(1));
+  const clock = new WorldClock(seededRandom(1));
   const store = new Watched(await openMemoryStore());
   const errors: Error[] = [];
   const book = (seed = 1): UsageBook =>

@@ -1,17 +1,18 @@
 /** What a tenant has and has used, as others read it. */
 
-import type { TenantUsage } from './tenant-usage.ts';
+import type { LastUsage } from './last-usage.ts';
 
-/** Kinds in order, times in seconds. */
-export function usageStatus(usage: TenantUsage) {
+/** Kinds in order, times in seconds. What is not known is left out. */
+export function usageStatus(usage: LastUsage) {
   const { since, objects, storedBytes, objectsPerKind, reads, writes, watchMs, watches } = usage;
   return {
     since,
-    objects,
-    storedBytes,
-    objectsPerKind: Object.fromEntries([...objectsPerKind].sort(([a], [b]) => (a < b ? -1 : 1))),
+    ...(objectsPerKind && { objects, storedBytes, objectsPerKind: inOrder(objectsPerKind) }),
     watches,
     requests: { read: reads, write: writes },
     watchSeconds: Math.round(watchMs) / 1_000,
   };
 }
+
+const inOrder = (counts: ReadonlyMap<string, number>) =>
+  Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -7,7 +7,7 @@ import type { TenancyServerOptions } from '../../testing/tenancy-server.ts';
 import { configMap, configMaps } from '../../testing/test-server.ts';
 import type { Data } from '../../testing/test-server.ts';
 import { usageKey } from '../layout.ts';
-import type { TenantUsage } from './tenant-usage.ts';
+import type { LastUsage } from './last-usage.ts';
 
 const usageOf = async (server: TenancyServer, name = 'demo'): Promise<Data> =>
   (await server.expect(200, 'GET', `${tenants}/${name}/usage`)).status;
@@ -113,8 +113,8 @@ describe('the usage of a tenant', () => {
   });
 
   test('is told once more when the tenant is destroyed, and begins anew', async () => {
-    const destroyed: [string, TenantUsage][] = [];
-    const onDestroyed = (path: string, usage: TenantUsage): void => void destroyed.push([path, usage]);
+    const destroyed: [string, LastUsage][] = [];
+    const onDestroyed = (path: string, usage: LastUsage): void => void destroyed.push([path, usage]);
     await using server = await TenancyServer.open({ tenancy: { onDestroyed } });
     const path = await server.make('demo', { deletionPolicy: 'Destroy' });
     await server.make('kept');

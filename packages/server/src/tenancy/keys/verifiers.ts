@@ -1,0 +1,32 @@
+/**
+ * What verifies a tenant's credentials, made once of its keys: who was asked for before the tenant was opened need not be
+ * verified again by the tenant.
+ */
+
+import { lazy } from '@hangar/core';
+import type { Clock } from '@hangar/core';
+import { KeySet, verificationKeysOf } from '../../auth/service-accounts/keys.ts';
+import { TenantCertificateAuthenticator } from './certificate-authenticator.ts';
+import type { TenantKeys } from './keys.ts';
+
+export interface TenantVerifiers {
+  readonly clock: Clock;
+  readonly certificates: TenantCertificateAuthenticator;
+  readonly tokenKeys: () => KeySet;
+}
+
+/** They go with the keys. */
+const known = new WeakMap<TenantKeys, TenantVerifiers>();
+
+export function verifiersOf(keys: TenantKeys, clock: Clock): TenantVerifiers {
+  let verifiers = known.get(keys);
+  if (verifiers?.clock !== clock) {
+    verifiers = {
+      clock,
+      certificates: new TenantCertificateAuthenticator(keys.authority.certificate, clock),
+      tokenKeys: lazy(() => new KeySet(verificationKeysOf(keys.serviceAccountKey))),
+    };
+    known.set(keys, verifiers);
+  }
+  return verifiers;
+}

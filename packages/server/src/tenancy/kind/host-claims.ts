@@ -1,0 +1,96 @@
+/**
+ * Which tenant has a host name. There is one key for each, outside of all tenants' ranges, written with the `Tenant` object in
+ * one transaction, so that of several that want the same name at the same time one gets it:
+ *
+ *     /registry/hangar/hosts/red.example.com → red
+ *
+ * A claim counts as long as the object of its tenant names the host. What is left of one that does not, because somebody
+ * changed the store by hand, is taken over.
+ */
+
+import { invalid, invalidObject } from '@hangar/api';
+import type { FieldError } from '@hangar/api';
+import { absent } from '@hangar/store';
+import type { Entry, Store, Write } from '@hangar/store';
+import { hostClaimKey, rootPath, tenantPrefix } from '../layout.ts';
+import { tenantGroup, tenantOf, tenantsPrefix } from '../tenant.ts';
+import { hostLengthMax, hostPattern, hostsMax } from './definition.ts';
+
+export interface HostChange {
+  /** Of the tenant. */
+  readonly path: string;
+  /** What the object says, and what it said before, be it what it may. */
+  readonly hosts: unknown;
+  readonly before?: unknown;
+}
+
+export interface HostClaimsOptions {
+  readonly store: Store;
+  readonly storePrefix: string;
+}
+
+export class HostClaims {
+  readonly #options: HostClaimsOptions;
+
+  constructor(options: HostClaimsOptions) {
+    this.#options = options;
+  }
+
+  /** What goes with a change of the names. Throws 422 when one is another tenant's. */
+  async change({ path, hosts, before }: HostChange): Promise<Write[]> {
+    const wanted = validHosts(hosts);
+    const had = validHosts(before);
+    const added = wanted.filter((host) => !had.includes(host));
+    const gone = had.filter((host) => !wanted.includes(host));
+    const claims = await Promise.all(added.map((host) => this.#claim(path, host, wanted.indexOf(host))));
+    const releases = await Promise.all(gone.map((host) => this.#release(path, host)));
+    const writes = [...claims, ...releases.flat()];
+    if (writes.length > changesMax) {
+      throw refused(path, invalid('spec.hosts', wanted.length, `cannot have more than ${changesMax} changes at once`));
+    }
+    return writes;
+  }
+
+  async #claim(path: string, host: string, at: number): Promise<Write> {
+    const key = hostClaimKey(this.#options.storePrefix, host);
+    const { entry } = await this.#options.store.get(key);
+    if (entry && holder(entry) !== path && (await this.#names(holder(entry), host))) {
+      throw refused(path, invalid(`spec.hosts[${at}]`, host, takenHost));
+    }
+    return { type: 'put', key, value: Buffer.from(path), expected: entry?.modRevision ?? absent };
+  }
+
+  async #release(path: string, host: string): Promise<Write[]> {
+    const key = hostClaimKey(this.#options.storePrefix, host);
+    const { entry } = await this.#options.store.get(key);
+    if (!entry || holder(entry) !== path) return [];
+    return [{ type: 'delete', key, expected: entry.modRevision }];
+  }
+
+  /** Whether there is such a tenant, and it has this name. */
+  async #names(path: string, host: string): Promise<boolean> {
+    const { store, storePrefix } = this.#options;
+    const { entry } = await store.get(`${tenantPrefix(storePrefix, rootPath)}${tenantsPrefix}${path}`);
+    return entry !== undefined && validHosts(tenantOf(entry).spec.hosts).includes(host);
+  }
+}
+
+/** They are in one transaction, with what else makes or ends a tenant. */
+const changesMax = 100;
+
+const refused = (path: string, error: FieldError): Error =>
+  invalidObject({ group: tenantGroup, kind: 'Tenant' }, path, [error]);
+
+export const takenHost = 'is a name of another tenant';
+
+const holder = ({ value }: Entry): string => Buffer.from(value).toString();
+
+const pattern = new RegExp(hostPattern);
+
+/** What is none is refused by what follows. */
+const validHosts = (hosts: unknown): string[] =>
+  Array.isArray(hosts) && hosts.length <= hostsMax
+    ? [...new Set(hosts)].filter(
+        (host) => typeof host === 'string' && host.length <= hostLengthMax && pattern.test(host),
+      )
+    : [];

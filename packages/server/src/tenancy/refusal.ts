@@ -1,0 +1,34 @@
+/** What is refused before a tenant is opened is written down as the tenant's server would have. */
+
+import type { User } from '../auth/user.ts';
+import type { Answer, ServerRequest } from '../http/message.ts';
+import { requestInfo } from '../request/info.ts';
+import type { RequestInfo } from '../request/info.ts';
+import { Query, splitTarget } from '../request/query.ts';
+import { tenantAnnotation } from './open-tenant.ts';
+import type { TenantWorld } from './open-tenant.ts';
+
+export interface Refused {
+  readonly path: string;
+  /** As the tenant would have seen it. */
+  readonly routed: ServerRequest;
+  /** Undefined: it is of the tenant, and only the tenant can say who. */
+  readonly user: User | undefined;
+  readonly answer: Answer;
+}
+
+export function auditedRefusal({ auditor }: Pick<TenantWorld, 'auditor'>, refused: Refused): Answer {
+  const { path, routed, user, answer } = refused;
+  const info = auditor && infoOf(routed);
+  if (!info) return answer;
+  return auditor.annotated(tenantAnnotation, path).begin(routed, info, user)?.answered(answer) ?? answer;
+}
+
+function infoOf({ method, target }: ServerRequest): RequestInfo | undefined {
+  const { path, query } = splitTarget(target);
+  try {
+    return requestInfo(method, path, query !== '' && (new Query(query).flag('watch') ?? false));
+  } catch {
+    return undefined;
+  }
+}
