@@ -13,6 +13,10 @@ const benches: Record<string, { what: string; run: () => Promise<{ run(options: 
     what: 'the API server with RBAC, admission and audit against itself without them',
     run: () => import('./policy/main.ts'),
   },
+  tenants: {
+    what: 'virtual control planes by the thousand, beside one kube-apiserver for each and kcp',
+    run: () => import('./tenants/main.ts'),
+  },
 };
 
 const [name = '', ...options] = process.argv.slice(2);

@@ -1,5 +1,5 @@
 /**
- * The programs that tests and benchmarks use, and everything that differs between them. A new set (kcp, say) is a
+ * The programs that tests and benchmarks use, and everything that differs between them. A new set is a
  * folder `sets/<name>/` with a go.mod, an entry in `sets` and one entry in `catalogue` for each of its programs.
  *
  * The pinned versions are not here: each set's go.mod is the only place that names them (`pin.ts` reads it).
@@ -50,6 +50,8 @@ export interface Program {
   executable: string;
   /** Prints the version without needing a configuration or a server. */
   versionArguments: readonly string[];
+  /** What comes right before the version where the program prints another one first. */
+  versionAfter?: string;
   /** Versions that may come from outside: PATH or Debian. */
   accepted: AcceptedVersions;
   /** `isTest`: the program is the package's compiled tests. */
@@ -72,6 +74,7 @@ export const sets = {
     module: 'github.com/summerwind/h2spec',
     stamp: ({ version }: Release) => ({ 'main.VERSION': version }),
   },
+  kcp: { folder: 'kcp', module: 'github.com/kcp-dev/kcp', stamp: kcpStamp },
 } as const satisfies Record<string, GoSet>;
 
 const etcdVersions: AcceptedVersions = { from: '3.5' };
@@ -140,6 +143,14 @@ export const catalogue = {
     accepted: { from: '2.2', before: '3.0' },
     go: { set: sets.h2spec, package: 'github.com/summerwind/h2spec/cmd/h2spec' },
   },
+  kcp: {
+    name: 'kcp',
+    executable: 'kcp',
+    versionArguments: ['--version'],
+    versionAfter: '+kcp-',
+    accepted: { from: '0.28', before: '1.0' },
+    go: { set: sets.kcp, package: 'github.com/kcp-dev/kcp/cmd/kcp' },
+  },
   strace: {
     name: 'strace',
     executable: 'strace',
@@ -188,6 +199,13 @@ function kubernetesStamp({ version, time }: Release): Record<string, string> {
     ),
   );
 }
+
+/** kcp calls itself by the Kubernetes that it is made of, then by its own version. */
+function kcpStamp({ version, time }: Release): Record<string, string> {
+  return kubernetesStamp({ version: `${kubernetesOfKcp}+kcp-${version}`, time });
+}
+
+const kubernetesOfKcp = 'v1.32.3';
 
 function kubernetesDownload(executable: string) {
   return (version: string, { os, arch }: Platform): Download => {

@@ -39,5 +39,10 @@ export async function versionOf(path: string, program: Program, world: World): P
     env: world.env,
   });
   if (failure !== undefined) return `does not tell its version: ${failure}`;
-  return parseVersion(stdout) ?? parseVersion(stderr) ?? 'does not tell its version: no number in its answer';
+  const told = (text: string): Version | undefined => parseVersion(after(program.versionAfter, text));
+  return told(stdout) ?? told(stderr) ?? 'does not tell its version: no number in its answer';
+}
+
+function after(mark: string | undefined, text: string): string {
+  return mark !== undefined && text.includes(mark) ? text.slice(text.indexOf(mark) + mark.length) : text;
 }

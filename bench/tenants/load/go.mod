@@ -1,0 +1,3 @@
+module hangar.local/bench/tenants/load
+
+go 1.25
