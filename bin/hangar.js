@@ -3,10 +3,15 @@
 import { spawn } from 'node:child_process';
 import module, { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 
 const needed = 26;
 
 if (Number(process.versions.node.split('.')[0]) >= needed) {
+  // The heap may double before all of it is looked at, as Go's may. By itself V8 looks again after 8 MB, of which the bytes of a
+  // dozen lists or of some hundred writes are enough: a third of what a list costs. Before the cache of compiled code, which is
+  // of one set of flags.
+  setFlagsFromString('--heap-growing-percent=100');
   // Compiled code is kept beside what was installed, so that the next start is several times faster.
   module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/hangar', import.meta.url)));
   const { main } = await import('../apps/platform/src/main.ts');

@@ -1,6 +1,7 @@
 /**
- * What goes to the socket of a connection. All that is made in one turn of the event loop goes in one write, at the turn's
- * end: what a write costs, in encryption and system calls, is most of what a small answer costs.
+ * What goes to the socket of a connection. All that is made together goes in one write: what a write costs, in encryption and
+ * system calls, is most of what a small answer costs. How long it is gathered is up to whoever makes it: until what came on
+ * one socket was dealt with, or until the turn of the event loop ends.
  *
  * Data is made into frames only as fast as the socket and the windows of the other end take it; the rest stays with its
  * stream. Streams with data take turns, a frame each. What must be sent whatever the other end takes (heads, acknowledgements)
@@ -34,6 +35,7 @@ export class Outgoing {
   mustEmptyTable = false;
   readonly #socket: Duplex;
   readonly #onPile: () => void;
+  readonly #later: (flush: () => void) => void;
   readonly #flush = (): void => this.flush();
   readonly #senders = new Set<Sender>();
   #pieces: Uint8Array[] = [];
@@ -41,9 +43,10 @@ export class Outgoing {
   #isScheduled = false;
   #isBlocked = false;
 
-  constructor(socket: Duplex, onPile: () => void) {
+  constructor(socket: Duplex, onPile: () => void, later: (flush: () => void) => void = process.nextTick) {
     this.#socket = socket;
     this.#onPile = onPile;
+    this.#later = later;
     socket.on('drain', () => {
       this.#isBlocked = false;
       this.flush();
@@ -143,7 +146,7 @@ export class Outgoing {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    process.nextTick(this.#flush);
+    this.#later(this.#flush);
   }
 
   flush(): void {

@@ -4,6 +4,7 @@ import type { Http2Server, ServerHttp2Session, ServerHttp2Stream } from 'node:ht
 import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer as createTcpServer } from 'node:net';
+import { Duplex } from 'node:stream';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { systemClock } from '@hangar/core';
@@ -242,4 +243,30 @@ test('a request that fails at being told of the end is in no other’s way', asy
   const { answer } = ask(session, Buffer.from('x'));
   assert.throws(() => session.destroy(undefined), bug);
   assert.equal((await answer).isWhole, false);
+});
+
+test('requests that begin in one turn of the event loop go out in one write', async (context) => {
+  const writes: Buffer[] = [];
+  const socket = new Duplex({
+    read: () => {},
+    write(chunk: Buffer, _encoding, done) {
+      writes.push(chunk);
+      done();
+    },
+  });
+  const session = new ClientSession(socket, {
+    clock: systemClock,
+    streamWindowBytes: initialWindow,
+    connectionWindowBytes: initialWindow,
+    onReady: () => {},
+    onClose: () => {},
+  });
+  context.after(() => session.destroy(undefined));
+  ask(session, Buffer.from('one'));
+  // As what comes on another socket: after this one's microtasks and ticks.
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+  ask(session, Buffer.from('two'));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(writes.length, 1);
+  assert.ok(writes[0]!.includes('one') && writes[0]!.includes('two'));
 });

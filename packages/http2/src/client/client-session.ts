@@ -2,7 +2,8 @@
  * The client's end of a connection: requests out, answers in, many at a time. It knows no retries, no timeouts and no
  * reconnecting; whoever uses it does.
  *
- * Everything that is made in one turn of the event loop goes out in one write, as on the server's end.
+ * Everything that is made in one turn of the event loop goes out in one write: what a turn read from many connections of a
+ * server becomes requests on this one.
  */
 
 import type { Duplex } from 'node:stream';
@@ -58,7 +59,11 @@ export class ClientSession {
   constructor(socket: Duplex, options: ClientSessionOptions) {
     this.#socket = socket;
     this.#options = options;
-    this.#outgoing = new Outgoing(socket, () => this.destroy(new Error('the server does not read')));
+    this.#outgoing = new Outgoing(
+      socket,
+      () => this.destroy(new Error('the server does not read')),
+      (flush) => void options.clock.soon(flush),
+    );
     const allowance = new Allowance(options.clock, emptyFrames.burst, emptyFrames.perSecond);
     this.#incoming = new Incoming(this.#received(), headerLimits, { emptyFrames: allowance, hasPreface: false });
     this.#window = new ReceiveWindow(options.connectionWindowBytes);

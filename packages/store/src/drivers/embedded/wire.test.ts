@@ -70,6 +70,9 @@ const entry: fc.Arbitrary<Entry> = fc.record({
   lease: fc.option(lease, { nil: undefined }),
 });
 
+/** Of a commit: there is none before the first. */
+const committedRevision = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }) as fc.Arbitrary<Revision>;
+
 /** An outcome that this command could have. */
 function outcomeOf(command: Command): fc.Arbitrary<Outcome> {
   const error = fc.record({
@@ -103,7 +106,7 @@ function outcomeOf(command: Command): fc.Arbitrary<Outcome> {
   const change = (made: { key: string; write: number }) => numbers.map((more): Change => ({ ...made, ...more }));
   const deletion = key.chain((key) => change({ key, write: -1 }));
   const changes = fc.tuple(fc.tuple(...puts.map(change)), fc.array(deletion, { maxLength: 3 }));
-  const committed = fc.tuple(changes, revision).map(([[made, deleted], revision]): Outcome => ({
+  const committed = fc.tuple(changes, committedRevision).map(([[made, deleted], revision]): Outcome => ({
     result: { committed: true, revision, deleted: deleted.length },
     changes: [...made, ...deleted],
   }));
