@@ -10,6 +10,7 @@ const alike: [what: string, one: string, other: string][] = [
   ['revisions in quoted JSON', String.raw`\"resourceVersion\":\"1\"`, String.raw`\"resourceVersion\":\"22\"`],
   ['times', 'creationTimestamp: "2026-01-01T00:00:00Z"', 'creationTimestamp: "2026-02-02T01:02:03Z"'],
   ['ages, and the padding beside them', 'NAME   AGE   X\na      9s    y\n', 'NAME   AGE     X\na      12m3s   y\n'],
+  ["the management plane's own kind", 'pods\ntenants.tenancy.hangar.dev\nx\n', 'pods\nx\n'],
   ['generated names', 'configmap/gen-abcde created', 'configmap/gen-x9z8w created'],
   ['the order of JSON members', '{"a":{"b":1,"c":2}}\n', '{"a":{"c":2,"b":1}}\n'],
   ['the order of members in a stream', '{"a":1,"b":2}\n{"a":3,"b":4}\n', '{"b":2,"a":1}\n{"b":4,"a":3}\n'],

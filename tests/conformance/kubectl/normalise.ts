@@ -30,6 +30,8 @@ const replacements: readonly (readonly [pattern: RegExp, replacement: string])[]
   // Scratch files of diff and edit.
   [/\/(LIVE|MERGED)-\d+\//g, '/$1/'],
   [/kubectl-edit-\d+\.yaml/g, 'kubectl-edit-<random>.yaml'],
+  // The management plane has one kind of its own, which shows where everything is listed; tenants have none.
+  [/^.*\btenancy\.hangar\.dev\b.*\n/gm, ''],
   // Cases give `gen-` as generateName, so that a generated suffix can be told from a name.
   [/\bgen-[a-z0-9]{5}\b/g, 'gen-<random>'],
 ];

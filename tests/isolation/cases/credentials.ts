@@ -8,26 +8,9 @@ import { frontProxyCertificate } from '../../../packages/server/src/tenancy/keys
 import { nobodysPeer } from '../../../packages/server/src/testing/tenancy-server.ts';
 import { attempts } from '../testing/requests.ts';
 import { claimsOf, edited, keyIdOf, signed, unsigned } from '../testing/tokens.ts';
+import { isPublic, selfReviews, waysTo, withHeaders } from '../testing/ways.ts';
 import { isMarked, inDefault, pkiWorld, withCertificate } from '../testing/world.ts';
 import type { Received, Resident, Shown, World } from '../testing/world.ts';
-
-const selfReviews = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
-
-/** The ways to a tenant: what stands before a path, and the host that is asked for. */
-const waysTo = ({ name, plane, host }: Resident) => [
-  { before: plane },
-  { before: `/projects/${name}/control-plane` },
-  { before: `/apis/resourcemanager.miloapis.com/v1alpha1/projects/${name}/control-plane` },
-  { before: '', host },
-];
-
-const withHeaders = (shown: Shown, headers: Record<string, string | string[]>): Shown => ({
-  ...shown,
-  headers: { ...shown.headers, ...headers },
-});
-
-/** Whoever knows a host name may ask after its health, as of any server: it says nothing of anybody. */
-const isPublic = (target: string): boolean => /^\/(?:version|readyz|livez|healthz)/.test(target);
 
 /** Nobody is let in, nothing is shown, nothing is changed. */
 async function isShutTo(world: World, victim: Resident, shown: Shown, isAll = true): Promise<void> {

@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import { createAuthority } from '@hangar/pki';
 import { attempts } from '../testing/requests.ts';
 import { claimsOf } from '../testing/tokens.ts';
+import { isPublic, selfReviews, waysTo, withHeaders } from '../testing/ways.ts';
 import {
   isMarked,
   inDefault,
@@ -18,24 +19,6 @@ import {
   until,
 } from '../testing/world.ts';
 import type { Received, Resident, Shown, World } from '../testing/world.ts';
-
-const selfReviews = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
-
-/** The ways to a tenant: what stands before a path, and the host that is asked for. */
-const waysTo = ({ name, plane, host }: Resident) => [
-  { before: plane },
-  { before: `/projects/${name}/control-plane` },
-  { before: `/apis/resourcemanager.miloapis.com/v1alpha1/projects/${name}/control-plane` },
-  { before: '', host },
-];
-
-const withHeaders = (shown: Shown, headers: Record<string, string | string[]>): Shown => ({
-  ...shown,
-  headers: { ...shown.headers, ...headers },
-});
-
-/** Whoever knows a host name may ask after its health, as of any server: it says nothing of anybody. */
-const isPublic = (target: string): boolean => /^\/(?:version|readyz|livez|healthz)/.test(target);
 
 /** 401 with each of the tenants that are named, and at the management plane. */
 async function isNobody(world: World, shown: Shown, ...residents: Resident[]): Promise<void> {

@@ -51,4 +51,4 @@ kubectl explain deployments --recursive --output=plaintext-openapiv2 | without_p
 
 ## every kind, with everything in it
 # A custom resource of another case may come and go: only built-in kinds.
-kubectl api-resources -o name --sort-by=name | grep -v example.com | while read -r kind; do echo "== $kind"; kubectl explain "$kind" --recursive | without_prose; done
+kubectl api-resources -o name --sort-by=name | grep -v -e example.com -e tenancy.hangar.dev | while read -r kind; do echo "== $kind"; kubectl explain "$kind" --recursive | without_prose; done
