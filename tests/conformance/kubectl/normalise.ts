@@ -25,8 +25,9 @@ const replacements: readonly (readonly [pattern: RegExp, replacement: string])[]
   [/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? [+-]\d{4}( UTC)?/g, '<date>'],
   // What kubectl's own log lines begin with: time, process and place.
   [/^([IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ /gm, '$1 <logged> '],
-  // kubectl tells of watches that its own timeout ended early, or before they began: a matter of the machine's load.
-  [/^[IE] <logged> reflector\.go.*(very short watch|context deadline exceeded).*\n/gm, ''],
+  // kubectl tells of watches that it ended itself (its timeout, or it has seen what it waited for) when the stream's
+  // reader hears of it before the stream's owner: a matter of the machine's load.
+  [/^[IWE] <logged> reflector\.go.*(very short watch|context deadline exceeded|context canceled).*\n/gm, ''],
   // Scratch files of diff and edit.
   [/\/(LIVE|MERGED)-\d+\//g, '/$1/'],
   [/kubectl-edit-\d+\.yaml/g, 'kubectl-edit-<random>.yaml'],

@@ -13,10 +13,9 @@ import { isStreaming } from '../http/message.ts';
 import { Outbound } from '../outbound/index.ts';
 import { insistOnRoot, Tenancy } from '../tenancy/tenancy.ts';
 import type { TenancyOptions } from '../tenancy/tenancy.ts';
-import { administrator } from './authentication.ts';
-import { openServer, serverRequest } from './open-server.ts';
+import { openServer } from './open-server.ts';
 import type { ServerOptions } from './open-server.ts';
-import { TestSink, TestWatch } from './test-server.ts';
+import { sentRequest, TestSink, TestWatch } from './test-server.ts';
 import type { Data, Received, Sent } from './test-server.ts';
 
 export interface TenancyServerOptions extends ServerOptions {
@@ -87,20 +86,7 @@ export class TenancyServer implements AsyncDisposable {
 
   /** With the administrator's token, unless it is told another one. */
   answer(method: string, target: string, sent: Sent = {}): Promise<Answer> {
-    const { token = administrator.token, accept = 'application/json', contentType = 'application/json', body } = sent;
-    const headers = new Map<string, string[]>([['accept', [accept]]]);
-    if (token !== null) headers.set('authorization', [`Bearer ${token}`]);
-    for (const [name, value] of Object.entries(sent.headers ?? {})) headers.set(name.toLowerCase(), [value].flat());
-    if (body !== undefined && !headers.has('content-type')) headers.set('content-type', [contentType]);
-    const bytes =
-      body === undefined
-        ? new Uint8Array()
-        : body instanceof Uint8Array
-          ? body
-          : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-    return this.handler(
-      serverRequest({ method, target, headers, body: bytes, ...(sent.peer ? { peer: sent.peer } : {}) }),
-    );
+    return this.handler(sentRequest(method, target, sent));
   }
 
   async request(method: string, target: string, sent: Sent = {}): Promise<Received> {

@@ -11,7 +11,7 @@ import { openMemoryStore } from '@hangar/store';
 import type { MemoryStoreOptions, Store } from '@hangar/store';
 import type { ControlPlane } from '../control-plane.ts';
 import { isStreaming } from '../http/message.ts';
-import type { Answer, Headers, Peer, Sink } from '../http/message.ts';
+import type { Answer, Headers, Peer, ServerRequest, Sink } from '../http/message.ts';
 import { administrator } from './authentication.ts';
 import { openServer, serverRequest } from './open-server.ts';
 import type { OpenServer, ServerOptions } from './open-server.ts';
@@ -33,6 +33,22 @@ export interface Sent {
   /** Null: no credentials at all. */
   readonly token?: string | null;
   readonly peer?: Peer;
+}
+
+/** With the administrator's token, unless it is told another one. */
+export function sentRequest(method: string, target: string, sent: Sent = {}): ServerRequest {
+  const { body, token = administrator.token, accept = 'application/json' } = sent;
+  const headers = new Map<string, string[]>([['accept', [accept]]]);
+  if (token !== null) headers.set('authorization', [`Bearer ${token}`]);
+  if (body !== undefined) headers.set('content-type', [sent.contentType ?? 'application/json']);
+  for (const [name, value] of Object.entries(sent.headers ?? {})) headers.set(name.toLowerCase(), [value].flat());
+  return serverRequest({ method, target, headers, body: bytesOf(body), ...(sent.peer && { peer: sent.peer }) });
+}
+
+function bytesOf(body: Sent['body']): Uint8Array {
+  if (body === undefined) return new Uint8Array();
+  if (body instanceof Uint8Array) return body;
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
 // Tests look into answers of every kind.
@@ -78,19 +94,7 @@ export class TestServer implements AsyncDisposable {
   }
 
   async answer(method: string, target: string, sent: Sent = {}): Promise<Answer> {
-    const { body, token = administrator.token, accept = 'application/json' } = sent;
-    const headers = new Map(Object.entries(sent.headers ?? {}).map(([name, value]) => [name, [value].flat()]));
-    if (!headers.has('accept')) headers.set('accept', [accept]);
-    if (token !== null) headers.set('authorization', [`Bearer ${token}`]);
-    if (body !== undefined) headers.set('content-type', [sent.contentType ?? 'application/json']);
-    const bytes =
-      body === undefined
-        ? new Uint8Array()
-        : body instanceof Uint8Array
-          ? body
-          : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-    const parts = { method, target, headers, body: bytes, ...(sent.peer && { peer: sent.peer }) };
-    const answer = await settled(this.clock, this.#server.server.handle(serverRequest(parts)));
+    const answer = await settled(this.clock, this.#server.server.handle(sentRequest(method, target, sent)));
     if (this.problems.length > 0) throw this.problems[0]!;
     return answer;
   }

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { seededRandom, systemClock } from '@hangar/core';
-import { VirtualDisk } from '@hangar/core/simulation';
 import { storeConformance } from '../conformance/index.ts';
 import { absent } from '../contract.ts';
 import type { Revision, Store, Write } from '../contract.ts';
@@ -10,6 +8,7 @@ import { everything, prefixRange } from '../keys.ts';
 import { transactionWritesMax } from '../limits.ts';
 import { BaseLayer } from './base-layer.ts';
 import { layeredStore } from './layered-store.ts';
+import { openView } from './testing.ts';
 
 const prefix = '/registry/clusters/demo/';
 const fenceKey = `${prefix}.hangar/tenant`;
@@ -40,28 +39,13 @@ const downs: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
 
 // The whole contract, but for one condition fewer: on etcd they are counted.
 storeConformance('a fenced view', {
-  async open() {
-    const disk = new VirtualDisk({ clock: systemClock, random: seededRandom(1), latencyMaxMs: 0 });
-    let store = await openMemoryStore({ disk });
-    const { revision } = await store.commit([{ type: 'put', key: fenceKey, value: bytes('born') }]);
-    const options = { prefix, base, baseRevision: revision, fence: { key: fenceKey, revision } };
-    let view = layeredStore({ ...options, store });
-    return {
-      store: view,
-      prefix: `${prefix}tests/`,
-      conditionsMax: transactionWritesMax - 1,
-      async reopen() {
-        await view.close();
-        await store.close();
-        store = await openMemoryStore({ disk });
-        return (view = layeredStore({ ...options, store }));
-      },
-      async close() {
-        await view.close();
-        await store.close();
-      },
-    };
-  },
+  open: async () => ({
+    ...(await openView(async (store) => {
+      const { revision } = await store.commit([{ type: 'put', key: fenceKey, value: bytes('born') }]);
+      return { prefix, base, baseRevision: revision, fence: { key: fenceKey, revision } };
+    })),
+    conditionsMax: transactionWritesMax - 1,
+  }),
 });
 
 for (const [what, fell] of Object.entries(downs)) {

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { seededRandom, systemClock } from '@hangar/core';
-import { VirtualDisk } from '@hangar/core/simulation';
 import { storeConformance } from '../conformance/index.ts';
 import { absent } from '../contract.ts';
 import type { Entry, Revision, Store, StoreEvent, Write } from '../contract.ts';
@@ -9,6 +7,7 @@ import { openMemoryStore } from '../drivers/memory/memory-store.ts';
 import { everything, prefixRange } from '../keys.ts';
 import { BaseLayer } from './base-layer.ts';
 import { layeredStore } from './layered-store.ts';
+import { openView } from './testing.ts';
 
 const prefix = '/registry/clusters/demo/';
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -38,26 +37,7 @@ const put = (key: string, value: string, expected?: Revision): Write => ({
 
 // The whole contract holds for a view: beside base entries that the tests never touch.
 storeConformance('a layered view', {
-  async open() {
-    const disk = new VirtualDisk({ clock: systemClock, random: seededRandom(1), latencyMaxMs: 0 });
-    let store = await openMemoryStore({ disk });
-    const options = { prefix, base, baseRevision: await store.revision() };
-    let view = layeredStore({ ...options, store });
-    return {
-      store: view,
-      prefix: `${prefix}tests/`,
-      async reopen() {
-        await view.close();
-        await store.close();
-        store = await openMemoryStore({ disk });
-        return (view = layeredStore({ ...options, store }));
-      },
-      async close() {
-        await view.close();
-        await store.close();
-      },
-    };
-  },
+  open: () => openView(async (store) => ({ prefix, base, baseRevision: await store.revision() })),
 });
 
 describe('base entries', () => {

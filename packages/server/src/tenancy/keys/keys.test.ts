@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { hasCode, seededRandom, systemClock, systemRandom } from '@hangar/core';
 import { absent, openMemoryStore } from '@hangar/store';
 import type { Revision, Store } from '@hangar/store';
-import { EncryptedStore, encryptionOf } from '../../encryption/index.ts';
+import { sealedStore } from '../../testing/sealed-store.ts';
 import { ForwardingStore } from '../../objects/forwarding-store.ts';
 import { encodeIdentity } from '../identity.ts';
 import { identityKey, isKeysKey, keysKey, tenantPrefix } from '../layout.ts';
@@ -110,15 +110,7 @@ describe('the keys of a tenant', () => {
 });
 
 describe('at rest', () => {
-  const sealing = (store: Store, ...names: readonly string[]): Store => {
-    const keys = names.map((name) => ({ name, secret: Buffer.alloc(32, name).toString('base64') }));
-    const text = JSON.stringify({
-      apiVersion: 'apiserver.config.k8s.io/v1',
-      kind: 'EncryptionConfiguration',
-      resources: [{ resources: ['secrets'], providers: [{ secretbox: { keys } }] }],
-    });
-    return new EncryptedStore(store, encryptionOf(text, '/registry', seededRandom(1)));
-  };
+  const sealing = (store: Store, ...names: readonly string[]): Store => sealedStore(store, names, seededRandom(1));
   const raw = async (store: Store): Promise<Buffer> => Buffer.from((await store.get(keysKey(prefix))).entry!.value);
 
   test('they are sealed where secrets are, whole', () =>

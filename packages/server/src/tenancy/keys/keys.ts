@@ -3,6 +3,7 @@
  * service-account tokens. Made when they are first needed, the same for all replicas, gone with the tenant.
  */
 
+import { hash } from 'node:crypto';
 import { notFound } from '@hangar/api';
 import type { Clock, Random } from '@hangar/core';
 import type { KeyPair } from '@hangar/pki';
@@ -40,85 +41,57 @@ export interface TenantKeysOptions {
 const authorityDays = 30 * 365;
 
 /**
- * Those that were read or made last, by the place and revision of their tenant's identity: to make a tenant, to issue its
- * kubeconfig and to open it takes them three times in a few milliseconds, and each time they would be unsealed and decoded.
+ * Those that were read or made last, by the digest of their encoding: to make a tenant, to issue its kubeconfig and to open it
+ * takes them three times in a few milliseconds, and what is known of them, such as a parsed CA, goes with the object.
  */
 const recent = new Map<string, TenantKeys>();
 const recentMax = 64;
 
-function remember(of: string, keys: TenantKeys): TenantKeys {
-  recent.delete(of);
-  recent.set(of, keys);
+function remembered(value: Uint8Array, make: () => TenantKeys): TenantKeys {
+  const digest = hash('sha256', value);
+  const keys = recent.get(digest) ?? make();
+  recent.delete(digest);
+  recent.set(digest, keys);
   if (recent.size > recentMax) recent.delete(recent.keys().next().value!);
   return keys;
 }
 
-/** Of one store: tests have several, whose tenants may be alike. */
-const storeNumbers = new WeakMap<Store, number>();
-let storesSeen = 0;
-
-function numberOf(store: Store): number {
-  let number = storeNumbers.get(store);
-  if (number === undefined) storeNumbers.set(store, (number = ++storesSeen));
-  return number;
-}
-
-const placeOf = ({ store, prefix, identityRevision }: StoredKeysOptions): string =>
-  `${numberOf(store)} ${prefix} ${identityRevision}`;
+const keysOf = (value: Uint8Array): TenantKeys => remembered(value, () => decodeKeys(value));
 
 type StoredKeysOptions = Pick<TenantKeysOptions, 'store' | 'prefix' | 'identityRevision'>;
 
 /** For those who are not known yet: writes nothing. Undefined when nobody has made them, or the tenant has gone. */
-export async function storedTenantKeys(options: StoredKeysOptions): Promise<TenantKeys | undefined> {
-  const { store, prefix, identityRevision } = options;
-  const known = recent.get(placeOf(options));
-  if (known) return known;
+export async function storedTenantKeys({
+  store,
+  prefix,
+  identityRevision,
+}: StoredKeysOptions): Promise<TenantKeys | undefined> {
   const { entry } = await store.get(keysKey(prefix));
   if (!entry) return undefined;
   const { entry: identity } = await store.get(identityKey(prefix));
-  if (identity?.modRevision !== identityRevision) return undefined;
-  const keys = keysOf(entry.value);
-  // Who opens the tenant reads them once more, and seals them anew.
-  return isStale(entry) ? keys : remember(placeOf(options), keys);
+  return identity?.modRevision === identityRevision ? keysOf(entry.value) : undefined;
 }
 
 /** Reads them, or makes them. Throws NotFound when the tenant has gone. */
 export async function tenantKeys(options: TenantKeysOptions): Promise<TenantKeys> {
   const { store, prefix, path, identityRevision } = options;
-  const of = placeOf(options);
-  const known = recent.get(of);
-  const entry = known ? undefined : (await store.get(keysKey(prefix))).entry;
+  const { entry } = await store.get(keysKey(prefix));
   // After them: keys of a tenant that has taken the place of this one are not this one's.
   const { entry: identity } = await store.get(identityKey(prefix));
   if (identity?.modRevision !== identityRevision) throw notFound(tenantsName, path);
-  if (known) return known;
-  if (!entry) return remember(of, await makeKeys(options));
-  const keys = keysOf(entry.value);
+  if (!entry) return makeKeys(options);
   // That it could not be done is no reason to refuse: the store may be full, or not to be written to for now. The next one
   // who asks tries again.
-  const isRenewed = !isStale(entry) || (await renewSeal(options, entry).then(isDone, isNotDone));
-  return isRenewed ? remember(of, keys) : keys;
+  if (isStale(entry)) await renewSeal(options, entry).catch(() => {});
+  return keysOf(entry.value);
 }
-
-const isDone = (): boolean => true;
-const isNotDone = (): boolean => false;
-
-/**
- * Those that were encoded to be stored, by their bytes: what comes back from the store is what was made, with everything that
- * was found out about it while it was made.
- */
-const encodedLately = new Map<string, TenantKeys>();
 
 export function encodedNewKeys(path: string, world: { readonly clock: Clock; readonly random: Random }): Buffer {
   const keys = newTenantKeys(path, world);
   const value = encodeKeys(keys);
-  encodedLately.set(value.toString('latin1'), keys);
-  if (encodedLately.size > recentMax) encodedLately.delete(encodedLately.keys().next().value!);
+  remembered(value, () => keys);
   return value;
 }
-
-const keysOf = (value: Uint8Array): TenantKeys =>
-  encodedLately.get(Buffer.from(value.buffer, value.byteOffset, value.length).toString('latin1')) ?? decodeKeys(value);
 
 /** For a tenant that has none. */
 export function newTenantKeys(path: string, world: { readonly clock: Clock; readonly random: Random }): TenantKeys {
@@ -131,17 +104,17 @@ export function newTenantKeys(path: string, world: { readonly clock: Clock; read
 }
 
 async function makeKeys({ store, prefix, path, identityRevision, ...world }: TenantKeysOptions): Promise<TenantKeys> {
-  const keys = newTenantKeys(path, world);
+  const value = encodedNewKeys(path, world);
   const key = keysKey(prefix);
   const result = await store.commit([
-    { type: 'put', key, value: encodeKeys(keys), expected: absent },
+    { type: 'put', key, value, expected: absent },
     { type: 'check', key: identityKey(prefix), expected: identityRevision },
   ]);
-  if (result.committed) return keys;
+  if (result.committed) return keysOf(value);
   // Somebody else was faster: theirs count, if the tenant is still the same.
   const theirs = result.conflicts.find((conflict) => conflict.key === key)?.entry;
   if (result.conflicts.length > 1 || !theirs) throw notFound(tenantsName, path);
-  return decodeKeys(theirs.value);
+  return keysOf(theirs.value);
 }
 
 /** Written again as it is, it is sealed with the key that counts now. Whoever was faster has done the same. */

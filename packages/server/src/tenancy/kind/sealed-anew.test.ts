@@ -2,22 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemRandom } from '@hangar/core';
 import { openMemoryStore } from '@hangar/store';
 import type { Store } from '@hangar/store';
-import { EncryptedStore, encryptionOf } from '../../encryption/index.ts';
+import { sealedStore } from '../../testing/sealed-store.ts';
 import { tenants, TenancyServer } from '../../testing/tenancy-server.ts';
 import { keysKey, tenantPrefix } from '../layout.ts';
 
-const sealing = (store: Store, ...names: readonly string[]): Store => {
-  const keys = names.map((name) => ({ name, secret: Buffer.alloc(32, name).toString('base64') }));
-  const text = JSON.stringify({
-    apiVersion: 'apiserver.config.k8s.io/v1',
-    kind: 'EncryptionConfiguration',
-    resources: [{ resources: ['secrets'], providers: [{ secretbox: { keys } }] }],
-  });
-  return new EncryptedStore(store, encryptionOf(text, '/registry', systemRandom));
-};
+const sealing = (store: Store, ...names: readonly string[]): Store => sealedStore(store, names);
 
 test('asking for its keys seals them with the new key: of a tenant that nobody opens, is suspended, or was retained', async () => {
   const store = await openMemoryStore();
