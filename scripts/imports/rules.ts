@@ -11,21 +11,23 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'packages/cel': ['core'],
   'packages/api': ['core', 'cel'],
   'packages/pki': ['core'],
-  'packages/client': ['core', 'api'],
+  'packages/client': ['core', 'http2', 'api'],
   'packages/server': ['core', 'http2', 'cel', 'api', 'store', 'pki'],
   'packages/runtime': ['core', 'api', 'client'],
+  'packages/testkit': ['core', 'api', 'client', 'server', 'store'],
   'packages/controllers': ['core', 'api', 'client', 'runtime'],
   'apps/cli': ['core', 'api', 'client'],
   'apps/console': ['core', 'api', 'client'],
   'apps/controller-manager': ['core', 'api', 'client', 'runtime'],
   'apps/platform': ['*'],
-  examples: ['server'],
+  examples: ['client', 'runtime', 'server'],
 };
 
 /** Folders outside of the product, which may look at all of it. */
 export const observers: readonly string[] = ['bench', 'scripts', 'tests', 'tools'];
 
-/** Test code may use the real programs; nothing that runs in production may. */
+/** Test code may use the real programs and the cluster in process; nothing that runs in production may. */
 export const toolsFolder = 'tools';
+export const testkit = 'testkit';
 export const isTestCode = (file: string): boolean =>
   /\.(test|real|fuzz|bench)\.ts$|\/testing\/|\/conformance\//.test(file);

@@ -2,7 +2,7 @@
 
 import { cycles } from './graph.ts';
 import type { Import } from './graph.ts';
-import { allowed, isTestCode, observers, toolsFolder } from './rules.ts';
+import { allowed, isTestCode, observers, testkit, toolsFolder } from './rules.ts';
 
 export function violations(imports: readonly Import[], publicEntries: ReadonlySet<string>): string[] {
   const problems = imports.flatMap((one) => problemOf(one, publicEntries) ?? []);
@@ -21,6 +21,7 @@ function problemOf({ file, specifier, target }: Import, publicEntries: ReadonlyS
   const [, name] = /^@hangar\/([^/]+)/.exec(specifier) ?? [];
   if (name === undefined) return undefined;
   if (!publicEntries.has(specifier)) return `${file}: '${specifier}' is not an entry of that package`;
+  if (name === testkit && isTestCode(file)) return undefined;
   const may = allowed[from];
   if (observers.includes(from) || may?.includes('*') || may?.includes(name)) return undefined;
   return may ? `${file}: ${from} must not know ${name}` : `${file}: ${from} has no line in scripts/imports/rules.ts`;

@@ -19,5 +19,7 @@ export { systemTransport } from './transport.ts';
 export type { Address, Listener, Transport } from './transport.ts';
 export { Logger, logLevels } from './log.ts';
 export type { LogFields, LogFormat, LogLevel, LogOptions } from './log.ts';
+export { Counter, Gauge, Histogram, labelText } from './metrics.ts';
+export type { Labels } from './metrics.ts';
 export { installTracer, isTraced, traced } from './trace.ts';
 export type { TraceAttributes, Tracer } from './trace.ts';

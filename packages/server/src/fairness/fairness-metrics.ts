@@ -3,7 +3,7 @@
  * and schemas is told: it is nobody else's business, and there may be many.
  */
 
-import { Counter, Histogram, labelText } from '../metrics/registry.ts';
+import { Counter, Histogram, labelText } from '@hangar/core';
 import type { Place } from './tenant-queue.ts';
 
 /** As kube-apiserver names them; `time-out` waited in vain, `cancelled` was given up by its client. */

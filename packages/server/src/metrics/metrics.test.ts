@@ -7,7 +7,7 @@ import { requestInfo } from '../request/info.ts';
 import { builtinServed } from '../resources/builtin.ts';
 import { ObservedStore } from './observed-store.ts';
 import { processMetrics } from './process-metrics.ts';
-import { Counter, Histogram, labelText } from './registry.ts';
+import { Counter, Histogram, labelText } from '@hangar/core';
 import { RequestMetrics } from './request-metrics.ts';
 
 test('labels are escaped, and no labels are nothing', () => {

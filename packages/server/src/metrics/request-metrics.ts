@@ -3,7 +3,7 @@
 import type { Clock } from '@hangar/core';
 import type { RequestInfo } from '../request/info.ts';
 import type { Resource } from '../resources/resource.ts';
-import { Counter, Histogram, labelText } from './registry.ts';
+import { Counter, Histogram, labelText } from '@hangar/core';
 
 const durationBounds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
 

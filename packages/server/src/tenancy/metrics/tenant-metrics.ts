@@ -11,7 +11,7 @@
  */
 
 import type { Clock } from '@hangar/core';
-import { labelText } from '../../metrics/registry.ts';
+import { labelText } from '@hangar/core';
 
 export interface TenantMetricsOptions {
   readonly clock: Clock;

@@ -54,6 +54,16 @@ export class Counter extends Family<{ value: number }> {
   }
 }
 
+export class Gauge extends Counter {
+  constructor(name: string, help: string) {
+    super(name, help, 'gauge');
+  }
+
+  set(labels: string, value: number): void {
+    this.series(labels).value = value;
+  }
+}
+
 interface Buckets {
   readonly counts: number[];
   sum: number;

@@ -1,0 +1,31 @@
+/** What an answer that is no success says. */
+
+import type { Status } from '@hangar/api';
+import { ReceivedStatusError, reasonOfCode } from '../errors.ts';
+import type { HttpAnswer } from '../transport/contract.ts';
+
+export async function refusalOf(answer: HttpAnswer): Promise<ReceivedStatusError> {
+  const text = (await answer.body()).toString();
+  return new ReceivedStatusError(statusIn(text) ?? statusOfText(answer.status, text));
+}
+
+/** Undefined: it is none. */
+function statusIn(text: string): Status | undefined {
+  try {
+    const value = JSON.parse(text) as Status;
+    return value?.kind === 'Status' ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of proxies and the like, which speak no Kubernetes. */
+const statusOfText = (code: number, text: string): Status => ({
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Failure',
+  reason: reasonOfCode(code),
+  message: text.trim().slice(0, 500) || `the server answered ${code}`,
+  code,
+});

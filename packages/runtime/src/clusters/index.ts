@@ -1,0 +1,3 @@
+/** Many clusters: see `contract.ts`. */
+
+export type * from './contract.ts';

@@ -1,0 +1,34 @@
+/** What a controller is asked to do: make the world be as one object says. */
+
+import type { Client, ObjectKey } from '@hangar/client';
+import type { Logger } from '@hangar/core';
+import type { Cluster, ClusterName } from '../cluster.ts';
+
+/** Which object, where. The local cluster is ''. */
+export interface Request extends ObjectKey {
+  readonly cluster: ClusterName;
+}
+
+/** Nothing: done. */
+export interface Result {
+  /** Look again then, whatever happens until then. */
+  readonly requeueAfterMs?: number;
+  /** Look again soon, with back-off. */
+  readonly requeue?: boolean;
+  /** Of the next look. */
+  readonly priority?: number;
+}
+
+export interface ReconcileContext {
+  readonly cluster: Cluster;
+  /** The cluster's own. */
+  readonly client: Client;
+  /** Fires when the cluster is given up or the manager stops: what is under way should end. */
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+}
+
+/**
+ * Rejections are retried with back-off, those with the code `Terminal` are not. Never called for two equal requests at once.
+ */
+export type Reconciler = (request: Request, context: ReconcileContext) => Promise<Result | void> | Result | void;

@@ -1,0 +1,3 @@
+/** Admission and conversion webhooks. */
+
+export type Webhooks = object;
