@@ -1,6 +1,7 @@
 /** Checks the direction of imports, deep imports and cycles over the whole repository. */
 
 import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path/posix';
 import { importsOf } from './graph.ts';
 import { violations } from './violations.ts';
 
@@ -16,7 +17,18 @@ for (const manifest of globSync('{packages,operators,apps}/*/package.json', { cw
     name: string;
     exports?: Record<string, string>;
   };
-  for (const entry of Object.keys(exports)) publicEntries.add(name + entry.slice(1));
+  for (const [entry, target] of Object.entries(exports)) {
+    for (const found of expanded(entry, target, dirname(manifest))) publicEntries.add(name + found.slice(1));
+  }
+}
+
+/** `./kinds/*` stands for every file that its target does. */
+function expanded(entry: string, target: string, folder: string): string[] {
+  if (!entry.includes('*')) return [entry];
+  const [before = '', after = ''] = join(folder, target).split('*');
+  return globSync(`${before}**/*${after}`, { cwd: root })
+    .filter((file) => !/\.(test|real)\.ts$/.test(file))
+    .map((file) => entry.replace('*', file.slice(before.length, -after.length)));
 }
 
 const problems = violations(imports, publicEntries);

@@ -14,7 +14,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'packages/client': ['core', 'http2', 'api'],
   'packages/server': ['core', 'http2', 'cel', 'api', 'store', 'pki'],
   'packages/runtime': ['core', 'api', 'client'],
-  'packages/testkit': ['core', 'api', 'client', 'server', 'store'],
+  'packages/testkit': ['core', 'api', 'client', 'server', 'store', 'pki'],
   'packages/controllers': ['core', 'api', 'client', 'runtime'],
   'apps/cli': ['core', 'api', 'client'],
   'apps/console': ['core', 'api', 'client'],

@@ -74,6 +74,10 @@ const codes: Readonly<Record<StatusReason, number>> = {
   Timeout: 504,
 };
 
+/** Kubernetes' own. What answers may be anything: webhooks and extension servers say words of theirs. */
+export const isStatusReason = (reason: unknown): reason is StatusReason =>
+  typeof reason === 'string' && Object.hasOwn(codes, reason);
+
 export interface StatusOptions {
   details?: StatusDetails;
   /** Of the list that could not be continued. */

@@ -24,6 +24,8 @@ export interface Answer {
 
 export interface RealServer extends AsyncDisposable {
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  /** `https://127.0.0.1:port`, with a certificate of its own making. */
+  readonly url: string;
   readonly etcdUrl: string;
   /** Every key of the storage, without values. */
   keys(): Promise<string[]>;
@@ -92,6 +94,7 @@ async function start(
   );
   const server: RealServer = {
     request: (method, path, options = {}) => send(port!, options.token ?? token, method, path, options),
+    url: `https://127.0.0.1:${port}`,
     etcdUrl: url,
     keys: () => etcdKeys(url),
     [Symbol.asyncDispose]: stop,

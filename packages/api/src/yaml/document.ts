@@ -16,6 +16,12 @@ export function readDocument(text: string, findRepeated: boolean): { value: unkn
   return { value: text.includes('*') ? unshare(value) : value, problems };
 }
 
+/** Every document of a text. Throws MalformedYaml or TooDeep. */
+export function readDocuments(text: string): unknown[] {
+  const values = translated(() => loadAll(text, options)) as unknown[];
+  return text.includes('*') ? values.map(unshare) : values;
+}
+
 function repeatedKeys(text: string): string[] {
   try {
     load(text, { ...options, json: false });

@@ -28,6 +28,11 @@ export function parseYaml(body: Uint8Array | string, { findRepeated = false }: P
   return yaml().readDocument(text, findRepeated);
 }
 
+/** Every document of a file, as `kubectl` reads one. Throws MalformedYaml or TooDeep. */
+export function parseYamlDocuments(text: string): unknown[] {
+  return yaml().readDocuments(text);
+}
+
 /** JSON is YAML, and clients that apply mostly send it: twenty times as fast. Whatever is odd about it is YAML's to tell. */
 function parsedAsJson(text: string): ParsedYaml | undefined {
   try {

@@ -68,7 +68,8 @@ export class Scheduler implements Clock {
       if (!next || next.dueMs > endMs) break;
       this.#fire(next);
     }
-    this.#nowMs = endMs;
+    // Somebody else may have moved it further meanwhile.
+    this.#nowMs = Math.max(this.#nowMs, endMs);
   }
 
   #step(): void {

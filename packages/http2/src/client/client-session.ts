@@ -92,11 +92,22 @@ export class ClientSession {
     return this.#isClosed;
   }
 
-  /** `block`: the headers, encoded. To be called while it is open. */
-  request(block: string, events: StreamEvents): ClientStream {
+  /** Requests under way, and those that wait for their turn. */
+  get load(): number {
+    return this.#streams.size + this.#waiting.size;
+  }
+
+  /** How many the server lets be under way at once. */
+  get concurrentMax(): number {
+    return this.#concurrentMax;
+  }
+
+  /** `block`: the headers, encoded. A bodiless one is sent whole, and never written to. To be called while it is open. */
+  request(block: string, events: StreamEvents, isBodiless = false): ClientStream {
     const stream = new ClientStream(block, events, {
       outgoing: this.#outgoing,
       receiveWindowBytes: this.#options.streamWindowBytes,
+      isBodiless,
       ended: (one) => this.#ended(one),
     });
     if (this.#streams.size < this.#concurrentMax) this.#begin(stream);

@@ -10,6 +10,8 @@ export interface StreamEvents {
   /** The head of the answer, and its trailers where there are any. */
   onHead(fields: readonly Field[]): void;
   onData(chunk: Buffer): void;
+  /** The server may send more only after `consumed`: for those who do not read everything at once. Absent: no. */
+  readonly isPaced?: boolean;
   /** Once, last. */
   onEnd(end: StreamEnd): void;
 }
@@ -27,6 +29,8 @@ export interface StreamEnd {
 export interface ClientStreamHost {
   readonly outgoing: Outgoing;
   readonly receiveWindowBytes: number;
+  /** The request is its head alone. */
+  readonly isBodiless: boolean;
   ended(stream: ClientStream): void;
 }
 
@@ -40,8 +44,8 @@ export class ClientStream implements Sender {
   #window = 0;
   /** What could not be sent yet. */
   #waiting: Uint8Array[] = [];
-  #isRequestWhole = false;
-  #isRequestSent = false;
+  #isRequestWhole: boolean;
+  #isRequestSent: boolean;
   #isEnded = false;
 
   constructor(block: string, events: StreamEvents, host: ClientStreamHost) {
@@ -49,6 +53,7 @@ export class ClientStream implements Sender {
     this.#events = events;
     this.#host = host;
     this.#receive = new ReceiveWindow(host.receiveWindowBytes);
+    this.#isRequestWhole = this.#isRequestSent = host.isBodiless;
   }
 
   begin(id: number, window: number): void {
@@ -113,8 +118,12 @@ export class ClientStream implements Sender {
     if (chunk.length > 0) this.#events.onData(chunk);
     if (this.#isEnded) return;
     if (isLast) return this.#answerEnded();
-    const given = this.#receive.give(flowBytes);
-    if (given > 0) this.#host.outgoing.append(numberFrame(frameType.windowUpdate, this.id, given));
+    this.#give(this.#events.isPaced ? flowBytes - chunk.length : flowBytes);
+  }
+
+  /** So much of what `onData` was given has been read, where it is paced. */
+  consumed(bytes: number): void {
+    if (!this.#isEnded) this.#give(bytes);
   }
 
   wasReset(code: number): void {
@@ -136,6 +145,11 @@ export class ClientStream implements Sender {
     const { outgoing } = this.#host;
     while (outgoing.isOpen && this.sendSome());
     if (this.#waiting.length > 0) outgoing.wants(this);
+  }
+
+  #give(bytes: number): void {
+    const given = this.#receive.give(bytes);
+    if (given > 0) this.#host.outgoing.append(numberFrame(frameType.windowUpdate, this.id, given));
   }
 
   #answerEnded(): void {

@@ -1,0 +1,7 @@
+/** Quantities, times and durations alone: an entry of its own, for clients that need nothing of the table of kinds. */
+
+export { formatDuration, parseDuration } from './duration.ts';
+export { canonicalQuantity, formatQuantity, parseQuantity } from './quantity.ts';
+export type { Quantity } from './quantity.ts';
+export { formatTime, parseTime } from './time.ts';
+export type { Instant } from './time.ts';
