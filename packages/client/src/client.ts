@@ -125,10 +125,14 @@ export interface Subresource {
   apply<T extends ApiObject>(kind: Kind<T>, object: ApplyConfiguration<T>, options: ApplyOptions): Promise<T>;
 }
 
+export type MetadataClient = Pick<Client, 'get' | 'list' | 'listAll' | 'watch' | 'patch' | 'delete'>;
+
 export interface Client extends Reader, Writer {
   subresource(name: string): Subresource;
   /** `subresource('status')`. */
   readonly status: Subresource;
+  /** The same of only `metadata`: what is in spec, status or data neither travels nor takes memory. See `asMetadata`. */
+  readonly metadata: MetadataClient;
   watch<T extends ApiObject>(kind: Kind<T>, options?: WatchOptions): Watch<T>;
   /** Every object, in pages: a list that is too long to have at once. */
   listAll<T extends ApiObject>(kind: Kind<T>, options?: ListOptions): AsyncIterable<T>;

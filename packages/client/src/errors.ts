@@ -11,12 +11,14 @@
  * | InvalidKubeconfig | a kubeconfig that cannot be read or says contradicting things                                    |
  * | CredentialsFailed | a credential plugin, token file or certificate could not be had                                  |
  * | UnknownKind       | the server's discovery has no such kind                                                          |
+ * | InvalidKey        | a name or namespace that no object of the kind can have: nothing was asked                      |
+ * | InvalidDefinition | what should be a CustomResourceDefinition is none that types can be made of                      |
  * | Aborted           | the caller's signal (core's)                                                                     |
  */
 
 import { CodedError } from '@hangar/core';
-import { StatusError } from '@hangar/api';
-import type { Status, StatusReason } from '@hangar/api';
+import { isStatusReason, StatusError } from '@hangar/api/status';
+import type { Status, StatusReason } from '@hangar/api/status';
 
 export type ClientErrorCode =
   | 'ConnectionFailed'
@@ -25,16 +27,23 @@ export type ClientErrorCode =
   | 'MalformedAnswer'
   | 'InvalidKubeconfig'
   | 'CredentialsFailed'
-  | 'UnknownKind';
+  | 'InvalidDefinition'
+  | 'UnknownKind'
+  | 'InvalidKey';
 
 export class ClientError extends CodedError<ClientErrorCode> {}
 
-/** A refusal as it came from a server. */
+/**
+ * A refusal as it came from a server. Its code is one of Kubernetes' reasons, or what the HTTP code says where the server, or a webhook
+ * behind it, says a word of its own (which is in `status`): a server must not be able to say what only this process can mean by a
+ * code, such as `Aborted`, or a runtime's `Terminal`.
+ */
 export class ReceivedStatusError extends StatusError {
   override readonly status: Status;
 
   constructor(status: Status) {
-    super(status.reason ?? reasonOfCode(status.code ?? 500), status.message ?? `the server answered ${status.code}`);
+    const reason = isStatusReason(status.reason) ? status.reason : reasonOfCode(status.code ?? 500);
+    super(reason, status.message ?? `the server answered ${status.code}`);
     this.status = status;
   }
 }

@@ -7,14 +7,34 @@
  *   watch/       streams of events
  *   discovery/   kinds that only the server knows
  *   kinds/       Kubernetes' own kinds, typed; generated
+ *   generate/    types from CustomResourceDefinitions: `hangar-types`
  */
 
 export type * from './client.ts';
-export { defineKind, groupOf, keyOf, kindKey } from './kind.ts';
+export { asMetadata, defineKind, groupOf, keyOf, kindKey } from './kind.ts';
 export type { ApiObject, Kind, KindNames, ObjectKey, ObjectOf, UnknownObject } from './kind.ts';
 export { ClientError, ReceivedStatusError } from './errors.ts';
 export type { ClientErrorCode } from './errors.ts';
+export { connect } from './connect.ts';
+export type { ConnectOptions } from './connect.ts';
 export { RestClient } from './rest/rest-client.ts';
+export { RestMetrics } from './rest/metrics.ts';
+export type { RequestObserver, RestOptions, RetryOptions } from './rest/options.ts';
+export { httpTransport } from './transport/http-transport.ts';
+export type { HttpTransportOptions } from './transport/http-transport.ts';
 export { InProcessTransport } from './transport/in-process.ts';
 export type { InProcessHandler, InProcessOptions, InProcessPeer } from './transport/in-process.ts';
 export type { HttpAnswer, HttpRequest, HttpTransport } from './transport/contract.ts';
+export type { ClientCertificate, ClusterConfig, Credentials, Impersonation } from './config/cluster-config.ts';
+export { loadKubeconfig, configOfKubeconfig } from './config/kubeconfig.ts';
+export type { ForeignKubeconfigOptions, KubeconfigOptions } from './config/kubeconfig.ts';
+export { inClusterConfig } from './config/in-cluster.ts';
+export type { InClusterOptions } from './config/in-cluster.ts';
+export { defaultConfig } from './config/default-config.ts';
+export type { DefaultConfigOptions } from './config/default-config.ts';
+export { fingerprintOf } from './config/fingerprint.ts';
+export { KindMapper } from './discovery/kind-mapper.ts';
+export type { KindMapperOptions } from './discovery/kind-mapper.ts';
+export type { DiscoveredKind } from './discovery/discovered-kind.ts';
+export { find } from './find.ts';
+export { hasCode } from '@hangar/core';

@@ -3,7 +3,7 @@
  * those of a CRD come from `defineKind` or the generator, unknown ones from a server's discovery.
  */
 
-import type { ObjectMeta } from '@hangar/api';
+import type { ObjectMeta } from '@hangar/api/json';
 
 /** What every object has. */
 export interface ApiObject {
@@ -36,6 +36,9 @@ export interface Kind<T extends ApiObject = UnknownObject> extends KindNames {
 export type ObjectOf<K> = K extends Kind<infer T> ? T : never;
 
 export const defineKind = <T extends ApiObject = UnknownObject>(names: KindNames): Kind<T> => names;
+
+/** The kind as `client.metadata` answers it, for the compiler: nothing but metadata is there. */
+export const asMetadata = (kind: KindNames): Kind<ApiObject> => kind;
 
 /** `apps` of `apps/v1`; the core group is ''. */
 export const groupOf = ({ apiVersion }: Pick<KindNames, 'apiVersion'>): string => {

@@ -1,27 +1,42 @@
-/** Where a kind's objects are. */
+/** Where a kind's objects are. Throws `InvalidKey` for what no path can have, before anything is asked. */
 
-import { assert } from '@hangar/core';
-import type { KindNames } from '../kind.ts';
+import { ClientError } from '../errors.ts';
+import type { KindNames, ObjectKey } from '../kind.ts';
 
-/** Without a name: the collection. Without a namespace: that of all namespaces. */
-export function pathOf(
-  kind: KindNames,
-  key: { namespace?: string | undefined; name?: string | undefined },
-  subresource = '',
-): string {
+/** Of all objects of a kind, or of those of one namespace. */
+export function collectionPath(kind: KindNames, namespace: string | undefined): string {
   const { apiVersion, plural, isNamespaced } = kind;
-  let path = apiVersion.includes('/') ? `/apis/${apiVersion}/` : `/api/${apiVersion}/`;
-  if (isNamespaced && key.namespace) path += `namespaces/${segment(key.namespace)}/`;
-  path += plural;
-  if (key.name !== undefined) {
-    assert(key.name !== '', `a ${kind.kind} without a name`);
-    path += `/${segment(key.name)}`;
-  }
-  return subresource === '' ? path : `${path}/${subresource}`;
+  const group = apiVersion.includes('/') ? `/apis/${apiVersion}/` : `/api/${apiVersion}/`;
+  if (!isNamespaced || namespace === undefined || namespace === '') return group + plural;
+  return `${group}namespaces/${segment(namespace, kind, 'namespace')}/${plural}`;
 }
 
-/** Names of some kinds have colons and the like; none may leave its place in the path. */
-function segment(name: string): string {
-  assert(name !== '.' && name !== '..', `"${name}" is no name`);
-  return encodeURIComponent(name).replaceAll('%3A', ':');
+/** Where an object is made: a namespaced one only in a namespace. */
+export function creationPath(kind: KindNames, namespace: string | undefined): string {
+  requireNamespace(kind, namespace);
+  return collectionPath(kind, namespace);
+}
+
+export function objectPath(kind: KindNames, { namespace, name }: ObjectKey, subresource = ''): string {
+  requireNamespace(kind, namespace);
+  const path = `${collectionPath(kind, namespace)}/${segment(name, kind, 'name')}`;
+  return subresource === '' ? path : `${path}/${segment(subresource, kind, 'subresource')}`;
+}
+
+function requireNamespace({ kind, isNamespaced }: KindNames, namespace: string | undefined): void {
+  if (!isNamespaced || (namespace !== undefined && namespace !== '')) return;
+  throw new ClientError('InvalidKey', `a ${kind} is in a namespace, and none was given`);
+}
+
+/** Most names: they stand in a path as they are. */
+const plain = /^[A-Za-z0-9][-A-Za-z0-9._:]*$/;
+
+/** As Kubernetes: a name of any kind may be anything that is one segment of a path. */
+function segment(text: string | undefined, { kind }: KindNames, what: string): string {
+  if (text !== undefined && plain.test(text)) return text;
+  if (!text) throw new ClientError('InvalidKey', `a ${kind} without a ${what}`);
+  if (text === '.' || text === '..' || /[/%]/.test(text)) {
+    throw new ClientError('InvalidKey', `${JSON.stringify(text)} is no ${what} of a ${kind}`);
+  }
+  return encodeURIComponent(text).replaceAll('%3A', ':');
 }

@@ -27,12 +27,12 @@ export function writeQuery(options: WriteOptions & Pick<ApplyOptions, 'force'>):
 }
 
 /** What `DeleteOptions` has of it. */
-export function deleteQuery(options: DeleteOptions): object {
-  const { gracePeriodSeconds, propagationPolicy, preconditions } = options;
+export function deleteFields({ gracePeriodSeconds, propagationPolicy, preconditions, dryRun }: DeleteOptions): object {
   return {
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
     ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
     ...(preconditions === undefined ? {} : { preconditions }),
+    ...(dryRun ? { dryRun: ['All'] } : {}),
   };
 }
 

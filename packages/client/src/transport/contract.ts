@@ -11,19 +11,25 @@ export interface HttpRequest {
   readonly body?: Uint8Array | undefined;
   /** Ends the request, and the body that is still coming. */
   readonly signal?: AbortSignal | undefined;
+  /** It stays open for long, such as a watch: it must not take the place of those that end soon. */
+  readonly isLong?: boolean | undefined;
+  /** `TimedOut` when the server is waited for and says nothing for this time. Absent: it may take as long as it likes. */
+  readonly silenceMs?: number | undefined;
 }
 
 export interface HttpAnswer {
   readonly status: number;
-  /** By its name in lower case. */
+  /** By its name in lower case. Several of one name are joined with a comma. */
   header(name: string): string | undefined;
-  /** All of it. Once, and not together with `stream`. */
+  /** All of it. Once, and not together with `stream`. An answer of which neither is read stays open until its signal ends it. */
   body(): Promise<Buffer>;
-  /** As it comes. Leaving the loop ends the request. */
+  /** As it comes, and no faster than it is read. Leaving the loop ends the request. */
   stream(): AsyncIterable<Uint8Array>;
 }
 
 export interface HttpTransport {
+  /** Whom it asks, for metrics and messages. */
+  readonly host?: string;
   /** Rejects with a `ClientError`: `ConnectionFailed` when nothing of it can have reached the server. */
   request(request: HttpRequest): Promise<HttpAnswer>;
   /** Ends what is under way. */

@@ -3,9 +3,11 @@
  * Handler; the types are written here again in the part that is needed, so that a client does not depend on a server.
  */
 
-import { abortError } from '@hangar/core';
+import { asError, systemClock } from '@hangar/core';
+import type { Clock } from '@hangar/core';
 import { ClientError } from '../errors.ts';
 import type { HttpAnswer, HttpRequest, HttpTransport } from './contract.ts';
+import { Exchange } from './exchange.ts';
 
 export interface InProcessPeer {
   readonly address: string;
@@ -44,103 +46,107 @@ export interface InProcessOptions {
   readonly handler: InProcessHandler;
   /** Who asks, by certificate. Absent: nobody, unless the headers say who. */
   readonly peer?: InProcessPeer;
+  /** For how long a server may say nothing. Absent: the machine's. */
+  readonly clock?: Clock;
 }
 
 const anonymous: InProcessPeer = { address: '127.0.0.1', certificate: undefined };
 const nothing = new Uint8Array();
 
 export class InProcessTransport implements HttpTransport {
+  readonly host = 'in-process';
   readonly #handler: InProcessHandler;
   readonly #peer: InProcessPeer;
-  readonly #open = new Set<StreamSink>();
+  readonly #clock: Clock;
+  readonly #open = new Set<Sink>();
+  #isClosed = false;
 
-  constructor({ handler, peer = anonymous }: InProcessOptions) {
+  constructor({ handler, peer = anonymous, clock = systemClock }: InProcessOptions) {
     this.#handler = handler;
     this.#peer = peer;
+    this.#clock = clock;
   }
 
-  async request({ method, target, headers = {}, body = nothing, signal }: HttpRequest): Promise<HttpAnswer> {
-    if (signal?.aborted) throw abortError(signal);
-    const answer = await this.#handler({
-      method,
-      target,
-      peer: this.#peer,
-      header: (name) => headers[name],
-      headerValues: (name) => (headers[name] === undefined ? [] : [headers[name]]),
-      headerNames: () => Object.keys(headers),
-      body: () => Promise.resolve(body),
-    });
-    return this.#answer(answer, signal);
+  async request(request: HttpRequest): Promise<HttpAnswer> {
+    if (this.#isClosed) throw new ClientError('ConnectionFailed', 'the client was closed');
+    const sink = new Sink(new Exchange(request, this.#clock), () => this.#open.delete(sink));
+    if (sink.isOpen) {
+      this.#open.add(sink);
+      void this.#handle(request, sink);
+    }
+    return sink.exchange.answered;
   }
 
   close(): Promise<void> {
+    this.#isClosed = true;
     for (const sink of this.#open) sink.abort();
     return Promise.resolve();
   }
 
-  #answer({ status, headers, body }: InProcessAnswer, signal: AbortSignal | undefined): HttpAnswer {
-    let chunks: () => AsyncIterable<Uint8Array>;
-    if (!('start' in body)) {
-      const whole = body instanceof Uint8Array ? [body] : body;
-      chunks = async function* () {
-        yield* whole;
-      };
-    } else {
-      const sink = new StreamSink(signal);
-      this.#open.add(sink);
-      sink.onClose(() => this.#open.delete(sink));
-      body.start(sink);
-      chunks = () => sink.read();
+  async #handle({ method, target, headers = {}, body = nothing }: HttpRequest, sink: Sink): Promise<void> {
+    try {
+      const answer = await this.#handler({
+        method,
+        target,
+        peer: this.#peer,
+        header: (name) => headers[name],
+        headerValues: (name) => (headers[name] === undefined ? [] : [headers[name]]),
+        headerNames: () => Object.keys(headers),
+        body: () => Promise.resolve(body),
+      });
+      sink.answer(answer);
+    } catch (error) {
+      sink.fail(asError(error));
     }
-    return {
-      status,
-      header: (name) => {
-        const value = headers[name];
-        return typeof value === 'string' || value === undefined ? value : value.join(', ');
-      },
-      stream: chunks,
-      async body() {
-        const all: Uint8Array[] = [];
-        for await (const chunk of chunks()) all.push(chunk);
-        return Buffer.concat(all);
-      },
-    };
   }
 }
 
 const waitingBytesMax = 1024 * 1024;
 
 /** Between a server that writes and a client that reads: bounded by telling the server to wait. */
-class StreamSink implements InProcessSink {
-  readonly #signal: AbortSignal | undefined;
-  readonly #chunks: Uint8Array[] = [];
-  readonly #onAbort = (): void => this.abort();
-  #waitingBytes = 0;
-  #state: 'open' | 'ended' | 'broken' = 'open';
-  #wake: (() => void) | undefined;
+class Sink implements InProcessSink {
+  readonly exchange: Exchange;
+  readonly isOpen: boolean;
+  readonly #onClose: (() => void)[];
   #onDrain: (() => void) | undefined;
-  #onClose: (() => void)[] = [];
+  #unreadBytes = 0;
+  #isClosed = false;
 
-  constructor(signal: AbortSignal | undefined) {
-    this.#signal = signal;
-    if (signal?.aborted) this.#state = 'broken';
-    else signal?.addEventListener('abort', this.#onAbort, { once: true });
+  constructor(exchange: Exchange, onClose: () => void) {
+    this.exchange = exchange;
+    this.#onClose = [onClose];
+    this.isOpen = exchange.begin({ cancel: () => this.#close(), consumed: (bytes) => this.#consumed(bytes) });
+  }
+
+  answer({ status, headers, body }: InProcessAnswer): void {
+    this.exchange.head(status, (name) => {
+      const value = headers[name];
+      return typeof value === 'string' || value === undefined ? value : value.join(', ');
+    });
+    if ('start' in body) return body.start(this);
+    for (const chunk of body instanceof Uint8Array ? [body] : body) this.exchange.data(chunk);
+    this.end();
   }
 
   write(chunk: Uint8Array): boolean {
-    if (this.#state !== 'open') return false;
-    this.#chunks.push(chunk);
-    this.#waitingBytes += chunk.length;
-    this.#wake?.();
-    return this.#waitingBytes < waitingBytesMax;
+    if (this.#isClosed) return false;
+    this.#unreadBytes += chunk.length;
+    this.exchange.data(chunk);
+    return this.#unreadBytes < waitingBytesMax;
   }
 
   end(): void {
-    this.#close('ended');
+    this.exchange.end();
+    this.#close();
   }
 
   abort(): void {
-    this.#close('broken');
+    this.fail(new ClientError('ConnectionLost', 'the server broke off'));
+  }
+
+  fail(error: Error): void {
+    this.exchange.fail(error);
+    this.#close();
   }
 
   onDrain(callback: () => void): void {
@@ -148,37 +154,19 @@ class StreamSink implements InProcessSink {
   }
 
   onClose(callback: () => void): void {
-    if (this.#state !== 'open') callback();
+    if (this.#isClosed) callback();
     else this.#onClose.push(callback);
   }
 
-  async *read(): AsyncGenerator<Uint8Array, void, void> {
-    try {
-      for (;;) {
-        const chunk = this.#chunks.shift();
-        if (chunk) {
-          const wasFull = this.#waitingBytes >= waitingBytesMax;
-          this.#waitingBytes -= chunk.length;
-          if (wasFull && this.#waitingBytes < waitingBytesMax) this.#onDrain?.();
-          yield chunk;
-        } else if (this.#state === 'ended') return;
-        else if (this.#state === 'broken') throw this.#broken();
-        else await new Promise<void>((resolve) => (this.#wake = resolve));
-      }
-    } finally {
-      this.abort();
-    }
+  #consumed(bytes: number): void {
+    const wasFull = this.#unreadBytes >= waitingBytesMax;
+    this.#unreadBytes -= bytes;
+    if (wasFull && this.#unreadBytes < waitingBytesMax) this.#onDrain?.();
   }
 
-  #broken(): Error {
-    return this.#signal?.aborted ? abortError(this.#signal) : new ClientError('ConnectionLost', 'the server broke off');
-  }
-
-  #close(state: 'ended' | 'broken'): void {
-    if (this.#state !== 'open') return;
-    this.#state = state;
-    this.#signal?.removeEventListener('abort', this.#onAbort);
+  #close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     for (const callback of this.#onClose.splice(0)) callback();
-    this.#wake?.();
   }
 }

@@ -1,46 +1,105 @@
-/** A watch's answer, which is one JSON document a line, as events. */
+/**
+ * A watch's answer, which is one JSON document a line, as events. Written by hand and not as a generator: a generator that waits for
+ * the server cannot be left before the server says something, and this one can, at once and at every await.
+ */
 
-import type { Status } from '@hangar/api';
-import { ClientError, ReceivedStatusError } from '../errors.ts';
+import { abortError } from '@hangar/core';
 import type { WatchEvent } from '../client.ts';
 import type { ApiObject } from '../kind.ts';
 import type { HttpAnswer } from '../transport/contract.ts';
-import { lines } from './lines.ts';
+import { eventOf } from './event.ts';
+import { LineSplitter } from './lines.ts';
 
-export async function* watchEvents<T extends ApiObject>(
-  open: () => Promise<HttpAnswer>,
-): AsyncGenerator<WatchEvent<T>, void, void> {
-  const answer = await open();
-  for await (const line of lines(answer.stream())) yield eventOf<T>(line);
+export interface WatchEventsOptions<T> {
+  /** Called once, when the first event is asked for. */
+  readonly open: (signal: AbortSignal) => Promise<HttpAnswer>;
+  readonly signal: AbortSignal | undefined;
+  readonly restore: (object: T) => T;
 }
 
-interface Frame {
-  readonly type: string;
-  readonly object: unknown;
-}
+type Result<T extends ApiObject> = IteratorResult<WatchEvent<T>, void>;
 
-function eventOf<T extends ApiObject>(line: string): WatchEvent<T> {
-  const { type, object } = parsed(line);
-  switch (type) {
-    case 'ADDED':
-    case 'MODIFIED':
-    case 'DELETED':
-      return { type, object: object as T };
-    case 'BOOKMARK': {
-      const { resourceVersion = '', annotations } = (object as ApiObject).metadata;
-      return { type, resourceVersion, isInitialEventsEnd: annotations?.['k8s.io/initial-events-end'] === 'true' };
+export class WatchEvents<T extends ApiObject> implements AsyncIterator<WatchEvent<T>, void, void> {
+  readonly #options: WatchEventsOptions<T>;
+  readonly #controller = new AbortController();
+  readonly #onAbort = (): void => this.#controller.abort(this.#options.signal?.reason);
+  readonly #splitter = new LineSplitter();
+  #chunks: AsyncIterator<Uint8Array> | undefined;
+  #lines: string[] = [];
+  #at = 0;
+  #hasEnded = false;
+  #isDone = false;
+  #isBusy = false;
+  /** Calls of `next` while one is under way: their turn comes in their order. */
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(options: WatchEventsOptions<T>) {
+    this.#options = options;
+  }
+
+  next(): Promise<Result<T>> {
+    if (!this.#isBusy) return this.#next();
+    return new Promise<void>((resolve) => this.#waiting.push(resolve)).then(() => this.#next());
+  }
+
+  /** Ends the request on the server, also while `next` waits, which then has no more. */
+  return(): Promise<Result<T>> {
+    this.#finish();
+    this.#controller.abort();
+    return Promise.resolve(none);
+  }
+
+  async #next(): Promise<Result<T>> {
+    this.#isBusy = true;
+    try {
+      for (;;) {
+        if (this.#isDone) return none;
+        const { signal } = this.#controller;
+        if (signal.aborted) throw abortError(signal);
+        while (this.#at < this.#lines.length) {
+          const line = this.#lines[this.#at++]!;
+          if (line !== '') return { done: false, value: eventOf(line, this.#options.restore) };
+        }
+        if (this.#hasEnded) this.#finish();
+        else await this.#more();
+      }
+    } catch (error) {
+      if (this.#isDone) return none;
+      this.#finish();
+      // Whatever is wrong with it, nobody reads the rest.
+      this.#controller.abort();
+      throw error;
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#isBusy = false;
     }
-    case 'ERROR':
-      throw new ReceivedStatusError(object as Status);
-    default:
-      throw new ClientError('MalformedAnswer', `a watch event of type ${JSON.stringify(type)}`);
+  }
+
+  async #more(): Promise<void> {
+    if (this.#chunks === undefined) {
+      const { signal } = this.#options;
+      if (signal?.aborted) throw abortError(signal);
+      signal?.addEventListener('abort', this.#onAbort, { once: true });
+      const answer = await this.#options.open(this.#controller.signal);
+      this.#chunks = answer.stream()[Symbol.asyncIterator]();
+    }
+    const { done, value } = await this.#chunks.next();
+    this.#at = 0;
+    if (!done) this.#lines = this.#splitter.push(value);
+    else {
+      this.#hasEnded = true;
+      // Most likely not whole, which its parsing then says.
+      this.#lines = [this.#splitter.rest().trim()];
+    }
+  }
+
+  #finish(): void {
+    this.#isDone = true;
+    this.#lines = [];
+    this.#at = 0;
+    this.#options.signal?.removeEventListener('abort', this.#onAbort);
   }
 }
 
-function parsed(line: string): Frame {
-  try {
-    return JSON.parse(line) as Frame;
-  } catch (cause) {
-    throw new ClientError('MalformedAnswer', `a watch event that is no JSON: ${line.slice(0, 80)}`, { cause });
-  }
-}
+const none = { done: true, value: undefined } as const;

@@ -1,20 +1,50 @@
-/** Bytes as lines, whatever the pieces they come in. */
+/** Bytes as lines, whatever the pieces they come in. A line has an end, or the memory would: longer ones are `MalformedAnswer`. */
+
+import { ClientError } from '../errors.ts';
 
 const newline = 10;
+/** Of one event. Objects are bounded to a few MB by every server; encoded as JSON they may be some times as large. */
+const lineBytesMax = 64 * 1024 * 1024;
 
-export async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, void> {
-  let rest: Buffer[] = [];
-  for await (const chunk of chunks) {
+export class LineSplitter {
+  readonly #bytesMax: number;
+  #rest: Buffer[] = [];
+  #restBytes = 0;
+
+  constructor(bytesMax: number = lineBytesMax) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** The lines that this chunk ends, without their ends. */
+  push(chunk: Uint8Array): string[] {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    const lines: string[] = [];
     let from = 0;
     for (let at = bytes.indexOf(newline); at !== -1; at = bytes.indexOf(newline, from)) {
-      const line = bytes.subarray(from, at);
+      lines.push(this.#restBytes === 0 ? bytes.toString('utf8', from, at) : this.#joined(bytes.subarray(from, at)));
       from = at + 1;
-      if (rest.length === 0) yield line.toString();
-      else yield Buffer.concat([...rest.splice(0), line]).toString();
     }
-    if (from < bytes.length) rest.push(bytes.subarray(from));
+    if (from < bytes.length) this.#keep(bytes.subarray(from));
+    return lines;
   }
-  const last = Buffer.concat(rest).toString();
-  if (last.trim() !== '') yield last;
+
+  /** What came after the last end of a line. */
+  rest(): string {
+    return this.#joined(Buffer.alloc(0));
+  }
+
+  #keep(piece: Buffer): void {
+    this.#rest.push(piece);
+    this.#restBytes += piece.length;
+    if (this.#restBytes <= this.#bytesMax) return;
+    this.#rest = [];
+    throw new ClientError('MalformedAnswer', `an event of more than ${this.#bytesMax} bytes`);
+  }
+
+  #joined(last: Buffer): string {
+    const line = Buffer.concat([...this.#rest, last], this.#restBytes + last.length).toString();
+    this.#rest = [];
+    this.#restBytes = 0;
+    return line;
+  }
 }

@@ -1,0 +1,75 @@
+/** What the program answered, checked as client-go checks it. */
+
+import { isObject, parseJson } from '@hangar/api/json';
+import { parseTime } from '@hangar/api/values';
+import type { JsonObject } from '@hangar/api';
+import type { ClientCertificate } from '../cluster-config.ts';
+import { isToken, pairProblem } from '../credentials-material.ts';
+import type { ExecConfig } from './exec-config.ts';
+import { pluginError } from './run-plugin.ts';
+
+export interface ExecCredential {
+  readonly token?: string | undefined;
+  readonly pair?: ClientCertificate | undefined;
+  /** Wall time in milliseconds. Absent: until the server refuses it. */
+  readonly expiresAtMs?: number | undefined;
+}
+
+export function execCredentialOf(config: ExecConfig, output: string): ExecCredential {
+  const status = statusOf(config, output);
+  const text = (name: string): string | undefined => {
+    const value = status[name] ?? '';
+    if (typeof value !== 'string') throw pluginError(config, `answered a ${name} that is no string`);
+    return value === '' ? undefined : value;
+  };
+  const token = text('token');
+  if (token !== undefined && !isToken(token)) throw pluginError(config, 'answered a token that cannot be one');
+  const pair = pairOf(config, text('clientCertificateData'), text('clientKeyData'));
+  if (token === undefined && pair === undefined) {
+    throw pluginError(config, 'answered neither a token nor a certificate');
+  }
+  return { token, pair, expiresAtMs: timeOf(config, text('expirationTimestamp')) };
+}
+
+function statusOf(config: ExecConfig, output: string): JsonObject {
+  let answer: unknown;
+  try {
+    answer = parseJson(output).value;
+  } catch {
+    // Not the parser's words: they could quote a secret.
+    throw pluginError(config, 'answered what is no JSON');
+  }
+  if (!isObject(answer) || answer['kind'] !== 'ExecCredential') {
+    throw pluginError(config, 'answered no ExecCredential');
+  }
+  if (answer['apiVersion'] !== config.apiVersion) {
+    const found = String(answer['apiVersion']).slice(0, 100);
+    throw pluginError(config, `answered in version ${found}, but is configured for ${config.apiVersion}`);
+  }
+  if (!isObject(answer['status'])) throw pluginError(config, 'answered no status');
+  return answer['status'];
+}
+
+function pairOf(
+  config: ExecConfig,
+  certificate: string | undefined,
+  key: string | undefined,
+): ClientCertificate | undefined {
+  if (certificate === undefined && key === undefined) return undefined;
+  if (certificate === undefined || key === undefined) {
+    throw pluginError(config, `answered a ${key === undefined ? 'certificate without its key' : 'key alone'}`);
+  }
+  const problem = pairProblem({ certificate, key });
+  if (problem !== undefined) throw pluginError(config, `answered a certificate that cannot be used: ${problem}`);
+  return { certificate, key };
+}
+
+function timeOf(config: ExecConfig, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const { seconds, nanos } = parseTime(text, 'second');
+    return seconds * 1_000 + nanos / 1e6;
+  } catch (cause) {
+    throw pluginError(config, 'answered an expirationTimestamp that is no time', cause);
+  }
+}

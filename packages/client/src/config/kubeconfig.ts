@@ -1,0 +1,124 @@
+/**
+ * Kubeconfigs to configurations. Files of the machine's owner may do what kubectl lets them do: name other files, run programs.
+ * Texts from elsewhere (`configOfKubeconfig`: Secrets, downloads) are hostile until the caller says otherwise: whoever may write one
+ * must not thereby read this machine's files or run programs on it.
+ */
+
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { asError, systemClock } from '@hangar/core';
+import type { Clock } from '@hangar/core';
+import { ClientError } from '../errors.ts';
+import type { ClusterConfig } from './cluster-config.ts';
+import { clusterOf } from './cluster-entry.ts';
+import type { Entry, KubeconfigDocument } from './kubeconfig-document.ts';
+import { mergeDocuments, readDocument, shown } from './kubeconfig-document.ts';
+import type { Trust } from './trust.ts';
+import { credentialsOf, impersonationOf } from './user-entry.ts';
+
+export interface KubeconfigOptions {
+  /** Absent: the current one. */
+  readonly context?: string | undefined;
+  readonly clock?: Clock | undefined;
+  /** Of plugins. Absent: this process's. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
+}
+
+export interface ForeignKubeconfigOptions extends KubeconfigOptions {
+  /** For messages: `Secret fleet/east`. */
+  readonly source?: string | undefined;
+  /** What relative paths are relative to. */
+  readonly baseFolder?: string | undefined;
+  /** Absent: no. `tokenFile`, `certificate-authority`, `client-certificate`, `client-key`. */
+  readonly allowFiles?: boolean | undefined;
+  /** Absent: no. */
+  readonly allowExec?: boolean | undefined;
+}
+
+/** Of a text (or what was parsed of it) that came from somewhere else. Rejects with `InvalidKubeconfig`. */
+export async function configOfKubeconfig(
+  content: string | object,
+  options: ForeignKubeconfigOptions = {},
+): Promise<ClusterConfig> {
+  const { source = 'kubeconfig', baseFolder, allowFiles = false, allowExec = false } = options;
+  const folder = baseFolder === undefined ? undefined : resolve(baseFolder);
+  return configOf(readDocument(content, { source, folder }), { allowFiles, allowExec }, options);
+}
+
+/** Of a file, or of several as `KUBECONFIG` names them. All must exist. */
+export async function loadKubeconfig(
+  path: string | readonly string[],
+  options: KubeconfigOptions = {},
+): Promise<ClusterConfig> {
+  const documents = await Promise.all([path].flat().map((one) => readFileDocument(one)));
+  return configOf(mergeDocuments(documents), ownFiles, options);
+}
+
+/** As kubectl reads `KUBECONFIG`: files that do not exist are passed over. Undefined when none does. */
+export async function loadKubeconfigList(
+  list: string,
+  options: KubeconfigOptions = {},
+): Promise<ClusterConfig | undefined> {
+  const paths = [...new Set(list.split(delimiter).filter((path) => path !== ''))];
+  const read = await Promise.all(paths.map((path) => readFileDocument(path).catch(undefinedWhenAbsent)));
+  const documents = read.filter((document) => document !== undefined);
+  return documents.length === 0 ? undefined : configOf(mergeDocuments(documents), ownFiles, options);
+}
+
+export const homeKubeconfig = (home: string = homedir()): string => join(home, '.kube', 'config');
+
+const ownFiles: Trust = { allowFiles: true, allowExec: true };
+
+async function readFileDocument(path: string): Promise<KubeconfigDocument> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new ClientError('InvalidKubeconfig', `${path}: ${asError(cause).message}`, { cause });
+  }
+  return readDocument(text, { source: path, folder: dirname(resolve(path)) });
+}
+
+function undefinedWhenAbsent(error: Error): undefined {
+  if ((error.cause as NodeJS.ErrnoException | undefined)?.code !== 'ENOENT') throw error;
+}
+
+async function configOf(
+  document: KubeconfigDocument,
+  trust: Trust,
+  { context, clock = systemClock, env = process.env }: KubeconfigOptions,
+): Promise<ClusterConfig> {
+  const { fields } = contextOf(document, context);
+  const clusterName = fields.text('cluster');
+  if (clusterName === undefined) throw fields.error('cluster', 'must be set');
+  const cluster = document.clusters.get(clusterName);
+  if (cluster === undefined) throw fields.error('cluster', `there is no cluster ${shown(clusterName)}`);
+  const userName = fields.text('user');
+  const user = userName === undefined ? undefined : document.users.get(userName);
+  if (userName !== undefined && user === undefined) {
+    throw fields.error('user', `there is no user ${shown(userName)}`);
+  }
+  const { config, ...part } = await clusterOf(cluster, trust);
+  const impersonate = user && impersonationOf(user);
+  const credentials = user && credentialsOf(user, { trust, cluster: { ...part, config }, clock, env });
+  const namespace = fields.text('namespace');
+  // As kubectl: what proves who somebody is does not go over a line that anybody can read.
+  return part.server.startsWith('http:') ? { ...part, namespace } : { ...part, impersonate, credentials, namespace };
+}
+
+function contextOf({ source, contexts, currentContext }: KubeconfigDocument, wanted: string | undefined): Entry {
+  const name = wanted ?? currentContext;
+  const known = `it has ${contexts.size === 0 ? 'none' : [...contexts.keys()].slice(0, 20).map(shown).join(', ')}`;
+  if (name === undefined) {
+    throw new ClientError(
+      'InvalidKubeconfig',
+      `${source}: current-context: must be set, or a context chosen: ${known}`,
+    );
+  }
+  const entry = contexts.get(name);
+  if (entry === undefined) {
+    throw new ClientError('InvalidKubeconfig', `${source}: contexts: there is no context ${shown(name)}: ${known}`);
+  }
+  return entry;
+}

@@ -1,0 +1,53 @@
+/**
+ * What discovery says of a kind, whichever of its documents said it. What a server says is not trusted: names become paths, so only
+ * what can be a name is one. An entry that is not as it should be is left out; the rest counts.
+ */
+
+import { isObject } from '@hangar/api/json';
+import type { JsonObject } from '@hangar/api';
+import type { Kind } from '../kind.ts';
+
+export interface DiscoveredKind extends Kind {
+  /** '' is the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly verbs: readonly string[];
+  /** `status`, `scale`, … */
+  readonly subresources: readonly string[];
+}
+
+/** A version of a group, in the server's order: of a group, the preferred one comes first. */
+export interface DiscoveredVersion {
+  readonly group: string;
+  readonly version: string;
+  readonly kinds: readonly DiscoveredKind[];
+  /** It is there, but who serves it cannot be asked now: what it has may be missing here. */
+  readonly isUnavailable: boolean;
+}
+
+export const groupsMax = 10_000;
+const kindsOfVersionMax = 20_000;
+const textsMax = 200;
+
+const dnsName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+const kindName = /^[A-Za-z][A-Za-z0-9]*$/;
+
+export const isDnsName = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= 253 && dnsName.test(value) && !value.includes('..');
+
+export const isKindName = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= 253 && kindName.test(value);
+
+export const objectsIn = (value: unknown, max = kindsOfVersionMax): JsonObject[] =>
+  Array.isArray(value) ? value.slice(0, max).filter(isObject) : [];
+
+export const textsIn = (value: unknown): string[] =>
+  Array.isArray(value)
+    ? value.slice(0, textsMax).filter((one): one is string => typeof one === 'string' && one.length <= 253)
+    : [];
+
+export const apiVersionOf = (group: string, version: string): string =>
+  group === '' ? version : `${group}/${version}`;

@@ -1,0 +1,69 @@
+/**
+ * Whether, and when, a request is sent again. As client-go: an answer with 429 or 5xx that says when to come again is obeyed. Without
+ * that word it is an answer like any other: an eviction refused by a budget is a 429, too. A request that certainly
+ * was not read is sent again whatever it is; one whose fate is not known only when it reads.
+ */
+
+import { hasCode, sleep } from '@hangar/core';
+import type { Clock, Random } from '@hangar/core';
+import type { HttpAnswer, HttpRequest } from '../transport/contract.ts';
+import type { RetryOptions } from './options.ts';
+
+export class RetryPolicy {
+  readonly #refusedMax: number;
+  readonly #retryAfterMaxMs: number;
+  readonly #brokenMax: number;
+  readonly #delayMs: number;
+  readonly #delayMaxMs: number;
+  readonly #clock: Clock;
+  readonly #random: Random;
+
+  constructor(options: RetryOptions | false, { clock, random }: { readonly clock: Clock; readonly random: Random }) {
+    const given = options || { refusedMax: 0, brokenMax: 0 };
+    this.#refusedMax = given.refusedMax ?? 10;
+    this.#retryAfterMaxMs = given.retryAfterMaxMs ?? 60_000;
+    this.#brokenMax = given.brokenMax ?? 4;
+    this.#delayMs = given.delayMs ?? 100;
+    this.#delayMaxMs = given.delayMaxMs ?? 5_000;
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** Undefined: this is the answer. `tried`: how many answers were refusals before. */
+  delayAfterAnswer(answer: HttpAnswer, tried: number): number | undefined {
+    if (tried >= this.#refusedMax || !(answer.status === 429 || (answer.status >= 500 && answer.status < 600))) return;
+    const afterMs = this.#retryAfterMs(answer.header('retry-after'));
+    if (afterMs === undefined || afterMs > this.#retryAfterMaxMs) return;
+    // Those who were refused together must not come again together.
+    return Math.max(afterMs, this.#delayMs) * (1 + this.#random.fraction() / 4);
+  }
+
+  /** Undefined: the error is the caller's. */
+  delayAfterError(error: unknown, { method }: HttpRequest, tried: number): number | undefined {
+    if (tried >= this.#brokenMax) return undefined;
+    const isSafe = hasCode(error, 'ConnectionFailed') || (hasCode(error, 'ConnectionLost') && isRead(method));
+    if (!isSafe) return undefined;
+    const fullMs = Math.min(this.#delayMs * 2 ** tried, this.#delayMaxMs);
+    return fullMs * (0.5 + this.#random.fraction() / 2);
+  }
+
+  /** The process lives on meanwhile: a program of one request must not end silently because nothing else goes on. */
+  async wait(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+    const alive = setInterval(() => {}, 2 ** 30);
+    try {
+      await sleep(this.#clock, delayMs, signal);
+    } finally {
+      clearInterval(alive);
+    }
+  }
+
+  /** In seconds, or a date (RFC 9110, 10.2.3). */
+  #retryAfterMs(value: string | undefined): number | undefined {
+    if (value === undefined) return undefined;
+    if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
+    const at = Date.parse(value);
+    return Number.isNaN(at) ? undefined : Math.max(0, at - this.#clock.now());
+  }
+}
+
+export const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD';

@@ -1,0 +1,59 @@
+/** Answers that were compressed, as what they were before. Servers of Kubernetes do it with lists of more than 128 KiB. */
+
+import { createGunzip, gunzip } from 'node:zlib';
+import { promisify } from 'node:util';
+import { Readable } from 'node:stream';
+import { ClientError } from '../errors.ts';
+import type { HttpAnswer } from './contract.ts';
+
+const gunzipAll = promisify(gunzip);
+
+/** The answer itself when it was not compressed. */
+export function decoded(answer: HttpAnswer): HttpAnswer {
+  const encoding = answer.header('content-encoding');
+  if (encoding === undefined || encoding === 'identity') return answer;
+  if (encoding !== 'gzip') return broken(answer, new ClientError('MalformedAnswer', `nobody asked for ${encoding}`));
+  return {
+    status: answer.status,
+    header: (name) => (name === 'content-encoding' ? undefined : answer.header(name)),
+    async body() {
+      const compressed = await answer.body();
+      // A head without a body, as of HEAD and 304.
+      return compressed.length === 0 ? compressed : gunzipAll(compressed).catch(malformed);
+    },
+    stream: () => gunzipped(answer.stream()),
+  };
+}
+
+function malformed(cause: unknown): never {
+  throw new ClientError('MalformedAnswer', 'an answer that says it is gzip and is not', { cause });
+}
+
+async function* gunzipped(compressed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
+  const source = Readable.from(compressed);
+  const decoder = createGunzip();
+  source.on('error', (error) => decoder.destroy(error));
+  try {
+    for await (const chunk of source.pipe(decoder)) yield chunk as Buffer;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')) malformed(error);
+    throw error;
+  } finally {
+    source.destroy();
+    decoder.destroy();
+  }
+}
+
+/** Its head can be read, its body not. */
+function broken(answer: HttpAnswer, error: Error): HttpAnswer {
+  const refuse = async (): Promise<never> => {
+    await answer.stream()[Symbol.asyncIterator]().return?.();
+    throw error;
+  };
+  return {
+    status: answer.status,
+    header: (name) => answer.header(name),
+    body: refuse,
+    stream: () => ({ [Symbol.asyncIterator]: () => ({ next: refuse }) }),
+  };
+}

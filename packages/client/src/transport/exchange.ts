@@ -1,0 +1,197 @@
+/**
+ * One request and its answer under way, for every transport alike. Whoever carries it says what comes (`head`, `data`, `end`, `fail`);
+ * whoever asked reads `answered` and then the body. Between them:
+ *
+ *   - the caller's signal ends it at once, at any time, and is let go of when it has ended;
+ *   - silence for longer than allowed ends it, while the server is waited for: a reader who takes its time is no silence;
+ *   - what is not read yet is bounded by telling the carrier only of what was read (`consumed`);
+ *   - leaving it, by any of these or by the reader, tells the carrier once (`cancel`).
+ */
+
+import { abortError, assert } from '@hangar/core';
+import type { Clock, Timer } from '@hangar/core';
+import { ClientError } from '../errors.ts';
+import type { HttpAnswer, HttpRequest } from './contract.ts';
+
+export interface Carrier {
+  /** Nobody waits for the rest. Not after `end` or `fail`. */
+  cancel(): void;
+  /** So many bytes of what was given to `data` were read. */
+  consumed?(bytes: number): void;
+}
+
+type HeaderOf = (name: string) => string | undefined;
+type Chunk = IteratorResult<Uint8Array, void>;
+
+const none: Chunk = { done: true, value: undefined };
+
+export class Exchange implements HttpAnswer {
+  status = 0;
+  readonly answered: Promise<HttpAnswer>;
+  readonly #signal: AbortSignal | undefined;
+  readonly #clock: Clock;
+  readonly #onAbort: (() => void) | undefined;
+  readonly #resolve: (answer: HttpAnswer) => void;
+  readonly #reject: (error: Error) => void;
+  #carrier: Carrier | undefined;
+  #header: HeaderOf = () => undefined;
+  #chunks: Uint8Array[] = [];
+  #mode: 'unread' | 'whole' | 'stream' = 'unread';
+  #state: 'open' | 'ended' | 'failed' = 'open';
+  #error: Error | undefined;
+  /** Who waits for the next chunk, or for the end of all. */
+  #wake: (() => void) | undefined;
+  #timer: Timer | undefined;
+  #heardMs = 0;
+
+  constructor({ signal, silenceMs }: Pick<HttpRequest, 'signal' | 'silenceMs'>, clock: Clock) {
+    this.#signal = signal;
+    this.#clock = clock;
+    const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
+    this.answered = promise;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    if (signal) {
+      this.#onAbort = () => this.#abandon(abortError(signal));
+      if (signal.aborted) this.#onAbort();
+      else signal.addEventListener('abort', this.#onAbort, { once: true });
+    }
+    if (silenceMs !== undefined && this.#state === 'open') {
+      this.#heardMs = clock.monotonicMs();
+      this.#timer = clock.after(silenceMs, () => this.#checkSilence(silenceMs));
+    }
+  }
+
+  /** False: it has ended already, before anybody could carry it. */
+  begin(carrier: Carrier): boolean {
+    if (this.isOver) return false;
+    this.#carrier = carrier;
+    return true;
+  }
+
+  /** Also by a signal whose listeners are still being called: whoever was called before ours may ask. */
+  get isOver(): boolean {
+    if (this.#signal?.aborted) this.#onAbort!();
+    return this.#state !== 'open';
+  }
+
+  /** Of the answer. Heads before it (1xx) and trailers are not given here. */
+  head(status: number, header: HeaderOf): void {
+    if (this.#state !== 'open') return;
+    this.status = status;
+    this.#header = header;
+    this.#heard();
+    this.#resolve(this);
+  }
+
+  data(chunk: Uint8Array): void {
+    if (this.#state !== 'open') return;
+    this.#heard();
+    this.#chunks.push(chunk);
+    if (this.#mode === 'whole') this.#carrier?.consumed?.(chunk.length);
+    else this.#wakeReader();
+  }
+
+  end(): void {
+    if (this.#state !== 'open') return;
+    if (this.status === 0) return this.fail(new ClientError('ConnectionLost', 'the server ended without an answer'));
+    this.#finish('ended');
+  }
+
+  /** What has come before it is still read. */
+  fail(error: Error): void {
+    if (this.#state !== 'open') return;
+    this.#error = error;
+    this.#finish('failed');
+    if (this.status === 0) this.#reject(error);
+  }
+
+  header(name: string): string | undefined {
+    return this.#header(name);
+  }
+
+  async body(): Promise<Buffer> {
+    this.#read('whole');
+    let early = 0;
+    for (const chunk of this.#chunks) early += chunk.length;
+    if (early > 0) this.#carrier?.consumed?.(early);
+    if (this.#state === 'open') await new Promise<void>((resolve) => (this.#wake = resolve));
+    if (this.#error) throw this.#error;
+    const chunks = this.#chunks;
+    this.#chunks = [];
+    if (chunks.length === 1) {
+      const { buffer, byteOffset, byteLength } = chunks[0]!;
+      return Buffer.from(buffer, byteOffset, byteLength);
+    }
+    return Buffer.concat(chunks);
+  }
+
+  stream(): AsyncIterable<Uint8Array> {
+    this.#read('stream');
+    // By hand: a generator that waits for a chunk cannot be left until one comes.
+    const iterator: AsyncIterator<Uint8Array, void, void> = {
+      next: () => this.#next(),
+      return: () => {
+        this.#chunks = [];
+        this.#abandon(new ClientError('ConnectionLost', 'nobody reads it any more'));
+        this.#error = undefined;
+        return Promise.resolve(none);
+      },
+    };
+    return { [Symbol.asyncIterator]: () => iterator };
+  }
+
+  async #next(): Promise<Chunk> {
+    for (;;) {
+      const chunk = this.#chunks.shift();
+      if (chunk) {
+        this.#carrier?.consumed?.(chunk.length);
+        return { done: false, value: chunk };
+      }
+      if (this.#error) throw this.#error;
+      if (this.#state !== 'open') return none;
+      assert(this.#wake === undefined, 'two readers of one answer');
+      this.#heard();
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  #read(mode: 'whole' | 'stream'): void {
+    assert(this.#mode === 'unread', 'an answer is read once');
+    this.#mode = mode;
+  }
+
+  /** Not the server's doing: nothing of it is wanted any more. */
+  #abandon(error: Error): void {
+    if (this.#state !== 'open') return;
+    this.#chunks = [];
+    const carrier = this.#carrier;
+    this.fail(error);
+    carrier?.cancel();
+  }
+
+  #finish(state: 'ended' | 'failed'): void {
+    this.#state = state;
+    this.#carrier = undefined;
+    this.#timer?.cancel();
+    if (this.#onAbort) this.#signal!.removeEventListener('abort', this.#onAbort);
+    this.#wakeReader();
+  }
+
+  #wakeReader(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+
+  #heard(): void {
+    if (this.#timer) this.#heardMs = this.#clock.monotonicMs();
+  }
+
+  #checkSilence(silenceMs: number): void {
+    const isAwaited = this.status === 0 || this.#wake !== undefined;
+    const leftMs = isAwaited ? this.#heardMs + silenceMs - this.#clock.monotonicMs() : silenceMs;
+    if (leftMs > 0) this.#timer = this.#clock.after(leftMs, () => this.#checkSilence(silenceMs));
+    else this.#abandon(new ClientError('TimedOut', `the server said nothing for ${silenceMs} ms`));
+  }
+}

@@ -1,0 +1,32 @@
+/** Headers of a request: a name may have several values, each of which is a line of its own. */
+
+import type { Impersonation } from '../config/cluster-config.ts';
+import { ClientError } from '../errors.ts';
+
+export type Headers = readonly (readonly [name: string, value: string])[];
+
+/** What says to act as somebody else. Each value of an extra is a header; its name may have what headers may not. */
+export function impersonationHeaders(impersonation: Impersonation | undefined): Headers {
+  if (!impersonation) return [];
+  const { user, groups = [], uid, extra = {} } = impersonation;
+  if (user === '')
+    throw new ClientError('InvalidKubeconfig', 'groups, uid and extra are impersonated only with a user');
+  return [
+    ['impersonate-user', user],
+    ...groups.map((group) => ['impersonate-group', group] as const),
+    ...(uid ? [['impersonate-uid', uid] as const] : []),
+    ...Object.entries(extra).flatMap(([key, values]) =>
+      values.map((value) => [`impersonate-extra-${encodedKey(key)}`, value] as const),
+    ),
+  ];
+}
+
+/** Percent signs and all that no name of a header has; the server decodes it. */
+const encodedKey = (key: string): string =>
+  Buffer.from(key.toLowerCase())
+    .toString('latin1')
+    .replaceAll(
+      /[^a-z0-9!#$&'*+\-.^_`|~]/g,
+      (one) => `%${one.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+    )
+    .toLowerCase();
