@@ -1,0 +1,88 @@
+/** The server of a test, without a socket: a control plane on a store in memory. What a cluster is, and a fleet's management plane. */
+
+import type { InProcessHandler } from '@hangar/client';
+import { systemClock, systemRandom } from '@hangar/core';
+import type { Clock, Random } from '@hangar/core';
+import { ApiServer, Authorization, CertificateAuthenticator } from '@hangar/server';
+import { openControlPlane, Outbound, privilegedGroup } from '@hangar/server';
+import type { ApiServerOptions, ControlPlane } from '@hangar/server';
+import { openMemoryStore } from '@hangar/store';
+import type { Store } from '@hangar/store';
+
+export interface WorldOptions {
+  /** Absent: the machine's. `virtualClock()` is time that the test moves. */
+  readonly clock?: Clock | undefined;
+  readonly random?: Random | undefined;
+}
+
+export interface RootPlaneOptions extends WorldOptions {
+  /** Absent: `masters`. See `TestClusterOptions`. */
+  readonly authorization?: 'masters' | 'rbac' | undefined;
+  readonly admits?: ApiServerOptions['admits'];
+}
+
+export interface RootPlane {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly store: Store;
+  readonly plane: ControlPlane;
+  readonly server: ApiServer;
+  readonly handler: InProcessHandler;
+  close(): Promise<void>;
+}
+
+export const bootstrapOptions = {
+  serviceAddress: '10.0.0.1',
+  serviceCidr: '10.0.0.0/24',
+  endpoint: { address: '127.0.0.1', port: 6443 },
+};
+
+/** No controller makes accounts here, so no pod can be asked to have one. */
+export const admission = { disabled: ['ServiceAccount'] };
+
+export const tellError = (error: Error): void => process.emitWarning(error);
+
+export async function openRootPlane(options: RootPlaneOptions): Promise<RootPlane> {
+  const { clock = systemClock, random = systemRandom } = options;
+  await using opened = new AsyncDisposableStack();
+  const store = await openMemoryStore({ clock });
+  opened.defer(() => store.close());
+  // Webhooks of tests are on this machine.
+  const outbound = new Outbound({ clock, allow: ['127.0.0.0/8', '::1/128'] });
+  opened.defer(() => outbound.close());
+  const { plane, close } = await openControlPlane({
+    name: 'root',
+    prefix: '/registry',
+    store,
+    clock,
+    random,
+    outbound,
+    admission,
+    bootstrap: bootstrapOptions,
+  });
+  opened.defer(close);
+  const authorizer =
+    options.authorization === 'rbac'
+      ? await Authorization.open(plane, { source: [{ type: 'RBAC', name: 'rbac' }], onError: tellError })
+      : privilegedGroup;
+  if (authorizer instanceof Authorization) opened.defer(() => authorizer.close());
+  const server = new ApiServer({
+    plane,
+    authenticators: [new CertificateAuthenticator(clock)],
+    authorizers: [authorizer],
+    health: { livez: [], readyz: [] },
+    address: () => '127.0.0.1:6443',
+    onError: tellError,
+    ...(options.admits ? { admits: options.admits } : {}),
+  });
+  const closing = opened.move();
+  return {
+    clock,
+    random,
+    store,
+    plane,
+    server,
+    handler: (request) => server.handle(request),
+    close: () => closing.disposeAsync(),
+  };
+}
