@@ -15,8 +15,19 @@
 
 export { localCluster } from './cluster.ts';
 export type { Cluster, ClusterName } from './cluster.ts';
-export type * from './cache/contract.ts';
-export type { ReconcileContext, Reconciler, Request, Result } from './controller/reconcile.ts';
+export * from './cache/index.ts';
+export * from './controller/index.ts';
+export { newCluster } from './new-cluster.ts';
+export type { NewClusterOptions } from './new-cluster.ts';
 export { RuntimeError, terminalError } from './errors.ts';
 export type { RuntimeErrorCode } from './errors.ts';
 export type * from './queue/contract.ts';
+export { Queue } from './queue/queue.ts';
+export type { QueueOptions } from './queue/queue.ts';
+export type { RateLimit } from './queue/rate-limit.ts';
+export * from './helpers/index.ts';
+export * from './leader-election/index.ts';
+export { MetricsRegistry } from './metrics/registry.ts';
+export type { MetricFamily } from './metrics/registry.ts';
+export * from './events/index.ts';
+export * from './manager/index.ts';

@@ -20,7 +20,10 @@ export interface DiscoveredCluster {
   readonly labels?: Readonly<Record<string, string>>;
   /** Of its share of work; absent: 1. */
   readonly weight?: number;
-  /** Makes what reaches it; not started. May reject, may hang: the engine bounds and retries it. */
+  /**
+   * Makes what reaches it; not started. May reject, may hang: the engine bounds and retries it, unless it rejects with `Terminal`: then
+   * only another fingerprint helps. When the cluster is over, the engine ends what `start` runs and then calls `client.close()`.
+   */
   open(signal: AbortSignal): Promise<Cluster>;
 }
 
@@ -43,15 +46,31 @@ export interface Provider {
 
 export interface Aware {
   /**
-   * Begins to work with the cluster until the signal fires. Returns at once; called again for the same name only after the signal
-   * of before has fired. `drained` of what it returns resolves when nothing is under way there any more.
+   * Begins to work with the cluster until the signal fires. Returns at once and never throws; called again for the same name only
+   * after the signal of before has fired. `drained` of what it returns resolves when nothing is under way there any more.
+   *
+   * **Replacement** (another config for the same cluster): the engine aborts the old signal with a `RuntimeError` of the code
+   * `ClusterReplaced` as its reason. Requests that were queued then wait, undispatched and with their back-off, for the next
+   * `engage` of the name, which may come at once or after the new one has been opened, and need not await `drained` of the old:
+   * no request is ever reconciled twice at a time. Should it not come after all, `abandon` of the old engagement drops them.
+   * Every other reason: what is queued of the cluster is dropped.
    */
-  engage(name: ClusterName, cluster: Cluster, signal: AbortSignal): Engagement;
+  engage(name: ClusterName, cluster: Cluster, signal: AbortSignal, options?: EngageOptions): Engagement;
+}
+
+export interface EngageOptions {
+  /**
+   * Checked at every dispatch: where it throws, the cluster's requests wait, undispatched, until the right is proven again or the
+   * signal fires. Absent: the cluster is this process's own, for ever.
+   */
+  readonly ownership?: Pick<Ownership, 'check'>;
 }
 
 export interface Engagement {
   /** After the signal fired: resolves when no work is under way. */
   readonly drained: () => Promise<void>;
+  /** After a signal that said `ClusterReplaced`, when no other comes after all: drops what was kept for it. Idempotent. */
+  readonly abandon?: () => void;
 }
 
 /** The right to work on a cluster, as long as it lasts. */
@@ -70,6 +89,8 @@ export interface Ownership {
 export interface Coordinator {
   /** Called for every cluster that is known, as soon as it is. Returns the way to take it back. */
   follow(cluster: Pick<DiscoveredCluster, 'name' | 'labels' | 'weight'>, claim: Claim): () => void;
+  /** Labels or weight of one that is followed are others now. Absent: it is taken back and followed anew, which is a hand-over. */
+  changed?(cluster: Pick<DiscoveredCluster, 'name' | 'labels' | 'weight'>): void;
   /** Until the signal; releases in good order then. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -84,7 +105,10 @@ export interface Claim {
 
 /** Where clusters are asked for by name. */
 export interface Clusters {
-  /** Throws `ClusterNotFound` or `ClusterNotOwned`, which end retries. */
+  /**
+   * Throws `ClusterNotFound` or `ClusterNotOwned`, which end retries; `EngageFailed` while a cluster that is known and owned is not open,
+   * which may pass. What it gives is fenced: writes are rejected with `Fenced` as soon as the cluster is no longer this process's.
+   */
   get(name: ClusterName): Cluster;
   names(): Iterable<ClusterName>;
 }

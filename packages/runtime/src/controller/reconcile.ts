@@ -11,7 +11,7 @@ export interface Request extends ObjectKey {
 
 /** Nothing: done. */
 export interface Result {
-  /** Look again then, whatever happens until then. */
+  /** Look again then, or before when something happens: then this look is over, too. Failures are forgotten. */
   readonly requeueAfterMs?: number;
   /** Look again soon, with back-off. */
   readonly requeue?: boolean;
@@ -23,7 +23,7 @@ export interface ReconcileContext {
   readonly cluster: Cluster;
   /** The cluster's own. */
   readonly client: Client;
-  /** Fires when the cluster is given up or the manager stops: what is under way should end. */
+  /** Fires when the cluster is given up, the manager stops, or the reconcile takes too long: what is under way should end. */
   readonly signal: AbortSignal;
   readonly log: Logger;
 }

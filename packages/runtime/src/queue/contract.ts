@@ -1,8 +1,9 @@
 /**
  * Which requests are to be reconciled, each once however often it was asked for, never two of the same at a time.
  *
- * Among what is ready, the highest priority goes first; within a priority clusters take turns, so that one with ten thousand
- * requests does not delay another's one; within a cluster, first come first served.
+ * Among what is ready, the highest priority goes first, always: as in controller-runtime, a steady stream of a high priority
+ * starves a low one. (The low one is what was there at a start; news must not wait behind it.) Within a priority clusters take
+ * turns, so that one with ten thousand requests does not delay another's one; within a cluster, first come first served.
  */
 
 import type { Request } from '../controller/reconcile.ts';
@@ -21,6 +22,11 @@ export interface Taken {
   readonly priority: number;
 }
 
+export interface ShutDownOptions {
+  /** What is ready is still taken and done first. Absent: it is dropped. What is delayed, or of a paused cluster, is dropped. */
+  readonly drain?: boolean;
+}
+
 export interface RequestQueue {
   /** No-op once it is shut down. */
   add(request: Request, options?: AddOptions): void;
@@ -33,10 +39,13 @@ export interface RequestQueue {
   /** Its back-off begins anew. */
   forget(request: Request): void;
   retriesOf(request: Request): number;
+  /** Nothing of the cluster is taken until `resume`; it may be added. Of one that has nothing queued, too. */
+  pause(cluster: string): void;
+  resume(cluster: string): void;
   /** Drops what waits of a cluster; resolves when what is under way of it is done. */
   removeCluster(cluster: string): Promise<void>;
-  /** Ready and waiting. */
+  /** Not yet taken: ready, delayed, or added again while under way. */
   readonly length: number;
-  /** Takes nothing more. Resolves when what was taken is done. */
-  shutDown(): Promise<void>;
+  /** Adds nothing more. Resolves when what was taken is done, and with `drain` what was ready, too. */
+  shutDown(options?: ShutDownOptions): Promise<void>;
 }

@@ -1,0 +1,59 @@
+/**
+ * A copy of decoded JSON: objects, arrays, strings, numbers, booleans, null, and nothing else. Many times as fast as
+ * `structuredClone`, which has to think of everything (see object-store.bench.ts).
+ *
+ * However deep it is: kube-apiserver takes objects of ten thousand levels, more than the stack has room for, and whoever may write
+ * one must not thereby stop those who read it.
+ */
+export function cloneJson<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  try {
+    return cloneObject(value) as T;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return cloneDeep(value) as T;
+  }
+}
+
+function cloneObject(value: object): unknown {
+  if (Array.isArray(value)) return cloneItems(value);
+  const copy: Record<string, unknown> = {};
+  for (const name in value) {
+    const field = (value as Record<string, unknown>)[name];
+    set(copy, name, typeof field === 'object' && field !== null ? cloneObject(field) : field);
+  }
+  return copy;
+}
+
+function set(object: Record<string, unknown>, name: string, value: unknown): void {
+  // As a field: by assignment it would be the prototype.
+  if (name === '__proto__') Object.defineProperty(object, name, { value, ...plainField });
+  else object[name] = value;
+}
+
+const plainField = { enumerable: true, configurable: true, writable: true };
+
+function cloneItems(items: readonly unknown[]): unknown[] {
+  const copy = Array.from<unknown>({ length: items.length });
+  for (let at = 0; at < items.length; at++) {
+    const item = items[at];
+    copy[at] = typeof item === 'object' && item !== null ? cloneObject(item) : item;
+  }
+  return copy;
+}
+
+/** Slower, and without the stack. */
+function cloneDeep(value: object): object {
+  const emptyOf = (one: object): object => (Array.isArray(one) ? [] : {});
+  const root = emptyOf(value);
+  const left: [from: object, to: object][] = [[value, root]];
+  for (let next = left.pop(); next; next = left.pop()) {
+    const [from, to] = next;
+    for (const [name, field] of Object.entries(from)) {
+      const copy: unknown = typeof field === 'object' && field !== null ? emptyOf(field) : field;
+      if (copy !== field) left.push([field as object, copy as object]);
+      set(to as Record<string, unknown>, name, copy);
+    }
+  }
+  return root;
+}

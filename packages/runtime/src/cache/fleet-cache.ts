@@ -1,0 +1,113 @@
+/**
+ * The cache of a whole fleet: one list and one watch for each kind, whatever the number of clusters. Each cluster's own cache is a
+ * view of it, which costs next to nothing while nobody asks it, and is gone with its signal.
+ *
+ * Its client is one of all clusters (Hangar's `/clusters/STAR/control-plane`, STAR being `*`), whose objects say in
+ * `metadata.clusterName` whose they are. That is taken off before an object is kept: nothing that is read here carries it into a write.
+ * Objects of clusters that nobody has a view of are kept too, so that a view is complete as soon as it is made.
+ */
+
+import { groupOf } from '@hangar/client';
+import type { ApiObject, Client, GetOptions, Kind, ListOptions, ObjectKey, ObjectList } from '@hangar/client';
+import { notFound } from '@hangar/api/status';
+import type { ClusterName } from '../cluster.ts';
+import type { CacheOptions } from './cache-options.ts';
+import type { CacheListOptions, CacheReadOptions, IndexFunction, InformerOptions } from './contract.ts';
+import { FleetInformer } from './fleet-informer.ts';
+import { FleetView } from './fleet-view.ts';
+import { InformerRegistry } from './informer-registry.ts';
+import { namespaceOf, readable, waitForSync } from './reading.ts';
+import { Running } from './running.ts';
+import { selected } from './selection.ts';
+import { newWorld } from './world.ts';
+import type { CacheWorld, Injected } from './world.ts';
+
+export interface FleetCacheOptions extends Injected {
+  /** Of all clusters. */
+  readonly client: Client;
+  readonly options?: CacheOptions | undefined;
+}
+
+export class FleetCache {
+  readonly #options: CacheOptions;
+  readonly #world: CacheWorld;
+  readonly #informers: InformerRegistry<FleetInformer<ApiObject>>;
+  readonly #running = new Running();
+
+  constructor({ client, options = {}, ...injected }: FleetCacheOptions) {
+    this.#options = options;
+    const world = (this.#world = newWorld(injected, options));
+    this.#informers = new InformerRegistry(
+      options,
+      (made) => {
+        const informer = new FleetInformer({ ...made, client, world });
+        this.#running.add(informer);
+        return informer;
+      },
+      injected.log,
+    );
+  }
+
+  /** A cache of its own each time: handlers that are added to it go with it. */
+  cluster(name: ClusterName): FleetView {
+    return new FleetView(this, name);
+  }
+
+  /** Begins to follow a kind, if nobody did. */
+  informer<T extends ApiObject>(kind: Kind<T>, options?: InformerOptions<T>): FleetInformer<T> {
+    return this.#informers.informer(kind, options) as unknown as FleetInformer<T>;
+  }
+
+  /** For all clusters. As of `Cache`. */
+  addIndex<T extends ApiObject>(kind: Kind<T>, name: string, values: IndexFunction<T>): void {
+    this.#informers.addIndex(kind, name, values);
+  }
+
+  /** Every informer that exists now. */
+  async synced(signal?: AbortSignal): Promise<void> {
+    await Promise.all([...this.#informers.all()].map((informer) => informer.synced(signal)));
+  }
+
+  /** Until the signal. Once. */
+  start(signal: AbortSignal): Promise<void> {
+    return this.#running.run(signal);
+  }
+
+  async get<T extends ApiObject>(
+    cluster: ClusterName,
+    kind: Kind<T>,
+    key: ObjectKey,
+    options: GetOptions & CacheReadOptions = {},
+  ): Promise<T> {
+    const informer = this.#readable(kind, key.namespace, options);
+    if (!informer.hasSynced) await this.#wait(informer, options.signal);
+    const found = informer.storeOf(cluster).get(kind.isNamespaced ? key.namespace : undefined, key.name);
+    if (found === undefined) throw notFound({ group: groupOf(kind), resource: kind.plural }, key.name);
+    return found;
+  }
+
+  async list<T extends ApiObject>(
+    cluster: ClusterName,
+    kind: Kind<T>,
+    options: ListOptions & CacheListOptions = {},
+  ): Promise<ObjectList<T>> {
+    const namespace = namespaceOf(kind, options.namespace);
+    const informer = this.#readable(kind, namespace, options);
+    if (!informer.hasSynced) await this.#wait(informer, options.signal);
+    const items = selected(informer.storeOf(cluster), { ...options, namespace });
+    return { items, resourceVersion: informer.resourceVersion };
+  }
+
+  #readable<T extends ApiObject>(
+    kind: Kind<T>,
+    namespace: string | undefined,
+    options: (GetOptions | ListOptions) & CacheReadOptions,
+  ): FleetInformer<T> {
+    const from = { running: this.#running, informers: this.#informers };
+    return readable(from, kind, namespace, options) as unknown as FleetInformer<T>;
+  }
+
+  #wait<T extends ApiObject>(informer: FleetInformer<T>, signal: AbortSignal | undefined): Promise<void> {
+    return waitForSync(informer, { ...this.#options, clock: this.#world.clock, signal });
+  }
+}

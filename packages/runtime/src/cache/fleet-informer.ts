@@ -1,0 +1,173 @@
+/**
+ * One kind of all clusters of a fleet, on one stream: a replica for each cluster that has objects or handlers, so that an event is
+ * told to the handlers of its cluster and nobody else is asked.
+ */
+
+import { ClientError, keyOf } from '@hangar/client';
+import type { ApiObject, Client, Kind, ObjectKey } from '@hangar/client';
+import type { ClusterName } from '../cluster.ts';
+import { RuntimeError } from '../errors.ts';
+import { clusterOf, withoutCluster } from './cluster-of.ts';
+import type { EventHandler, InformerHealth, InformerOptions, Registration } from './contract.ts';
+import type { Indexes } from './indexes.ts';
+import { Latch } from './latch.ts';
+import { ObjectStore } from './object-store.ts';
+import { Reflector } from './reflector.ts';
+import type { ReflectorTarget } from './reflector.ts';
+import { Replica } from './replica.ts';
+import type { ReplicaOptions } from './replica.ts';
+import { sourceOf } from './source.ts';
+import type { Transform } from './transforms.ts';
+import { inTurns, keeper } from './world.ts';
+import type { CacheWorld } from './world.ts';
+
+export interface FleetInformerOptions<T extends ApiObject> {
+  /** Of all clusters. */
+  readonly client: Client;
+  readonly kind: Kind<T>;
+  readonly options: InformerOptions<T>;
+  readonly indexes: Indexes<T>;
+  readonly world: CacheWorld;
+}
+
+interface Placed<T> {
+  readonly cluster: ClusterName;
+  readonly object: T;
+}
+
+export class FleetInformer<T extends ApiObject> implements ReflectorTarget<T, Placed<T>> {
+  readonly kind: Kind<T>;
+  readonly namespace: string | undefined;
+  readonly #world: CacheWorld;
+  readonly #replicaOptions: ReplicaOptions<T>;
+  readonly #replicas = new Map<ClusterName, Replica<T>>();
+  readonly #nothing: ObjectStore<T>;
+  readonly #keep: Transform<T>;
+  readonly #synced = new Latch();
+  readonly #reflector: Reflector<T, Placed<T>>;
+  #ended: Error | undefined;
+
+  constructor({ client, kind, options, indexes, world }: FleetInformerOptions<T>) {
+    if (options.namespaces) throw new RuntimeError('InvalidOptions', 'a fleet keeps one namespace, or all');
+    this.kind = kind;
+    this.namespace = kind.isNamespaced ? options.namespace : undefined;
+    this.#world = world;
+    this.#replicaOptions = { indexes, turns: world.turns, log: world.log };
+    this.#nothing = new ObjectStore(indexes);
+    this.#keep = keeper(world, kind, options.transform);
+    const log = world.log?.child({ kind: kind.kind });
+    this.#reflector = new Reflector({ ...world, source: sourceOf(client, kind, options), target: this, log });
+  }
+
+  get hasSynced(): boolean {
+    return this.#synced.isOpen;
+  }
+
+  get health(): InformerHealth {
+    return this.#reflector.health;
+  }
+
+  get resourceVersion(): string {
+    return this.#reflector.resourceVersion;
+  }
+
+  covers(namespace: string | undefined): boolean {
+    return this.namespace === undefined || this.namespace === namespace;
+  }
+
+  synced(signal?: AbortSignal): Promise<void> {
+    return this.#synced.wait(signal);
+  }
+
+  /** For reading now: another one may be the cluster's later. */
+  storeOf(cluster: ClusterName): ObjectStore<T> {
+    return this.#replicas.get(cluster)?.store ?? this.#nothing;
+  }
+
+  addHandler(cluster: ClusterName, handler: EventHandler<T>, onRemoved: () => void): Registration {
+    const registration = this.#made(cluster).addHandler(handler, this.hasSynced, () => {
+      this.#dropIfIdle(cluster);
+      onRemoved();
+    });
+    if (this.#ended) registration.end(this.#ended);
+    return registration;
+  }
+
+  fillIndex(name: string): void {
+    for (const replica of this.#replicas.values()) replica.store.fillIndex(name);
+  }
+
+  /** Until the signal. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#reflector.run(signal);
+    const ended = new RuntimeError('CacheNotSynced', `the cache of ${this.kind.plural} ended before it was complete`);
+    this.#ended = ended;
+    this.#synced.fail(ended);
+    for (const replica of this.#replicas.values()) replica.ended(ended);
+  }
+
+  keep(object: T): Placed<T> | undefined {
+    const cluster = insistOnCluster(object);
+    const kept = this.#keep(withoutCluster(object));
+    return kept && { cluster, object: kept };
+  }
+
+  async replace(objects: Iterable<Placed<T>>, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#world;
+    const isInitial = !this.hasSynced;
+    const there = new Set<T>();
+    const put = ({ cluster, object }: Placed<T>): void => void there.add(this.#made(cluster).put(object, isInitial));
+    if (!(await inTurns(clock, objects, signal, put))) return;
+    const removeGone = ({ cluster, object }: Placed<T>): void => {
+      if (!there.has(object)) this.#remove(cluster, keyOf(object));
+    };
+    if (!(await inTurns(clock, this.#all(), signal, removeGone)) || !isInitial) return;
+    this.#synced.open();
+    for (const replica of this.#replicas.values()) replica.informerSynced();
+  }
+
+  put(object: T): void {
+    const cluster = insistOnCluster(object);
+    const key = keyOf(object);
+    const kept = this.#keep(withoutCluster(object));
+    if (kept) this.#made(cluster).put(kept, false);
+    else this.#remove(cluster, key);
+  }
+
+  remove(object: T): void {
+    const cluster = insistOnCluster(object);
+    this.#remove(cluster, keyOf(object), this.#keep(withoutCluster(object)));
+  }
+
+  #remove(cluster: ClusterName, key: ObjectKey, last?: T): void {
+    this.#replicas.get(cluster)?.remove(key, last);
+    this.#dropIfIdle(cluster);
+  }
+
+  *#all(): Generator<Placed<T>, void, void> {
+    for (const [cluster, replica] of this.#replicas) {
+      for (const object of replica.store.all()) yield { cluster, object };
+    }
+  }
+
+  #made(cluster: ClusterName): Replica<T> {
+    let replica = this.#replicas.get(cluster);
+    if (!replica) this.#replicas.set(cluster, (replica = new Replica(this.#replicaOptions)));
+    return replica;
+  }
+
+  #dropIfIdle(cluster: ClusterName): void {
+    const replica = this.#replicas.get(cluster);
+    if (replica && !replica.hasHandlers && replica.store.size === 0) this.#replicas.delete(cluster);
+  }
+}
+
+/** Throws `MalformedAnswer`: it would be anybody's. */
+function insistOnCluster(object: ApiObject): ClusterName {
+  const cluster = clusterOf(object);
+  if (cluster) return cluster;
+  throw new ClientError(
+    'MalformedAnswer',
+    'an object that does not say whose it is: the client is not one of all clusters',
+  );
+}

@@ -1,0 +1,21 @@
+/**
+ * A cluster's objects in memory, up to date.
+ *
+ *   reflector ──objects, events──► replica (store + handlers) ◄── informer ◄── cache ◄── cached client
+ *
+ * `ClusterCache` has an informer for each kind; `FleetCache` has one for each kind of a thousand clusters.
+ */
+
+export type * from './contract.ts';
+export { CachedClient } from './cached-client.ts';
+export type { CachedClientOptions } from './cached-client.ts';
+export { cloneJson } from './clone-json.ts';
+export { kindOptions } from './cache-options.ts';
+export type { CacheOptions, KindOptions } from './cache-options.ts';
+export { ClusterCache } from './cluster-cache.ts';
+export type { ClusterCacheOptions } from './cluster-cache.ts';
+export { FleetCache } from './fleet-cache.ts';
+export type { FleetCacheOptions } from './fleet-cache.ts';
+export type { FleetView } from './fleet-view.ts';
+export { allTransforms, withoutLastApplied, withoutManagedFields } from './transforms.ts';
+export type { Transform } from './transforms.ts';

@@ -1,0 +1,57 @@
+/** Which indexes a kind has: by name, for all stores that have objects of it. */
+
+import type { ApiObject } from '@hangar/client';
+import { asError } from '@hangar/core';
+import type { Logger } from '@hangar/core';
+import { RuntimeError } from '../errors.ts';
+import type { IndexFunction } from './contract.ts';
+
+const none: readonly string[] = [];
+
+export class Indexes<T extends ApiObject> {
+  readonly #functions = new Map<string, IndexFunction<T>>();
+  readonly #log: Logger | undefined;
+
+  constructor(log: Logger | undefined) {
+    this.#log = log;
+  }
+
+  get names(): Iterable<string> {
+    return this.#functions.keys();
+  }
+
+  has(name: string): boolean {
+    return this.#functions.has(name);
+  }
+
+  /**
+   * False: it was there. A thousand clusters that share their indexes each add the same one, mostly as a function of its own:
+   * functions of the same text are taken for the same.
+   */
+  add(name: string, values: IndexFunction<T>): boolean {
+    const known = this.#functions.get(name);
+    if (known === undefined) {
+      this.#functions.set(name, values);
+      return true;
+    }
+    if (known === values || known.toString() === values.toString()) return false;
+    throw new RuntimeError('InvalidOptions', `there is another index "${name}"`);
+  }
+
+  /** Never throws: an object that cannot be indexed must not stop those that can. */
+  valuesOf(name: string, object: T): readonly string[] {
+    try {
+      return this.#functions.get(name)?.(object) ?? none;
+    } catch (error) {
+      this.#log?.error('an index function failed', {
+        index: name,
+        object: object.metadata.name,
+        error: asError(error),
+      });
+      return none;
+    }
+  }
+}
+
+export const unknownIndex = (name: string): RuntimeError =>
+  new RuntimeError('UnknownIndex', `there is no index "${name}": add it to the cache first`);

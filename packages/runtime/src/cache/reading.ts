@@ -1,0 +1,91 @@
+/** What reads of a cache have in common, of one cluster's and of a fleet's. */
+
+import type { GetOptions, KindNames, ListOptions } from '@hangar/client';
+import type { Clock } from '@hangar/core';
+import { RuntimeError } from '../errors.ts';
+import type { CacheReadOptions, Informer } from './contract.ts';
+import type { InformerRegistry, Registered } from './informer-registry.ts';
+import type { Running } from './running.ts';
+
+/** As a server reads it: an empty one is all of them, and what is in none is found wherever it is looked for. */
+export const namespaceOf = ({ isNamespaced }: KindNames, namespace: string | undefined): string | undefined =>
+  isNamespaced && namespace !== '' ? namespace : undefined;
+
+/** Whether objects of the namespace are kept; undefined: of all of them. */
+interface Covering extends Registered {
+  covers(namespace: string | undefined): boolean;
+}
+
+/** The informer that answers, once it has its first list. Throws `CacheNotStarted` and `NotInCache`. */
+export function readable<I extends Covering>(
+  { running, informers }: { readonly running: Running; readonly informers: InformerRegistry<I> },
+  kind: KindNames,
+  namespace: string | undefined,
+  options: (GetOptions | ListOptions) & CacheReadOptions,
+): I {
+  if (!running.hasStarted) throw new RuntimeError('CacheNotStarted', 'a cache was read before its start');
+  const reading = informers.reading(kind);
+  insistOnCachedRead(kind, reading.isMetadataOnly, options);
+  // Not before it is certain that it can answer.
+  const informer = (reading.informer ??= informers.informer(kind));
+  insistOnNamespace(informer, namespace);
+  return informer;
+}
+
+/** Throws `NotInCache` for what only a server can answer. */
+function insistOnCachedRead(
+  { plural }: KindNames,
+  isMetadataOnly: boolean,
+  { resourceVersion, metadataOnly, ...options }: (GetOptions | ListOptions) & CacheReadOptions,
+): void {
+  const refuse = (why: string): never => {
+    throw new RuntimeError('NotInCache', `${plural}: ${why}`);
+  };
+  // '0' is whatever is at hand.
+  if (resourceVersion && resourceVersion !== '0') refuse('a cache does not know versions');
+  if ('continue' in options && options.continue) refuse('a cache has no pages');
+  if (isMetadataOnly && !metadataOnly) refuse('only metadata is kept');
+}
+
+/** Throws `NotInCache` for a namespace, or all of them, where the informer has only some others. */
+function insistOnNamespace(informer: Covering, namespace: string | undefined): void {
+  const { kind } = informer;
+  if (!kind.isNamespaced || informer.covers(namespace)) return;
+  const where = namespace === undefined ? 'all namespaces' : `namespace "${namespace}"`;
+  throw new RuntimeError('NotInCache', `${kind.plural} of ${where} are not kept`);
+}
+
+export interface WaitOptions {
+  readonly clock: Clock;
+  readonly readTimeoutMs?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Rejects with `Aborted` by its signal, with `CacheNotSynced` in time, then with what keeps the informer from its list as cause. */
+export async function waitForSync(
+  informer: Pick<Informer, 'synced' | 'health'> & { readonly kind: KindNames },
+  { clock, readTimeoutMs = 30_000, signal }: WaitOptions,
+): Promise<void> {
+  let isLate = false;
+  const waiting = new AbortController();
+  const onAbort = (): void => waiting.abort(signal!.reason);
+  if (signal?.aborted) onAbort();
+  else signal?.addEventListener('abort', onAbort, { once: true });
+  const timer = clock.after(readTimeoutMs, () => {
+    isLate = true;
+    waiting.abort();
+  });
+  try {
+    await informer.synced(waiting.signal);
+  } catch (error) {
+    if (!isLate) throw error;
+    const { lastError: cause } = informer.health;
+    const why = cause ? `: ${cause.message}` : '';
+    throw new RuntimeError('CacheNotSynced', `no list of ${informer.kind.plural} in ${readTimeoutMs} ms${why}`, {
+      cause,
+    });
+  } finally {
+    timer.cancel();
+    signal?.removeEventListener('abort', onAbort);
+  }
+}

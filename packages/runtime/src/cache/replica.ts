@@ -1,0 +1,98 @@
+/**
+ * What is known of one kind in one cluster, and who is told of changes. The object is in the store before anybody hears of it.
+ *
+ *     put(v1)             onAdd(v1)
+ *     put(v2)             onUpdate(v1, v2)
+ *     put(v1 of another)  onDelete(v2), onAdd(v1): the object of before was deleted and one of the same name was made
+ *     remove(v2)          onDelete(v2)
+ */
+
+import type { ApiObject, ObjectKey } from '@hangar/client';
+import type { Logger } from '@hangar/core';
+import type { EventHandler } from './contract.ts';
+import type { Indexes } from './indexes.ts';
+import { ObjectStore } from './object-store.ts';
+import { HandlerRegistration } from './registration.ts';
+import { sameJson } from './same-json.ts';
+import type { Turns } from './turns.ts';
+
+export interface ReplicaOptions<T extends ApiObject> {
+  readonly indexes: Indexes<T>;
+  readonly turns: Turns;
+  readonly log: Logger | undefined;
+}
+
+export class Replica<T extends ApiObject> {
+  readonly store: ObjectStore<T>;
+  readonly #turns: Turns;
+  readonly #log: Logger | undefined;
+  /** Never changed, only replaced: whoever is being told goes on with the one of then. */
+  #registrations: readonly HandlerRegistration<T>[] = [];
+
+  constructor({ indexes, turns, log }: ReplicaOptions<T>) {
+    this.store = new ObjectStore(indexes);
+    this.#turns = turns;
+    this.#log = log;
+  }
+
+  get hasHandlers(): boolean {
+    return this.#registrations.length > 0;
+  }
+
+  /** Returns what is kept: the object of before when nothing changed, of which nobody is told then. */
+  put(object: T, isInitial: boolean): T {
+    const { metadata } = object;
+    const before = this.store.get(metadata.namespace, metadata.name!);
+    if (before === undefined) {
+      this.store.put(object);
+      this.#tell(undefined, object, isInitial);
+      return object;
+    }
+    if (before.metadata.uid !== metadata.uid) {
+      this.store.delete(metadata.namespace, metadata.name!);
+      this.#tell(before, undefined, false);
+      this.store.put(object);
+      this.#tell(undefined, object, false);
+      return object;
+    }
+    // A server that was set back can have another object under the same version: only the same content is no news.
+    if (before.metadata.resourceVersion === metadata.resourceVersion && sameJson(before, object)) return before;
+    this.store.put(object);
+    this.#tell(before, object, false);
+    return object;
+  }
+
+  /** `last`: the newest that is known of it; absent: what was in the store. */
+  remove({ namespace, name }: ObjectKey, last?: T): void {
+    const before = this.store.delete(namespace, name);
+    if (before !== undefined) this.#tell(last ?? before, undefined, false);
+  }
+
+  addHandler(handler: EventHandler<T>, isInformerSynced: boolean, onRemoved?: () => void): HandlerRegistration<T> {
+    const registration = new HandlerRegistration<T>({
+      handler,
+      objects: [...this.store.all()],
+      isInformerSynced,
+      log: this.#log,
+      onRemoved: () => {
+        this.#registrations = this.#registrations.filter((one) => one !== registration);
+        onRemoved?.();
+      },
+    });
+    this.#registrations = [...this.#registrations, registration];
+    if (registration.isReplaying) this.#turns.add(registration);
+    return registration;
+  }
+
+  informerSynced(): void {
+    for (const registration of this.#registrations) registration.informerSynced();
+  }
+
+  ended(error: Error): void {
+    for (const registration of this.#registrations) registration.end(error);
+  }
+
+  #tell(before: T | undefined, after: T | undefined, isInitial: boolean): void {
+    for (const registration of this.#registrations) registration.tell(before, after, isInitial);
+  }
+}

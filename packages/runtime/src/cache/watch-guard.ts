@@ -1,0 +1,76 @@
+/**
+ * Cuts a watch that cannot be alive any more: one that is open for longer than the server was asked to keep it, or one of which
+ * nothing comes while something has to. A connection that broke without a word would otherwise be waited for for ever.
+ */
+
+import { ClientError } from '@hangar/client';
+import type { Clock, Timer } from '@hangar/core';
+
+export interface WatchGuardOptions {
+  readonly clock: Clock;
+  /** Passed on. */
+  readonly signal: AbortSignal;
+  readonly lifetimeMs: number;
+  /** Absent: it may be silent for all its life. */
+  readonly silenceMs?: number | undefined;
+}
+
+export class WatchGuard {
+  readonly #clock: Clock;
+  readonly #outer: AbortSignal;
+  readonly #controller = new AbortController();
+  readonly #onAbort = (): void => this.#controller.abort(this.#outer.reason);
+  readonly #endMs: number;
+  #silenceMs: number;
+  #heardMs: number;
+  #timer: Timer | undefined;
+  #reason: Error | undefined;
+
+  constructor({ clock, signal, lifetimeMs, silenceMs = Infinity }: WatchGuardOptions) {
+    this.#clock = clock;
+    this.#outer = signal;
+    this.#heardMs = clock.monotonicMs();
+    this.#endMs = this.#heardMs + lifetimeMs;
+    this.#silenceMs = silenceMs;
+    if (signal.aborted) this.#onAbort();
+    else signal.addEventListener('abort', this.#onAbort, { once: true });
+    this.#wait(this.#heardMs);
+  }
+
+  /** For the watch. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Why it was cut; undefined when it was not. */
+  get reason(): Error | undefined {
+    return this.#reason;
+  }
+
+  heard(): void {
+    this.#heardMs = this.#clock.monotonicMs();
+  }
+
+  /** From now on it may be silent. */
+  allowSilence(): void {
+    this.#silenceMs = Infinity;
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+    this.#outer.removeEventListener('abort', this.#onAbort);
+  }
+
+  #wait(nowMs: number): void {
+    const dueMs = Math.min(this.#endMs, this.#heardMs + this.#silenceMs);
+    this.#timer = this.#clock.after(Math.max(0, dueMs - nowMs), () => this.#check());
+  }
+
+  #check(): void {
+    const nowMs = this.#clock.monotonicMs();
+    const silentMs = nowMs - this.#heardMs;
+    if (nowMs < this.#endMs && silentMs < this.#silenceMs) return this.#wait(nowMs);
+    this.#reason = new ClientError('TimedOut', `a watch of which nothing came for ${Math.round(silentMs / 1_000)} s`);
+    this.#controller.abort(this.#reason);
+  }
+}

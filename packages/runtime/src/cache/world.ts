@@ -1,0 +1,69 @@
+/** What all informers of a cache have in common. */
+
+import type { ApiObject, Kind } from '@hangar/client';
+import { asError, breathe, systemClock, systemRandom } from '@hangar/core';
+import type { Clock, Logger, Random } from '@hangar/core';
+import type { Transform } from './transforms.ts';
+import type { CacheOptions } from './cache-options.ts';
+import { SharedStrings } from './strings.ts';
+import { Turns } from './turns.ts';
+
+export interface CacheWorld {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger | undefined;
+  readonly turns: Turns;
+  readonly strings: SharedStrings;
+  readonly watchList: boolean;
+}
+
+export interface Injected {
+  readonly clock?: Clock | undefined;
+  readonly random?: Random | undefined;
+  readonly log?: Logger | undefined;
+}
+
+export const newWorld = (
+  { clock = systemClock, random = systemRandom, log }: Injected,
+  { watchList = true }: CacheOptions,
+): CacheWorld => ({ clock, random, log, turns: new Turns(clock), strings: new SharedStrings(), watchList });
+
+/** What is kept of an object, as its informer was told. Never throws. */
+export function keeper<T extends ApiObject>(
+  { log, strings }: Pick<CacheWorld, 'log' | 'strings'>,
+  kind: Kind<T>,
+  transform: Transform<T> | undefined,
+): Transform<T> {
+  return (object) => {
+    let kept: T | undefined = object;
+    if (transform) {
+      try {
+        kept = transform(object);
+      } catch (error) {
+        const { namespace, name } = object.metadata;
+        log?.error('a transform failed: the object is kept as it came', { namespace, name, error: asError(error) });
+      }
+    }
+    if (kept !== undefined) strings.share(kind, kept);
+    return kept;
+  };
+}
+
+const atOnce = 500;
+
+/** Lets input and output through now and then. Stops, with false, when the signal fires meanwhile. */
+export async function inTurns<T>(
+  clock: Clock,
+  items: Iterable<T>,
+  signal: AbortSignal,
+  each: (item: T) => void,
+): Promise<boolean> {
+  let count = 0;
+  for (const item of items) {
+    each(item);
+    if (++count % atOnce !== 0) continue;
+    await breathe(clock);
+    if (signal.aborted) return false;
+  }
+  return true;
+}

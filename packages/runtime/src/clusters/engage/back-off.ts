@@ -1,0 +1,14 @@
+/** How long to wait after failures in a row: doubling, bounded, and never the same for two that failed together. */
+
+import type { Random } from '@hangar/core';
+
+export interface BackOff {
+  readonly baseMs: number;
+  readonly maxMs: number;
+}
+
+/** `failures` counts from 1. Between half of the delay and all of it. */
+export function backOffMs({ baseMs, maxMs }: BackOff, failures: number, random: Random): number {
+  const delayMs = Math.min(maxMs, baseMs * 2 ** Math.min(failures - 1, 30));
+  return delayMs * (0.5 + random.fraction() / 2);
+}

@@ -1,0 +1,195 @@
+/**
+ * From what a provider discovers to what controllers work on. The engine knows every cluster as a `Member` and only passes on what it
+ * hears; nothing here waits for a cluster, so none can delay another.
+ *
+ *   const engine = new ClusterEngine({ provider: kubeconfigSecrets({ … }) });
+ *   engine.addAware(controller);
+ *   await engine.run(signal);
+ */
+
+import type { ApiObject, Kind } from '@hangar/client';
+import { systemClock, systemRandom } from '@hangar/core';
+import type { Clock, Logger, Random } from '@hangar/core';
+import type { IndexFunction } from '../../cache/contract.ts';
+import { localCluster } from '../../cluster.ts';
+import type { Cluster, ClusterName } from '../../cluster.ts';
+import { RuntimeError } from '../../errors.ts';
+import type { MetricsRegistry } from '../../metrics/registry.ts';
+import type { Aware, Clusters, Coordinator, Discovery, Provider } from '../contract.ts';
+import type { BackOff } from './back-off.ts';
+import { Member } from './member.ts';
+import { EngineMetrics } from './metrics.ts';
+import { aborted, attempted, orAborted } from './or-aborted.ts';
+import { soleOwner } from './sole-owner.ts';
+import { Starts } from './starts.ts';
+import type { ClusterState, ClusterStatus } from './status.ts';
+import type { AddedIndex, EngineWorld } from './world.ts';
+
+export interface ClusterEngineOptions {
+  readonly provider: Provider;
+  /** Absent: every cluster is this process's. */
+  readonly coordinator?: Coordinator;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly log?: Logger;
+  readonly metrics?: MetricsRegistry;
+  /** From the beginning of an attempt until the cluster's caches are here. */
+  readonly engageTimeoutMs?: number;
+  /** How long work may take to end after its cluster was given up. It is fenced then and left behind. */
+  readonly drainTimeoutMs?: number;
+  /** Clusters that are opened at a time; those that only wait for a network do not count for long (see `Starts`). */
+  readonly openConcurrency?: number;
+  /** Changes of a cluster's config are waited for this long, for the last of several. */
+  readonly debounceMs?: number;
+  /** Between attempts. */
+  readonly backOff?: BackOff;
+}
+
+/** Who has not opened after this time is waiting, not working. */
+const lendAfterMs = 100;
+
+export class ClusterEngine implements Clusters {
+  readonly #provider: Provider;
+  readonly #world: EngineWorld & { readonly awares: Set<Aware>; readonly indexes: AddedIndex[] };
+  readonly #members = new Map<ClusterName, Member>();
+  readonly #synced = Promise.withResolvers<void>();
+  #isSynced = false;
+  #isRunning = false;
+
+  constructor(options: ClusterEngineOptions) {
+    const { clock = systemClock, openConcurrency = 64, log } = options;
+    if (openConcurrency < 1) throw new RuntimeError('InvalidOptions', 'openConcurrency must be at least 1');
+    this.#provider = options.provider;
+    const retriesAtOnce = Math.ceil(openConcurrency / 4);
+    this.#world = {
+      clock,
+      random: options.random ?? systemRandom,
+      log: log?.child({ provider: options.provider.name }),
+      metrics: new EngineMetrics(options.metrics, options.provider.name, () => this.#states()),
+      coordinator: options.coordinator ?? soleOwner,
+      awares: new Set(),
+      indexes: [],
+      firstStarts: new Starts({ clock, places: openConcurrency, lendAfterMs }),
+      retries: new Starts({ clock, places: retriesAtOnce, lendAfterMs }),
+      endings: new Set(),
+      backOff: options.backOff ?? { baseMs: 1_000, maxMs: 120_000 },
+      engageTimeoutMs: options.engageTimeoutMs ?? 30_000,
+      drainTimeoutMs: options.drainTimeoutMs ?? 30_000,
+      debounceMs: options.debounceMs ?? 1_000,
+    };
+  }
+
+  /** Is told of every cluster that is engaged now, and of those to come. Once for each. */
+  addAware(aware: Aware): void {
+    if (this.#world.awares.has(aware)) return;
+    this.#world.awares.add(aware);
+    for (const member of this.#members.values()) member.addAware(aware);
+  }
+
+  /** In every cluster that is engaged now, and in those to come before anybody is told of them. */
+  addIndex<T extends ApiObject>(kind: Kind<T>, name: string, values: IndexFunction<T>): void {
+    const index = { kind, name, values } as unknown as AddedIndex;
+    this.#world.indexes.push(index);
+    for (const member of this.#members.values()) member.addIndex(index);
+  }
+
+  /** The provider has told everything that existed at first. Not: all of it is engaged. */
+  get isSynced(): boolean {
+    return this.#isSynced;
+  }
+
+  /** Rejects with `Aborted`. */
+  synced(signal?: AbortSignal): Promise<void> {
+    return signal ? orAborted(this.#synced.promise, signal) : this.#synced.promise;
+  }
+
+  get(name: ClusterName): Cluster {
+    const member = this.#members.get(name);
+    if (!member) throw new RuntimeError('ClusterNotFound', `cluster "${name}" is not known`);
+    return member.cluster;
+  }
+
+  /** Of those that are engaged. */
+  *names(): Generator<ClusterName, void, void> {
+    for (const member of this.#members.values()) if (member.state === 'engaged') yield member.name;
+  }
+
+  /** Of every cluster that is known. */
+  status(): ClusterStatus[] {
+    return Array.from(this.#members.values(), (member) => member.status());
+  }
+
+  /**
+   * Until the signal; resolves when every cluster was drained and stopped, or left behind when it did not in time. Rejects with what
+   * the provider or the coordinator rejected with, after the same. Once.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#isRunning) throw new RuntimeError('InvalidOptions', 'the engine runs already');
+    this.#isRunning = true;
+    const provider = new AbortController();
+    const coordinator = new AbortController();
+    const coordinating = attempted(() => this.#world.coordinator.run(coordinator.signal));
+    const stopping = new AbortController();
+    const providing = attempted(() => this.#provider.run(this.#discovery(stopping.signal), provider.signal));
+    const failed = new Promise<never>((_resolve, reject) => {
+      coordinating.catch(reject);
+      providing.catch(reject);
+    });
+    try {
+      await Promise.race([aborted(signal), failed]);
+    } finally {
+      stopping.abort();
+      await this.#stopAll();
+      // Only now: clusters may live on what the provider shares among them, and whoever has one next gets it drained.
+      provider.abort();
+      coordinator.abort();
+      await Promise.allSettled([providing, coordinating]);
+    }
+  }
+
+  /** What is discovered after `signal` is not heard. */
+  #discovery(signal: AbortSignal): Discovery {
+    return {
+      discovered: (cluster) => {
+        if (signal.aborted || !this.#mayBeCalled(cluster.name)) return;
+        let member = this.#members.get(cluster.name);
+        if (!member) this.#members.set(cluster.name, (member = this.#newMember(cluster.name)));
+        member.discovered(cluster);
+      },
+      lost: (name) => {
+        if (!signal.aborted) this.#members.get(name)?.lost();
+      },
+      synced: () => {
+        this.#isSynced = true;
+        this.#synced.resolve();
+      },
+    };
+  }
+
+  /** Names may come from others: none of theirs is taken for the cluster that this process is in. */
+  #mayBeCalled(name: ClusterName): boolean {
+    if (name !== localCluster) return true;
+    this.#world.log?.error('a cluster without a name is not engaged: that is the local one');
+    return false;
+  }
+
+  #newMember(name: ClusterName): Member {
+    const member: Member = new Member(this.#world, name, () => {
+      if (this.#members.get(name) === member) this.#members.delete(name);
+    });
+    return member;
+  }
+
+  async #stopAll(): Promise<void> {
+    const members = [...this.#members.values()];
+    for (const member of members) member.lost();
+    await Promise.all(members.map((member) => member.over()));
+    await Promise.all(this.#world.endings);
+  }
+
+  #states(): Map<ClusterState, number> {
+    const counts = new Map<ClusterState, number>();
+    for (const { state } of this.#members.values()) counts.set(state, (counts.get(state) ?? 0) + 1);
+    return counts;
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * Whether one instance of a cluster may still be written to. The ownership says so while the instance is engaged and while its
+ * last work drains, which may thus end in good order; after that nothing may, whoever still holds the client.
+ */
+
+import { abortError, hasCode } from '@hangar/core';
+import type { Clock } from '@hangar/core';
+import type { ClusterName } from '../../cluster.ts';
+import { RuntimeError } from '../../errors.ts';
+import type { Ownership } from '../contract.ts';
+import { orAborted } from './or-aborted.ts';
+
+export interface FenceOptions {
+  readonly name: ClusterName;
+  readonly clock: Clock;
+  readonly ownership: Ownership;
+}
+
+export class Fence {
+  readonly #options: FenceOptions;
+  #isClosed = false;
+
+  constructor(options: FenceOptions) {
+    this.#options = options;
+  }
+
+  /** For good. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** Throws `Fenced`. */
+  check(): void {
+    if (this.#isClosed) throw this.#fenced('is disengaged');
+    this.#options.ownership.check();
+  }
+
+  /**
+   * Sends a write while the right to it lasts. One that is still under way when the right can no longer be proven is broken off and
+   * rejected with `Fenced`: another process may write by then. Whether the server did it is not known in that case.
+   */
+  async write<T>(signal: AbortSignal | undefined, send: (signal: AbortSignal | undefined) => Promise<T>): Promise<T> {
+    this.check();
+    return this.#options.ownership.remainingMs() === Infinity ? send(signal) : this.#bounded(signal, send);
+  }
+
+  async #bounded<T>(signal: AbortSignal | undefined, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { clock, ownership } = this.#options;
+    if (signal?.aborted) throw abortError(signal);
+    const ended = new AbortController();
+    const onAbort = (): void => ended.abort(signal?.reason);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    // News may have come meanwhile: then there is more time.
+    const arm = (leftMs: number) =>
+      clock.after(Math.max(0, leftMs), () => {
+        const nowLeftMs = ownership.remainingMs();
+        if (nowLeftMs > 0) timer = nowLeftMs === Infinity ? timer : arm(nowLeftMs);
+        else ended.abort(this.#fenced('was not ours for long enough: a write was broken off'));
+      });
+    let timer = arm(ownership.remainingMs());
+    try {
+      return await orAborted(send(ended.signal), ended.signal);
+    } catch (error) {
+      throw hasCode(ended.signal.reason, 'Fenced') ? ended.signal.reason : error;
+    } finally {
+      timer.cancel();
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  #fenced(what: string): RuntimeError {
+    return new RuntimeError('Fenced', `cluster "${this.#options.name}" ${what}`);
+  }
+}

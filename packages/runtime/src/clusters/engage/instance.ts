@@ -1,0 +1,175 @@
+/**
+ * One opened and started cluster, from `open` to its end:
+ *
+ *   open ──► engage ──► disengage (the signal fires) ──► drained ──► stop (nothing of it is left)
+ *
+ * Whatever fails on the way to being open is stopped before the failure is told: half-open clusters do not exist.
+ */
+
+import { asError } from '@hangar/core';
+import type { Cluster } from '../../cluster.ts';
+import { RuntimeError } from '../../errors.ts';
+import type { Aware, DiscoveredCluster, Engagement, Ownership } from '../contract.ts';
+import { attempted, orAborted, settledWithin } from './or-aborted.ts';
+import { Fence } from './fence.ts';
+import { fencedClient } from './fenced-client.ts';
+import type { AddedIndex, EngineWorld } from './world.ts';
+
+/** How long an ending cluster may take to end before it is left behind. */
+const stopTimeoutMs = 10_000;
+
+export class Instance {
+  readonly discovered: DiscoveredCluster;
+  readonly ownership: Ownership;
+  /** Fenced: what others may have of it. */
+  readonly cluster: Cluster;
+  readonly engagedAtMs: number;
+  readonly #raw: Cluster;
+  readonly #world: EngineWorld;
+  readonly #fence: Fence;
+  readonly #stopper = new AbortController();
+  readonly #disengaged = new AbortController();
+  readonly #engagements: Engagement[] = [];
+  #ended: Promise<void> = Promise.resolve();
+  #failure: Error | undefined;
+  #drained: Promise<void> | undefined;
+  #onFailure: (() => void) | undefined;
+
+  private constructor(world: EngineWorld, discovered: DiscoveredCluster, ownership: Ownership, raw: Cluster) {
+    this.#world = world;
+    this.discovered = discovered;
+    this.ownership = ownership;
+    this.#raw = raw;
+    this.engagedAtMs = world.clock.monotonicMs();
+    this.#fence = new Fence({ name: discovered.name, clock: world.clock, ownership });
+    this.cluster = {
+      name: discovered.name,
+      client: fencedClient(raw.client, this.#fence),
+      apiReader: raw.apiReader,
+      cache: raw.cache,
+      // It runs already; whoever waits for its end gets that.
+      start: () => this.#ended,
+    };
+  }
+
+  /** Rejects when the signal fires, with whatever hangs left behind; or with what went wrong. */
+  static async open(
+    world: EngineWorld,
+    discovered: DiscoveredCluster,
+    ownership: Ownership,
+    signal: AbortSignal,
+  ): Promise<Instance> {
+    const opening = attempted(() => discovered.open(signal));
+    const raw = await orAborted(opening, signal, (late) => void discard(late));
+    const instance = new Instance(world, discovered, ownership, raw);
+    try {
+      await instance.#start(signal);
+      return instance;
+    } catch (error) {
+      const ending = instance.stop().then(() => void world.endings.delete(ending));
+      world.endings.add(ending);
+      throw error;
+    }
+  }
+
+  get isDisengaged(): boolean {
+    return this.#disengaged.signal.aborted;
+  }
+
+  /** Why it ended by itself; undefined: it has not. */
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
+  /** `onFailure` is called when the cluster ends by itself, once. */
+  engage(awares: Iterable<Aware>, onFailure: () => void): void {
+    this.#onFailure = onFailure;
+    for (const aware of awares) this.engageOne(aware);
+    if (this.#failure) onFailure();
+  }
+
+  /** One that throws is without this cluster; the others have it. */
+  engageOne(aware: Aware): void {
+    if (this.isDisengaged) return;
+    const { name } = this.discovered;
+    try {
+      const options = { ownership: this.#fence };
+      this.#engagements.push(aware.engage(name, this.cluster, this.#disengaged.signal, options));
+    } catch (error) {
+      this.#world.metrics.failed();
+      this.#world.log?.error('a controller could not engage a cluster', { cluster: name, error: asError(error) });
+    }
+  }
+
+  addIndex(index: AddedIndex): void {
+    try {
+      this.#raw.cache.addIndex(index.kind, index.name, index.values);
+    } catch (error) {
+      const { name } = this.discovered;
+      this.#world.log?.error('an index could not be added', {
+        cluster: name,
+        index: index.name,
+        error: asError(error),
+      });
+    }
+  }
+
+  /** At once: whoever is engaged is told. Idempotent; the first reason counts. */
+  disengage(reason: RuntimeError): void {
+    this.#disengaged.abort(reason);
+  }
+
+  /** After `disengage`: resolves when nothing is under way any more, however long that takes. */
+  drained(): Promise<void> {
+    this.#drained ??= Promise.allSettled(
+      this.#engagements.map((engagement) => attempted(() => engagement.drained())),
+    ).then(() => undefined);
+    return this.#drained;
+  }
+
+  /** After it was disengaged as replaced: no other comes. */
+  abandon(): void {
+    for (const engagement of this.#engagements) {
+      try {
+        engagement.abandon?.();
+      } catch (error) {
+        this.#world.log?.error('a controller could not abandon a cluster', { error: asError(error) });
+      }
+    }
+  }
+
+  /** Ends everything of it. Never rejects; bounded in time. */
+  async stop(): Promise<void> {
+    this.#fence.close();
+    this.#onFailure = undefined;
+    this.#disengaged.abort(new RuntimeError('ClusterNotFound', `cluster "${this.discovered.name}" is stopped`));
+    this.#stopper.abort();
+    const { clock, log } = this.#world;
+    const hasEnded = await settledWithin(clock, stopTimeoutMs, this.#ended);
+    const isClosed = await settledWithin(clock, stopTimeoutMs, discard(this.#raw));
+    if (!hasEnded || !isClosed) log?.error('a cluster did not stop in time', { cluster: this.discovered.name });
+  }
+
+  /** Resolves when its caches are here. */
+  async #start(signal: AbortSignal): Promise<void> {
+    for (const index of this.#world.indexes) this.addIndex(index);
+    const running = attempted(() => this.#raw.start(this.#stopper.signal));
+    const failed = new Promise<never>((_resolve, reject) => {
+      const end = (error?: unknown): void => {
+        if (this.#stopper.signal.aborted) return;
+        this.#failure = new RuntimeError('EngageFailed', 'the cluster ended by itself', { cause: error });
+        reject(this.#failure);
+        this.#onFailure?.();
+      };
+      this.#ended = running.then(() => end(), end);
+    });
+    const synced = attempted(() => this.#raw.cache.synced(signal));
+    // The race handles what `failed` brings later, too; from now on it is told by `onFailure`.
+    await orAborted(Promise.race([synced, failed]), signal);
+  }
+}
+
+/** Connections that nobody needs any more. */
+async function discard(cluster: Cluster): Promise<void> {
+  await attempted(() => cluster.client.close()).catch(() => {});
+}

@@ -1,0 +1,56 @@
+/** Waiting that ends: for what may hang, may come too late, or may throw where it should reject. */
+
+import { abortError } from '@hangar/core';
+import type { Clock } from '@hangar/core';
+
+/**
+ * What the promise brings, or a rejection with `Aborted` as soon as the signal fires, whether or not the promise ever settles.
+ * What it brings after that goes to `late`; how it fails after that is nobody's concern.
+ */
+export function orAborted<T>(promise: Promise<T>, signal: AbortSignal, late?: (value: T) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let isOver = signal.aborted;
+    const onAbort = (): void => {
+      isOver = true;
+      reject(abortError(signal));
+    };
+    if (isOver) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(
+      (value) => {
+        if (isOver) return late?.(value);
+        signal.removeEventListener('abort', onAbort);
+        resolve(value);
+      },
+      (error: unknown) => {
+        signal.removeEventListener('abort', onAbort);
+        reject(error as Error);
+      },
+    );
+  });
+}
+
+/** True: it settled in time, however. */
+export function settledWithin(clock: Clock, timeoutMs: number, promise: Promise<unknown>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = clock.after(timeoutMs, () => resolve(false));
+    const settle = (): void => {
+      timer.cancel();
+      resolve(true);
+    };
+    promise.then(settle, settle);
+  });
+}
+
+/** A call of foreign code, which may throw although it promised to reject. */
+export async function attempted<T>(call: () => Promise<T> | T): Promise<T> {
+  return call();
+}
+
+/** Resolves when the signal fires. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

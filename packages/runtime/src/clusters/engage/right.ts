@@ -1,0 +1,86 @@
+/** Whether one cluster is this process's: what the coordinator says of it, as long as it says so. */
+
+import type { Claim, Coordinator, DiscoveredCluster, Ownership } from '../contract.ts';
+
+export interface RightOptions {
+  readonly coordinator: Coordinator;
+  readonly onAcquired: () => void;
+  readonly onEnded: () => void;
+  /** Resolves when nothing is under way on the cluster. */
+  readonly drained: () => Promise<void>;
+}
+
+export class Right {
+  readonly #options: RightOptions;
+  #share: DiscoveredCluster | undefined;
+  #unfollow: (() => void) | undefined;
+  #ownership: Ownership | undefined;
+  readonly #onAbort = (): void => this.#end();
+
+  constructor(options: RightOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined: it is another's, or nobody's. */
+  get ownership(): Ownership | undefined {
+    return this.#ownership;
+  }
+
+  /** There is an ownership, and it can be proven. */
+  get isProven(): boolean {
+    try {
+      this.#ownership?.check();
+      return this.#ownership !== undefined;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Asks for it, or says what changed of what coordinators go by. Idempotent. */
+  follow(cluster: DiscoveredCluster): void {
+    const before = this.#share;
+    this.#share = cluster;
+    if (before && sameShare(before, cluster)) return;
+    const { coordinator, drained } = this.#options;
+    if (before && coordinator.changed) return coordinator.changed(cluster);
+    if (before) {
+      this.#unfollow?.();
+      this.#end();
+    }
+    const claim: Claim = { acquired: (ownership) => this.#acquired(ownership), released: drained };
+    this.#unfollow = coordinator.follow(cluster, claim);
+  }
+
+  /** Gives it back, without being told of its end. */
+  leave(): void {
+    this.#ownership?.signal.removeEventListener('abort', this.#onAbort);
+    this.#ownership = undefined;
+    this.#share = undefined;
+    this.#unfollow?.();
+    this.#unfollow = undefined;
+  }
+
+  #acquired(ownership: Ownership): void {
+    if (ownership.signal.aborted) return;
+    this.#ownership?.signal.removeEventListener('abort', this.#onAbort);
+    this.#ownership = ownership;
+    ownership.signal.addEventListener('abort', this.#onAbort, { once: true });
+    this.#options.onAcquired();
+  }
+
+  #end(): void {
+    if (!this.#ownership) return;
+    this.#ownership.signal.removeEventListener('abort', this.#onAbort);
+    this.#ownership = undefined;
+    this.#options.onEnded();
+  }
+}
+
+function sameShare(one: DiscoveredCluster, other: DiscoveredCluster): boolean {
+  return one.weight === other.weight && sameLabels(one.labels ?? {}, other.labels ?? {});
+}
+
+function sameLabels(one: Readonly<Record<string, string>>, other: Readonly<Record<string, string>>): boolean {
+  const names = Object.keys(one);
+  return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name]);
+}

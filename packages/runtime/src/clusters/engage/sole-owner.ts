@@ -1,0 +1,23 @@
+/** The coordinator of a process that is alone: every cluster is its own as soon as it is known, until it is lost. */
+
+import { RuntimeError } from '../../errors.ts';
+import type { Coordinator } from '../contract.ts';
+import { aborted } from './or-aborted.ts';
+
+export const soleOwner: Coordinator = {
+  follow({ name }, claim) {
+    const ended = new AbortController();
+    const { signal } = ended;
+    claim.acquired({
+      token: 1,
+      signal,
+      check() {
+        if (signal.aborted) throw new RuntimeError('Fenced', `cluster "${name}" is no longer followed`);
+      },
+      remainingMs: () => (signal.aborted ? 0 : Infinity),
+    });
+    return () => ended.abort();
+  },
+  changed() {},
+  run: (signal) => aborted(signal),
+};

@@ -1,0 +1,35 @@
+/** What all members of an engine share. */
+
+import type { ApiObject, Kind } from '@hangar/client';
+import type { Clock, Logger, Random } from '@hangar/core';
+import type { IndexFunction } from '../../cache/contract.ts';
+import type { Aware, Coordinator } from '../contract.ts';
+import type { BackOff } from './back-off.ts';
+import type { EngineMetrics } from './metrics.ts';
+import type { Starts } from './starts.ts';
+
+export interface AddedIndex {
+  readonly kind: Kind<ApiObject>;
+  readonly name: string;
+  readonly values: IndexFunction<ApiObject>;
+}
+
+export interface EngineWorld {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger | undefined;
+  readonly metrics: EngineMetrics;
+  readonly coordinator: Coordinator;
+  readonly awares: ReadonlySet<Aware>;
+  readonly indexes: readonly AddedIndex[];
+  /** Of clusters that are tried for the first time, or with a config that was never tried. */
+  readonly firstStarts: Starts;
+  /** Of those that failed before: they delay nobody but each other. */
+  readonly retries: Starts;
+  /** Of instances that are being stopped. */
+  readonly endings: Set<Promise<void>>;
+  readonly backOff: BackOff;
+  readonly engageTimeoutMs: number;
+  readonly drainTimeoutMs: number;
+  readonly debounceMs: number;
+}

@@ -1,0 +1,35 @@
+/**
+ * Where a cluster is, said by two: its kubeconfig, and an object that names its address. The object knows better where, the kubeconfig
+ * who and whom to trust. But whoever may write the object should not get at what is in the secret: credentials do not go over a
+ * connection that is worse protected than the kubeconfig's own.
+ */
+
+import type { ClusterConfig } from '@hangar/client';
+import { terminalError } from '../../errors.ts';
+
+/** Throws `Terminal`. An address without a path has the kubeconfig's. */
+export function withAddress(config: ClusterConfig, address: string): ClusterConfig {
+  const [own, wanted] = [urlOf(config.server), urlOf(address)];
+  if (wanted.protocol !== 'https:' && wanted.protocol !== own.protocol) {
+    throw terminalError(`the address ${wanted.origin} is not protected, the kubeconfig's is`);
+  }
+  if (wanted.host !== own.host && !knowsItsServer(config)) {
+    const whom = config.isInsecure ? 'any certificate' : 'what everybody trusts';
+    throw terminalError(`the kubeconfig trusts ${whom}, but only at ${own.host}, not at ${wanted.host}`);
+  }
+  const path = wanted.pathname === '/' ? own.pathname : wanted.pathname;
+  return { ...config, server: `${wanted.origin}${path.replace(/\/+$/, '')}` };
+}
+
+/** Wherever it is: by an authority, or a name, of its own. Anybody can have a certificate of a public authority for a host of theirs. */
+const knowsItsServer = ({ credentials, impersonate, isInsecure, ca, renewedCa, serverName }: ClusterConfig): boolean =>
+  (credentials === undefined && impersonate === undefined) ||
+  (!isInsecure && (ca !== undefined || renewedCa !== undefined || serverName !== undefined));
+
+/** `host:port` is taken for `https://host:port`. */
+function urlOf(address: string): URL {
+  const url = URL.parse(address.includes('://') ? address : `https://${address}`);
+  if (!url || !/^https?:$/.test(url.protocol) || url.host === '') throw terminalError('the address is no URL');
+  if (url.username !== '' || url.password !== '') throw terminalError('an address has no credentials in it');
+  return url;
+}

@@ -1,0 +1,89 @@
+/**
+ * The clusters that Cluster API made: engaged once their control plane is initialised, with the kubeconfig that Cluster API put into
+ * the secret `<name>-kubeconfig` beside them.
+ */
+
+import { defineKind, keyOf } from '@hangar/client';
+import type { ApiObject, Kind, ObjectKey } from '@hangar/client';
+import type { Provider } from '../contract.ts';
+import { informedProvider } from './informed.ts';
+import type { ManagementOptions } from './informed.ts';
+import { conditionOf, Secret } from './kinds.ts';
+import type { Condition } from './kinds.ts';
+import { foundByKubeconfig, kubeconfigIn, onlyKubeconfig, secretText } from './kubeconfig.ts';
+import { nameWithin } from './names.ts';
+import type { ClusterOptions } from './open-cluster.ts';
+import { servedVersion } from './served-version.ts';
+
+export interface ClusterApiOptions extends ManagementOptions {
+  /** Absent: all of them; clusters are then called `namespace/name`. */
+  readonly namespace?: string;
+  /** Of `Cluster` objects. */
+  readonly labelSelector?: string;
+  /** Of kubeconfig secrets. Absent: the label that Cluster API puts on its own. */
+  readonly secretSelector?: string;
+  /** What must be so. `Available` also needs the workers, and goes with them. Absent: `ControlPlaneInitialized`. */
+  readonly condition?: 'ControlPlaneInitialized' | 'Available';
+  /** Absent: the newest of those that are served. */
+  readonly version?: ClusterApiVersion;
+  readonly clusterOptions?: ClusterOptions;
+}
+
+export type ClusterApiVersion = 'v1beta2' | 'v1beta1';
+
+interface ClusterObject extends ApiObject {
+  spec?: { paused?: boolean };
+  status?: {
+    conditions?: readonly Condition[] | null;
+    /** In v1beta2. */
+    initialization?: { controlPlaneInitialized?: boolean };
+    /** The conditions of v1beta2, in v1beta1. */
+    v1beta2?: { conditions?: readonly Condition[] | null };
+  };
+}
+
+const group = 'cluster.x-k8s.io';
+const versions: readonly ClusterApiVersion[] = ['v1beta2', 'v1beta1'];
+const secretKey = 'value';
+const suffix = '-kubeconfig';
+
+const clusterKind = (version: string): Kind<ClusterObject> =>
+  defineKind({ apiVersion: `${group}/${version}`, kind: 'Cluster', plural: 'clusters', isNamespaced: true });
+
+export function clusterApi(options: ClusterApiOptions): Provider {
+  const { namespace, labelSelector, secretSelector = `${group}/cluster-name` } = options;
+  const { condition = 'ControlPlaneInitialized', clusterOptions = {} } = options;
+  const within = namespace === undefined ? {} : { namespace };
+  return informedProvider('cluster-api', options, async ({ cache, announcements, follow }, signal) => {
+    const version = options.version ?? (await servedVersion(options, group, versions, signal));
+    const clusters = cache.informer(clusterKind(version), { ...within, ...(labelSelector ? { labelSelector } : {}) });
+    const secrets = cache.informer(Secret, {
+      ...within,
+      ...(secretSelector ? { labelSelector: secretSelector } : {}),
+      transform: onlyKubeconfig(secretKey),
+    });
+    const refresh = (key: ObjectKey): void => {
+      const name = nameWithin(namespace, key);
+      const cluster = clusters.get(key);
+      const secret = cluster && secrets.get({ namespace: key.namespace, name: `${key.name}${suffix}` });
+      const kubeconfig = kubeconfigIn(secret, secretKey);
+      if (!secret || kubeconfig === undefined || !isReady(cluster, condition)) {
+        return announcements.tell(name, undefined);
+      }
+      const { labels = {}, uid: identity = '' } = cluster.metadata;
+      const found = { name, labels, kubeconfig, identity, source: secretText(secret) };
+      announcements.tellWhenFound(name, foundByKubeconfig(found, clusterOptions));
+    };
+    follow(clusters, (cluster) => refresh(keyOf(cluster)));
+    follow(secrets, ({ metadata }) => {
+      const name = metadata.name!;
+      if (name.endsWith(suffix)) refresh({ namespace: metadata.namespace, name: name.slice(0, -suffix.length) });
+    });
+  });
+}
+
+function isReady({ status }: ClusterObject, condition: string): boolean {
+  if (condition === 'ControlPlaneInitialized' && status?.initialization?.controlPlaneInitialized) return true;
+  const said = conditionOf(status?.v1beta2?.conditions, condition) ?? conditionOf(status?.conditions, condition);
+  return said === 'True';
+}

@@ -1,0 +1,99 @@
+/**
+ * Every ControlPlaneEndpoint is a cluster: its address, with the credentials of the secret that a template finds for it.
+ *
+ *   address     what status says, else what spec says. External ones fall back to the internal one, joining ones to the external one
+ *   gate        an address, a kubeconfig, and no condition Ready that is not True
+ */
+
+import { defineKind } from '@hangar/client';
+import type { ApiObject, ClusterConfig } from '@hangar/client';
+import { RuntimeError } from '../../errors.ts';
+import type { Provider } from '../contract.ts';
+import { withAddress } from './address.ts';
+import { informedProvider } from './informed.ts';
+import type { ManagementOptions } from './informed.ts';
+import { conditionOf, Secret } from './kinds.ts';
+import type { Condition } from './kinds.ts';
+import { foundByKubeconfig, kubeconfigIn, onlyKubeconfig, secretText } from './kubeconfig.ts';
+import type { ClusterOptions } from './open-cluster.ts';
+import { SecretLinks } from './secret-links.ts';
+import { secretTemplate } from './secret-template.ts';
+
+export interface ControlPlaneEndpointOptions extends ManagementOptions {
+  /** Of endpoints. */
+  readonly labelSelector?: string;
+  /** The only one whose secrets are read. Absent: each control plane's own. */
+  readonly namespace?: string;
+  /** Where a kubeconfig is, with `{name}` and `{namespace}`. Absent: `{namespace}/controlplane-{name}-kubeconfig`. */
+  readonly secretTemplate?: string;
+  /** In the secret. Absent: `kubeconfig`, or `kubeconfig-external` for external addresses. */
+  readonly key?: string;
+  /** Absent: `internal`. */
+  readonly address?: AddressType;
+  readonly clusterOptions?: ClusterOptions;
+}
+
+export type AddressType = 'internal' | 'external' | 'join';
+
+interface Addresses {
+  readonly endpoint?: string;
+  readonly externalEndpoint?: string;
+  readonly joinEndpoint?: string;
+}
+
+interface EndpointObject extends ApiObject {
+  spec?: Addresses;
+  status?: Addresses & { readonly conditions?: readonly Condition[] | null };
+}
+
+const ControlPlaneEndpoint = defineKind<EndpointObject>({
+  apiVersion: 'controlplane.kplane.dev/v1alpha1',
+  kind: 'ControlPlaneEndpoint',
+  plural: 'controlplaneendpoints',
+  isNamespaced: false,
+});
+
+export function controlPlaneEndpoint(options: ControlPlaneEndpointOptions): Provider {
+  const { labelSelector, namespace, address = 'internal', clusterOptions = {} } = options;
+  const { key = address === 'internal' ? 'kubeconfig' : 'kubeconfig-external' } = options;
+  const secretOf = secretTemplate(options.secretTemplate, namespace);
+  if (!['internal', 'external', 'join'].includes(address)) {
+    throw new RuntimeError('InvalidOptions', `there are no addresses of the type "${String(address)}"`);
+  }
+  return informedProvider('control-plane-endpoint', options, ({ cache, announcements, follow }) => {
+    const endpoints = cache.informer(ControlPlaneEndpoint, labelSelector ? { labelSelector } : {});
+    const within = namespace === undefined ? {} : { namespace };
+    const secrets = cache.informer(Secret, { ...within, transform: onlyKubeconfig(key) });
+    const links = new SecretLinks();
+    const refresh = (name: string): void => {
+      const endpoint = endpoints.get({ name });
+      links.set(name, endpoint && secretOf(name));
+      const secret = secrets.get(secretOf(name));
+      const kubeconfig = kubeconfigIn(secret, key);
+      const server = endpoint && addressOf(endpoint, address);
+      if (!endpoint || !secret || kubeconfig === undefined || !server || !isReady(endpoint)) {
+        return announcements.tell(name, undefined);
+      }
+      const { labels = {}, uid: identity = '' } = endpoint.metadata;
+      const adjust = (config: ClusterConfig): ClusterConfig => withAddress(config, server);
+      const found = { name, labels, kubeconfig, identity, source: secretText(secret), adjust };
+      announcements.tellWhenFound(name, foundByKubeconfig(found, clusterOptions));
+    };
+    follow(endpoints, ({ metadata }) => refresh(metadata.name!));
+    follow(secrets, ({ metadata }) => {
+      for (const name of links.clustersOf({ namespace: metadata.namespace, name: metadata.name! })) refresh(name);
+    });
+  });
+}
+
+/** Status is what a provider of endpoints has seen; spec is what somebody wished. */
+export function addressOf({ spec, status }: Pick<EndpointObject, 'spec' | 'status'>, type: AddressType): string {
+  const said = (field: keyof Addresses): string | undefined => status?.[field] || spec?.[field];
+  const internal = said('endpoint') ?? '';
+  if (type === 'internal') return internal;
+  const external = said('externalEndpoint') ?? internal;
+  return type === 'external' ? external : (said('joinEndpoint') ?? external);
+}
+
+const isReady = ({ status }: EndpointObject): boolean =>
+  (conditionOf(status?.conditions, 'Ready') ?? 'True') === 'True';

@@ -1,0 +1,119 @@
+/**
+ * Control planes that are registered for a service: what operators watch, and nothing else. A registration says where its control plane
+ * is and which secret opens it, once its controller has found out.
+ *
+ *   cluster     the control plane, by its name; of several registrations of one, the oldest that is ready counts
+ *   gate        status.ready, no condition Ready that is not True, a kubeconfig, one of the services that are asked for
+ *   address     status.resolvedEndpoint, whatever the kubeconfig says
+ */
+
+import { defineKind } from '@hangar/client';
+import type { ApiObject, ClusterConfig, ObjectKey } from '@hangar/client';
+import type { ClusterName } from '../../cluster.ts';
+import type { Provider } from '../contract.ts';
+import { withAddress } from './address.ts';
+import { informedProvider } from './informed.ts';
+import type { ManagementOptions } from './informed.ts';
+import { conditionOf, Secret } from './kinds.ts';
+import type { Condition } from './kinds.ts';
+import { foundByKubeconfig, kubeconfigIn, onlyKubeconfig, secretText } from './kubeconfig.ts';
+import type { ClusterOptions } from './open-cluster.ts';
+import { SecretLinks } from './secret-links.ts';
+
+export interface ControlPlaneRegistrationOptions extends ManagementOptions {
+  /** Any of these, in any case. Absent: registrations for whatever. */
+  readonly services?: readonly string[];
+  readonly mode?: 'Shared' | 'Dedicated';
+  readonly labelSelector?: string;
+  /** The only one whose secrets are read. Absent: all of them. */
+  readonly namespace?: string;
+  /** In the secret. Absent: `kubeconfig`. */
+  readonly key?: string;
+  readonly clusterOptions?: ClusterOptions;
+}
+
+interface RegistrationObject extends ApiObject {
+  spec?: {
+    readonly controlPlaneRef?: { readonly name?: string };
+    readonly services?: readonly string[] | null;
+    readonly mode?: string;
+  };
+  status?: {
+    readonly ready?: boolean;
+    readonly resolvedEndpoint?: string;
+    readonly resolvedKubeconfigSecretRef?: { readonly name?: string; readonly namespace?: string };
+    readonly conditions?: readonly Condition[] | null;
+  };
+}
+
+const ControlPlaneRegistration = defineKind<RegistrationObject>({
+  apiVersion: 'controlplane.kplane.dev/v1alpha1',
+  kind: 'ControlPlaneRegistration',
+  plural: 'controlplaneregistrations',
+  isNamespaced: false,
+});
+
+const byControlPlane = 'control-plane';
+
+export function controlPlaneRegistration(options: ControlPlaneRegistrationOptions): Provider {
+  const { labelSelector, namespace, key = 'kubeconfig', clusterOptions = {} } = options;
+  return informedProvider('control-plane-registration', options, ({ cache, announcements, follow }) => {
+    cache.addIndex(ControlPlaneRegistration, byControlPlane, (registration) => [controlPlaneOf(registration)]);
+    const registrations = cache.informer(ControlPlaneRegistration, labelSelector ? { labelSelector } : {});
+    const within = namespace === undefined ? {} : { namespace };
+    const secrets = cache.informer(Secret, { ...within, transform: onlyKubeconfig(key) });
+    const links = new SecretLinks();
+    const refresh = (name: ClusterName): void => {
+      const all = [...registrations.byIndex(byControlPlane, name)];
+      const registration = all.filter((one) => isWanted(one, options)).sort(byAge)[0];
+      const reference = registration && secretOf(registration);
+      links.set(name, reference);
+      const secret = reference && secrets.get(reference);
+      const kubeconfig = kubeconfigIn(secret, key);
+      if (!registration || !secret || kubeconfig === undefined) return announcements.tell(name, undefined);
+      const { labels = {}, uid: identity = '' } = registration.metadata;
+      const server = registration.status?.resolvedEndpoint;
+      const adjust = (config: ClusterConfig): ClusterConfig => (server ? withAddress(config, server) : config);
+      const found = { name, labels, kubeconfig, identity, source: secretText(secret), adjust };
+      announcements.tellWhenFound(name, foundByKubeconfig(found, clusterOptions));
+    };
+    // One that names another control plane now is gone from the one before.
+    const controlPlanes = new Map<string, ClusterName>();
+    follow(registrations, (registration) => {
+      const before = controlPlanes.get(registration.metadata.name!);
+      const now = registrations.get({ name: registration.metadata.name! });
+      if (now) controlPlanes.set(now.metadata.name!, controlPlaneOf(now));
+      else controlPlanes.delete(registration.metadata.name!);
+      if (before !== undefined && before !== (now && controlPlaneOf(now))) refresh(before);
+      if (now) refresh(controlPlaneOf(now));
+    });
+    follow(secrets, ({ metadata }) => {
+      for (const name of links.clustersOf({ namespace: metadata.namespace, name: metadata.name! })) refresh(name);
+    });
+  });
+}
+
+const controlPlaneOf = ({ spec }: RegistrationObject): ClusterName => spec?.controlPlaneRef?.name ?? '';
+
+function isWanted(
+  registration: RegistrationObject,
+  { services, mode }: Pick<ControlPlaneRegistrationOptions, 'services' | 'mode'>,
+): boolean {
+  const { spec, status } = registration;
+  if (controlPlaneOf(registration) === '' || status?.ready !== true) return false;
+  if ((conditionOf(status.conditions, 'Ready') ?? 'True') !== 'True') return false;
+  if (mode !== undefined && (spec?.mode ?? 'Shared') !== mode) return false;
+  const registered = new Set((spec?.services ?? []).map((service) => service.toLowerCase()));
+  return services === undefined || services.some((service) => registered.has(service.toLowerCase()));
+}
+
+function secretOf({ status }: RegistrationObject): ObjectKey | undefined {
+  const { name, namespace } = status?.resolvedKubeconfigSecretRef ?? {};
+  return name && namespace ? { namespace, name } : undefined;
+}
+
+function byAge({ metadata: one }: RegistrationObject, { metadata: other }: RegistrationObject): number {
+  const times = [one.creationTimestamp ?? '', other.creationTimestamp ?? ''] as const;
+  if (times[0] !== times[1]) return times[0] < times[1] ? -1 : 1;
+  return one.name! < other.name! ? -1 : 1;
+}

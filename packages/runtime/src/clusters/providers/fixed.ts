@@ -1,0 +1,42 @@
+/** Clusters that are known beforehand. */
+
+import type { Cluster, ClusterName } from '../../cluster.ts';
+import { RuntimeError } from '../../errors.ts';
+import type { DiscoveredCluster, Provider } from '../contract.ts';
+import { fencedClient, openGate } from '../engage/fenced-client.ts';
+import { aborted } from '../engage/or-aborted.ts';
+
+/** Makes a cluster anew each time it is engaged, or one that somebody else runs and closes. */
+export type ClusterOrMaker = Cluster | ((signal: AbortSignal) => Promise<Cluster> | Cluster);
+
+/** Throws `InvalidOptions` for a name that comes twice. */
+export function fixed(clusters: readonly DiscoveredCluster[], name = 'fixed'): Provider {
+  const names = new Set(clusters.map((cluster) => cluster.name));
+  if (names.size < clusters.length) throw new RuntimeError('InvalidOptions', 'two clusters have the same name');
+  return {
+    name,
+    async run(discovery, signal) {
+      for (const cluster of clusters) discovery.discovered(cluster);
+      discovery.synced();
+      await aborted(signal);
+    },
+  };
+}
+
+export const single = (name: ClusterName, cluster: ClusterOrMaker): Provider =>
+  fixed([knownCluster(name, cluster)], 'single');
+
+export const knownCluster = (name: ClusterName, cluster: ClusterOrMaker): DiscoveredCluster => ({
+  name,
+  fingerprint: '',
+  open: async (signal) => (typeof cluster === 'function' ? cluster(signal) : borrowed(name, cluster)),
+});
+
+/** Somebody else's: it is neither started nor closed here. */
+export const borrowed = (name: ClusterName, cluster: Cluster): Cluster => ({
+  name,
+  client: fencedClient(cluster.client, openGate),
+  apiReader: cluster.apiReader,
+  cache: cluster.cache,
+  start: (signal) => aborted(signal),
+});

@@ -1,0 +1,45 @@
+/**
+ * Clusters that share one cache: objects of the management cluster say which there are, one `FleetCache` follows what is in all of
+ * them, and each is a view of it. It runs as long as the provider does, which the engine ends after the last cluster.
+ */
+
+import type { ApiObject, Kind } from '@hangar/client';
+import { asError } from '@hangar/core';
+import type { InformerOptions } from '../../cache/contract.ts';
+import type { FleetCache } from '../../cache/fleet-cache.ts';
+import type { Cluster, ClusterName } from '../../cluster.ts';
+import type { Provider } from '../contract.ts';
+import { informedProvider } from './informed.ts';
+import type { ManagementOptions } from './informed.ts';
+
+export interface FleetProviderOptions<T extends ApiObject> {
+  readonly name: string;
+  readonly management: ManagementOptions;
+  /** Cluster-scoped; an object's name is its cluster's. */
+  readonly kind: Kind<T>;
+  readonly informer: InformerOptions<T>;
+  readonly isWanted: (object: T) => boolean;
+  readonly newFleet: () => FleetCache;
+  readonly open: (name: ClusterName, fleet: FleetCache) => Cluster;
+}
+
+export function fleetProvider<T extends ApiObject>(options: FleetProviderOptions<T>): Provider {
+  const { name: providerName, management, kind, isWanted, newFleet, open } = options;
+  let runs = 0;
+  return informedProvider(providerName, management, ({ cache, announcements, follow }, signal) => {
+    // Views of a fleet that has ended see nothing any more: with another run come other clusters.
+    const fingerprint = `run ${++runs}`;
+    const fleet = newFleet();
+    fleet.start(signal).catch((error: unknown) => {
+      management.log?.error('the cache of a fleet ended', { error: asError(error) });
+    });
+    const objects = cache.informer(kind, options.informer);
+    follow(objects, ({ metadata: { name = '' } }) => {
+      const object = objects.get({ name });
+      if (!object || !isWanted(object)) return announcements.tell(name, undefined);
+      const { labels = {}, uid = '' } = object.metadata;
+      const cluster = { name, labels, fingerprint, open: async () => open(name, fleet) };
+      announcements.tell(name, { identity: uid, cluster });
+    });
+  });
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RestClient } from '@hangar/client';
+import { faultyTransport, startTestFleet, Tenant } from '@hangar/testkit';
+import type { TestFleet } from '@hangar/testkit';
+import { ClusterEngine } from '../engage/engine.ts';
+import { aborted } from '../engage/or-aborted.ts';
+import { hangarWildcard } from './hangar-wildcard.ts';
+import type { HangarWildcardOptions } from './hangar-wildcard.ts';
+import { providerConformance } from './testing/conformance.ts';
+import type { ProviderWorld } from './testing/conformance.ts';
+import { configMapKind } from './testing/management.ts';
+import { Recorder } from './testing/recorder.ts';
+
+async function open(options: Partial<HangarWildcardOptions> = {}): Promise<ProviderWorld & { fleet: TestFleet }> {
+  const fleet = await startTestFleet({ clusters: 0 });
+  const faults = faultyTransport(fleet.transportOf());
+  const merge = async (name: string, body: object): Promise<void> =>
+    void (await fleet.client.patch(Tenant, { name }, { type: 'merge', body }));
+  const suspend = (suspension: string) => ({
+    hide: (name: string) => merge(name, { spec: { suspension } }),
+    show: (name: string) => merge(name, { spec: { suspension: null } }),
+  });
+  return {
+    fleet,
+    provider: hangarWildcard({ management: new RestClient(faults), labelSelector: 'fleet=a', ...options }),
+    faults,
+    add: async (name) => void (await fleet.createCluster(name, { fleet: 'a' })),
+    touch: (name) => merge(name, { metadata: { annotations: { touched: String(Math.random()) } } }),
+    hidings: {
+      'the label': {
+        hide: (name) => merge(name, { metadata: { labels: { fleet: null } } }),
+        show: (name) => merge(name, { metadata: { labels: { fleet: 'a' } } }),
+      },
+      'being offline': suspend('Offline'),
+      'being read-only': suspend('ReadOnly'),
+    },
+    remove: (name) => fleet.deleteCluster(name),
+    [Symbol.asyncDispose]: () => fleet[Symbol.asyncDispose](),
+  };
+}
+
+providerConformance('hangar-wildcard', open);
+
+test('tenants share one watch, see their own objects, and are written to by their own path', async () => {
+  await using world = await open();
+  const { fleet, faults } = world;
+  const names = Array.from({ length: 20 }, (_, at) => `t${at}`);
+  for (const name of names) {
+    await world.add(name);
+    const metadata = { namespace: 'default', name: `of-${name}`, labels: { mine: 'yes' } };
+    await fleet.clientOf(name).create(configMapKind, { metadata });
+  }
+  const engine = new ClusterEngine({ provider: world.provider });
+  const engaged = new Map<string, AbortSignal>();
+  const all = Promise.withResolvers<void>();
+  engine.addAware({
+    engage(name, cluster, signal) {
+      engaged.set(name, signal);
+      cluster.cache.informer(configMapKind);
+      if (engaged.size === names.length) all.resolve();
+      return { drained: () => Promise.resolve() };
+    },
+  });
+  const end = new AbortController();
+  const running = engine.run(end.signal);
+  await all.promise;
+  for (const name of names) {
+    const { client } = engine.get(name);
+    const { items } = await client.list(configMapKind, { labelSelector: 'mine=yes' });
+    assert.deepEqual(
+      items.map(({ metadata }) => metadata.name),
+      [`of-${name}`],
+    );
+    assert.equal((items[0]!.metadata as { clusterName?: string }).clusterName, undefined);
+    await client.update(configMapKind, { ...items[0]!, data: { by: name } });
+    const written = await fleet.clientOf(name).get(configMapKind, { namespace: 'default', name: `of-${name}` });
+    assert.deepEqual(written['data'], { by: name });
+  }
+  assert.equal(faults.openWatches, 2, 'tenants and config maps');
+  assert.throws(() => engine.get('nobodys'), { code: 'ClusterNotFound' });
+  const { client } = engine.get('t0');
+  await world.remove('t0');
+  await aborted(engaged.get('t0')!);
+  await assert.rejects(
+    client.list(configMapKind).then(() => engine.get('t0')),
+    { code: 'ClusterNotFound' },
+  );
+  assert.equal(engaged.get('t1')!.aborted, false);
+  end.abort();
+  await running;
+  assert.equal(faults.openWatches, 0);
+});
+
+test('tenants that can only be read are clusters if they are wanted', async () => {
+  await using world = await open({ includeReadOnly: true });
+  for (const name of ['one', 'two']) await world.add(name);
+  await using recorder = new Recorder(world.provider);
+  await recorder.untilNames('one', 'two');
+  await world.hidings['being read-only']!.hide('one');
+  await world.hidings['being offline']!.hide('two');
+  await recorder.untilNames('one');
+});

@@ -1,0 +1,52 @@
+/**
+ * The tenants of a Hangar, all on one stream: a list and a watch for each kind, whatever their number. A tenant costs a view of the shared
+ * cache; what is written goes to its own path, over the management plane's connections. The client must be allowed to read all tenants.
+ */
+
+import { defineKind } from '@hangar/client';
+import type { ApiObject } from '@hangar/client';
+import type { CacheOptions } from '../../cache/cache-options.ts';
+import { FleetCache } from '../../cache/fleet-cache.ts';
+import { newCluster } from '../../new-cluster.ts';
+import type { Provider } from '../contract.ts';
+import { fleetProvider } from './fleet-provider.ts';
+import type { ManagementOptions } from './informed.ts';
+import { pathClient } from './path-client.ts';
+
+export interface HangarWildcardOptions extends ManagementOptions {
+  /** Of tenants. */
+  readonly labelSelector?: string;
+  /** Also those that are suspended so that they can only be read. Those that are offline never are clusters. */
+  readonly includeReadOnly?: boolean;
+  /** What is kept of the tenants' objects. */
+  readonly cache?: CacheOptions;
+}
+
+interface TenantObject extends ApiObject {
+  spec?: { readonly suspension?: 'ReadOnly' | 'Offline' };
+}
+
+const Tenant = defineKind<TenantObject>({
+  apiVersion: 'tenancy.hangar.dev/v1alpha1',
+  kind: 'Tenant',
+  plural: 'tenants',
+  isNamespaced: false,
+});
+
+const planePath = (tenant: string): string => `/clusters/${tenant}/control-plane`;
+const everyTenant = '*';
+
+export function hangarWildcard(options: HangarWildcardOptions): Provider {
+  const { management, labelSelector, includeReadOnly = false, cache, clock, log } = options;
+  return fleetProvider({
+    name: 'hangar-wildcard',
+    management: options,
+    kind: Tenant,
+    informer: labelSelector ? { labelSelector } : {},
+    isWanted: ({ spec }) => spec?.suspension === undefined || (includeReadOnly && spec.suspension === 'ReadOnly'),
+    newFleet: () =>
+      new FleetCache({ client: pathClient(management, planePath(everyTenant)), options: cache, clock, log }),
+    open: (name, fleet) =>
+      newCluster({ name, client: pathClient(management, planePath(name)), cache: fleet.cluster(name), log }),
+  });
+}

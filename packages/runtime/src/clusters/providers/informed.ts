@@ -1,0 +1,56 @@
+/**
+ * Providers that follow objects of a management cluster. Each says which informers it needs and what a change of one means; what was
+ * known stays known while a watch is broken, and is told anew, not lost, when it is back.
+ */
+
+import type { ApiObject, Client } from '@hangar/client';
+import { hasCode } from '@hangar/core';
+import type { Clock, Logger } from '@hangar/core';
+import { ClusterCache } from '../../cache/cluster-cache.ts';
+import type { Cache, Informer, Registration } from '../../cache/contract.ts';
+import type { Provider } from '../contract.ts';
+import { Announcements } from './announcements.ts';
+
+export interface ManagementOptions {
+  /** Of the cluster that knows the others. One that asks the server, as `connect` makes them; the provider does not close it. */
+  readonly management: Client;
+  readonly clock?: Clock;
+  readonly log?: Logger;
+}
+
+export interface Following {
+  readonly cache: Cache;
+  readonly announcements: Announcements;
+  /** Calls `onChange` with every object that is there, comes, changes or goes. */
+  follow<T extends ApiObject>(informer: Informer<T>, onChange: (object: T) => void): void;
+}
+
+/** `begin` sets up what is followed; it is called once for each run. */
+export function informedProvider(
+  name: string,
+  { management, clock, log }: ManagementOptions,
+  begin: (following: Following, signal: AbortSignal) => void | Promise<void>,
+): Provider {
+  return {
+    name,
+    async run(discovery, signal) {
+      const cache = new ClusterCache({ client: management, log, ...(clock ? { clock } : {}) });
+      const registrations: Registration[] = [];
+      const follow = <T extends ApiObject>(informer: Informer<T>, onChange: (object: T) => void): void => {
+        const onUpdate = (_before: T, after: T): void => onChange(after);
+        registrations.push(informer.addHandler({ onAdd: onChange, onUpdate, onDelete: onChange }));
+      };
+      try {
+        const announcements = new Announcements(discovery);
+        await begin({ cache, announcements, follow }, signal);
+        const running = cache.start(signal);
+        await Promise.all(registrations.map((one) => one.synced(signal)));
+        await announcements.settled();
+        discovery.synced();
+        await running;
+      } catch (error) {
+        if (!signal.aborted || hasCode(error, 'InvalidOptions')) throw error;
+      }
+    },
+  };
+}

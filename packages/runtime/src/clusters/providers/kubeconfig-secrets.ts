@@ -1,0 +1,42 @@
+/** Every secret with a certain label is a cluster: its kubeconfig says which. */
+
+import type { Provider } from '../contract.ts';
+import { informedProvider } from './informed.ts';
+import type { ManagementOptions } from './informed.ts';
+import { Secret } from './kinds.ts';
+import type { SecretObject } from './kinds.ts';
+import { foundByKubeconfig, kubeconfigIn, onlyKubeconfig, secretText } from './kubeconfig.ts';
+import { nameWithin } from './names.ts';
+import type { ClusterOptions } from './open-cluster.ts';
+
+export interface KubeconfigSecretsOptions extends ManagementOptions {
+  /** Absent: all of them; clusters are then called `namespace/name`, otherwise as their secret is. */
+  readonly namespace?: string;
+  /** Absent: what multicluster-runtime's provider goes by. */
+  readonly labelSelector?: string;
+  /** In the secret's data. Absent: `kubeconfig`. */
+  readonly key?: string;
+  readonly clusterOptions?: ClusterOptions;
+}
+
+export const kubeconfigSecretLabel = 'sigs.k8s.io/multicluster-runtime-kubeconfig';
+
+export function kubeconfigSecrets(options: KubeconfigSecretsOptions): Provider {
+  const { namespace, labelSelector = `${kubeconfigSecretLabel}=true`, key = 'kubeconfig' } = options;
+  return informedProvider('kubeconfig-secrets', options, ({ cache, announcements, follow }) => {
+    const secrets = cache.informer(Secret, {
+      labelSelector,
+      transform: onlyKubeconfig(key),
+      ...(namespace === undefined ? {} : { namespace }),
+    });
+    follow(secrets, ({ metadata }: SecretObject) => {
+      const name = nameWithin(namespace, metadata);
+      const secret = secrets.get({ namespace: metadata.namespace, name: metadata.name! });
+      const kubeconfig = kubeconfigIn(secret, key);
+      if (!secret || kubeconfig === undefined) return announcements.tell(name, undefined);
+      const labels = secret.metadata.labels ?? {};
+      const found = { name, labels, kubeconfig, identity: secret.metadata.uid ?? '', source: secretText(secret) };
+      announcements.tellWhenFound(name, foundByKubeconfig(found, options.clusterOptions ?? {}));
+    });
+  });
+}

@@ -1,0 +1,104 @@
+/**
+ * Several providers as one: clusters are called `provider#name`. One that fails does not take the others with it: its clusters stay as
+ * they are, and it is run again after a while; what it does not find then is lost.
+ */
+
+import { asError, sleep, systemClock, systemRandom } from '@hangar/core';
+import type { Clock, Logger, Random } from '@hangar/core';
+import type { Cluster, ClusterName } from '../../cluster.ts';
+import { RuntimeError } from '../../errors.ts';
+import type { Discovery, Provider } from '../contract.ts';
+import { backOffMs } from '../engage/back-off.ts';
+import { attempted } from '../engage/or-aborted.ts';
+
+export interface MultiOptions {
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly log?: Logger;
+}
+
+const backOff = { baseMs: 1_000, maxMs: 60_000 };
+
+/** Throws `InvalidOptions` for names that cannot be told apart from what follows them. */
+export function multi(providers: Readonly<Record<string, Provider>>, options: MultiOptions = {}): Provider {
+  const entries = Object.entries(providers);
+  for (const [prefix] of entries) {
+    if (prefix === '' || prefix.includes('#')) throw new RuntimeError('InvalidOptions', `"${prefix}" is no name`);
+  }
+  return {
+    name: 'multi',
+    async run(discovery, signal) {
+      const unsynced = new Set(entries.map(([prefix]) => prefix));
+      const synced = (prefix: string): void => {
+        if (unsynced.delete(prefix) && unsynced.size === 0) discovery.synced();
+      };
+      if (entries.length === 0) discovery.synced();
+      await Promise.all(
+        entries.map(([prefix, provider]) => {
+          const known = new Set<ClusterName>();
+          const one = { prefix, provider, known, discovery, synced: () => synced(prefix) };
+          return runForEver(one, signal, options);
+        }),
+      );
+    },
+  };
+}
+
+interface One {
+  readonly prefix: string;
+  readonly provider: Provider;
+  /** With their prefix. */
+  readonly known: Set<ClusterName>;
+  readonly discovery: Discovery;
+  readonly synced: () => void;
+}
+
+async function runForEver(one: One, signal: AbortSignal, options: MultiOptions): Promise<void> {
+  const { clock = systemClock, random = systemRandom, log } = options;
+  for (let failures = 1; !signal.aborted; failures++) {
+    try {
+      return await attempted(() => one.provider.run(prefixed(one), signal));
+    } catch (error) {
+      if (signal.aborted) return;
+      log?.error('a provider failed', { provider: one.prefix, error: asError(error) });
+      // The others are not kept waiting: nothing is known of when it will be there.
+      one.synced();
+      await sleep(clock, backOffMs(backOff, failures, random), signal).catch(() => {});
+    }
+  }
+}
+
+/** For one run: what was known before and is not told in it, is lost when it has told everything. */
+function prefixed({ prefix, known, discovery, synced }: One): Discovery {
+  const unseen = new Set(known);
+  return {
+    discovered(cluster) {
+      const name = `${prefix}#${cluster.name}`;
+      unseen.delete(name);
+      known.add(name);
+      discovery.discovered({ ...cluster, name, open: async (signal) => named(name, await cluster.open(signal)) });
+    },
+    lost(bare) {
+      const name = `${prefix}#${bare}`;
+      unseen.delete(name);
+      known.delete(name);
+      discovery.lost(name);
+    },
+    synced() {
+      for (const name of unseen) {
+        known.delete(name);
+        discovery.lost(name);
+      }
+      unseen.clear();
+      synced();
+    },
+  };
+}
+
+const named = (name: ClusterName, cluster: Cluster): Cluster => ({
+  name,
+  client: cluster.client,
+  apiReader: cluster.apiReader,
+  cache: cluster.cache,
+  start: (signal) => cluster.start(signal),
+});

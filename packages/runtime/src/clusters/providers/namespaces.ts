@@ -1,0 +1,79 @@
+/**
+ * Every namespace of one cluster as a cluster: its client sees that namespace and nothing else. All of them share one watch for each
+ * kind, as a fleet does.
+ */
+
+import { StatusError } from '@hangar/api/status';
+import type { ApiObject, Client, Kind, KindNames, MetadataClient, ObjectList, Watch } from '@hangar/client';
+import type { CacheOptions } from '../../cache/cache-options.ts';
+import { FleetCache } from '../../cache/fleet-cache.ts';
+import type { Cluster, ClusterName } from '../../cluster.ts';
+import { newCluster } from '../../new-cluster.ts';
+import type { Provider } from '../contract.ts';
+import { fencedClient, openGate } from '../engage/fenced-client.ts';
+import { confinedClient } from './confined-client.ts';
+import { fleetProvider } from './fleet-provider.ts';
+import type { ManagementOptions } from './informed.ts';
+import { Namespace } from './kinds.ts';
+
+export interface NamespacesOptions extends ManagementOptions {
+  /** Of namespaces. */
+  readonly labelSelector?: string;
+  /** What is kept of the namespaces' objects. */
+  readonly cache?: CacheOptions;
+}
+
+export function namespaces(options: NamespacesOptions): Provider {
+  const { management, labelSelector, cache, clock, log } = options;
+  return fleetProvider({
+    name: 'namespaces',
+    management: options,
+    kind: Namespace,
+    informer: { metadataOnly: true, ...(labelSelector ? { labelSelector } : {}) },
+    isWanted: () => true,
+    newFleet: () => new FleetCache({ client: ownedByNamespaces(management), options: cache, clock, log }),
+    open: (name, fleet) => namespaceCluster(name, management, fleet),
+  });
+}
+
+function namespaceCluster(name: ClusterName, management: Client, fleet: FleetCache): Cluster {
+  // Its connections are those of all namespaces.
+  const client = fencedClient(management, openGate);
+  // The fleet has what is in namespaces: the namespace itself is asked of the server.
+  const cluster = newCluster({ name, client, cache: fleet.cluster(name), uncached: [Namespace] });
+  return {
+    ...cluster,
+    client: confinedClient(cluster.client, name),
+    apiReader: confinedClient(client, name),
+  };
+}
+
+/** As a client of all clusters: objects say that they are of the cluster that is called as their namespace. */
+function ownedByNamespaces(client: Client): Client {
+  const all = fencedClient(client, openGate);
+  return { ...all, ...marked(client), metadata: { ...all.metadata, ...marked(client.metadata) } };
+}
+
+const marked = (client: Pick<MetadataClient, 'list' | 'watch'>): Pick<MetadataClient, 'list' | 'watch'> => ({
+  async list<T extends ApiObject>(kind: Kind<T>, options?: object): Promise<ObjectList<T>> {
+    insistOnNamespaced(kind);
+    const list = await client.list(kind, options);
+    for (const object of list.items) mark(object);
+    return list;
+  },
+  async *watch<T extends ApiObject>(kind: Kind<T>, options?: object): Watch<T> & AsyncGenerator {
+    insistOnNamespaced(kind);
+    for await (const event of client.watch(kind, options)) {
+      if (event.type !== 'BOOKMARK') mark(event.object);
+      yield event;
+    }
+  },
+});
+
+function mark({ metadata }: ApiObject): void {
+  (metadata as { clusterName?: string }).clusterName = metadata.namespace ?? '';
+}
+
+function insistOnNamespaced(kind: KindNames): void {
+  if (!kind.isNamespaced) throw new StatusError('Forbidden', `${kind.plural} are not of any namespace`);
+}

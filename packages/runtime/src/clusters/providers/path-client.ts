@@ -1,0 +1,35 @@
+/** A client for what is below a path of another one's server: the same connections, the same credentials, nothing to close. */
+
+import { ClientError, RestClient } from '@hangar/client';
+import type { Client } from '@hangar/client';
+import { RuntimeError } from '../../errors.ts';
+import { isPlainPath } from './plain-path.ts';
+
+/**
+ * `path` begins with a slash and does not end with one; throws `InvalidOptions` for one that is not what it seems. What is asked for
+ * stays below it: a proxy that follows `..` would otherwise lead from one cluster to another, with credentials for both. Who asks,
+ * and how often again, is the other client's affair.
+ */
+export function pathClient(client: Pick<Client, 'raw'>, path: string): Client {
+  if (!isPlainPath(path) || path.includes('//') || path.endsWith('/')) {
+    throw new RuntimeError('InvalidOptions', `${JSON.stringify(path)} is no path of a cluster`);
+  }
+  return new RestClient(
+    {
+      async request({ headers = {}, target, ...request }) {
+        insistOnBelow(target);
+        const { 'user-agent': _, ...others } = headers;
+        return client.raw({ ...request, headers: others, target: `${path}${target}` });
+      },
+      close: () => Promise.resolve(),
+    },
+    { retry: false },
+  );
+}
+
+/** Names may have escaped characters in them: that of a slash is none of those, nor are dots that were escaped. */
+function insistOnBelow(target: string): void {
+  const path = target.split('?', 1)[0]!.replaceAll(/%(?!2[ef]|5c|25)[0-9a-f]{2}/gi, '_');
+  if (!isPlainPath(path))
+    throw new ClientError('InvalidKey', `${JSON.stringify(target)} is no path below a cluster's own`);
+}

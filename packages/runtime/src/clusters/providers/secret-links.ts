@@ -1,0 +1,35 @@
+/** Which clusters need which secret, so that a change of one is a change of the others, in time that does not grow with their number. */
+
+import type { ObjectKey } from '@hangar/client';
+import type { ClusterName } from '../../cluster.ts';
+
+const textOf = ({ namespace, name }: ObjectKey): string => `${namespace}/${name}`;
+
+export class SecretLinks {
+  readonly #secrets = new Map<ClusterName, string>();
+  readonly #clusters = new Map<string, Set<ClusterName>>();
+
+  /** Undefined: it needs none any more. */
+  set(cluster: ClusterName, secret: ObjectKey | undefined): void {
+    const text = secret && textOf(secret);
+    const before = this.#secrets.get(cluster);
+    if (before === text) return;
+    if (before !== undefined) this.#remove(cluster, before);
+    if (text === undefined) return;
+    this.#secrets.set(cluster, text);
+    const clusters = this.#clusters.get(text);
+    if (clusters) clusters.add(cluster);
+    else this.#clusters.set(text, new Set([cluster]));
+  }
+
+  clustersOf(secret: ObjectKey): readonly ClusterName[] {
+    return [...(this.#clusters.get(textOf(secret)) ?? [])];
+  }
+
+  #remove(cluster: ClusterName, secret: string): void {
+    this.#secrets.delete(cluster);
+    const clusters = this.#clusters.get(secret);
+    clusters?.delete(cluster);
+    if (clusters?.size === 0) this.#clusters.delete(secret);
+  }
+}

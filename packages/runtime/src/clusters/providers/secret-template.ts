@@ -1,0 +1,39 @@
+/** Where the kubeconfig of a control plane is, by its name. */
+
+import { createHash } from 'node:crypto';
+import type { ObjectKey } from '@hangar/client';
+import { RuntimeError } from '../../errors.ts';
+
+const namespaceLengthMax = 63;
+
+/** Where a control plane keeps its own objects in the management cluster. */
+export function managementNamespace(controlPlane: string): string {
+  const whole = `kplane-cp-${controlPlane}`;
+  if (whole.length <= namespaceLengthMax) return whole;
+  return `${whole.slice(0, 40)}-${createHash('sha256').update(whole).digest('hex').slice(0, 8)}`;
+}
+
+/**
+ * `template` is `namespace/name` or just a name, with `{name}` (the control plane's) and `{namespace}` (`scope`, or the control plane's
+ * own) in it. Throws `InvalidOptions`, above all for one that is the same for all control planes.
+ */
+export function secretTemplate(
+  template = '{namespace}/controlplane-{name}-kubeconfig',
+  scope?: string,
+): (controlPlane: string) => ObjectKey {
+  const parts = template.split('/');
+  const [namespace, name] = parts.length === 1 ? ['{namespace}', template] : (parts as [string, string]);
+  if (parts.length > 2 || namespace === '' || !name) throw invalid(template, 'is no name of a secret');
+  const isOwn =
+    name.includes('{name}') || namespace.includes('{name}') || (!scope && namespace.includes('{namespace}'));
+  if (!isOwn) throw invalid(template, 'is the same for all clusters');
+  if (/\{(?!(name|namespace)\})/.test(template)) throw invalid(template, 'has an unknown variable');
+  return (controlPlane) => {
+    const own = scope ?? managementNamespace(controlPlane);
+    const fill = (text: string): string => text.replaceAll('{namespace}', own).replaceAll('{name}', controlPlane);
+    return { namespace: fill(namespace), name: fill(name) };
+  };
+}
+
+const invalid = (template: string, what: string): RuntimeError =>
+  new RuntimeError('InvalidOptions', `the secret template "${template}" ${what}`);

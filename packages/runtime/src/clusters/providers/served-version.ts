@@ -1,0 +1,43 @@
+/** Which version of a group a server has, of those that we understand. Waits until it has one: definitions may come after us. */
+
+import type { Client } from '@hangar/client';
+import { sleep, systemClock, systemRandom } from '@hangar/core';
+import type { Clock, Logger } from '@hangar/core';
+import { backOffMs } from '../engage/back-off.ts';
+
+export interface AskedServer {
+  readonly management: Client;
+  readonly clock?: Clock;
+  readonly log?: Logger;
+}
+
+const backOff = { baseMs: 500, maxMs: 30_000 };
+
+/** The first of `wanted` that is served. Rejects with `Aborted`, and for nothing else. */
+export async function servedVersion(
+  { management, clock = systemClock, log }: AskedServer,
+  group: string,
+  wanted: readonly string[],
+  signal: AbortSignal,
+): Promise<string> {
+  for (let failures = 1; ; failures++) {
+    try {
+      const served = await versionsOf(management, group, signal);
+      const found = wanted.find((version) => served.includes(version));
+      if (found !== undefined) return found;
+      log?.warn('the management cluster does not know this group yet', { group, wanted });
+    } catch (error) {
+      if (!signal.aborted) log?.warn('the management cluster could not be asked', { group, error });
+    }
+    await sleep(clock, backOffMs(backOff, failures, systemRandom), signal);
+  }
+}
+
+async function versionsOf(client: Client, group: string, signal: AbortSignal): Promise<string[]> {
+  const headers = { accept: 'application/json' };
+  const answer = await client.raw({ method: 'GET', target: `/apis/${group}`, headers, signal });
+  const body = (await answer.body()).toString();
+  if (answer.status !== 200) return [];
+  const { versions = [] } = JSON.parse(body) as { versions?: { version: string }[] };
+  return versions.map(({ version }) => version);
+}

@@ -1,0 +1,34 @@
+/** A request that hangs is given up, whether or not what carries it listens to its signal. */
+
+import { ClientError } from '@hangar/client';
+import { abortError } from '@hangar/core';
+import type { Clock } from '@hangar/core';
+
+export interface Bound {
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Rejects with `TimedOut` or `Aborted` even when the work never ends. */
+export function bounded<T>({ clock, timeoutMs, signal }: Bound, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  if (signal.aborted) return Promise.reject(abortError(signal));
+  return new Promise<T>((resolve, reject) => {
+    const request = new AbortController();
+    const end = (settle: () => void): void => {
+      timer.cancel();
+      signal.removeEventListener('abort', onAbort);
+      settle();
+      request.abort();
+    };
+    const onAbort = (): void => end(() => reject(abortError(signal)));
+    const timer = clock.after(timeoutMs, () =>
+      end(() => reject(new ClientError('TimedOut', `no answer within ${timeoutMs} ms`))),
+    );
+    signal.addEventListener('abort', onAbort, { once: true });
+    Promise.try(work, request.signal).then(
+      (value) => end(() => resolve(value)),
+      (error: unknown) => end(() => reject(error)),
+    );
+  });
+}

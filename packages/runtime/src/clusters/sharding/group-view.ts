@@ -1,0 +1,165 @@
+/**
+ * What this process knows of its group: the leases as one watch shows them, which is always what once was, never a mixture of
+ * times; and since when, on the own clock, each has not changed.
+ */
+
+import type { WatchEvent } from '@hangar/client';
+import type { Clock } from '@hangar/core';
+import { recordAnnotation, ringAnnotation } from './leases.ts';
+import type { Lease } from './leases.ts';
+import { decodeRecord, unreadableRecord } from './peer-record.ts';
+import type { PeerRecord } from './peer-record.ts';
+import { decodeRing } from './ring.ts';
+import type { Ring } from './ring.ts';
+
+export interface SeenPeer {
+  readonly record: PeerRecord;
+  readonly leaseName: string;
+  readonly resourceVersion: string;
+  /** On the own monotonic clock: when this version was seen first. */
+  readonly seenAtMs: number;
+  /** As the peer's wall clock said; nothing that anybody relies on. */
+  readonly renewTime: string | undefined;
+}
+
+/** The ring's object as it is, which may be unreadable. */
+export interface SeenRing {
+  readonly resourceVersion: string;
+  readonly content: Ring | undefined;
+}
+
+export interface GroupNames {
+  /** Of the ring's lease. */
+  readonly ring: string;
+  /** What the names of peers' leases begin with. */
+  readonly peerPrefix: string;
+  /** How long a lease that cannot be read is believed in. */
+  readonly unreadableLeaseMs: number;
+}
+
+export class GroupView {
+  readonly #clock: Clock;
+  readonly #names: GroupNames;
+  readonly #peers = new Map<string, SeenPeer>();
+  readonly #absentSinceMs = new Map<string, number>();
+  #ringObject: SeenRing | undefined;
+  #ring: Ring | undefined;
+  #isListed = false;
+  #isOutOfTouch = false;
+  #epochMax = 0;
+  #ringOfAbsent: Ring | undefined;
+
+  constructor(clock: Clock, names: GroupNames) {
+    this.#clock = clock;
+    this.#names = names;
+  }
+
+  /** Whether anything is known at all. */
+  get isListed(): boolean {
+    return this.#isListed;
+  }
+
+  /** By the peer's name; of `gone` ones, too. */
+  get peers(): ReadonlyMap<string, SeenPeer> {
+    return this.#peers;
+  }
+
+  get ringObject(): SeenRing | undefined {
+    return this.#ringObject;
+  }
+
+  /**
+   * The newest ring that was seen; stays when the object is deleted or damaged. Its epoch never goes back: a ring that was made anew
+   * and counts from below is not believed before somebody has raised it.
+   */
+  get ring(): Ring | undefined {
+    return this.#ring;
+  }
+
+  /** Above every epoch that anybody is known to have seen: of tokens, which must grow even when the ring is lost. */
+  get epochMax(): number {
+    return this.#epochMax;
+  }
+
+  /** How long there has been no lease of that name, for members of the ring or its history. */
+  absentMs(name: string): number {
+    return this.#clock.monotonicMs() - (this.#absentSinceMs.get(name) ?? Infinity);
+  }
+
+  /** The server could not be reached for long. */
+  loseTouch(): void {
+    this.#isOutOfTouch = true;
+  }
+
+  /** It can be again: as long as nobody could be seen, nobody was late. */
+  regainTouch(): void {
+    if (!this.#isOutOfTouch) return;
+    this.#isOutOfTouch = false;
+    const seenAtMs = this.#clock.monotonicMs();
+    for (const [name, peer] of this.#peers) this.#peers.set(name, { ...peer, seenAtMs });
+  }
+
+  replace(leases: readonly Lease[]): void {
+    const names = new Set(leases.map(({ metadata }) => metadata.name));
+    for (const [peer, { leaseName }] of this.#peers) if (!names.has(leaseName)) this.#forget(peer);
+    if (!names.has(this.#names.ring)) this.#ringObject = undefined;
+    for (const lease of leases) this.#see(lease);
+    this.#isListed = true;
+    this.#noteAbsent();
+  }
+
+  apply(event: WatchEvent<Lease>): void {
+    if (event.type === 'BOOKMARK') return;
+    const { name } = event.object.metadata;
+    if (event.type !== 'DELETED') this.#see(event.object);
+    else if (name === this.#names.ring) this.#ringObject = undefined;
+    else for (const [peer, { leaseName }] of this.#peers) if (leaseName === name) this.#forget(peer);
+    this.#noteAbsent();
+  }
+
+  /** A lease that the ring speaks of was there once: that it is not now has been noticed at this moment at the latest. */
+  #noteAbsent(): void {
+    if (!this.#ring || this.#ring === this.#ringOfAbsent) return;
+    this.#ringOfAbsent = this.#ring;
+    const entries = [this.#ring, ...this.#ring.history];
+    const spokenOf = new Set(entries.flatMap(({ members }) => members.map(({ name }) => name)));
+    for (const name of this.#absentSinceMs.keys()) if (!spokenOf.has(name)) this.#absentSinceMs.delete(name);
+    for (const name of spokenOf) {
+      if (this.#peers.has(name) || this.#absentSinceMs.has(name)) continue;
+      this.#absentSinceMs.set(name, this.#clock.monotonicMs());
+    }
+  }
+
+  #forget(peer: string): void {
+    this.#peers.delete(peer);
+    this.#absentSinceMs.set(peer, this.#clock.monotonicMs());
+  }
+
+  #see({ metadata, spec }: Lease): void {
+    const { name: leaseName = '', resourceVersion = '', annotations } = metadata;
+    if (leaseName === this.#names.ring)
+      return this.#seeRing(resourceVersion, decodeRing(annotations?.[ringAnnotation]));
+    if (!leaseName.startsWith(this.#names.peerPrefix)) return;
+    const name = leaseName.slice(this.#names.peerPrefix.length);
+    const before = this.#peers.get(name);
+    if (before?.resourceVersion === resourceVersion) return;
+    // One that cannot be read says nothing new.
+    const record =
+      decodeRecord(annotations?.[recordAnnotation], name) ??
+      before?.record ??
+      unreadableRecord(name, this.#names.unreadableLeaseMs);
+    this.#absentSinceMs.delete(name);
+    this.#epochMax = Math.max(this.#epochMax, record.epochMax);
+    const seenAtMs = this.#clock.monotonicMs();
+    this.#peers.set(name, { record, leaseName, resourceVersion, seenAtMs, renewTime: spec?.renewTime });
+  }
+
+  #seeRing(resourceVersion: string, content: Ring | undefined): void {
+    this.#ringObject = { resourceVersion, content };
+    if (!content) return;
+    this.#epochMax = Math.max(this.#epochMax, content.epoch);
+    const { id, epoch } = this.#ring ?? { id: content.id, epoch: -1 };
+    // Of the same epoch: its history was shortened.
+    if (content.epoch > epoch || (content.epoch === epoch && content.id === id)) this.#ring = content;
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * One cluster that is followed: idle → held → draining → idle. Acquired only when everything of before has come to rest here, so
+ * that not even the same process works on it twice.
+ */
+
+import { asError } from '@hangar/core';
+import type { Clock, Logger } from '@hangar/core';
+import type { Claim, DiscoveredCluster } from '../contract.ts';
+import { hashName, hashText } from './rendezvous.ts';
+import type { WeighedCluster } from './calibrate.ts';
+import { ShardOwnership } from './ownership.ts';
+import type { Validity } from './validity.ts';
+
+export type HoldingState = 'idle' | 'held' | 'draining';
+
+export interface HoldingOptions {
+  readonly cluster: Pick<DiscoveredCluster, 'name' | 'labels' | 'weight'>;
+  readonly claim: Claim;
+  readonly clock: Clock;
+  readonly drainTimeoutMs: number;
+  readonly log: Logger | undefined;
+  /** Nothing is under way here any more. */
+  readonly onRest: (holding: Holding) => void;
+  /** It did not come to rest in time: others need not wait any more, this process does. */
+  readonly onAbandoned: (holding: Holding) => void;
+}
+
+export class Holding {
+  readonly cluster: WeighedCluster;
+  readonly hashText: string;
+  /** When it may be acquired at the earliest, on the monotonic clock. */
+  notBeforeMs = 0;
+  readonly #options: HoldingOptions;
+  #state: HoldingState = 'idle';
+  #isAbandoned = false;
+  #ownership: ShardOwnership | undefined;
+
+  constructor(options: HoldingOptions) {
+    this.#options = options;
+    const { name, labels = {}, weight = 1 } = options.cluster;
+    const hash = hashName(name);
+    this.cluster = { name, labels, weight: weight > 0 && Number.isFinite(weight) ? weight : 1, hash };
+    this.hashText = hashText(hash);
+  }
+
+  get state(): HoldingState {
+    return this.#state;
+  }
+
+  /** Others must wait for it. */
+  get isDraining(): boolean {
+    return this.#state === 'draining' && !this.#isAbandoned;
+  }
+
+  acquire(token: number, validity: Validity): void {
+    this.#state = 'held';
+    this.#ownership = new ShardOwnership({ cluster: this.cluster.name, token, validity });
+    try {
+      this.#options.claim.acquired(this.#ownership);
+    } catch (error) {
+      this.#options.log?.error('a claim did not take its cluster', { cluster: this.cluster.name, error });
+    }
+  }
+
+  /** From here on every check throws. No-op unless it is held. */
+  end(why: string): void {
+    if (this.#state !== 'held') return;
+    this.#state = 'draining';
+    this.#ownership?.end(why);
+    this.#ownership = undefined;
+    const { clock, drainTimeoutMs, onAbandoned, onRest } = this.#options;
+    const timer = clock.after(drainTimeoutMs, () => {
+      this.#isAbandoned = true;
+      onAbandoned(this);
+    });
+    void this.#released().then(() => {
+      timer.cancel();
+      this.#state = 'idle';
+      this.#isAbandoned = false;
+      onRest(this);
+    });
+  }
+
+  async #released(): Promise<void> {
+    try {
+      await this.#options.claim.released();
+    } catch (thrown) {
+      this.#options.log?.error('a cluster was not released in good order', {
+        cluster: this.cluster.name,
+        error: asError(thrown),
+      });
+    }
+  }
+}

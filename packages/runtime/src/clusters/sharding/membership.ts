@@ -1,0 +1,129 @@
+/** Which ring should be next, as far as this peer sees: who is in, who is out, whether it is balanced, what history is needed. */
+
+import { calibrated } from './calibrate.ts';
+import type { WeighedCluster } from './calibrate.ts';
+import type { SeenPeer } from './group-view.ts';
+import { acknowledgedBy } from './protocol.ts';
+import type { Observer, Protocol } from './protocol.ts';
+import { mergedEntry, nextRing } from './ring.ts';
+import type { Member, Ring, RingEntry } from './ring.ts';
+
+/**
+ * What has to be done, most urgent first: leave (oneself), remove (others), repair (the object was lost or damaged), join
+ * (oneself), admit (others, who do it themselves unless they cannot), balance, forget (history that nobody needs).
+ */
+export type RingNeed = 'leave' | 'remove' | 'repair' | 'join' | 'admit' | 'balance' | 'forget';
+
+export interface Proposal {
+  readonly need: RingNeed;
+  readonly ring: Ring;
+}
+
+export interface ProposalOptions {
+  readonly protocol: Protocol;
+  readonly observer: Observer;
+  /** The own life. */
+  readonly self: string;
+  /** All that are known here. */
+  readonly clusters: readonly WeighedCluster[];
+  /** For a ring that has to be made anew. */
+  readonly newRingId: () => string;
+}
+
+/** Undefined: the ring is as it should be. */
+export function proposedRing(options: ProposalOptions): Proposal | undefined {
+  const { observer, self, clusters } = options;
+  const { view } = observer;
+  const ring = view.ringObject?.content;
+  if (!view.isListed) return undefined;
+  const former = ring?.members ?? [];
+  const staying = former.filter((member) => isStaying(member, options));
+  const joining = [...view.peers.values()].filter((peer) => isJoining(peer, former, options)).map(memberOf);
+  const members = [...staying, ...joining].sort((a, b) => (a.name < b.name ? -1 : 1));
+  // Somebody knows of a later epoch than the object has: it was made anew by one who did not.
+  const isRepair = !ring || (view.ring !== undefined && (view.ring.id !== ring.id || view.ring.epoch > ring.epoch));
+  if (isRepair) return { need: 'repair', ring: ring ? raised(ring, members, options) : madeAnew(members, options) };
+  const next = (members: readonly Member[]): Ring =>
+    nextRing(ring, { epoch: ring.epoch + 1, members, isNeeded: (entry) => isNeeded(entry, ring, options) });
+  const left = former.filter((member) => !staying.includes(member));
+  if (left.length + joining.length > 0) {
+    const isIn = (list: readonly Member[]) => list.some(({ id }) => id === self);
+    const need = isIn(left) ? 'leave' : left.length > 0 ? 'remove' : isIn(joining) ? 'join' : 'admit';
+    return { need, ring: next(knowsAll(options) ? calibrated(members, clusters) : members) };
+  }
+  const history = ring.history.filter((entry) => isNeeded(entry, ring, options));
+  if (former[0]?.id === self && knowsAll(options)) {
+    const balanced = calibratedOnce(former, clusters);
+    if (balanced !== former) return { need: 'balance', ring: next(balanced) };
+  }
+  return history.length < ring.history.length ? { need: 'forget', ring: { ...ring, history } } : undefined;
+}
+
+function isStaying(member: Member, { protocol, observer }: ProposalOptions): boolean {
+  const record = observer.view.peers.get(member.name)?.record;
+  if (record?.id === member.id && record.state === 'leaving') return false;
+  return !protocol.isOver(member, observer);
+}
+
+function isJoining(peer: SeenPeer, former: readonly Member[], { protocol, observer }: ProposalOptions): boolean {
+  const { id, state, weight } = peer.record;
+  if (state !== 'active' || !(weight > 0) || former.some((member) => member.id === id)) return false;
+  return !protocol.isLate(peer, observer);
+}
+
+function memberOf({ record }: SeenPeer): Member {
+  const { name, id, weight, shard, selector } = record;
+  const placed = { ...(shard === undefined ? {} : { shard }), ...(selector === undefined ? {} : { selector }) };
+  return { name, id, weight, pull: weight, ...placed };
+}
+
+/** Whoever has not discovered all clusters yet would balance for the wrong ones. */
+function knowsAll({ observer, clusters }: ProposalOptions): boolean {
+  let held = 0;
+  for (const { record } of observer.view.peers.values()) held += record.state === 'gone' ? 0 : record.heldCount;
+  return clusters.length >= held;
+}
+
+const calibrations = new WeakMap<
+  readonly Member[],
+  { readonly clusters: readonly WeighedCluster[]; readonly members: readonly Member[] }
+>();
+
+/** It is asked for at every event, and changes only with the members and the clusters. */
+function calibratedOnce(members: readonly Member[], clusters: readonly WeighedCluster[]): readonly Member[] {
+  let known = calibrations.get(members);
+  if (known?.clusters !== clusters) {
+    calibrations.set(members, (known = { clusters, members: calibrated(members, clusters) }));
+  }
+  return known.members;
+}
+
+/** Whether somebody may still act on it. */
+function isNeeded(entry: RingEntry, ring: Ring, { protocol, observer }: ProposalOptions): boolean {
+  return entry.members.some(
+    (member) =>
+      protocol.mayActOn(acknowledgedBy(member, observer.view, ring), entry) && !protocol.isOver(member, observer),
+  );
+}
+
+/** Above everything that anybody is known to have seen. */
+function raised(ring: Ring, members: readonly Member[], options: ProposalOptions): Ring {
+  const { view } = options.observer;
+  const epoch = view.epochMax + 1;
+  return nextRing(ring, { epoch, members, isNeeded: (entry) => isNeeded(entry, ring, options) });
+}
+
+/**
+ * The object is lost, and with it who may hold what: anybody who has a lease, or had a part in the last ring that is known here, may
+ * hold anything until it has acknowledged the new one. Counts from the clock, so that tokens grow even when nobody remembers.
+ */
+function madeAnew(members: readonly Member[], { observer, newRingId }: ProposalOptions): Ring {
+  const { view, wallMs } = observer;
+  const leased = [...view.peers.values()].map(memberOf);
+  const last = Math.max(Math.floor(wallMs / 1_000), view.epochMax);
+  const anybody = [...(view.ring?.history ?? []), ...(view.ring ? [view.ring] : [])].reduce<RingEntry>(
+    (older, newer) => ({ ...mergedEntry(older, newer), epoch: last }),
+    { epoch: last, members: leased, isMerged: true },
+  );
+  return { id: newRingId(), epoch: last + 1, members, history: anybody.members.length > 0 ? [anybody] : [] };
+}

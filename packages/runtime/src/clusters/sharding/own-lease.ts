@@ -1,0 +1,180 @@
+/**
+ * This peer's lease: had under its name, renewed at every beat and at once when there is news, given back at the end. Each write is
+ * conditional on the version before, so that whoever declares this peer dead and this peer's renewal exclude each other: one of
+ * them is refused.
+ */
+
+import { hasCode } from '@hangar/core';
+import type { Clock, Logger } from '@hangar/core';
+import { Alarm } from './alarm.ts';
+import { bounded } from './bounded.ts';
+import type { GroupView } from './group-view.ts';
+import { recordAnnotation } from './leases.ts';
+import type { LeaseDraft, Leases } from './leases.ts';
+import { leaseSpec } from './lease-spec.ts';
+import { decodeRecord, encodeRecord } from './peer-record.ts';
+import type { PeerRecord } from './peer-record.ts';
+import type { Observer, Protocol } from './protocol.ts';
+import type { ShardTimings } from './timings.ts';
+import { momentOf } from './validity.ts';
+import type { Moment } from './validity.ts';
+
+export interface OwnLeaseOptions {
+  readonly leases: Leases;
+  readonly leaseName: string;
+  readonly view: GroupView;
+  readonly protocol: Protocol;
+  readonly timings: ShardTimings;
+  readonly clock: Clock;
+  readonly log: Logger | undefined;
+  readonly signal: AbortSignal;
+  readonly observer: () => Observer;
+  /** What there is to say now. */
+  readonly record: () => PeerRecord;
+  readonly onWrite: () => void;
+  /** What was said is known; `sent`: the moment before. */
+  readonly onRenewed: (sent: Moment, said: PeerRecord) => void;
+  /** What was written a while ago has not come back by the watch: nothing else comes either. */
+  readonly onEchoMissing: () => void;
+  /** Another one has it, or it is gone: this life is over. */
+  readonly onLost: () => void;
+}
+
+const retryMs = 250;
+const retryAfterConflictMs = 20;
+
+export class OwnLease {
+  readonly #options: OwnLeaseOptions;
+  readonly #alarm: Alarm;
+  readonly #id: string;
+  readonly #name: string;
+  /** Of the last write that is known to have been done; undefined: the lease is not ours yet. */
+  #resourceVersion: string | undefined;
+  #renewedAtMs = -Infinity;
+  #isSeen = false;
+  #isBusy = false;
+  #isWantedAgain = false;
+  #isWaitingTold = false;
+
+  constructor(options: OwnLeaseOptions) {
+    this.#options = options;
+    ({ id: this.#id, name: this.#name } = options.record());
+    this.#alarm = new Alarm(options.clock, () => void this.#write());
+    options.signal.addEventListener('abort', () => this.#alarm.cancel(), { once: true });
+  }
+
+  get isOurs(): boolean {
+    return this.#resourceVersion !== undefined;
+  }
+
+  /** Written within this time. */
+  want(inMs: number): void {
+    if (!this.#options.signal.aborted) this.#alarm.within(inMs);
+  }
+
+  onView(): void {
+    const peer = this.#options.view.peers.get(this.#name);
+    const isThere = peer?.record.id === this.#id && peer.record.state !== 'gone';
+    if (isThere) this.#isSeen = true;
+    else if (this.#isSeen) this.#lose();
+    if (!this.isOurs) this.want(0);
+  }
+
+  async #write(): Promise<void> {
+    if (this.#isBusy) {
+      this.#isWantedAgain = true;
+      return;
+    }
+    const draft = this.#draft();
+    if (!draft) return;
+    const { clock, timings, signal, leases, record, onWrite, onRenewed } = this.#options;
+    this.#isBusy = true;
+    const said = record();
+    const sent = momentOf(clock);
+    onWrite();
+    if (this.#isEchoMissing()) this.#options.onEchoMissing();
+    try {
+      const spec = leaseSpec({ holder: `${this.#name}_${this.#id}`, leaseMs: timings.leaseMs, wallMs: clock.now() });
+      const annotations = { [recordAnnotation]: encodeRecord(said) };
+      const bound = { clock, timeoutMs: timings.requestTimeoutMs, signal };
+      const written = await bounded(bound, (signal) => leases.write({ ...draft, annotations, spec }, signal));
+      this.#resourceVersion = written.metadata.resourceVersion ?? '';
+      this.#renewedAtMs = clock.monotonicMs();
+      this.want(timings.renewEveryMs);
+      onRenewed(sent, said);
+    } catch (error) {
+      await this.#failed(error);
+    } finally {
+      this.#isBusy = false;
+      if (this.#isWantedAgain) this.want(0);
+      this.#isWantedAgain = false;
+    }
+  }
+
+  /** What the next write is conditional on; undefined while the name is somebody else's. */
+  #draft(): Pick<LeaseDraft, 'name' | 'resourceVersion'> | undefined {
+    const { leaseName, view, observer, protocol } = this.#options;
+    if (this.#resourceVersion !== undefined) return { name: leaseName, resourceVersion: this.#resourceVersion };
+    if (!view.isListed) return undefined;
+    const former = view.peers.get(this.#name);
+    if (!former) return this.#mayCreate() ? { name: leaseName } : undefined;
+    const { resourceVersion, record } = former;
+    if (record.id === this.#id || protocol.mayTakeName(former, observer())) return { name: leaseName, resourceVersion };
+    this.#waitForName(record.leaseMs);
+    return undefined;
+  }
+
+  /** A life of this name that the ring knows may go on without a lease that people deleted, for as long as it could not notice. */
+  #mayCreate(): boolean {
+    const { view, timings } = this.#options;
+    const { ring } = view;
+    const isKnown = [ring, ...(ring?.history ?? [])].some((entry) =>
+      entry?.members.some(({ name, id }) => name === this.#name && id !== this.#id),
+    );
+    if (!isKnown || view.absentMs(this.#name) >= timings.leaseMs) return true;
+    this.#waitForName(timings.leaseMs);
+    return false;
+  }
+
+  #waitForName(leaseMs: number): void {
+    if (!this.#isWaitingTold) {
+      this.#options.log?.info('the lease of this peer is still that of another life of it: waiting until it runs out', {
+        peer: this.#name,
+      });
+    }
+    this.#isWaitingTold = true;
+    this.want(leaseMs / 10);
+  }
+
+  #isEchoMissing(): boolean {
+    const { clock, timings, view } = this.#options;
+    if (this.#resourceVersion === undefined) return false;
+    if (clock.monotonicMs() - this.#renewedAtMs < Math.min(1_000, timings.renewEveryMs / 2)) return false;
+    return view.peers.get(this.#name)?.resourceVersion !== this.#resourceVersion;
+  }
+
+  async #failed(error: unknown): Promise<void> {
+    const { signal, log, leases, leaseName, clock, timings } = this.#options;
+    if (signal.aborted) return;
+    const isRefused = hasCode(error, 'Conflict') || hasCode(error, 'NotFound') || hasCode(error, 'AlreadyExists');
+    if (!isRefused) log?.warn('a lease could not be renewed', { peer: this.#name, error });
+    // Before the lease is ours the view will say whose it is.
+    if (!isRefused || this.#resourceVersion === undefined) return this.want(retryMs);
+    try {
+      // An earlier write may have been done without an answer; or another one has ended this life.
+      const bound = { clock, timeoutMs: timings.requestTimeoutMs, signal };
+      const lease = await bounded(bound, (signal) => leases.get(leaseName, signal));
+      const record = decodeRecord(lease.metadata.annotations?.[recordAnnotation], this.#name);
+      if (record && (record.id !== this.#id || record.state === 'gone')) return this.#lose();
+      this.#resourceVersion = lease.metadata.resourceVersion ?? '';
+      this.want(retryAfterConflictMs);
+    } catch (error) {
+      if (hasCode(error, 'NotFound')) return this.#lose();
+      this.want(retryMs);
+    }
+  }
+
+  #lose(): void {
+    if (!this.#options.signal.aborted) this.#options.onLost();
+  }
+}

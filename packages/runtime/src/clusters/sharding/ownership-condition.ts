@@ -1,0 +1,106 @@
+/**
+ * Says on an object of each cluster, such as its registration, that nobody works on it: `ShardOwned` is False with the reason
+ * `NoOwner`, and True again when somebody does. Every peer may do so; what is already said is not written again.
+ */
+
+import type { ApiObject, Client, Kind, ObjectKey } from '@hangar/client';
+import { hasCode, sleep, systemClock } from '@hangar/core';
+import type { Clock, Logger } from '@hangar/core';
+import type { ClusterName } from '../../cluster.ts';
+import { setCondition } from '../../helpers/conditions.ts';
+import type { Condition } from '../../helpers/conditions.ts';
+import { retryOnConflict } from '../../helpers/retry-on-conflict.ts';
+import { bounded } from './bounded.ts';
+
+export const shardOwned = 'ShardOwned';
+
+export interface OwnershipConditionOptions<T extends ApiObject> {
+  readonly client: Client;
+  readonly kind: Kind<T>;
+  /** The object that stands for a cluster. */
+  readonly keyOf: (cluster: ClusterName) => ObjectKey;
+  /** Ends what is under way. */
+  readonly signal: AbortSignal;
+  readonly clock?: Clock;
+  readonly log?: Logger;
+}
+
+const requestTimeoutMs = 10_000;
+const retryMs = 5_000;
+
+/** For `onUnowned` of a coordinator. */
+export function ownershipCondition<T extends ApiObject>(
+  options: OwnershipConditionOptions<T>,
+): (names: readonly ClusterName[]) => void {
+  const { signal, log, clock = systemClock } = options;
+  /** What is still to be said. */
+  const wanted = new Map<ClusterName, boolean>();
+  let unowned: ReadonlySet<ClusterName> = new Set();
+  let isBusy = false;
+
+  const sayAll = async (): Promise<void> => {
+    while (wanted.size > 0 && !signal.aborted) {
+      let failed = 0;
+      for (const [name, isOwned] of [...wanted]) {
+        try {
+          await bounded({ clock, timeoutMs: requestTimeoutMs, signal }, (signal) =>
+            say(options, name, isOwned, signal),
+          );
+          if (wanted.get(name) === isOwned) wanted.delete(name);
+        } catch (error) {
+          if (signal.aborted) return;
+          failed++;
+          log?.warn('the owner of a cluster could not be written', { cluster: name, error });
+        }
+      }
+      if (failed > 0) await sleep(clock, retryMs, signal).catch(() => {});
+    }
+  };
+
+  return (names) => {
+    const next = new Set(names);
+    for (const name of next) if (!unowned.has(name)) wanted.set(name, false);
+    for (const name of unowned) if (!next.has(name)) wanted.set(name, true);
+    unowned = next;
+    if (isBusy) return;
+    isBusy = true;
+    void sayAll().finally(() => (isBusy = false));
+  };
+}
+
+type WithConditions = ApiObject & { status?: { conditions?: Condition[] } };
+
+async function say<T extends ApiObject>(
+  { client, kind, keyOf, clock = systemClock }: OwnershipConditionOptions<T>,
+  name: ClusterName,
+  isOwned: boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const attempt = async (): Promise<void> => {
+    const object = (await client.get(kind, keyOf(name), { signal })) as WithConditions;
+    const { status } = object;
+    const conditions = setCondition(
+      status?.conditions,
+      isOwned
+        ? { type: shardOwned, status: true, reason: 'Owned', message: 'a process works on this cluster' }
+        : {
+            type: shardOwned,
+            status: false,
+            reason: 'NoOwner',
+            message: 'no process confirms to work on this cluster',
+          },
+      clock,
+    );
+    if (conditions === status?.conditions) return;
+    await client.status.update(
+      kind as Kind<WithConditions>,
+      { ...object, status: { ...status, conditions } },
+      { signal },
+    );
+  };
+  try {
+    await retryOnConflict(attempt, { signal, clock });
+  } catch (error) {
+    if (!hasCode(error, 'NotFound')) throw error;
+  }
+}

@@ -1,0 +1,40 @@
+/** The right to work on one cluster: as long as nobody has ended it and the peer's lease is believed in. */
+
+import { RuntimeError } from '../../errors.ts';
+import type { ClusterName } from '../../cluster.ts';
+import type { Ownership } from '../contract.ts';
+import type { Validity } from './validity.ts';
+
+export class ShardOwnership implements Ownership {
+  readonly token: number;
+  readonly #cluster: ClusterName;
+  readonly #validity: Validity;
+  readonly #controller = new AbortController();
+
+  constructor({ cluster, token, validity }: { cluster: ClusterName; token: number; validity: Validity }) {
+    this.#cluster = cluster;
+    this.token = token;
+    this.#validity = validity;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  check(): void {
+    if (this.#controller.signal.aborted) throw this.#controller.signal.reason;
+    // The timer that ends it may be late: a process that was stopped comes back with a clock that knows, and a timer that does not.
+    if (this.#validity.remainingMs() <= 0) throw fenced(this.#cluster, 'its lease could not be renewed in time');
+  }
+
+  remainingMs(): number {
+    return this.#controller.signal.aborted ? 0 : this.#validity.remainingMs();
+  }
+
+  end(why: string): void {
+    this.#controller.abort(fenced(this.#cluster, why));
+  }
+}
+
+const fenced = (cluster: ClusterName, why: string): RuntimeError =>
+  new RuntimeError('Fenced', `cluster ${cluster} is not this process's any more: ${why}`);

@@ -1,0 +1,99 @@
+/**
+ * The ring: who shares the clusters, in which epoch; one object, changed by compare-and-set only, and only when the membership or
+ * the balance changes. Everybody computes the same owner from the same ring, so that nothing has to be written for a cluster.
+ *
+ * It also carries the former epochs in which somebody who has not yet acknowledged a later one had a part: from those everybody
+ * knows who may still work on a cluster. An entry is dropped when nobody can act on it any more.
+ *
+ *     epoch 7   [x-0 x-1 x-2]   history: —                    c belongs to x-1
+ *     epoch 8   [x-0 x-2]       history: 7 [x-0 x-1 x-2]      c belongs to x-2, who waits for x-1 to acknowledge 8 or to be over
+ *     epoch 9   [x-0 x-2 x-3]   history: 8 [x-0 x-2]          7 is gone: x-0 and x-2 acknowledged 8, x-1 is over
+ */
+
+import { isObject } from '@hangar/api/json';
+import { asFinite, asText } from './fields.ts';
+
+/** A life of a peer. A process that starts again under the same name is another one. */
+export interface Member {
+  readonly name: string;
+  /** Of this life. */
+  readonly id: string;
+  readonly weight: number;
+  /** What the weight was corrected to, so that shares come out as weights say (`calibrate.ts`). */
+  readonly pull: number;
+  /** Of a static shard: its id, and the selector of its clusters. */
+  readonly shard?: string;
+  readonly selector?: string;
+}
+
+export interface RingEntry {
+  readonly epoch: number;
+  readonly members: readonly Member[];
+  /** Several entries in one, up to its epoch: any member may have had any cluster. */
+  readonly isMerged?: boolean;
+}
+
+export interface Ring extends RingEntry {
+  /** Another one when the object was lost and made anew: what was acknowledged before says nothing of it. */
+  readonly id: string;
+  /** Oldest first, all below `epoch`. */
+  readonly history: readonly RingEntry[];
+}
+
+/** Beyond it the oldest entries are merged, which is safe and only less precise. */
+const historyLengthMax = 16;
+
+export interface RingChange {
+  readonly epoch: number;
+  readonly members: readonly Member[];
+  /** Whether somebody may still act on this entry. */
+  readonly isNeeded: (entry: RingEntry) => boolean;
+}
+
+export function nextRing(ring: Ring, { epoch, members, isNeeded }: RingChange): Ring {
+  const history = [...ring.history, entryOf(ring)].filter(isNeeded);
+  while (history.length > historyLengthMax) history.splice(0, 2, mergedEntry(history[0]!, history[1]!));
+  return { id: ring.id, epoch, members, history };
+}
+
+const entryOf = ({ epoch, members }: Ring): RingEntry => ({ epoch, members });
+
+/** Whoever was in either of them may have had anything. */
+export function mergedEntry(older: RingEntry, newer: RingEntry): RingEntry {
+  const members = new Map([...older.members, ...newer.members].map((member) => [member.id, member]));
+  return { epoch: newer.epoch, members: [...members.values()], isMerged: true };
+}
+
+export const encodeRing = (ring: Ring): string => JSON.stringify(ring);
+
+/** Undefined for what is not a ring. */
+export function decodeRing(text: string | undefined): Ring | undefined {
+  try {
+    const value: unknown = JSON.parse(text ?? '');
+    if (!isObject(value) || !Array.isArray(value['history'])) return undefined;
+    const history = value['history'].map(decodeEntry);
+    return { ...decodeEntry(value), id: asText(value['id']), history };
+  } catch {
+    return undefined;
+  }
+}
+
+function decodeEntry(value: unknown): RingEntry {
+  if (!isObject(value) || !Array.isArray(value['members'])) throw new TypeError('no entry of a ring');
+  const members = value['members'].map(decodeMember);
+  const entry = { epoch: asFinite(value['epoch']), members };
+  return value['isMerged'] === true ? { ...entry, isMerged: true } : entry;
+}
+
+function decodeMember(value: unknown): Member {
+  if (!isObject(value)) throw new TypeError('no member of a ring');
+  const { shard, selector } = value;
+  return {
+    name: asText(value['name']),
+    id: asText(value['id']),
+    weight: asFinite(value['weight']),
+    pull: asFinite(value['pull']),
+    ...(shard === undefined ? {} : { shard: asText(shard) }),
+    ...(selector === undefined ? {} : { selector: asText(selector) }),
+  };
+}

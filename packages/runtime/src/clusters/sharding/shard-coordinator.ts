@@ -1,0 +1,198 @@
+/**
+ * Several processes share the clusters that all of them discover: this is one of them. README.md has the protocol and why no
+ * cluster is ever worked on by two; `timings.ts` has the bounds.
+ */
+
+import { hostname } from 'node:os';
+import { assert, systemClock, systemRandom } from '@hangar/core';
+import type { Clock, Logger, Random } from '@hangar/core';
+import { parseLabelSelector } from '@hangar/api/selectors';
+import type { Client } from '@hangar/client';
+import type { ClusterName } from '../../cluster.ts';
+import { RuntimeError } from '../../errors.ts';
+import type { MetricsRegistry } from '../../metrics/registry.ts';
+import type { Claim, Coordinator, DiscoveredCluster } from '../contract.ts';
+import { GroupView } from './group-view.ts';
+import type { GroupNames } from './group-view.ts';
+import { Holdings } from './holdings.ts';
+import { leasesOf, peerLeasePrefix, ringLeaseName } from './leases.ts';
+import type { Leases } from './leases.ts';
+import { PeerLife } from './peer-life.ts';
+import { protocol as standardProtocol } from './protocol.ts';
+import type { Protocol } from './protocol.ts';
+import { ShardMetrics } from './shard-metrics.ts';
+import { timingsOf } from './timings.ts';
+import type { ShardTimings } from './timings.ts';
+import { UnownedClusters } from './unowned.ts';
+import { ViewLoop } from './view-loop.ts';
+
+export interface ShardCoordinatorOptions {
+  /** Where the leases are, or what else behaves like them. */
+  readonly client: Client | Leases;
+  /** Of the leases; absent: `default`. Not asked for when `client` is Leases. */
+  readonly namespace?: string;
+  /** Who shares with whom: a DNS label. Absent: `default`. */
+  readonly group?: string;
+  /**
+   * This process among them: unique, and the same again after a restart if possible, as pods of a StatefulSet are called. Absent: the
+   * host's name, which is a pod's own.
+   */
+  readonly peer?: string | undefined;
+  /** Its share of the clusters, compared with others'; absent: 1. */
+  readonly weight?: number;
+  /** A static shard: only clusters that the selector matches, shared among the peers with the same id. */
+  readonly shard?: { readonly id: string; readonly selector: string };
+  /** All clusters that nobody confirms to work on, whenever that changes. */
+  readonly onUnowned?: (names: readonly ClusterName[]) => void;
+  readonly timings?: Partial<ShardTimings>;
+  readonly metrics?: MetricsRegistry;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly log?: Logger;
+}
+
+export class ShardCoordinator implements Coordinator {
+  readonly #options: ShardCoordinatorOptions;
+  readonly #clock: Clock;
+  readonly #timings: ShardTimings;
+  readonly #protocol: Protocol;
+  readonly #leases: Leases;
+  readonly #names: GroupNames;
+  readonly #view: GroupView;
+  readonly #holdings: Holdings;
+  readonly #metrics: ShardMetrics;
+  readonly #unowned: UnownedClusters;
+  #life: PeerLife | undefined;
+  #isRunning = false;
+
+  /** `protocol`: for simulations that spoil it. */
+  constructor(options: ShardCoordinatorOptions, protocol: Protocol = standardProtocol) {
+    checkOptions(options);
+    const { client, namespace = 'default', group = 'default', clock = systemClock, log, metrics } = options;
+    this.#options = options;
+    this.#clock = clock;
+    this.#protocol = protocol;
+    this.#timings = timingsOf(options.timings);
+    this.#leases = 'status' in client ? leasesOf({ client, namespace, group }) : client;
+    this.#names = {
+      ring: ringLeaseName(group),
+      peerPrefix: peerLeasePrefix(group),
+      unreadableLeaseMs: this.#timings.leaseMs,
+    };
+    this.#view = new GroupView(clock, this.#names);
+    this.#holdings = new Holdings({
+      clock,
+      timings: this.#timings,
+      log,
+      onFollow: (holding) => this.#life?.onFollow(holding),
+      onRest: () => this.#life?.onRest(),
+      onAbandoned: () => this.#metrics.drainAbandoned(),
+    });
+    this.#unowned = new UnownedClusters({
+      view: this.#view,
+      protocol,
+      afterMs: this.#timings.unownedAfterMs,
+      onChange: (names) => this.#tellUnowned(names),
+    });
+    this.#metrics = new ShardMetrics(metrics, group, () => ({
+      followed: this.#holdings.all.size,
+      owned: this.ownedCount,
+      unowned: this.#unowned.count,
+      peers: this.#view.ring?.members.length ?? 0,
+      epoch: this.epoch,
+    }));
+  }
+
+  /** Of the newest ring that was seen; 0: none. */
+  get epoch(): number {
+    return this.#view.ring?.epoch ?? 0;
+  }
+
+  get ownedCount(): number {
+    let count = 0;
+    for (const { state } of this.#holdings.all) if (state === 'held') count++;
+    return count;
+  }
+
+  follow(cluster: Pick<DiscoveredCluster, 'name' | 'labels' | 'weight'>, claim: Claim): () => void {
+    return this.#holdings.follow(cluster, claim, { settle: this.#options.shard !== undefined });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    assert(!this.#isRunning, 'a coordinator runs once at a time');
+    this.#isRunning = true;
+    const watching = new AbortController();
+    const loop = new ViewLoop({
+      leases: this.#leases,
+      view: this.#view,
+      timings: this.#timings,
+      clock: this.#clock,
+      log: this.#options.log,
+      onView: () => this.#life?.onView(),
+    });
+    const onAbort = (): void => this.#life?.leave();
+    signal.addEventListener('abort', onAbort, { once: true });
+    const watched = loop.run(watching.signal);
+    try {
+      while (!signal.aborted) {
+        this.#life = this.#newLife(() => loop.restart());
+        await this.#life.run();
+      }
+    } finally {
+      this.#life = undefined;
+      signal.removeEventListener('abort', onAbort);
+      watching.abort();
+      await watched;
+      this.#isRunning = false;
+    }
+  }
+
+  #newLife(restartWatch: () => void): PeerLife {
+    const { peer: name = hostPeer(), weight = 1, shard, log, random = systemRandom } = this.#options;
+    return new PeerLife({
+      leases: this.#leases,
+      names: { ring: this.#names.ring, lease: this.#names.peerPrefix + name },
+      view: this.#view,
+      holdings: this.#holdings,
+      protocol: this.#protocol,
+      timings: this.#timings,
+      clock: this.#clock,
+      random,
+      log,
+      peer: { name, weight, ...(shard && { shard: shard.id, selector: shard.selector }) },
+      onWrite: () => this.#metrics.leaseWritten(),
+      onBeat: () => this.#unowned.look(this.#holdings.all, this.#clock.monotonicMs()),
+      restartWatch,
+    });
+  }
+
+  #tellUnowned(names: readonly ClusterName[]): void {
+    const { log, onUnowned } = this.#options;
+    if (names.length > 0) log?.error('clusters without an owner', { count: names.length, first: names.slice(0, 5) });
+    try {
+      onUnowned?.(names);
+    } catch (error) {
+      log?.error('a hook for unowned clusters failed', { error });
+    }
+  }
+}
+
+const dnsLabel = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const dnsSubdomain = /^[a-z0-9]([-a-z0-9.]{0,150}[a-z0-9])?$/;
+
+const hostPeer = (): string => hostname().toLowerCase();
+
+function checkOptions({ group = 'default', peer = hostPeer(), weight = 1, shard }: ShardCoordinatorOptions): void {
+  const refuse = (message: string, cause?: unknown): never => {
+    throw new RuntimeError('InvalidOptions', message, { cause });
+  };
+  if (!dnsLabel.test(group)) refuse(`the group's name ${JSON.stringify(group)} is no DNS label`);
+  if (!dnsSubdomain.test(peer)) refuse(`the peer's name ${JSON.stringify(peer)} is no DNS name`);
+  if (!(weight > 0 && Number.isFinite(weight))) refuse(`the peer's weight ${weight} is not above 0`);
+  if (!shard) return;
+  try {
+    parseLabelSelector(shard.selector);
+  } catch (cause) {
+    refuse(`the selector of shard ${shard.id} cannot be read`, cause);
+  }
+}

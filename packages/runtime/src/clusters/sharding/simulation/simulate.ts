@@ -1,0 +1,29 @@
+/** Runs one seed. */
+
+import { noBug } from './planted-bugs.ts';
+import type { PlantedBug } from './planted-bugs.ts';
+import type { Trace, Violation } from './trace.ts';
+import { World } from './world.ts';
+
+export interface SeedReport {
+  readonly seed: number;
+  readonly violation: Violation | undefined;
+  readonly trace: Trace;
+  readonly dispatches: number;
+}
+
+export async function simulate(seed: number, bug: PlantedBug = noBug): Promise<SeedReport> {
+  const world = new World(seed, bug);
+  await world.run();
+  const { trace, checker } = world;
+  return { seed, violation: trace.violation, trace, dispatches: checker.dispatches };
+}
+
+/** The first seed at which a bug shows; undefined when it does not within the limit. */
+export async function find(bug: PlantedBug, seedsMax: number): Promise<SeedReport | undefined> {
+  for (let seed = 0; seed < seedsMax; seed++) {
+    const report = await simulate(seed, bug);
+    if (report.violation) return report;
+  }
+  return undefined;
+}

@@ -1,0 +1,54 @@
+/**
+ * Until when this life of the peer may believe that it lives in the eyes of the others. Counted from before the last successful
+ * renewal was sent; ends for good when another one has taken the lease.
+ */
+
+import type { Clock } from '@hangar/core';
+import type { Protocol } from './protocol.ts';
+import type { ShardTimings } from './timings.ts';
+
+/** A moment on both clocks. */
+export interface Moment {
+  readonly monotonicMs: number;
+  readonly wallMs: number;
+}
+
+export const momentOf = (clock: Clock): Moment => ({ monotonicMs: clock.monotonicMs(), wallMs: clock.now() });
+
+export class Validity {
+  readonly #clock: Clock;
+  readonly #protocol: Protocol;
+  readonly #timings: ShardTimings;
+  #sent: Moment | undefined;
+  #lastsMs = 0;
+  #isLapsed = false;
+  #isEnded = false;
+
+  constructor(clock: Clock, protocol: Protocol, timings: ShardTimings) {
+    this.#clock = clock;
+    this.#protocol = protocol;
+    this.#timings = timings;
+  }
+
+  /** A renewal that was sent then has been done. */
+  renewed(sent: Moment): void {
+    this.#sent = sent;
+    this.#isLapsed = false;
+    const renewal = { sentMs: sent.monotonicMs, answeredMs: this.#clock.monotonicMs() };
+    this.#lastsMs = this.#protocol.validUntilMs(renewal, this.#timings) - sent.monotonicMs;
+  }
+
+  /** For good. */
+  end(): void {
+    this.#isEnded = true;
+  }
+
+  /** 0: nothing can be proven any more, until it is renewed, even if somebody sets a clock back. */
+  remainingMs(): number {
+    if (this.#isEnded || this.#isLapsed || !this.#sent) return 0;
+    const monotonicMs = this.#clock.monotonicMs() - this.#sent.monotonicMs;
+    const elapsedMs = this.#protocol.elapsedMs(monotonicMs, this.#clock.now() - this.#sent.wallMs);
+    this.#isLapsed = elapsedMs >= this.#lastsMs;
+    return this.#isLapsed ? 0 : this.#lastsMs - elapsedMs;
+  }
+}

@@ -1,0 +1,31 @@
+/** controller: sources, predicates, mappings, the loop. Begin with `new-controller.ts`; what a reconciler is: `reconcile.ts`. */
+
+export { newController } from './new-controller.ts';
+export { Controller } from './controller.ts';
+export type { TriggerOptions } from './controller.ts';
+export type {
+  ControllerOptions,
+  ForOptions,
+  Mapping,
+  OwnsOptions,
+  RawSource,
+  RequestLike,
+  SourceContext,
+  WatchesOptions,
+} from './options.ts';
+export { mapToOwner, mapToSelf } from './mappings.ts';
+export {
+  and,
+  annotationsChanged,
+  generationChanged,
+  inNamespace,
+  labelled,
+  labelsChanged,
+  matching,
+  named,
+  not,
+  or,
+  resourceVersionChanged,
+} from './predicate.ts';
+export type { Predicate } from './predicate.ts';
+export type { ReconcileContext, Reconciler, Request, Result } from './reconcile.ts';

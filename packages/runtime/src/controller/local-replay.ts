@@ -1,0 +1,65 @@
+/**
+ * What local watches say about clusters, told again to those that are engaged after it was said. Whoever comes together is served by
+ * one reading of the local objects: thousands of clusters at a start, each with a reading of its own of thousands of objects, would
+ * take minutes.
+ */
+
+import { asError, breathe, sleep } from '@hangar/core';
+import type { Clock } from '@hangar/core';
+import type { ClusterName } from '../cluster.ts';
+import type { RequestLike } from './options.ts';
+
+export interface LocalReplayOptions {
+  readonly clock: Clock;
+  /** What everything that is there now means, of all clusters. Read over several turns. */
+  everything(): Iterable<RequestLike>;
+  enqueue(request: RequestLike): void;
+  onFailure(error: Error): void;
+}
+
+const stepsPerTurn = 200;
+/** Between two readings. */
+const pauseMs = 100;
+
+export class LocalReplay {
+  readonly #options: LocalReplayOptions;
+  #waiting = new Set<ClusterName>();
+  #isRunning = false;
+
+  constructor(options: LocalReplayOptions) {
+    this.#options = options;
+  }
+
+  /** Does nothing of it before it returns. */
+  tell(cluster: ClusterName): void {
+    this.#waiting.add(cluster);
+    if (!this.#isRunning) void this.#run();
+  }
+
+  /** Never rejects. */
+  async #run(): Promise<void> {
+    const { clock, onFailure } = this.#options;
+    this.#isRunning = true;
+    while (this.#waiting.size > 0) {
+      await breathe(clock);
+      const clusters = this.#waiting;
+      this.#waiting = new Set();
+      try {
+        await this.#read(clusters);
+      } catch (error) {
+        onFailure(asError(error));
+      }
+      await sleep(clock, pauseMs);
+    }
+    this.#isRunning = false;
+  }
+
+  async #read(clusters: ReadonlySet<ClusterName>): Promise<void> {
+    const { clock, everything, enqueue } = this.#options;
+    let steps = 0;
+    for (const request of everything()) {
+      if (++steps % stepsPerTurn === 0) await breathe(clock);
+      if (request.cluster !== undefined && clusters.has(request.cluster)) enqueue(request);
+    }
+  }
+}

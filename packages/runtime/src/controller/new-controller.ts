@@ -1,0 +1,15 @@
+/** Makes a controller. It does nothing until it is engaged with a cluster, and reconciles nothing until it is started. */
+
+import type { ApiObject } from '@hangar/client';
+import { Controller } from './controller.ts';
+import type { ControllerOptions } from './options.ts';
+import { resolve } from './resolved-options.ts';
+
+/** Throws `InvalidOptions`. */
+export function newController<
+  F extends ApiObject,
+  const O extends readonly ApiObject[] = [],
+  const W extends readonly ApiObject[] = [],
+>(options: ControllerOptions<F, O, W>): Controller {
+  return new Controller(resolve(options as unknown as ControllerOptions));
+}

@@ -1,0 +1,58 @@
+/** What a reconcile came to, out of whatever it returned or threw. */
+
+import { asError, AssertionFailed } from '@hangar/core';
+import type { DropReason } from './controller-metrics.ts';
+import type { Result } from './reconcile.ts';
+
+export interface Failure {
+  readonly error: Error;
+  readonly isTerminal: boolean;
+  /** A defect of the code rather than of the world. */
+  readonly isPanic: boolean;
+  /** The cluster is the reason: nothing to report. */
+  readonly drop: DropReason | undefined;
+}
+
+/** Never throws, whatever was thrown: an error may be a proxy, or have getters that throw. */
+export function failureOf(thrown: unknown): Failure {
+  try {
+    const error = asError(thrown);
+    const code = codeThatDecides(error);
+    const isTerminal = code === 'Terminal';
+    return { error, isTerminal, isPanic: isPanic(thrown), drop: isTerminal ? undefined : code };
+  } catch {
+    const error = new Error('something was thrown that cannot be read');
+    return { error, isTerminal: false, isPanic: true, drop: undefined };
+  }
+}
+
+const causesMax = 16;
+
+/** An error may be wrapped: the first that says something counts. */
+function codeThatDecides(error: Error): 'Terminal' | DropReason | undefined {
+  let cause: unknown = error;
+  for (let depth = 0; depth < causesMax && cause instanceof Error; depth++) {
+    const { code } = cause as { code?: unknown };
+    if (code === 'Terminal' || code === 'ClusterNotFound' || code === 'ClusterNotOwned' || code === 'Fenced')
+      return code;
+    cause = cause.cause;
+  }
+  return undefined;
+}
+
+/**
+ * What Go would panic about: things of no use as an error, reading from nothing, broken invariants. A TypeError with a cause is how
+ * `fetch` says that the network failed.
+ */
+const isPanic = (thrown: unknown): boolean =>
+  !(thrown instanceof Error) ||
+  (thrown instanceof TypeError && thrown.cause === undefined) ||
+  thrown instanceof ReferenceError ||
+  thrown instanceof RangeError ||
+  thrown instanceof AssertionFailed;
+
+export const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+
+/** What is no result is none: done. */
+export const asResult = (value: unknown): Result => (typeof value === 'object' && value !== null ? value : {});

@@ -1,0 +1,191 @@
+/**
+ * One source in one cluster: from the events of an informer to requests. Where the kind cannot be watched (the cluster does not have
+ * it, nobody may read it) it says so and tries again by itself; the controller's other sources do not notice.
+ */
+
+import { keyOf } from '@hangar/client';
+import type { ApiObject } from '@hangar/client';
+import { asError, sleep } from '@hangar/core';
+import type { Clock, Logger } from '@hangar/core';
+import type { EventHandler, Informer, Registration } from '../cache/contract.ts';
+import type { Cluster } from '../cluster.ts';
+import type { RequestLike } from './options.ts';
+import type { KindSource } from './sources.ts';
+import { Sweep } from './sweep.ts';
+
+export interface FeedOptions {
+  readonly source: KindSource;
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Never throws. */
+  enqueue(request: RequestLike, priority: number): void;
+  /** What the mapping `all` means now. */
+  everything(): Iterable<RequestLike>;
+  readonly priorityOfInitial: number;
+  /** Could not be watched for now; once until it can be. */
+  onFailure(): void;
+}
+
+const retryMinMs = 1_000;
+const retryMaxMs = 60_000;
+
+/** The cluster answers, but not about this kind: others need not wait for it. */
+const unavailable: ReadonlySet<unknown> = new Set(['NotFound', 'UnknownKind', 'MethodNotAllowed', 'Forbidden']);
+
+export class SourceFeed {
+  readonly source: KindSource;
+  readonly #options: FeedOptions;
+  #informer: Informer | undefined;
+  #registration: Registration | undefined;
+  #isFailing = false;
+  #hasFilled = false;
+  #filled: Promise<void> = Promise.resolve();
+  /** Of the mapping `all`. */
+  readonly #sweep: Sweep<RequestLike> | undefined;
+
+  constructor(options: FeedOptions) {
+    const { source, clock, everything, enqueue, log } = options;
+    this.#options = options;
+    this.source = source;
+    if (source.map !== 'all') return;
+    const onFailure = (error: Error): void => log.error('a mapping failed', { ...this.#about(), error });
+    this.#sweep = new Sweep({ clock, everything, each: enqueue, onFailure });
+  }
+
+  /** What it was told last; also after its end. */
+  get informer(): Informer | undefined {
+    return this.#informer;
+  }
+
+  get hasSynced(): boolean {
+    return this.#registration?.hasSynced ?? false;
+  }
+
+  /** Everything that was there at first was told; also after its end. */
+  get hasFilled(): boolean {
+    return this.#hasFilled;
+  }
+
+  /** Resolves when everything that was there at first was told, or early by the signal. Never rejects. */
+  get filled(): Promise<void> {
+    return this.#filled;
+  }
+
+  /** Nobody should wait for it: it synced, or cannot for now. */
+  get isSettled(): boolean {
+    if (this.hasSynced || this.#isFailing) return true;
+    const error = this.#informer?.health.lastError;
+    if (!error || !unavailable.has((error as { code?: unknown }).code)) return false;
+    this.#failed(error);
+    return true;
+  }
+
+  /** Registers before it returns. */
+  start(signal: AbortSignal): void {
+    this.#filled = this.#fill(signal);
+  }
+
+  /** Tells nothing any more. */
+  stop(): void {
+    this.#sweep?.stop();
+    this.#registration?.remove();
+    this.#registration = undefined;
+  }
+
+  /** Objects that another informer had and this one does not were deleted between the two. */
+  tellMissing(before: Informer): void {
+    const informer = this.#informer;
+    if (!informer) return;
+    const handler = this.#handler();
+    for (const object of before.all()) if (!informer.get(keyOf(object))) handler.onDelete!(object);
+  }
+
+  /** What there is means this again; for whoever comes later. Of the mapping `all` nothing: who comes tells its objects itself. */
+  *replayed(): Generator<RequestLike, void, void> {
+    if (this.#sweep) return;
+    for (const object of this.#informer?.all() ?? []) {
+      if (this.#isWanted(() => this.source.where.create?.(object, true))) yield* this.#mapped(object);
+    }
+  }
+
+  async #fill(signal: AbortSignal): Promise<void> {
+    for (let delayMs = retryMinMs; !signal.aborted; delayMs = Math.min(2 * delayMs, retryMaxMs)) {
+      try {
+        this.#informer = this.#options.cluster.cache.informer(this.source.kind);
+        this.#registration = this.#informer.addHandler(this.#handler());
+        await this.#registration.synced(signal);
+        if (this.#isFailing) this.#options.log.info('a source is back', this.#about());
+        this.#isFailing = false;
+        this.#hasFilled = true;
+        return;
+      } catch (error) {
+        this.#registration?.remove();
+        this.#registration = undefined;
+        if (signal.aborted) return;
+        this.#failed(asError(error));
+      }
+      await sleep(this.#options.clock, delayMs, signal).catch(() => {});
+    }
+  }
+
+  #failed(error: Error): void {
+    if (this.#isFailing) return;
+    this.#isFailing = true;
+    this.#options.onFailure();
+    this.#options.log.warn('a source cannot be watched for now', { ...this.#about(), error });
+  }
+
+  #about(): { apiVersion: string; kind: string } {
+    const { apiVersion, kind } = this.source.kind;
+    return { apiVersion, kind };
+  }
+
+  #handler(): EventHandler {
+    const { where } = this.source;
+    const { priorityOfInitial } = this.#options;
+    return {
+      onAdd: (object, isInitial) => {
+        if (!this.#isWanted(() => where.create?.(object, isInitial))) return;
+        this.#enqueue(object, isInitial ? priorityOfInitial : 0);
+      },
+      onUpdate: (before, after) => {
+        if (!this.#isWanted(() => where.update?.(before, after))) return;
+        const isNews = before.metadata.resourceVersion !== after.metadata.resourceVersion;
+        const priority = isNews ? 0 : priorityOfInitial;
+        this.#enqueue(before, priority);
+        this.#enqueue(after, priority);
+      },
+      onDelete: (object) => {
+        if (this.#isWanted(() => where.delete?.(object))) this.#enqueue(object, 0);
+      },
+    };
+  }
+
+  #isWanted(test: () => boolean | undefined): boolean {
+    try {
+      return test() ?? true;
+    } catch (error) {
+      this.#options.log.error('a predicate failed', { ...this.#about(), error: asError(error) });
+      return true;
+    }
+  }
+
+  #enqueue(object: ApiObject, priority: number): void {
+    if (this.#sweep) this.#sweep.ask(priority);
+    else for (const request of this.#mapped(object)) this.#options.enqueue(request, priority);
+  }
+
+  #mapped(object: ApiObject): Iterable<RequestLike> {
+    try {
+      const { map } = this.source;
+      const requests = map === 'all' ? [] : map(object, this.#options.cluster);
+      // What a generator throws is caught here, too.
+      return Array.isArray(requests) ? requests : Array.from(requests);
+    } catch (error) {
+      const { namespace, name } = object.metadata;
+      this.#options.log.error('a mapping failed', { ...this.#about(), namespace, name, error: asError(error) });
+      return [];
+    }
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * A turn of the event loop, and how much of it may be used: reconcilers that never wait for anything would otherwise keep out timers,
+ * input and output for as long as there are requests.
+ */
+
+import type { Clock, Timer } from '@hangar/core';
+
+const runsMax = 256;
+const durationMaxMs = 10;
+
+export class Turn {
+  readonly #clock: Clock;
+  readonly #onNext: () => void;
+  #runs = 0;
+  #beganMs: number;
+  #next: Timer | undefined;
+
+  /** `onNext` is called in the next turn that was asked for. */
+  constructor(clock: Clock, onNext: () => void) {
+    this.#clock = clock;
+    this.#onNext = onNext;
+    this.#beganMs = clock.monotonicMs();
+  }
+
+  /** False: no more in this one; the next is asked for. */
+  enter(): boolean {
+    if (this.#runs < runsMax && this.#clock.monotonicMs() - this.#beganMs < durationMaxMs) {
+      this.#runs++;
+      return true;
+    }
+    this.askForNext();
+    return false;
+  }
+
+  askForNext(): void {
+    this.#next ??= this.#clock.soon(() => {
+      this.#next = undefined;
+      this.#runs = 0;
+      this.#beganMs = this.#clock.monotonicMs();
+      this.#onNext();
+    });
+  }
+
+  stop(): void {
+    this.#next?.cancel();
+    this.#next = undefined;
+  }
+}

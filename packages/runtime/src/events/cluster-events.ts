@@ -1,0 +1,207 @@
+/**
+ * The events of one cluster: counted as they come, written one after the other by a worker that exists only while there is
+ * something to write. A cluster that does not answer delays and loses only its own.
+ */
+
+import { asError, hasCode, sleep } from '@hangar/core';
+import type { Clock, Logger, Random, Timer } from '@hangar/core';
+import type { ApiObject } from '@hangar/client';
+import { orAborted } from '../clusters/engage/or-aborted.ts';
+import type { EventMetrics } from './event-metrics.ts';
+import { eventName, observationOf } from './observation.ts';
+import type { EventDetails } from './observation.ts';
+import { referenceKey, Series, seriesKey } from './series.ts';
+import { SpamFilter } from './spam-filter.ts';
+import { mayPass, writeEvent } from './write-event.ts';
+import type { EventSink } from './write-event.ts';
+
+export interface ClusterEventsOptions extends EventSink {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger | undefined;
+  readonly metrics: EventMetrics;
+  readonly queueLengthMax: number;
+  /** Of all clusters together. */
+  readonly room: Room;
+  /** The recorder takes nothing more. */
+  isClosed(): boolean;
+  /** Before the first event, and after the last one was forgotten. */
+  onActive(isActive: boolean): void;
+}
+
+/** How much waits, in all clusters. */
+export interface Room {
+  left: number;
+}
+
+/** What makes a series: client-go's. */
+const seriesMs = 6 * 60_000;
+const seriesMax = 4_096;
+const sweepMs = 60_000;
+const spam = { burst: 25, refillMs: 5 * 60_000, objectsMax: 4_096 };
+const triesMax = 12;
+const retryMs = 10_000;
+const requestTimeoutMs = 10_000;
+
+export class ClusterEvents {
+  readonly #options: ClusterEventsOptions;
+  readonly #filter: SpamFilter;
+  readonly #series = new Map<string, Series>();
+  readonly #queue: Series[] = [];
+  readonly #closing = new AbortController();
+  readonly #over = new AbortController();
+  #working: Promise<void> | undefined;
+  #sweeper: Timer | undefined;
+  #isActive = false;
+  #hasComplained = false;
+
+  constructor(options: ClusterEventsOptions) {
+    this.#options = options;
+    this.#filter = new SpamFilter({ clock: options.clock, ...spam });
+  }
+
+  /** Never blocks, never throws: what cannot be said is counted. */
+  event(regarding: ApiObject, details: EventDetails): void {
+    try {
+      this.#event(regarding, details);
+    } catch (error) {
+      this.#dropped('invalid', error);
+    }
+  }
+
+  normal(regarding: ApiObject, reason: string, note: string): void {
+    this.event(regarding, { reason, note });
+  }
+
+  warning(regarding: ApiObject, reason: string, note: string): void {
+    this.event(regarding, { type: 'Warning', reason, note });
+  }
+
+  /** Takes nothing more, and tries what waits once; resolves when that is done, or at the signal. Never rejects. */
+  async close(signal: AbortSignal): Promise<void> {
+    this.#sweeper?.cancel();
+    for (const series of this.#series.values()) if (series.isUnwritten && !series.isQueued) this.#enqueue(series);
+    this.#closing.abort();
+    const onAbort = () => this.#over.abort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    await this.#working;
+    signal.removeEventListener('abort', onAbort);
+    this.#series.clear();
+    this.#setActive();
+  }
+
+  #event(regarding: ApiObject, details: EventDetails): void {
+    const { clock, random } = this.#options;
+    if (this.#options.isClosed()) return this.#dropped('closed');
+    const observation = observationOf(regarding, details);
+    if (!observation) return this.#dropped('invalid');
+    const [nowMs, monotonicMs] = [clock.now(), clock.monotonicMs()];
+    const key = seriesKey(observation);
+    const about = `${observation.type} ${referenceKey(observation.regarding)}`;
+    const known = this.#series.get(key);
+    if (known && monotonicMs - known.seenMs < seriesMs) {
+      known.again(observation.note, nowMs, monotonicMs);
+      if (!known.isQueued && this.#filter.take(about)) this.#enqueue(known);
+      return;
+    }
+    if (known) this.#finish(key, known);
+    if (!this.#filter.take(about)) return this.#dropped('rate_limited');
+    const name = eventName(observation.regarding.name!, nowMs, random);
+    const series = new Series(observation, name, nowMs, monotonicMs);
+    if (!this.#enqueue(series)) return;
+    this.#series.set(key, series);
+    if (this.#series.size > seriesMax) this.#finish(...(this.#series.entries().next().value as [string, Series]));
+    this.#setActive();
+  }
+
+  #enqueue(series: Series): boolean {
+    const { queueLengthMax, room } = this.#options;
+    if (this.#queue.length >= queueLengthMax || room.left <= 0) {
+      if (series.writtenCount === 0) this.#dropped('queue_full');
+      return false;
+    }
+    room.left--;
+    series.isQueued = true;
+    this.#queue.push(series);
+    this.#working ??= this.#work();
+    return true;
+  }
+
+  /** What is left of it is written; the next one of its kind is another. */
+  #finish(key: string, series: Series): void {
+    this.#series.delete(key);
+    if (series.isUnwritten && !series.isQueued) this.#enqueue(series);
+  }
+
+  /** Never rejects. */
+  async #work(): Promise<void> {
+    for (let series = this.#queue.shift(); series; series = this.#queue.shift()) {
+      this.#options.room.left++;
+      // From here on, what happens again is for another turn.
+      series.isQueued = false;
+      await this.#write(series);
+    }
+    this.#working = undefined;
+    this.#setActive();
+  }
+
+  async #write(series: Series): Promise<void> {
+    const { metrics, clock, random } = this.#options;
+    for (let tries = 1; ; tries++) {
+      if (this.#over.signal.aborted) return this.#dropped('closed');
+      const wasThere = series.writtenCount > 0;
+      try {
+        await this.#bounded((signal) => writeEvent(this.#options, series, signal));
+        metrics.recorded(wasThere ? 'series' : 'created');
+        return;
+      } catch (error) {
+        const isLast = tries >= triesMax || this.#closing.signal.aborted;
+        if (isLast || !mayPass(error) || hasCode(error, 'Fenced')) return this.#dropped('failed', error);
+      }
+      await sleep(clock, retryMs * (1 + random.fraction() / 4), this.#closing.signal).catch(() => {});
+    }
+  }
+
+  async #bounded<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const ended = new AbortController();
+    const onAbort = () => ended.abort();
+    const timer = this.#options.clock.after(requestTimeoutMs, onAbort);
+    this.#over.signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      return await orAborted(send(ended.signal), ended.signal);
+    } finally {
+      timer.cancel();
+      this.#over.signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  #sweep(): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    for (const [key, series] of this.#series) if (nowMs - series.seenMs >= seriesMs) this.#finish(key, series);
+    this.#filter.sweep();
+    this.#sweeper = undefined;
+    this.#setActive();
+  }
+
+  #setActive(): void {
+    const isClosed = this.#closing.signal.aborted;
+    const hasMemory = !isClosed && (this.#series.size > 0 || this.#filter.size > 0);
+    if (hasMemory) this.#sweeper ??= this.#options.clock.after(sweepMs, () => this.#sweep());
+    const isActive = hasMemory || this.#working !== undefined;
+    if (isActive === this.#isActive) return;
+    this.#isActive = isActive;
+    this.#options.onActive(isActive);
+  }
+
+  #dropped(reason: string, error?: unknown): void {
+    const { metrics, log } = this.#options;
+    metrics.dropped(reason);
+    if (error === undefined) return;
+    // Once loudly: a missing permission would otherwise be said with every event.
+    const fields = { reason, error: asError(error) };
+    if (this.#hasComplained) log?.debug('an event was not recorded', fields);
+    else log?.warn('an event was not recorded; others that follow are only logged as debug', fields);
+    this.#hasComplained = true;
+  }
+}

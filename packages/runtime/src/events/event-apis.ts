@@ -1,0 +1,85 @@
+/** The two APIs by which events are written; servers show what is written by one in the other. */
+
+import { formatTime } from '@hangar/api/values';
+import type { ApiObject, Draft, Kind } from '@hangar/client';
+import { Event as CoreEvent } from '@hangar/client/kinds/core-v1';
+import { Event } from '@hangar/client/kinds/events-v1';
+import type { Series } from './series.ts';
+
+export type EventApiName = 'events.k8s.io/v1' | 'v1';
+
+export interface Reporter {
+  readonly component: string;
+  readonly instance: string;
+}
+
+export interface EventApi<T extends ApiObject = ApiObject> {
+  readonly kind: Kind<T>;
+  /** With its series, if there is one by now. */
+  draft(series: Series, reporter: Reporter): Draft<T>;
+  /** What changes when it happened again. */
+  change(series: Series): object;
+}
+
+/** Where nothing of an event but its series may change. */
+const eventsV1: EventApi<Event> = {
+  kind: Event,
+  draft: (series, { component, instance }) => ({
+    metadata: metadataOf(series),
+    eventTime: microTime(series.firstAtMs),
+    reportingController: component,
+    reportingInstance: instance,
+    type: series.first.type,
+    reason: series.first.reason,
+    action: series.first.action,
+    note: series.first.note,
+    regarding: series.first.regarding,
+    ...(series.first.related ? { related: series.first.related } : {}),
+    ...(series.count > 1 ? seriesOf(series) : {}),
+  }),
+  change: seriesOf,
+};
+
+/** For servers and readers of before: the message of the last one is shown. */
+const coreV1: EventApi<CoreEvent> = {
+  kind: CoreEvent,
+  draft: (series, { component, instance }) => ({
+    metadata: metadataOf(series),
+    involvedObject: series.first.regarding,
+    source: { component },
+    reportingComponent: component,
+    reportingInstance: instance,
+    type: series.first.type,
+    reason: series.first.reason,
+    action: series.first.action,
+    firstTimestamp: time(series.firstAtMs),
+    ...(series.first.related ? { related: series.first.related } : {}),
+    ...coreChange(series),
+  }),
+  change: coreChange,
+};
+
+export const eventApis: Readonly<Record<EventApiName, EventApi>> = {
+  'events.k8s.io/v1': eventsV1 as unknown as EventApi,
+  v1: coreV1 as unknown as EventApi,
+};
+
+/** Events about what has no namespace are in `default`, as Kubernetes' own are. */
+export const namespaceOf = ({ first }: Series): string => first.regarding.namespace ?? 'default';
+
+const metadataOf = (series: Series) => ({ namespace: namespaceOf(series), name: series.name });
+
+function seriesOf({ count, lastAtMs }: Series): { series: NonNullable<Event['series']> } {
+  return { series: { count, lastObservedTime: microTime(lastAtMs) } };
+}
+
+function coreChange({ count, note, lastAtMs }: Series): Pick<CoreEvent, 'count' | 'message' | 'lastTimestamp'> {
+  return { count, message: note, lastTimestamp: time(lastAtMs) };
+}
+
+const time = (ms: number): string => formatTime(Math.floor(ms / 1000), 'second')!;
+
+const microTime = (ms: number): string => {
+  const seconds = Math.floor(ms / 1000);
+  return formatTime(seconds, 'micro', Math.floor((ms - seconds * 1000) * 1e6))!;
+};

@@ -1,0 +1,22 @@
+/** How many events were said, and how many were not. */
+
+import { Counter, labelText } from '@hangar/core';
+import type { MetricsRegistry } from '../metrics/registry.ts';
+
+export interface EventMetrics {
+  recorded(as: 'created' | 'series'): void;
+  dropped(reason: string): void;
+}
+
+export function eventMetrics(registry: MetricsRegistry | undefined, component: string): EventMetrics {
+  const recorded = new Counter(
+    'event_recorder_recorded_total',
+    'Events written, as new ones or as one more of a series.',
+  );
+  const dropped = new Counter('event_recorder_dropped_total', 'Events that were not written, by reason.');
+  const [ours, lost] = [registry?.register(recorded) ?? recorded, registry?.register(dropped) ?? dropped];
+  return {
+    recorded: (as) => ours.add(labelText({ component, as })),
+    dropped: (reason) => lost.add(labelText({ component, reason })),
+  };
+}

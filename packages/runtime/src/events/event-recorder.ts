@@ -1,0 +1,98 @@
+/**
+ * Tells people what happened to an object: `kubectl describe` and `kubectl events` show it.
+ *
+ *     const recorder = new EventRecorder({ component: 'widget-operator' });
+ *     recorder.for(context.cluster).normal(widget, 'Scaled', 'there are three now');
+ *
+ * The rules are client-go's: the same again within six minutes is one event with a count; 25 about one object at once, then one in
+ * five minutes. Recording never blocks and never fails: what cannot be written in time is dropped and counted.
+ */
+
+import { hostname } from 'node:os';
+import { qualifiedNameReasons } from '@hangar/api/formats';
+import { systemClock, systemRandom } from '@hangar/core';
+import type { Clock, Logger, Random } from '@hangar/core';
+import type { Cluster } from '../cluster.ts';
+import { RuntimeError } from '../errors.ts';
+import type { MetricsRegistry } from '../metrics/registry.ts';
+import { ClusterEvents } from './cluster-events.ts';
+import { eventApis } from './event-apis.ts';
+import type { EventApiName } from './event-apis.ts';
+import { eventMetrics } from './event-metrics.ts';
+import type { EventMetrics } from './event-metrics.ts';
+import { cut } from './observation.ts';
+
+export interface EventRecorderOptions {
+  /** Who says it: `widget-operator`, with a domain before it if that is not enough: `example.org/widget-operator`. */
+  readonly component: string;
+  /** Which of them. Absent: the component and the host. */
+  readonly instance?: string;
+  /** Absent: events.k8s.io/v1. `v1` for servers before 1.19, or where only core events may be written. */
+  readonly api?: EventApiName;
+  /** Of a cluster; absent: 1,000. */
+  readonly queueLengthMax?: number;
+  /** Of all clusters together; absent: 10,000. */
+  readonly queueLengthTotalMax?: number;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly log?: Logger | undefined;
+  readonly metrics?: MetricsRegistry | undefined;
+}
+
+const instanceBytesMax = 128;
+
+/** Where events are written: a cluster, or anything with its client. */
+export type EventTarget = Pick<Cluster, 'client'>;
+
+export class EventRecorder {
+  readonly #options: EventRecorderOptions;
+  readonly #metrics: EventMetrics;
+  readonly #reporter: { readonly component: string; readonly instance: string };
+  readonly #room: { left: number };
+  /** Clusters come and go: what nobody else holds is forgotten. */
+  readonly #clusters = new WeakMap<EventTarget, ClusterEvents>();
+  readonly #active = new Set<ClusterEvents>();
+  #isClosed = false;
+
+  /** Throws `InvalidOptions` when servers would refuse the component. */
+  constructor(options: EventRecorderOptions) {
+    const { component, instance = `${component}-${hostname()}` } = options;
+    const [reason] = qualifiedNameReasons(component);
+    if (reason !== undefined) throw new RuntimeError('InvalidOptions', `an event's component ${component}: ${reason}`);
+    this.#options = options;
+    this.#metrics = eventMetrics(options.metrics, component);
+    this.#reporter = { component, instance: cut(instance, instanceBytesMax) };
+    this.#room = { left: options.queueLengthTotalMax ?? 10_000 };
+  }
+
+  for(cluster: EventTarget): ClusterEvents {
+    const known = this.#clusters.get(cluster);
+    if (known) return known;
+    const { api = 'events.k8s.io/v1', clock = systemClock, random = systemRandom, log } = this.#options;
+    const events: ClusterEvents = new ClusterEvents({
+      client: cluster.client,
+      api: eventApis[api],
+      reporter: this.#reporter,
+      clock,
+      random,
+      log,
+      metrics: this.#metrics,
+      queueLengthMax: this.#options.queueLengthMax ?? 1_000,
+      room: this.#room,
+      isClosed: () => this.#isClosed,
+      onActive: (isActive) => void (isActive ? this.#active.add(events) : this.#active.delete(events)),
+    });
+    this.#clusters.set(cluster, events);
+    return events;
+  }
+
+  /** Writes what waits, for at most so long. Nothing can be recorded any more. Never rejects. */
+  async close(timeoutMs = 5_000): Promise<void> {
+    this.#isClosed = true;
+    const { clock = systemClock } = this.#options;
+    const tooLate = new AbortController();
+    const timer = clock.after(timeoutMs, () => tooLate.abort());
+    await Promise.all(Array.from(this.#active, (events) => events.close(tooLate.signal)));
+    timer.cancel();
+  }
+}

@@ -1,0 +1,7 @@
+/** What reconcilers tell people. */
+
+export { ClusterEvents } from './cluster-events.ts';
+export type { EventApiName } from './event-apis.ts';
+export { EventRecorder } from './event-recorder.ts';
+export type { EventRecorderOptions, EventTarget } from './event-recorder.ts';
+export type { EventDetails } from './observation.ts';

@@ -1,0 +1,71 @@
+/** What is said about an object, made to fit what servers accept. */
+
+import { dnsSubdomainReasons } from '@hangar/api/formats';
+import type { ApiObject } from '@hangar/client';
+import type { ObjectReference } from '@hangar/client/kinds/core-v1';
+import type { Random } from '@hangar/core';
+import type { Observation } from './series.ts';
+
+export interface EventDetails {
+  /** Absent: Normal. */
+  readonly type?: 'Normal' | 'Warning';
+  /** One word, why: `ScaledUp`. Machines read it. */
+  readonly reason: string;
+  /** For people. What is beyond 1 KiB is cut off. */
+  readonly note: string;
+  /** One word, what was done or failed. Absent: the reason. */
+  readonly action?: string;
+  /** Another object that has to do with it. */
+  readonly related?: ApiObject;
+}
+
+const noteBytesMax = 1024;
+const wordBytesMax = 128;
+const nameLengthMax = 253;
+
+/** Undefined for an object that nobody could find: without name or kind. */
+export function observationOf(regarding: ApiObject, details: EventDetails): Observation | undefined {
+  const reference = referenceTo(regarding);
+  if (!reference || details.reason === '') return undefined;
+  const reason = cut(details.reason, wordBytesMax);
+  return {
+    type: details.type ?? 'Normal',
+    reason,
+    action: details.action ? cut(details.action, wordBytesMax) : reason,
+    note: cut(details.note, noteBytesMax),
+    regarding: reference,
+    related: details.related && referenceTo(details.related),
+  };
+}
+
+function referenceTo({ apiVersion, kind, metadata }: ApiObject): ObjectReference | undefined {
+  const { namespace, name, uid, resourceVersion } = metadata;
+  if (!name || !kind || !apiVersion) return undefined;
+  return {
+    apiVersion,
+    kind,
+    name,
+    ...(namespace ? { namespace } : {}),
+    ...(uid ? { uid } : {}),
+    ...(resourceVersion ? { resourceVersion } : {}),
+  };
+}
+
+/** To so many bytes of UTF-8, at the border of a character; three dots say so. */
+export function cut(text: string, bytesMax: number): string {
+  if (text.length * 3 <= bytesMax || Buffer.byteLength(text) <= bytesMax) return text;
+  // Longer than needed is never looked at: a note may be megabytes.
+  const bytes = Buffer.from(text.slice(0, bytesMax));
+  let end = bytesMax - 3;
+  while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
+  return `${bytes.toString('utf8', 0, end)}...`;
+}
+
+/** `name.17f…`, as Kubernetes' own: the time in nanoseconds, where the last digits are drawn. */
+export function eventName(about: string, nowMs: number, random: Random): string {
+  const nanos = (BigInt(Math.floor(nowMs)) * 1_000_000n + BigInt(random.below(1_000_000))).toString(16);
+  const name = `${about}.${nanos}`;
+  if (name.length <= nameLengthMax && dnsSubdomainReasons(name).length === 0) return name;
+  // Names of roles and the like, which may not be names of events.
+  return `event-${Buffer.from(random.bytes(8)).toString('hex')}.${nanos}`;
+}

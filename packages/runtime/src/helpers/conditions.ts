@@ -1,0 +1,104 @@
+/**
+ * Conditions of a status, with the rules of Kubernetes' metav1.Condition: one of each type, in the order in which they came;
+ * `lastTransitionTime` moves only when `status` does.
+ *
+ * What is given is never changed: it may be a cache's. Equal content gives the same array, so that
+ * `next !== widget.status.conditions` says whether there is something to write.
+ */
+
+import { formatTime } from '@hangar/api/values';
+import type { Condition, ConditionStatus } from '@hangar/client/kinds/meta-v1';
+import { systemClock } from '@hangar/core';
+import type { Clock } from '@hangar/core';
+
+export type { Condition, ConditionStatus };
+
+export interface NewCondition {
+  readonly type: string;
+  /** A boolean is `True` or `False`. */
+  readonly status: ConditionStatus | boolean;
+  /** One word in CamelCase: the server demands it. */
+  readonly reason: string;
+  /** Absent: ''. */
+  readonly message?: string | undefined;
+  /** `metadata.generation` of the object that was looked at. Absent: not said, also when it was before. */
+  readonly observedGeneration?: number | undefined;
+  /** Absent: now, when the status changed. */
+  readonly lastTransitionTime?: string | undefined;
+}
+
+/** Also conditions of kinds that have their own type for them. */
+interface Typed {
+  readonly type: string;
+  readonly status: string;
+}
+
+export function setCondition(
+  conditions: readonly Condition[] | undefined,
+  next: NewCondition,
+  clock: Pick<Clock, 'now'> = systemClock,
+): Condition[] {
+  const all = conditions ?? [];
+  const at = all.findIndex(({ type }) => type === next.type);
+  const before = all[at];
+  const after = conditionAfter(before, next, clock);
+  if (before && isSame(before, after)) return all as Condition[];
+  return before ? all.with(at, after) : [...all, after];
+}
+
+/** All of these, one after the other. */
+export const setConditions = (
+  conditions: readonly Condition[] | undefined,
+  next: readonly NewCondition[],
+  clock: Pick<Clock, 'now'> = systemClock,
+): Condition[] =>
+  next.reduce<Condition[]>((all, one) => setCondition(all, one, clock), (conditions ?? []) as Condition[]);
+
+/** The same array when there is none of the type. */
+export function removeCondition<C extends Typed>(conditions: readonly C[] | undefined, type: string): C[] {
+  const all = (conditions ?? []) as C[];
+  return all.some((one) => one.type === type) ? all.filter((one) => one.type !== type) : all;
+}
+
+export const findCondition = <C extends Typed>(conditions: readonly C[] | undefined, type: string): C | undefined =>
+  conditions?.find((one) => one.type === type);
+
+export const hasConditionStatus = (
+  conditions: readonly Typed[] | undefined,
+  type: string,
+  status: ConditionStatus,
+): boolean => findCondition(conditions, type)?.status === status;
+
+/** False also when there is none of the type. */
+export const isConditionTrue = (conditions: readonly Typed[] | undefined, type: string): boolean =>
+  hasConditionStatus(conditions, type, 'True');
+
+/** False also when there is none of the type. */
+export const isConditionFalse = (conditions: readonly Typed[] | undefined, type: string): boolean =>
+  hasConditionStatus(conditions, type, 'False');
+
+function conditionAfter(
+  before: Condition | undefined,
+  { type, status, reason, message = '', observedGeneration, lastTransitionTime }: NewCondition,
+  clock: Pick<Clock, 'now'>,
+): Condition {
+  const text = typeof status === 'string' ? status : status ? 'True' : 'False';
+  const movedAt = before?.status === text ? before.lastTransitionTime : (lastTransitionTime ?? timeText(clock));
+  return {
+    type,
+    status: text,
+    ...(observedGeneration === undefined ? {} : { observedGeneration }),
+    lastTransitionTime: movedAt,
+    reason,
+    message,
+  };
+}
+
+const isSame = (a: Condition, b: Condition): boolean =>
+  a.status === b.status &&
+  a.reason === b.reason &&
+  a.message === b.message &&
+  a.observedGeneration === b.observedGeneration &&
+  a.lastTransitionTime === b.lastTransitionTime;
+
+const timeText = (clock: Pick<Clock, 'now'>): string => formatTime(Math.floor(clock.now() / 1000), 'second')!;

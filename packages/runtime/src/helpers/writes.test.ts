@@ -1,0 +1,9 @@
+/** Finalizers and create-or-update against Hangar's own server in process. */
+
+import { startTestCluster } from '@hangar/testkit';
+import { writesSuite } from './testing/writes-suite.ts';
+
+writesSuite('Hangar', async () => {
+  const cluster = await startTestCluster();
+  return { client: cluster.client, stop: async () => cluster[Symbol.asyncDispose]() };
+});

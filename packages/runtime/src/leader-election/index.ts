@@ -1,0 +1,6 @@
+/** One of several processes works. */
+
+export { newIdentity } from './identity.ts';
+export { LeaderElector } from './leader-elector.ts';
+export type { LeaderElectionOptions, LeaderElectorOptions } from './leader-elector.ts';
+export type { LeaseClient } from './lease-lock.ts';

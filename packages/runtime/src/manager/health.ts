@@ -1,0 +1,86 @@
+/**
+ * `/healthz` and `/readyz` as Kubernetes' components answer them: `ok`, or a line for each check when one fails or `?verbose` is
+ * asked for; `?exclude=name` leaves one out; `/readyz/name` is that one alone. Why a check failed is in the log: whoever can
+ * reach the port need not know it.
+ */
+
+import { asError } from '@hangar/core';
+import type { Clock, Logger } from '@hangar/core';
+import { attempted, orAborted } from '../clusters/engage/or-aborted.ts';
+import type { Reply } from './http-server.ts';
+
+/** Throws or rejects: not well. Is given up after a while, which is not well either. */
+export type HealthCheck = (signal: AbortSignal) => void | Promise<void>;
+
+export interface HealthOptions {
+  /** `readyz`: in its own last line. */
+  readonly name: string;
+  readonly clock: Clock;
+  readonly log: Logger | undefined;
+  readonly timeoutMs: number;
+}
+
+const headers = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' };
+const reply = (status: number, body: string): Reply => ({ status, headers, body });
+
+export class Health {
+  readonly #options: HealthOptions;
+  readonly #checks = new Map<string, HealthCheck>();
+
+  constructor(options: HealthOptions) {
+    this.#options = options;
+  }
+
+  /** One of the same name is replaced. */
+  add(name: string, check: HealthCheck): void {
+    this.#checks.set(name, check);
+  }
+
+  /** `name`: what follows `/readyz/`; '' is all of them. */
+  async answer(name: string, query: URLSearchParams): Promise<Reply> {
+    if (name !== '') return this.#one(name);
+    const excluded = new Set(query.getAll('exclude'));
+    const checks = this.#checks.size === 0 ? [['ping', () => {}] as const] : [...this.#checks];
+    const lines = await Promise.all(
+      checks.map(async ([name, check]) => {
+        if (excluded.delete(name)) return `[+]${name} excluded: ok`;
+        return (await this.#isWell(name, check)) ? `[+]${name} ok` : `[-]${name} failed: reason withheld`;
+      }),
+    );
+    const isWell = !lines.some((line) => line.startsWith('[-]'));
+    if (isWell && !query.has('verbose')) return reply(200, 'ok');
+    lines.sort((a, b) => (a.slice(3) < b.slice(3) ? -1 : 1));
+    if (excluded.size > 0) {
+      const names = Array.from(excluded, (name) => JSON.stringify(name)).join(',');
+      lines.push(`warn: some health checks cannot be excluded: no matches for ${names}`);
+    }
+    lines.push(`${this.#options.name} check ${isWell ? 'passed' : 'failed'}`, '');
+    return reply(isWell ? 200 : 500, lines.join('\n'));
+  }
+
+  async #one(name: string): Promise<Reply> {
+    const check = this.#checks.get(name) ?? (name === 'ping' && this.#checks.size === 0 ? () => {} : undefined);
+    if (!check) return reply(404, '404 page not found\n');
+    return (await this.#isWell(name, check))
+      ? reply(200, 'ok')
+      : reply(500, 'internal server error: reason withheld\n');
+  }
+
+  async #isWell(name: string, check: HealthCheck): Promise<boolean> {
+    const { clock, log, timeoutMs } = this.#options;
+    const tooLate = new AbortController();
+    const timer = clock.after(timeoutMs, () => tooLate.abort(new Error(`no answer in ${timeoutMs} ms`)));
+    try {
+      await orAborted(
+        attempted(() => check(tooLate.signal)),
+        tooLate.signal,
+      );
+      return true;
+    } catch (error) {
+      log?.info('a health check failed', { endpoint: this.#options.name, check: name, error: asError(error) });
+      return false;
+    } finally {
+      timer.cancel();
+    }
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * The small HTTP server of a manager, for probes and for Prometheus: GET only, in the clear, on the machine itself unless told
+ * otherwise. What must be seen from outside and not by everybody belongs behind a proxy that asks who it is (kube-rbac-proxy).
+ */
+
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { asError } from '@hangar/core';
+import type { Logger } from '@hangar/core';
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** `rest`: what follows the route's own path, without a slash before it. */
+export type Route = (rest: string, query: URLSearchParams) => Reply | Promise<Reply>;
+
+const plain = { 'content-type': 'text/plain; charset=utf-8' };
+const connectionsMax = 100;
+/** Slow clients do not get to hold a connection. */
+const timeouts = { headersTimeout: 5_000, requestTimeout: 10_000, keepAliveTimeout: 30_000 };
+
+export class HttpServer {
+  readonly #routes = new Map<string, Route>();
+  readonly #log: Logger | undefined;
+  #server: Server | undefined;
+
+  constructor(log: Logger | undefined) {
+    this.#log = log;
+  }
+
+  /** `/metrics`, and everything below it. */
+  route(path: string, route: Route): void {
+    this.#routes.set(path, route);
+  }
+
+  /** Rejects when the address cannot be had. */
+  async listen(host: string, port: number): Promise<void> {
+    const server = createServer(timeouts, (request, response) => void this.#serve(request, response));
+    server.maxConnections = connectionsMax;
+    server.on('clientError', (_error, socket) => socket.destroy());
+    server.listen({ host, port });
+    await once(server, 'listening');
+    this.#server = server;
+  }
+
+  /** Where it listens; 0 before and after. */
+  get port(): number {
+    return (this.#server?.address() as AddressInfo | null | undefined)?.port ?? 0;
+  }
+
+  /** At once: what is under way was asked by a probe or a scraper, which ask again. */
+  async close(): Promise<void> {
+    const server = this.#server;
+    if (!server) return;
+    this.#server = undefined;
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  }
+
+  /** Without a socket. Never rejects. */
+  async answer(method: string, target: string): Promise<Reply> {
+    if (method !== 'GET' && method !== 'HEAD')
+      return { status: 405, headers: { ...plain, allow: 'GET, HEAD' }, body: '' };
+    const at = target.indexOf('?');
+    const path = at === -1 ? target : target.slice(0, at);
+    const query = new URLSearchParams(at === -1 ? '' : target.slice(at + 1));
+    for (const [prefix, route] of this.#routes) {
+      if (path !== prefix && !path.startsWith(`${prefix}/`)) continue;
+      try {
+        return await route(path.slice(prefix.length + 1), query);
+      } catch (error) {
+        this.#log?.error('a request could not be answered', { target, error: asError(error) });
+        return { status: 500, headers: plain, body: 'internal server error\n' };
+      }
+    }
+    return { status: 404, headers: plain, body: '404 page not found\n' };
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.on('error', () => {});
+    const { method = '', url = '/' } = request;
+    const { status, headers, body } = await this.answer(method, url);
+    if (response.destroyed) return;
+    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
+    response.end(method === 'HEAD' ? undefined : body);
+  }
+}

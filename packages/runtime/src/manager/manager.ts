@@ -1,0 +1,361 @@
+/**
+ * Everything of a process, begun and ended in order. Each step has begun before the next one does, and has ended before the one
+ * that is below it in this list is asked to:
+ *
+ *   begins                        ends
+ *   1  probes, metrics            1  what needs leadership: takes no more work, drains
+ *   2  webhooks                   2  others; events that wait are written
+ *   3  caches of the cluster      3  clusters: given up, or handed over
+ *   4  clusters, others           4  caches
+ *   5  leader election            5  webhooks
+ *   6  what needs leadership      6  the lease, released when what it led has ended; else it runs out
+ *                                 7  probes, metrics
+ *
+ * Webhooks come before caches, because what is listed may have to be converted by them.
+ *
+ * A runnable that fails ends the manager with its error. Reconcilers that throw are retried by their controller. An error that
+ * nobody catches is no business of the manager: Node ends the process, and another takes over.
+ */
+
+import type { ApiObject, Kind } from '@hangar/client';
+import { asError, Logger, systemClock, systemRandom } from '@hangar/core';
+import type { Clock, Random } from '@hangar/core';
+import type { IndexFunction } from '../cache/contract.ts';
+import type { Cluster } from '../cluster.ts';
+import type { Clusters, Ownership } from '../clusters/contract.ts';
+import type { ClusterEngine } from '../clusters/engage/engine.ts';
+import { aborted } from '../clusters/engage/or-aborted.ts';
+import { Controller } from '../controller/controller.ts';
+import { newController } from '../controller/new-controller.ts';
+import type { ControllerOptions } from '../controller/options.ts';
+import { RuntimeError } from '../errors.ts';
+import { EventRecorder } from '../events/event-recorder.ts';
+import type { LeaderElector } from '../leader-election/leader-elector.ts';
+import { MetricsRegistry } from '../metrics/registry.ts';
+import type { WebhookServer } from '../webhooks/webhook-server.ts';
+import { settledInTime, webhooksListen } from './beginnings.ts';
+import { Deadline } from './deadline.ts';
+import { Endpoints } from './endpoints.ts';
+import { Group } from './group.ts';
+import type { HealthCheck } from './health.ts';
+import type { Reply } from './http-server.ts';
+import { keepAlive } from './keep-alive.ts';
+import { LeaderGate, ledCluster } from './leader-gate.ts';
+import type { ManagerAddOptions, ManagerOptions, ManagerRunOptions } from './manager-options.ts';
+import { allClusters, given, newElector, newEngine, newLocalCluster } from './parts.ts';
+import { addProcessMetrics } from './process-metrics.ts';
+import { asRunnable, isAbort } from './runnable.ts';
+import type { Runnable, RunnableFunction } from './runnable.ts';
+
+const eventsTimeoutMs = 5_000;
+/** What releasing a lease may take after everything else has used up its time. */
+const releaseTimeoutMs = 2_000;
+
+export class Manager {
+  /** Where this process lives. Not fenced: for what every process does, whether it leads or not. */
+  readonly cluster: Cluster;
+  /** By name: the local one is ''. */
+  readonly clusters: Clusters;
+  readonly webhooks: WebhookServer | undefined;
+  readonly registry: MetricsRegistry;
+  readonly log: Logger;
+  readonly #options: ManagerOptions;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #endpoints: Endpoints;
+  readonly #engine: ClusterEngine | undefined;
+  readonly #isShared: boolean;
+  readonly #elector: LeaderElector | undefined;
+  readonly #gate: LeaderGate | undefined;
+  readonly #ledCluster: Cluster;
+  readonly #recorders = new Map<string, EventRecorder>();
+  readonly #groups: Readonly<Record<'webhooks' | 'caches' | 'fleet' | 'others' | 'leaders', Group>>;
+  /** Controllers that are not engaged yet, by whether they wait until this process leads. */
+  readonly #unengaged = new Map<Controller, boolean>();
+  readonly #engaged = new AbortController();
+  readonly #stopping = new AbortController();
+  readonly #elected = Promise.withResolvers<void>();
+  /** Settled when the lease need not be held any more: whether what was led has ended. */
+  readonly #released = Promise.withResolvers<boolean>();
+  #electing: Promise<void> = Promise.resolve();
+  #isEngaging = false;
+  #hasRun = false;
+  #isCacheFilled = false;
+  #failure: Error | undefined;
+
+  /** Throws `InvalidOptions`. */
+  constructor(options: ManagerOptions) {
+    const { clock = systemClock, random = systemRandom, leaderElection } = options;
+    this.#options = options;
+    this.#clock = clock;
+    this.#random = random;
+    this.log = options.log ?? new Logger({ level: 'info', format: 'text', clock });
+    this.registry = options.registry ?? new MetricsRegistry();
+    addProcessMetrics(this.registry, clock);
+    const parts = { clock, random, log: this.log, metrics: this.registry };
+    this.cluster = newLocalCluster(options, parts);
+    this.#gate = leaderElection && new LeaderGate();
+    this.#ledCluster = this.#gate ? ledCluster(this.cluster, this.#gate, clock) : this.cluster;
+    this.#elector = leaderElection && newElector(leaderElection, this.cluster, parts);
+    const world = { ...parts, local: this.cluster, client: options.client ?? this.cluster.client };
+    const setup = given(options.clusters, world);
+    this.#isShared = setup?.coordinator !== undefined;
+    this.#engine = setup && newEngine(setup, this.#gate, parts);
+    this.clusters = allClusters(this.cluster, this.#engine);
+    this.webhooks = given(options.webhooks, world);
+    const { metrics, health } = options;
+    this.#endpoints = new Endpoints({ metrics, health, registry: this.registry, clock, log: this.log });
+    this.#groups = {
+      webhooks: this.#newGroup('webhooks'),
+      caches: this.#newGroup('caches'),
+      fleet: this.#newGroup('fleet'),
+      others: this.#newGroup('others'),
+      leaders: this.#newGroup('leaders'),
+    };
+    this.#addBuiltins();
+  }
+
+  get isLeader(): boolean {
+    return this.#elector?.isLeader ?? (this.#hasRun && !this.#stopping.signal.aborted);
+  }
+
+  /** Resolves when what needs leadership has begun; never, when that does not come. */
+  get elected(): Promise<void> {
+    return this.#elected.promise;
+  }
+
+  /** Where it listens. */
+  get ports(): readonly number[] {
+    return this.#endpoints.ports;
+  }
+
+  /** A controller with the manager's own clock, log and metrics, added. */
+  controller<F extends ApiObject, const O extends readonly ApiObject[] = [], const W extends readonly ApiObject[] = []>(
+    options: ControllerOptions<F, O, W>,
+    add?: ManagerAddOptions,
+  ): Controller {
+    const { log, registry: metrics } = this;
+    const controller = newController<F, O, W>({
+      log,
+      metrics,
+      clock: this.#clock,
+      random: this.#random,
+      ...options,
+    });
+    this.add(controller, add);
+    return controller;
+  }
+
+  /** Also while the manager runs: it is started then as soon as others like it are. */
+  add(given: Controller | Runnable | RunnableFunction, { needsLeadership }: ManagerAddOptions = {}): void {
+    const isController = given instanceof Controller;
+    const isLed = needsLeadership ?? !(isController && this.#isShared);
+    if (isController) {
+      this.#unengaged.set(given, isLed);
+      this.#engine?.addAware(given);
+      if (this.#isEngaging) this.#engageControllers();
+    }
+    this.#groups[isLed ? 'leaders' : 'others'].add(asRunnable(given));
+  }
+
+  /** In the local cluster and in those of the fleet, also those to come. */
+  addIndex<T extends ApiObject>(kind: Kind<T>, name: string, values: IndexFunction<T>): void {
+    this.cluster.cache.addIndex(kind, name, values);
+    this.#engine?.addIndex(kind, name, values);
+  }
+
+  addHealthCheck(name: string, check: HealthCheck): void {
+    this.#endpoints.healthz.add(name, check);
+  }
+
+  addReadyCheck(name: string, check: HealthCheck): void {
+    this.#endpoints.readyz.add(name, check);
+  }
+
+  /** One for each component. Written out when the manager ends. */
+  recorder(component: string): EventRecorder {
+    const known = this.#recorders.get(component);
+    if (known) return known;
+    const { log, registry: metrics } = this;
+    const recorder = new EventRecorder({ component, log, metrics, clock: this.#clock, random: this.#random });
+    this.#recorders.set(component, recorder);
+    return recorder;
+  }
+
+  /** What `/readyz?verbose` and the like would be answered, without a socket. */
+  answer(target: string): Promise<Reply> {
+    return this.#endpoints.answer(target);
+  }
+
+  /**
+   * Until the signal. Resolves when everything has ended; rejects with the error of the runnable that failed, with `LeadershipLost`,
+   * or with `ShutdownTimedOut`: in each of these cases the process should end. Once.
+   */
+  async run(signal: AbortSignal, { forceSignal }: ManagerRunOptions = {}): Promise<void> {
+    if (this.#hasRun) throw new RuntimeError('InvalidOptions', 'a manager runs once');
+    this.#hasRun = true;
+    const alive = keepAlive();
+    const onAbort = () => this.#stopping.abort(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    let unfinished: string[];
+    try {
+      await this.#begin();
+      await aborted(this.#stopping.signal);
+    } catch (error) {
+      if (!(this.#stopping.signal.aborted && isAbort(error))) this.#fail(asError(error));
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      unfinished = await this.#end(forceSignal);
+      alive[Symbol.dispose]();
+    }
+    if (this.#failure) throw this.#failure;
+    if (unfinished.length > 0) {
+      throw new RuntimeError('ShutdownTimedOut', `these have not ended: ${unfinished.join(', ')}`);
+    }
+  }
+
+  async #begin(): Promise<void> {
+    const { signal } = this.#stopping;
+    const { webhooks, caches, fleet, others, leaders } = this.#groups;
+    if (signal.aborted) return;
+    await this.#endpoints.listen();
+    webhooks.start();
+    if (this.webhooks) await webhooksListen(this.webhooks, this.#clock, signal);
+    this.#isEngaging = true;
+    this.#engageControllers();
+    caches.start();
+    await this.#cachesFill(signal);
+    if (!this.#isFleetLed) fleet.start();
+    others.start();
+    this.log.info('the manager has begun', { ports: this.ports });
+    if (this.#elector) {
+      this.#electing = this.#elector
+        .run(signal, (ownership) => this.#lead(ownership))
+        .catch((error: unknown) => this.#fail(asError(error)));
+      return;
+    }
+    leaders.start();
+    this.#elected.resolve();
+  }
+
+  async #lead(ownership: Ownership): Promise<boolean> {
+    this.#gate!.open(ownership);
+    this.#engageControllers();
+    this.#groups.fleet.start();
+    this.#groups.leaders.start();
+    this.#elected.resolve();
+    await aborted(ownership.signal);
+    // Lost, unless it was the manager that asked.
+    if (!this.#stopping.signal.aborted) this.#fail(asError(ownership.signal.reason));
+    return this.#released.promise;
+  }
+
+  /** Nobody but the leader has anything to do with the clusters. */
+  get #isFleetLed(): boolean {
+    return this.#elector !== undefined && !this.#isShared && this.#options.warmUp === false;
+  }
+
+  /** Those whose time has come: the others when this process leads. */
+  #engageControllers(): void {
+    const { warmUp = true } = this.#options;
+    const mayBeLed = warmUp || !this.#elector || this.#elector.isLeader;
+    for (const [controller, isLed] of this.#unengaged) {
+      if (isLed && !mayBeLed) continue;
+      this.#unengaged.delete(controller);
+      const hasProvider = this.#engine !== undefined;
+      const fence = isLed && this.#gate ? { ownership: this.#gate } : {};
+      const cluster = isLed ? this.#ledCluster : this.cluster;
+      controller.engageLocal(cluster, this.#engaged.signal, { hasProvider, ...fence });
+    }
+  }
+
+  async #cachesFill(signal: AbortSignal): Promise<void> {
+    const { cacheSyncTimeoutMs = 120_000 } = this.#options;
+    const filled = this.cluster.cache.synced(this.#engaged.signal).then(() => void (this.#isCacheFilled = true));
+    if (await settledInTime(filled, this.#clock, cacheSyncTimeoutMs, signal)) return;
+    this.log.warn('not every cache is filled; controllers wait for their own', { waitedMs: cacheSyncTimeoutMs });
+  }
+
+  /** What has not ended in time. Never rejects. */
+  async #end(force: AbortSignal | undefined): Promise<string[]> {
+    const { webhooks, caches, fleet, others, leaders } = this.#groups;
+    const reason: unknown = this.#stopping.signal.reason;
+    this.log.info('the manager ends', this.#failure ? { error: this.#failure } : { reason: String(reason) });
+    const deadline = new Deadline(this.#clock, this.#graceMs(), force);
+    const ended = async (group: Group): Promise<void> => {
+      group.stop(reason);
+      await deadline.wait(group.ended());
+    };
+    await ended(leaders);
+    await ended(others);
+    this.#engaged.abort(reason);
+    // While this process may still write, here and in its clusters.
+    const eventsMs = Math.min(deadline.remainingMs, eventsTimeoutMs);
+    await Promise.all(Array.from(this.#recorders.values(), (recorder) => recorder.close(eventsMs)));
+    await ended(fleet);
+    await ended(caches);
+    await ended(webhooks);
+    this.#released.resolve(leaders.running.length === 0);
+    await this.#within(Math.max(deadline.remainingMs, force?.aborted ? 0 : releaseTimeoutMs), this.#electing);
+    deadline.close();
+    await this.#endpoints.close();
+    if (this.#options.closesClient) await this.#within(releaseTimeoutMs, this.#options.client?.close());
+    const unfinished = [leaders, others, fleet, caches, webhooks].flatMap(({ running }) => running);
+    if (unfinished.length > 0) this.log.error('not everything has ended in time', { unfinished });
+    return unfinished;
+  }
+
+  /** Who has lost the lease has only the time until another one may begin. */
+  #graceMs(): number {
+    const { gracefulShutdownTimeoutMs = 30_000, leaderElection } = this.#options;
+    if (!leaderElection || (this.#failure as { code?: unknown } | undefined)?.code !== 'LeadershipLost') {
+      return gracefulShutdownTimeoutMs;
+    }
+    const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000 } = leaderElection;
+    return Math.min(gracefulShutdownTimeoutMs, leaseDurationMs - renewDeadlineMs);
+  }
+
+  async #within(timeoutMs: number, promise: Promise<unknown> | undefined): Promise<void> {
+    const deadline = new Deadline(this.#clock, timeoutMs);
+    await deadline.wait(promise ?? Promise.resolve());
+    deadline.close();
+  }
+
+  /** The first one counts. */
+  #fail(error: Error): void {
+    if (this.#failure) return this.log.error('failed while the manager ends', { error });
+    this.#failure = error;
+    this.#stopping.abort(error);
+  }
+
+  #newGroup(name: string): Group {
+    return new Group({
+      name,
+      onFailure: (error, runnable, isEnding) => {
+        if (isEnding) this.log.error('a runnable failed while it ended', { runnable, error });
+        else this.#fail(error);
+      },
+    });
+  }
+
+  #addBuiltins(): void {
+    const { webhooks } = this;
+    const [engine, cluster] = [this.#engine, this.cluster];
+    this.#groups.caches.add({ name: 'cache', start: (signal) => cluster.start(signal) });
+    if (webhooks) this.#groups.webhooks.add(webhooks);
+    if (engine) {
+      this.#groups.fleet.add({ name: 'clusters', start: (signal) => engine.run(signal) });
+      const isWell = () => engine.isSynced || (this.#isFleetLed && !this.isLeader);
+      this.addReadyCheck('clusters', () => this.#refuseUnless(isWell(), 'clusters are being discovered'));
+    }
+    this.addHealthCheck('ping', () => {});
+    this.addReadyCheck('shutdown', () => this.#refuseUnless(!this.#stopping.signal.aborted, 'the manager ends'));
+    this.addReadyCheck('caches', () => this.#refuseUnless(this.#isCacheFilled, 'caches are being filled'));
+    if (webhooks) this.addReadyCheck('webhooks', () => webhooks.started());
+  }
+
+  #refuseUnless(isWell: boolean, message: string): void {
+    if (!isWell) throw new Error(message);
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * What a queue counts, under the names and with the buckets of controller-runtime's work queues. What can be computed when it is
+ * asked for is: a take costs two observations, an add costs an increment.
+ */
+
+import { Counter, Gauge, labelText } from '@hangar/core';
+import type { MetricsRegistry } from '../metrics/registry.ts';
+import { exponentialBounds, TimingFamily, TimingSeries } from '../metrics/timings.ts';
+
+const bounds = exponentialBounds(1e-8, 10, 12);
+
+/** What is looked at when metrics are asked for. */
+export interface QueueState {
+  /** Ready ones by priority. */
+  depths(): Map<number, number>;
+  /** Seconds for which each that is under way has been. */
+  busySeconds(): Iterable<number>;
+}
+
+export class QueueMetrics {
+  readonly waited: TimingSeries;
+  readonly worked: TimingSeries;
+  adds = 0;
+  retries = 0;
+
+  constructor(registry: MetricsRegistry | undefined, name: string, state: QueueState) {
+    const labels = { name, controller: name };
+    this.waited = new TimingSeries(bounds);
+    this.worked = new TimingSeries(bounds);
+    if (!registry) return;
+    this.waited = registry
+      .register(
+        new TimingFamily(
+          'workqueue_queue_duration_seconds',
+          'How long an item stays in the queue before it is taken',
+          bounds,
+        ),
+      )
+      .series(labels);
+    this.worked = registry
+      .register(new TimingFamily('workqueue_work_duration_seconds', 'How long processing an item takes', bounds))
+      .series(labels);
+    this.#exportOnScrape(registry, labels, state);
+  }
+
+  #exportOnScrape(registry: MetricsRegistry, labels: { name: string; controller: string }, state: QueueState): void {
+    const gauge = (name: string, help: string): Gauge => registry.register(new Gauge(name, help));
+    const depth = gauge('workqueue_depth', 'Ready requests by priority');
+    const unfinished = gauge('workqueue_unfinished_work_seconds', 'Seconds of work under way that is not yet observed');
+    const longest = gauge(
+      'workqueue_longest_running_processor_seconds',
+      'Seconds of what has been under way the longest',
+    );
+    const adds = registry.register(new Counter('workqueue_adds_total', 'Requests that were added'));
+    const retries = registry.register(new Counter('workqueue_retries_total', 'Requests that were added with a delay'));
+    const own = labelText(labels);
+    const told = { adds: 0, retries: 0, priorities: new Set<number>([0]) };
+    registry.onScrape(() => {
+      adds.add(own, this.adds - told.adds);
+      retries.add(own, this.retries - told.retries);
+      [told.adds, told.retries] = [this.adds, this.retries];
+      const depths = state.depths();
+      for (const priority of depths.keys()) told.priorities.add(priority);
+      for (const priority of told.priorities) {
+        depth.set(labelText({ ...labels, priority: String(priority) }), depths.get(priority) ?? 0);
+      }
+      let [sum, most] = [0, 0];
+      for (const seconds of state.busySeconds()) {
+        sum += seconds;
+        most = Math.max(most, seconds);
+      }
+      unfinished.set(own, sum);
+      longest.set(own, most);
+    });
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * How long a request that failed waits, as client-go's default says: the longer of its own back-off, which doubles with every
+ * failure, and of what is left of a bucket of tokens that the requests of **one cluster** share, so that a broken cluster cannot
+ * use up the retries of the others.
+ */
+
+import { RuntimeError } from '../errors.ts';
+
+export interface RateLimit {
+  /** After the first failure; absent: 5 ms. */
+  readonly baseMs?: number;
+  /** Never more; absent: 1000 s. */
+  readonly maxMs?: number;
+  /** Of all retries of a cluster together; false: no limit. Absent: 10 a second after a burst of 100. */
+  readonly perCluster?: { readonly perSecond: number; readonly burst: number } | false;
+}
+
+const sweepMin = 64;
+
+export class RateLimiter {
+  readonly #baseMs: number;
+  readonly #maxMs: number;
+  readonly #intervalMs: number;
+  readonly #burstMs: number;
+  /**
+   * A bucket as one number: when it will be full again. A token taken moves that time by one interval; it is empty when it will
+   * not be full for a whole burst of intervals. Those that are full are as good as absent.
+   */
+  readonly #fullAtMs = new Map<string, number>();
+  #sweepAt = sweepMin;
+
+  constructor({ baseMs = 5, maxMs = 1_000_000, perCluster = { perSecond: 10, burst: 100 } }: RateLimit = {}) {
+    if (!(baseMs > 0 && maxMs >= baseMs))
+      throw new RuntimeError('InvalidOptions', `back-off of ${baseMs} to ${maxMs} ms`);
+    if (perCluster && !(perCluster.perSecond > 0 && perCluster.burst >= 1)) {
+      throw new RuntimeError('InvalidOptions', `${perCluster.perSecond} retries a second, burst ${perCluster.burst}`);
+    }
+    this.#baseMs = baseMs;
+    this.#maxMs = maxMs;
+    this.#intervalMs = perCluster ? 1_000 / perCluster.perSecond : 0;
+    this.#burstMs = perCluster ? perCluster.burst * this.#intervalMs : 0;
+  }
+
+  /** Of clusters that have not been quiet for long. */
+  get bucketCount(): number {
+    return this.#fullAtMs.size;
+  }
+
+  /** Takes a token of the cluster. `failures`: before this one. */
+  delayMs(cluster: string, failures: number, nowMs: number): number {
+    const ownMs = Math.min(this.#baseMs * 2 ** failures, this.#maxMs);
+    return this.#intervalMs === 0 ? ownMs : Math.max(ownMs, this.#takeToken(cluster, nowMs));
+  }
+
+  #takeToken(cluster: string, nowMs: number): number {
+    const fullAtMs = Math.max(this.#fullAtMs.get(cluster) ?? 0, nowMs) + this.#intervalMs;
+    this.#fullAtMs.set(cluster, fullAtMs);
+    if (this.#fullAtMs.size > this.#sweepAt) this.#sweep(nowMs);
+    return Math.max(0, fullAtMs - this.#burstMs - nowMs);
+  }
+
+  /** Each time twice as many buckets are there as were left before: a constant share of work for every token. */
+  #sweep(nowMs: number): void {
+    for (const [cluster, fullAtMs] of this.#fullAtMs) {
+      if (fullAtMs <= nowMs) this.#fullAtMs.delete(cluster);
+    }
+    this.#sweepAt = Math.max(sweepMin, 2 * this.#fullAtMs.size);
+  }
+}

@@ -1,0 +1,268 @@
+/**
+ * Handlers of admission as hooks. `validating` says yes, warns or throws `denied`; `mutating` answers a changed object, of which
+ * the patch is made here; `defaulting` is `mutating` that only ever adds.
+ *
+ * Objects are JSON as the API server sent them. Nothing is decoded into a type that would lose what this program does not know,
+ * so a patch touches only what a handler touched.
+ */
+
+import { groupOf } from '@hangar/client';
+import type { ApiObject, Client, Kind, KindNames, UnknownObject } from '@hangar/client';
+import { StatusError } from '@hangar/api/status';
+import type { JsonObject } from '@hangar/api/json';
+import { isObject } from '@hangar/api/json';
+import type { Logger } from '@hangar/core';
+import { asError } from '@hangar/core';
+import { cloneJson } from '../cache/clone-json.ts';
+import { DeniedError } from './denied.ts';
+import { admissionMaxBytes } from './hook.ts';
+import type { Hook, HookContext } from './hook.ts';
+import { jsonDifferences } from './json-differences.ts';
+import type { JsonOperation } from './json-differences.ts';
+import type { HookOptions } from './hook-options.ts';
+import { admissionPath, versionOf } from './paths.ts';
+import { badReview, readAdmissionReview, writeAdmissionReview } from './review.ts';
+import type { AdmissionOperation, AdmissionRequest, AdmissionResponse } from './review.ts';
+
+/** What a handler is asked. */
+export interface Asked {
+  readonly request: AdmissionRequest;
+  /** The server's, when it was given one. */
+  readonly client: Client | undefined;
+  readonly log: Logger | undefined;
+  /** Fires when nobody waits for the answer any longer. */
+  readonly signal: AbortSignal;
+  /** To the client, whatever the outcome. */
+  warn(text: string): void;
+}
+
+export interface AskedToCreate<T> extends Asked {
+  readonly object: T;
+  readonly oldObject: undefined;
+}
+
+export interface AskedToUpdate<T> extends Asked {
+  readonly object: T;
+  readonly oldObject: T;
+}
+
+export interface AskedToDelete<T> extends Asked {
+  /** What is to be deleted, under both names. */
+  readonly object: T;
+  readonly oldObject: T;
+}
+
+/** `exec`, `portforward`, `proxy`: the object is the options of the connection. */
+export interface AskedToConnect extends Asked {
+  readonly object: UnknownObject;
+  readonly oldObject: undefined;
+}
+
+/** Nothing, or warnings. */
+export type Verdict = void | readonly string[] | Promise<void | readonly string[]>;
+
+/** By operation; those without a handler are allowed. */
+export interface ValidatingHandlers<T extends ApiObject> {
+  create?(asked: AskedToCreate<T>): Verdict;
+  update?(asked: AskedToUpdate<T>): Verdict;
+  delete?(asked: AskedToDelete<T>): Verdict;
+  connect?(asked: AskedToConnect): Verdict;
+}
+
+/** The object is a copy of the handler's own: it may change it, or answer another one. */
+export type Mutate<T extends ApiObject> = (asked: AskedToCreate<T> | AskedToUpdate<T>) => T | void | Promise<T | void>;
+
+export interface AdmissionHook extends Hook {
+  readonly type: 'validating' | 'mutating';
+  readonly kind: KindNames;
+  readonly operations: readonly AdmissionOperation[];
+  readonly options: HookOptions;
+}
+
+export function validating<T extends ApiObject>(
+  kind: Kind<T>,
+  handlers: ValidatingHandlers<NoInfer<T>>,
+  options: HookOptions = {},
+): AdmissionHook {
+  const handled = (['create', 'update', 'delete', 'connect'] as const).filter((one) => handlers[one]);
+  return {
+    type: 'validating',
+    kind,
+    options,
+    operations: options.operations ?? handled.map((one) => one.toUpperCase() as AdmissionOperation),
+    path: options.path ?? admissionPath('validate', kind),
+    bodyMaxBytes: admissionMaxBytes,
+    answer: (review, context) =>
+      answerReview(review, context, (request, asked) => {
+        checkKind(kind, request, options);
+        return validate(handlers, request, asked);
+      }),
+  };
+}
+
+async function validate<T extends ApiObject>(
+  handlers: ValidatingHandlers<T>,
+  request: AdmissionRequest,
+  asked: Asked,
+): Promise<void> {
+  const verdict = await verdictOf(handlers, request, asked);
+  for (const warning of verdict ?? []) asked.warn(warning);
+}
+
+function verdictOf<T extends ApiObject>(
+  handlers: ValidatingHandlers<T>,
+  request: AdmissionRequest,
+  asked: Asked,
+): Verdict {
+  const old = (): T => given(request.oldObject, 'oldObject') as unknown as T;
+  const object = (): T => given(request.object, 'object') as unknown as T;
+  switch (request.operation) {
+    case 'CREATE':
+      return handlers.create?.({ ...asked, object: object(), oldObject: undefined });
+    case 'UPDATE':
+      return handlers.update?.({ ...asked, object: object(), oldObject: old() });
+    case 'DELETE':
+      return handlers.delete?.({ ...asked, object: old(), oldObject: old() });
+    case 'CONNECT':
+      return handlers.connect?.({ ...asked, object: object() as unknown as UnknownObject, oldObject: undefined });
+  }
+}
+
+function given(object: JsonObject | null, member: string): JsonObject {
+  if (object === null) throw badReview(`the request has no ${member}`);
+  return object;
+}
+
+export function mutating<T extends ApiObject>(
+  kind: Kind<T>,
+  mutate: Mutate<NoInfer<T>>,
+  options: HookOptions = {},
+): AdmissionHook {
+  return mutatingHook(kind, mutate, options, () => {});
+}
+
+/** Fields that it takes away stay. Lists are as it leaves them. */
+export function defaulting<T extends ApiObject>(
+  kind: Kind<T>,
+  setDefaults: Mutate<NoInfer<T>>,
+  options: HookOptions = {},
+): AdmissionHook {
+  return mutatingHook(kind, setDefaults, options, keepFields);
+}
+
+function mutatingHook<T extends ApiObject>(
+  kind: Kind<T>,
+  mutate: Mutate<T>,
+  options: HookOptions,
+  restore: (from: JsonObject, to: JsonObject) => void,
+): AdmissionHook {
+  return {
+    type: 'mutating',
+    kind,
+    options,
+    operations: options.operations ?? ['CREATE', 'UPDATE'],
+    path: options.path ?? admissionPath('mutate', kind),
+    bodyMaxBytes: admissionMaxBytes,
+    answer: (review, context) =>
+      answerReview(review, context, async (request, asked) => {
+        checkKind(kind, request, options);
+        if (request.operation !== 'CREATE' && request.operation !== 'UPDATE') return undefined;
+        const object = given(request.object, 'object');
+        const changed = await changedBy(mutate, object, request, asked);
+        restore(object, changed);
+        return jsonDifferences(object, changed);
+      }),
+  };
+}
+
+async function changedBy<T extends ApiObject>(
+  mutate: Mutate<T>,
+  object: JsonObject,
+  request: AdmissionRequest,
+  asked: Asked,
+): Promise<JsonObject> {
+  const own = cloneJson(object) as unknown as T;
+  const about =
+    request.operation === 'CREATE'
+      ? { ...asked, object: own, oldObject: undefined }
+      : { ...asked, object: own, oldObject: given(request.oldObject, 'oldObject') as unknown as T };
+  const answer = (await mutate(about)) ?? own;
+  // As it would be on the wire: dates are texts, what is undefined is absent.
+  const changed: unknown = JSON.parse(JSON.stringify(answer));
+  if (!isObject(changed)) throw new TypeError('the handler did not answer an object');
+  keep(object, changed, ['apiVersion', 'kind', 'metadata']);
+  if (isObject(object['metadata']) && isObject(changed['metadata'])) {
+    keep(object['metadata'], changed['metadata'], serversMetadata);
+  }
+  return changed;
+}
+
+/** Of metadata, what is not a handler's to take away. */
+const serversMetadata = [
+  'name',
+  'generateName',
+  'namespace',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'managedFields',
+];
+
+function keepFields(from: JsonObject, to: JsonObject): void {
+  keep(from, to, Object.keys(from));
+  for (const [name, value] of Object.entries(from)) {
+    const now = to[name];
+    if (isObject(value) && isObject(now)) keepFields(value, now);
+  }
+}
+
+/** Who an object is never goes away, though an answer that was made anew may leave it out. */
+function keep(from: JsonObject, to: JsonObject, names: readonly string[]): void {
+  for (const name of names) {
+    if (!Object.hasOwn(from, name) || Object.hasOwn(to, name)) continue;
+    // By assignment, a field that is called so would be the prototype.
+    Object.defineProperty(to, name, { value: from[name], enumerable: true, configurable: true, writable: true });
+  }
+}
+
+/** A configuration that sends another kind here must not reach a handler that believes in its types. */
+function checkKind(kind: KindNames, { kind: got, operation }: AdmissionRequest, { subresource }: HookOptions): void {
+  const isOther = operation === 'CONNECT' || (subresource !== undefined && subresource !== 'status');
+  if (isOther) return;
+  if (got.group === groupOf(kind) && got.version === versionOf(kind) && got.kind === kind.kind) return;
+  const name = `${got.group === '' ? '' : `${got.group}/`}${got.version} ${got.kind}`;
+  throw badReview(`this webhook is for ${kind.apiVersion} ${kind.kind}, not for ${name}`);
+}
+
+/** Whatever happens in a handler becomes an answer; only a review that cannot be answered is thrown. */
+async function answerReview(
+  review: unknown,
+  { signal, client, log, onFailure }: HookContext,
+  decide: (request: AdmissionRequest, asked: Asked) => Promise<readonly JsonOperation[] | void>,
+): Promise<JsonObject> {
+  const request = readAdmissionReview(review);
+  const warnings: string[] = [];
+  const asked: Asked = { request, signal, client, log, warn: (text) => void warnings.push(text) };
+  let response: AdmissionResponse;
+  try {
+    const patch = await decide(request, asked);
+    response = patch ? { allowed: true, patch } : { allowed: true };
+  } catch (thrown) {
+    response = refusal(thrown, request, onFailure);
+  }
+  return writeAdmissionReview(request.uid, { ...response, warnings });
+}
+
+/** A refusal by an API server that a handler asked is a refusal: controller-runtime passes it on too. */
+function refusal(thrown: unknown, { uid }: AdmissionRequest, onFailure: HookContext['onFailure']): AdmissionResponse {
+  if (thrown instanceof DeniedError || thrown instanceof StatusError) return { allowed: false, status: thrown.status };
+  const error = asError(thrown);
+  if ((error as { code?: unknown }).code === 'InvalidReview') throw error;
+  onFailure(error, uid);
+  // What failed is for this program's log: its words were not meant for whoever made the request.
+  const message = `the webhook failed; its log says why for the review ${uid}`;
+  return { allowed: false, status: new StatusError('InternalError', message).status };
+}

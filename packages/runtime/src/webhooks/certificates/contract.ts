@@ -1,0 +1,51 @@
+/** Where a server's certificate comes from, and how it hears of the next one. */
+
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { asError } from '@hangar/core';
+import { RuntimeError } from '../../errors.ts';
+
+/** PEM. The certificate may have its chain behind it. */
+export interface CertificatePair {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+export interface CertificateObserver {
+  /** A pair that belongs together, and is not the one of before. */
+  onChange(pair: CertificatePair): void;
+  /** It was looked at, whether something changed or not. */
+  onRead(): void;
+  onError(error: Error): void;
+}
+
+export interface Certificates {
+  /** Rejects with CertificateFailed. */
+  read(): Promise<CertificatePair>;
+  /** Until the signal; resolves when it has ended. `known` is what the server has. */
+  watch(known: CertificatePair, observer: CertificateObserver, signal: AbortSignal): Promise<void>;
+}
+
+/** Throws CertificateFailed when a server could not serve with it. */
+export function checkPair(pair: CertificatePair): CertificatePair {
+  let belongs: boolean;
+  try {
+    belongs = new X509Certificate(pair.certificate).checkPrivateKey(createPrivateKey(pair.key));
+  } catch (error) {
+    throw new RuntimeError('CertificateFailed', `the certificate cannot be used: ${asError(error).message}`, {
+      cause: error,
+    });
+  }
+  if (!belongs) throw new RuntimeError('CertificateFailed', 'the private key is not that of the certificate');
+  return pair;
+}
+
+export const samePair = (a: CertificatePair, b: CertificatePair): boolean =>
+  a.certificate === b.certificate && a.key === b.key;
+
+/** One that stays. */
+export function givenCertificate(pair: CertificatePair): Certificates {
+  return {
+    read: async () => checkPair(pair),
+    watch: async () => {},
+  };
+}

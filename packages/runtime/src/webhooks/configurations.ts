@@ -1,0 +1,161 @@
+/**
+ * What an API server must be told so that it calls a webhook server: configurations for its hooks, and for each conversion the part
+ * of the CustomResourceDefinition that says so. To be applied, or `install`ed by the operator itself.
+ */
+
+import { groupOf } from '@hangar/client';
+import type { ApplyConfiguration, Client } from '@hangar/client';
+import {
+  MutatingWebhookConfiguration,
+  ValidatingWebhookConfiguration,
+} from '@hangar/client/kinds/admissionregistration-v1';
+import type {
+  MutatingWebhook,
+  ValidatingWebhook,
+  WebhookClientConfig,
+} from '@hangar/client/kinds/admissionregistration-v1';
+import { CustomResourceDefinition } from '@hangar/client/kinds/apiextensions-v1';
+import { RuntimeError } from '../errors.ts';
+import type { AdmissionHook } from './admission.ts';
+import type { Conversion } from './conversion.ts';
+import { versionOf } from './paths.ts';
+
+export interface ConfigurationOptions {
+  /** Of the configurations. */
+  readonly name: string;
+  /** PEM. Absent: whatever the API server trusts anyway, or what cert-manager injects. */
+  readonly caBundle?: string;
+  /** Where the API server finds it: `https://host:port`, or a service. One of them. */
+  readonly url?: string;
+  readonly service?: { readonly namespace: string; readonly name: string; readonly port?: number };
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+export interface Configurations {
+  /** Absent when no such hook is registered. */
+  readonly validating?: ApplyConfiguration<ValidatingWebhookConfiguration>;
+  readonly mutating?: ApplyConfiguration<MutatingWebhookConfiguration>;
+  /** Only what says how they are converted: the definitions themselves are somebody else's. */
+  readonly definitions: readonly ApplyConfiguration<CustomResourceDefinition>[];
+}
+
+/** What is registered with a server; a `WebhookServer` is one. */
+export interface Registered {
+  readonly hooks: readonly AdmissionHook[];
+  readonly conversions: readonly Conversion[];
+  readonly conversionPath: string;
+}
+
+/** Throws InvalidOptions when it is not said where the server is, or two webhooks would have one name. */
+export function configurations(
+  { hooks, conversions, conversionPath }: Registered,
+  options: ConfigurationOptions,
+): Configurations {
+  const metadata = {
+    name: options.name,
+    ...(options.labels ? { labels: options.labels } : {}),
+    ...(options.annotations ? { annotations: options.annotations } : {}),
+  };
+  checkNames(hooks);
+  const webhooksOf = (type: AdmissionHook['type']): ValidatingWebhook[] =>
+    hooks.filter((hook) => hook.type === type).map((hook) => webhookOf(hook, options));
+  const [validating, mutating] = [webhooksOf('validating'), webhooksOf('mutating')];
+  return {
+    ...(validating.length > 0
+      ? { validating: { ...typeOf(ValidatingWebhookConfiguration), metadata, webhooks: validating } }
+      : {}),
+    ...(mutating.length > 0
+      ? { mutating: { ...typeOf(MutatingWebhookConfiguration), metadata, webhooks: mutating } }
+      : {}),
+    definitions: conversions.map((one) => definitionOf(one, clientConfigOf(conversionPath, options))),
+  } as Configurations;
+}
+
+const typeOf = ({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): object => ({
+  apiVersion,
+  kind,
+});
+
+function checkNames(hooks: readonly AdmissionHook[]): void {
+  const names = hooks.map(nameOf);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined)
+    throw new RuntimeError('InvalidOptions', `two webhooks are called ${twice}: give one a name`);
+}
+
+/** A domain of three words or more, as API servers want it: `validate.deployment.v1.apps`. */
+function nameOf({ type, kind, options }: AdmissionHook): string {
+  if (options.name !== undefined) return options.name;
+  const subresource = options.subresource === undefined ? '' : `-${options.subresource}`;
+  const verb = type === 'validating' ? 'validate' : 'mutate';
+  return `${verb}.${kind.kind.toLowerCase()}${subresource}.${versionOf(kind)}.${groupOf(kind) || 'core'}`;
+}
+
+function webhookOf(hook: AdmissionHook, where: ConfigurationOptions): ValidatingWebhook & MutatingWebhook {
+  const { kind, options, operations, type, path } = hook;
+  const { failurePolicy = 'Fail', matchPolicy = 'Equivalent', sideEffects = 'None', timeoutSeconds = 10 } = options;
+  const { namespaceSelector, objectSelector, matchConditions, reinvocationPolicy = 'Never' } = options;
+  return {
+    name: nameOf(hook),
+    clientConfig: clientConfigOf(path, where),
+    rules: [
+      {
+        apiGroups: [groupOf(kind)],
+        apiVersions: [versionOf(kind)],
+        resources: [options.subresource === undefined ? kind.plural : `${kind.plural}/${options.subresource}`],
+        operations: [...operations],
+        scope: kind.isNamespaced ? 'Namespaced' : 'Cluster',
+      },
+    ],
+    admissionReviewVersions: ['v1'],
+    failurePolicy,
+    matchPolicy,
+    sideEffects,
+    timeoutSeconds,
+    ...(type === 'mutating' ? { reinvocationPolicy } : {}),
+    ...(namespaceSelector ? { namespaceSelector } : {}),
+    ...(objectSelector ? { objectSelector } : {}),
+    ...(matchConditions ? { matchConditions: [...matchConditions] } : {}),
+  };
+}
+
+function clientConfigOf(path: string, { caBundle, url, service }: ConfigurationOptions): WebhookClientConfig {
+  if ((url === undefined) === (service === undefined)) {
+    throw new RuntimeError('InvalidOptions', 'either the url or the service of a webhook server is to be said');
+  }
+  return {
+    ...(url === undefined ? { service: { ...service!, path } } : { url: `${url.replace(/\/+$/, '')}${path}` }),
+    ...(caBundle === undefined ? {} : { caBundle: Buffer.from(caBundle).toString('base64') }),
+  };
+}
+
+function definitionOf(
+  { target }: Conversion,
+  clientConfig: WebhookClientConfig,
+): ApplyConfiguration<CustomResourceDefinition> {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${target.plural}.${target.group}` },
+    spec: { conversion: { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } } },
+  };
+}
+
+export interface InstallOptions extends ConfigurationOptions {
+  readonly fieldManager: string;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * By server-side apply, definitions first: whoever is asked to admit an object can convert it then. Definitions must exist
+ * already. Rejects with what the server says.
+ */
+export async function install(client: Client, registered: Registered, options: InstallOptions): Promise<void> {
+  const { validating, mutating, definitions } = configurations(registered, options);
+  const { fieldManager, signal } = options;
+  const how = { fieldManager, force: true, signal };
+  for (const definition of definitions) await client.apply(CustomResourceDefinition, definition, how);
+  if (mutating) await client.apply(MutatingWebhookConfiguration, mutating, how);
+  if (validating) await client.apply(ValidatingWebhookConfiguration, validating, how);
+}
