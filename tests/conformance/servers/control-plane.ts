@@ -15,6 +15,13 @@ export interface ControlPlane extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
+/** One whose program can be ended as a crash would, and started again on what it has stored, at the same address. */
+export interface RestartableControlPlane extends ControlPlane {
+  crash(): Promise<void>;
+  /** Resolves when it is ready again. */
+  resume(): Promise<void>;
+}
+
 /** What `kubectl config view` says of it; the parts that a test changes or needs. */
 export interface Kubeconfig {
   readonly clusters: readonly { readonly name: string; readonly cluster: { readonly server: string } }[];

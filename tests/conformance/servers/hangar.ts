@@ -1,33 +1,46 @@
 /** Hangar as its users start it: the program, in a process of its own. */
 
+import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describeControlPlane, isReady } from './control-plane.ts';
-import type { ControlPlane } from './control-plane.ts';
+import type { RestartableControlPlane } from './control-plane.ts';
 import { isInTenant, makeTenant, tenantName } from './place.ts';
 import { Processes } from './processes.ts';
 
 const program = fileURLToPath(new URL('../../../bin/hangar.js', import.meta.url));
 
-export function startHangar(extraArguments: readonly string[] = []): Promise<ControlPlane> {
+export function startHangar(extraArguments: readonly string[] = []): Promise<RestartableControlPlane> {
   return Processes.start('hangar', async (processes) => {
     const kubeconfig = join(processes.folder, 'kubeconfig');
-    processes.run(process.execPath, [
-      program,
-      `--data-dir=${processes.folder}/data`,
-      '--listen=127.0.0.1:0',
-      `--kubeconfig=${kubeconfig}`,
-      // As of the real server: no controller makes accounts, unless a test brings one and says so.
-      ...(extraArguments.some((one) => one.startsWith('--disable-admission-plugins'))
-        ? []
-        : ['--disable-admission-plugins=ServiceAccount']),
-      ...extraArguments,
-    ]);
+    const run = (port: number | string): ChildProcess =>
+      processes.run(process.execPath, [
+        program,
+        `--data-dir=${processes.folder}/data`,
+        `--listen=127.0.0.1:${port}`,
+        `--kubeconfig=${kubeconfig}`,
+        // As of the real server: no controller makes accounts, unless a test brings one and says so.
+        ...(extraArguments.some((one) => one.startsWith('--disable-admission-plugins'))
+          ? []
+          : ['--disable-admission-plugins=ServiceAccount']),
+        ...extraArguments,
+      ]);
     // The port is chosen by the system: only the kubeconfig tells it.
-    await processes.until(async () => existsSync(kubeconfig) && (await isReady(kubeconfig)));
+    let server = run(0);
+    const ready = (): Promise<void> =>
+      processes.until(async () => existsSync(kubeconfig) && (await isReady(kubeconfig)));
+    await ready();
     const { folder } = processes;
     const own = isInTenant() ? await makeTenant({ kubeconfig, name: tenantName, folder }) : kubeconfig;
-    return describeControlPlane('hangar', own, processes.stop);
+    const plane = await describeControlPlane('hangar', own, processes.stop);
+    return {
+      ...plane,
+      crash: () => processes.end(server),
+      resume() {
+        server = run(new URL(plane.url).port);
+        return ready();
+      },
+    };
   });
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { careless, etcdArguments, etcdUrl, kubernetesArguments, writeCredentials } from '@hangar/api/testing';
 import { tool } from '../../../tools/tool.ts';
 import { describeControlPlane, isReady } from './control-plane.ts';
-import type { ControlPlane } from './control-plane.ts';
+import type { RestartableControlPlane } from './control-plane.ts';
 import { freePorts, Processes } from './processes.ts';
 
 /** Who the kubeconfig's credentials are; only `auth whoami` and the like show it. */
@@ -21,7 +21,11 @@ export interface RealOptions {
  */
 const disabledAdmission = ['ServiceAccount', 'NodeDeclaredFeatureValidator'];
 
-export function startReal(options: RealOptions = {}): Promise<ControlPlane> {
+export interface RealControlPlane extends RestartableControlPlane {
+  readonly etcdUrl: string;
+}
+
+export function startReal(options: RealOptions = {}): Promise<RealControlPlane> {
   return Processes.start('real', async (processes) => {
     const { folder } = processes;
     const [clientPort, peerPort, port] = await freePorts(3);
@@ -30,19 +34,29 @@ export function startReal(options: RealOptions = {}): Promise<ControlPlane> {
     const [token, user] = [randomUUID(), options.user ?? 'admin'];
     await writeCredentials(folder, [{ token, user, groups: ['system:masters'] }]);
     await writeKubeconfig(folder, { url: `https://127.0.0.1:${port}`, token, user });
-    processes.run(
-      await tool('kube-apiserver'),
-      kubernetesArguments({ folder, etcdUrl: etcdUrl(place), port: port! }, [
-        '--authorization-mode=AlwaysAllow',
-        `--disable-admission-plugins=${disabledAdmission.join(',')}`,
-        '--enable-admission-plugins=NodeRestriction',
-        '--service-cluster-ip-range=10.0.0.0/24',
-        ...(options.extraArguments ?? []),
-      ]),
-    );
-    const kubeconfig = join(folder, 'kubeconfig');
-    await processes.until(() => isReady(kubeconfig));
-    return describeControlPlane('real', kubeconfig, processes.stop);
+    const [program, kubeconfig] = [await tool('kube-apiserver'), join(folder, 'kubeconfig')];
+    const args = kubernetesArguments({ folder, etcdUrl: etcdUrl(place), port: port! }, [
+      // Given twice, both would count.
+      ...(options.extraArguments?.some((one) => one.startsWith('--authorization-'))
+        ? []
+        : ['--authorization-mode=AlwaysAllow']),
+      `--disable-admission-plugins=${disabledAdmission.join(',')}`,
+      '--enable-admission-plugins=NodeRestriction',
+      '--service-cluster-ip-range=10.0.0.0/24',
+      ...(options.extraArguments ?? []),
+    ]);
+    let server = processes.run(program, args);
+    const ready = (): Promise<void> => processes.until(() => isReady(kubeconfig));
+    await ready();
+    return {
+      ...(await describeControlPlane('real', kubeconfig, processes.stop)),
+      etcdUrl: etcdUrl(place),
+      crash: () => processes.end(server),
+      resume() {
+        server = processes.run(program, args);
+        return ready();
+      },
+    };
   });
 }
 
