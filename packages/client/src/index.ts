@@ -37,4 +37,5 @@ export { KindMapper } from './discovery/kind-mapper.ts';
 export type { KindMapperOptions } from './discovery/kind-mapper.ts';
 export type { DiscoveredKind } from './discovery/discovered-kind.ts';
 export { find } from './find.ts';
+export { isPlainPath, isPlainTarget } from './plain-path.ts';
 export { hasCode } from '@hangar/core';

@@ -4,6 +4,8 @@
  */
 
 export { assert, AssertionFailed, unreachable } from './assert.ts';
+export { backOffMs } from './back-off.ts';
+export type { BackOff } from './back-off.ts';
 export { breathe, sleep, systemClock } from './clock.ts';
 export type { Clock, Timer } from './clock.ts';
 export { systemDisk } from './disk.ts';
@@ -23,3 +25,4 @@ export { Counter, Gauge, Histogram, labelText } from './metrics.ts';
 export type { Labels } from './metrics.ts';
 export { installTracer, isTraced, traced } from './trace.ts';
 export type { TraceAttributes, Tracer } from './trace.ts';
+export { aborted, attempted, orAborted, settledWithin } from './waiting.ts';

@@ -31,3 +31,6 @@ export { MetricsRegistry } from './metrics/registry.ts';
 export type { MetricFamily } from './metrics/registry.ts';
 export * from './events/index.ts';
 export * from './manager/index.ts';
+/** For `log` and `clock`, which everything takes. */
+export { Logger, systemClock } from '@hangar/core';
+export type { Clock, LogFormat, LogLevel } from '@hangar/core';

@@ -1,5 +1,6 @@
 /** A CustomResourceDefinition, served before a test goes on. */
 
+import { parseYaml } from '@hangar/api/yaml';
 import { CustomResourceDefinition } from '@hangar/client/kinds/apiextensions-v1';
 import type { ApplyConfiguration, Client, ObjectOf } from '@hangar/client';
 import { assert, sleep, systemClock } from '@hangar/core';
@@ -15,15 +16,21 @@ export interface InstallOptions {
 
 const askEveryMs = 10;
 
-/** Creates or changes it by apply; resolves when its objects are served. As it is in a file, parsed. */
+interface GivenDefinition {
+  readonly metadata: { readonly name?: string };
+  readonly spec: object;
+}
+
+/** Creates or changes it by apply; resolves when its objects are served. The text of its file, or what that is parsed. */
 export async function installCrd(
   client: Client,
-  definition: { readonly metadata: { readonly name?: string }; readonly spec: object },
+  definition: string | GivenDefinition,
   { clock = systemClock, timeoutMs = 30_000 }: InstallOptions = {},
 ): Promise<Definition> {
-  const { name } = definition.metadata;
+  const given = typeof definition === 'string' ? (parseYaml(definition).value as GivenDefinition) : definition;
+  const { name } = given.metadata;
   assert(name !== undefined, 'a definition without a name');
-  const applied = definition as ApplyConfiguration<Definition>;
+  const applied = given as ApplyConfiguration<Definition>;
   await client.apply(CustomResourceDefinition, applied, { fieldManager: 'testkit', force: true });
   const endMs = clock.monotonicMs() + timeoutMs;
   for (;;) {

@@ -4,9 +4,8 @@
  */
 
 import { readFile, stat } from 'node:fs/promises';
-import { asError } from '@hangar/core';
+import { asError, orAborted } from '@hangar/core';
 import { ClientError } from '../errors.ts';
-import { unlessAborted } from '../unless-aborted.ts';
 import type { ClientCertificate, Credentials } from './cluster-config.ts';
 import { digest, pairProblem } from './credentials-material.ts';
 
@@ -35,7 +34,7 @@ export class CertificateFiles implements Credentials {
 
   clientCertificate(signal?: AbortSignal): Promise<ClientCertificate> {
     this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
-    return unlessAborted(this.#reading, signal);
+    return orAborted(this.#reading, signal);
   }
 
   /** The server knows clients by their connection: another certificate is another connection. */

@@ -3,10 +3,10 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { asError } from '@hangar/core';
+import { shownAddress } from '../shown-address.ts';
 import type { ClusterConfig } from './cluster-config.ts';
 import type { ExecCluster } from './exec/exec-info.ts';
 import type { Entry } from './kubeconfig-document.ts';
-import { shown } from './kubeconfig-document.ts';
 import type { Trust } from './trust.ts';
 
 const execExtension = 'client.authentication.k8s.io/exec';
@@ -44,10 +44,10 @@ function serverOf({ fields }: Entry): string {
   // As kubectl: `host:port` alone is plain HTTP, whatever else is given.
   const url = parsedUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
   if (url === undefined || url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
-    throw fields.error('server', `${shown(text)} is no address of a server`);
+    throw fields.error('server', `${shownAddress(text)} is no address of a server`);
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw fields.error('server', `${shown(text)} is neither https nor http`);
+    throw fields.error('server', `${shownAddress(text)} is neither https nor http`);
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }

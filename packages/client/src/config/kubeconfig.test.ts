@@ -156,6 +156,13 @@ current-context: east
       `users: [{name: u, user: {token: ${secret}`,
       `${secret}: {{`,
       { 'current-context': 'x', contexts: [secret] },
+      kubeconfig({ cluster: { server: `https://user:${secret}@example.com` } }),
+      kubeconfig({ cluster: { server: `user:${secret}@example.com` } }),
+      kubeconfig({ cluster: { server: `ftp://user:a@${secret}@example.com` } }),
+      kubeconfig({ cluster: { server: `https://a ${secret}/${secret}@b` } }),
+      kubeconfig({ cluster: { server: `https://example.com?token=${secret}` } }),
+      kubeconfig({ cluster: { server: `https://example.com#${secret}` } }),
+      kubeconfig({ cluster: { 'proxy-url': `ftp://user:${secret}@example.com` } }),
     ];
     for (const text of texts) {
       await assert.rejects(configOfKubeconfig(text), (error: Error) => !error.message.includes(secret));

@@ -4,10 +4,9 @@
  */
 
 import { readFile } from 'node:fs/promises';
-import { asError, systemClock } from '@hangar/core';
+import { asError, orAborted, systemClock } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { ClientError } from '../errors.ts';
-import { unlessAborted } from '../unless-aborted.ts';
 import type { Credentials } from './cluster-config.ts';
 import { bearer, digest, isToken } from './credentials-material.ts';
 
@@ -41,13 +40,13 @@ export class TokenFile implements Credentials {
 
   headers(signal?: AbortSignal): Promise<Readonly<Record<string, string>>> | Readonly<Record<string, string>> {
     if (this.#headers !== undefined && this.#clock.monotonicMs() < this.#isDueAtMs) return this.#headers;
-    return unlessAborted(this.#read(), signal).then(() => this.#headers!);
+    return orAborted(this.#read(), signal).then(() => this.#headers!);
   }
 
   async refresh(signal?: AbortSignal): Promise<boolean> {
     // Of many requests that are refused at the same time, the first one reads.
     if (this.#clock.monotonicMs() - this.#readAtMs < rereadAtOnceMs) return true;
-    return unlessAborted(this.#read(), signal);
+    return orAborted(this.#read(), signal);
   }
 
   /** Whether there is another token now. */

@@ -3,11 +3,10 @@
  * than every few seconds: whoever asks for what does not exist must not make the server work.
  */
 
-import { systemClock } from '@hangar/core';
+import { orAborted, systemClock } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import type { CallOptions, Client } from '../client.ts';
 import { ClientError } from '../errors.ts';
-import { unlessAborted } from '../unless-aborted.ts';
 import type { DiscoveredKind } from './discovered-kind.ts';
 import { KindIndex } from './kind-index.ts';
 import { DiscoveryReader } from './reading.ts';
@@ -84,7 +83,7 @@ export class KindMapper {
 
   #refreshed({ signal }: CallOptions = {}): Promise<KindIndex> {
     this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
-    return unlessAborted(this.#reading, signal);
+    return orAborted(this.#reading, signal);
   }
 
   async #read(): Promise<KindIndex> {

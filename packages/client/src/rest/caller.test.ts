@@ -145,8 +145,9 @@ test('every attempt is counted under the names of client-go', async () => {
   assert.match(metrics.duration.text(), /rest_client_request_duration_seconds_count\{host="scripted",verb="GET"\} 3/);
 });
 
-test('who asks is said, and how long the server may be silent', async () => {
-  const { transport, client } = world([found], { userAgent: 'mine/1.0', timeoutMs: 5_000 });
+test('who asks is said, how long the server may be silent, and how much and how long it may talk', async () => {
+  const options = { userAgent: 'mine/1.0', timeoutMs: 5_000, answerTimeoutMs: 60_000, answerBytesMax: 1_000 };
+  const { transport, client } = world([found], options);
   await client.get(ConfigMap, key);
   await client.raw({ method: 'GET', target: '/version', headers: { 'user-agent': 'other' } });
   await client.raw({ method: 'GET', target: '/log?follow=true', isLong: true });
@@ -154,6 +155,9 @@ test('who asks is said, and how long the server may be silent', async () => {
   assert.equal(followed!.silenceMs, undefined);
   assert.equal(own!.headers!['user-agent'], 'mine/1.0');
   assert.equal(own!.silenceMs, 5_000);
+  assert.equal(own!.answerTimeoutMs, 60_000);
+  assert.equal(own!.answerBytesMax, 1_000);
+  assert.equal(followed!.answerTimeoutMs, undefined, 'for as long as anybody reads');
   assert.equal(raw!.headers!['user-agent'], 'other');
 });
 
@@ -205,6 +209,24 @@ test('keys that no object can have are refused before anything is asked', async 
   assert.equal(transport.requests.length, 0);
   await client.get(Node, { name: 'system:node:a b' });
   assert.equal(transport.requests[0]!.target, '/api/v1/nodes/system:node:a%20b');
+});
+
+test('a path that somebody on the way may take for another one is not asked for', async () => {
+  const { transport, client } = world([found]);
+  const odd = ['/../x', '/a/..', '/a/./b', '/%2e%2e/x', '/a%2F..%2fb', '/a/%252e%252e/b', '/a\\..\\b', '/a#b', 'x', ''];
+  for (const target of odd) {
+    await assert.rejects(client.raw({ method: 'GET', target }), { code: 'InvalidKey' }, target);
+  }
+  assert.equal(transport.requests.length, 0);
+  for (const target of [
+    '/version',
+    '/',
+    '/logs/..x/...?a=/../b',
+    '/apis/x/v1/namespaces/n/services/s:80/proxy/a%20b/',
+  ]) {
+    await client.raw({ method: 'GET', target });
+    assert.equal(transport.requests.pop()!.target, target);
+  }
 });
 
 describe('all pages of a list', () => {

@@ -27,11 +27,15 @@ export interface Call {
 const defaultUserAgent = 'hangar-client/0.1.0';
 /** A little more than kube-apiserver's own limit of a minute, whose answer says more than none. */
 const defaultTimeoutMs = 75_000;
+/** For hundreds of megabytes over a line as slow as it may be; who trickles on purpose does not hold anybody for ever. */
+const defaultAnswerTimeoutMs = 10 * 60_000;
 
 export class Caller {
   readonly #transport: HttpTransport;
   readonly #userAgent: string;
   readonly #timeoutMs: number;
+  readonly #answerTimeoutMs: number;
+  readonly #answerBytesMax: number | undefined;
   readonly #clock: Clock;
   readonly #retry: RetryPolicy;
   readonly #rateLimit: RateLimit | undefined;
@@ -43,6 +47,8 @@ export class Caller {
     this.#transport = transport;
     this.#userAgent = options.userAgent ?? defaultUserAgent;
     this.#timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
+    this.#answerTimeoutMs = options.answerTimeoutMs ?? defaultAnswerTimeoutMs;
+    this.#answerBytesMax = options.answerBytesMax;
     this.#clock = clock;
     this.#retry = new RetryPolicy(retry, { clock, random });
     this.#rateLimit = rateLimit && new RateLimit(clock, rateLimit);
@@ -76,6 +82,8 @@ export class Caller {
       headers: { 'user-agent': this.#userAgent, ...given.headers },
       // A log that is followed may be silent for as long as it likes.
       silenceMs: given.silenceMs ?? (given.isLong ? undefined : this.#timeoutMs),
+      answerTimeoutMs: given.answerTimeoutMs ?? (given.isLong ? undefined : this.#answerTimeoutMs),
+      answerBytesMax: given.answerBytesMax ?? this.#answerBytesMax,
     };
     return traced(
       'kubernetes.request',

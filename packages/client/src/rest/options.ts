@@ -8,6 +8,10 @@ export interface RestOptions {
   readonly retry?: RetryOptions | false | undefined;
   /** `TimedOut` when the server says nothing for so long. Watches have their own. Absent: 75 s, more than servers give themselves. */
   readonly timeoutMs?: number | undefined;
+  /** `TimedOut` when an answer that is no watch is not whole after so long, however its bytes trickle. Absent: 10 min. */
+  readonly answerTimeoutMs?: number | undefined;
+  /** `MalformedAnswer` for one that is longer, decompressed: all of it is in memory. Absent: 256 MiB. Refusals have 1 MiB at most. */
+  readonly answerBytesMax?: number | undefined;
   /** Requests by this client beyond which it waits. Absent: none: servers know better what they can take. */
   readonly rateLimit?: { readonly perSecond: number; readonly burst: number } | undefined;
   /** Every attempt that ended. `RestMetrics` counts them under client-go's names. */

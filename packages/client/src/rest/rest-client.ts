@@ -2,7 +2,9 @@
 
 import type { ApplyConfiguration, ApplyOptions, Client, DeleteOptions, Draft, ListOptions } from '../client.ts';
 import type { MetadataClient, Subresource, WriteOptions } from '../client.ts';
+import { ClientError } from '../errors.ts';
 import type { ApiObject, Kind, ObjectKey } from '../kind.ts';
+import { isPlainTarget } from '../plain-path.ts';
 import type { HttpAnswer, HttpRequest, HttpTransport } from '../transport/contract.ts';
 import { appliedKey, applyOf, deleteOf, draftKey, patchOf, writeOf } from './bodies.ts';
 import { Caller } from './caller.ts';
@@ -65,7 +67,13 @@ export class RestClient extends ResourceClient implements Client {
     };
   }
 
-  raw(request: HttpRequest): Promise<HttpAnswer> {
+  async raw(request: HttpRequest): Promise<HttpAnswer> {
+    if (!isPlainTarget(request.target)) {
+      throw new ClientError(
+        'InvalidKey',
+        `${JSON.stringify(request.target)} is no path that means the same to everybody`,
+      );
+    }
     return this.caller.send(request);
   }
 

@@ -4,8 +4,8 @@
  * was not read is sent again whatever it is; one whose fate is not known only when it reads.
  */
 
-import { hasCode, sleep } from '@hangar/core';
-import type { Clock, Random } from '@hangar/core';
+import { backOffMs, hasCode, sleep } from '@hangar/core';
+import type { BackOff, Clock, Random } from '@hangar/core';
 import type { HttpAnswer, HttpRequest } from '../transport/contract.ts';
 import type { RetryOptions } from './options.ts';
 
@@ -13,8 +13,7 @@ export class RetryPolicy {
   readonly #refusedMax: number;
   readonly #retryAfterMaxMs: number;
   readonly #brokenMax: number;
-  readonly #delayMs: number;
-  readonly #delayMaxMs: number;
+  readonly #backOff: BackOff;
   readonly #clock: Clock;
   readonly #random: Random;
 
@@ -23,8 +22,7 @@ export class RetryPolicy {
     this.#refusedMax = given.refusedMax ?? 10;
     this.#retryAfterMaxMs = given.retryAfterMaxMs ?? 60_000;
     this.#brokenMax = given.brokenMax ?? 4;
-    this.#delayMs = given.delayMs ?? 100;
-    this.#delayMaxMs = given.delayMaxMs ?? 5_000;
+    this.#backOff = { baseMs: given.delayMs ?? 100, maxMs: given.delayMaxMs ?? 5_000 };
     this.#clock = clock;
     this.#random = random;
   }
@@ -35,16 +33,14 @@ export class RetryPolicy {
     const afterMs = this.#retryAfterMs(answer.header('retry-after'));
     if (afterMs === undefined || afterMs > this.#retryAfterMaxMs) return;
     // Those who were refused together must not come again together.
-    return Math.max(afterMs, this.#delayMs) * (1 + this.#random.fraction() / 4);
+    return Math.max(afterMs, this.#backOff.baseMs) * (1 + this.#random.fraction() / 4);
   }
 
   /** Undefined: the error is the caller's. */
   delayAfterError(error: unknown, { method }: HttpRequest, tried: number): number | undefined {
     if (tried >= this.#brokenMax) return undefined;
     const isSafe = hasCode(error, 'ConnectionFailed') || (hasCode(error, 'ConnectionLost') && isRead(method));
-    if (!isSafe) return undefined;
-    const fullMs = Math.min(this.#delayMs * 2 ** tried, this.#delayMaxMs);
-    return fullMs * (0.5 + this.#random.fraction() / 2);
+    return isSafe ? backOffMs(this.#backOff, tried + 1, this.#random) : undefined;
   }
 
   /** The process lives on meanwhile: a program of one request must not end silently because nothing else goes on. */

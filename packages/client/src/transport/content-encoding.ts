@@ -3,13 +3,15 @@
 import { createGunzip, gunzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import { Readable } from 'node:stream';
+import { hasCode } from '@hangar/core';
 import { ClientError } from '../errors.ts';
 import type { HttpAnswer } from './contract.ts';
+import { answerTooLong } from './exchange.ts';
 
 const gunzipAll = promisify(gunzip);
 
-/** The answer itself when it was not compressed. */
-export function decoded(answer: HttpAnswer): HttpAnswer {
+/** The answer itself when it was not compressed. Few bytes may become very many: those are what is bounded. */
+export function decoded(answer: HttpAnswer & { readonly bodyBytesMax: number }): HttpAnswer {
   const encoding = answer.header('content-encoding');
   if (encoding === undefined || encoding === 'identity') return answer;
   if (encoding !== 'gzip') return broken(answer, new ClientError('MalformedAnswer', `nobody asked for ${encoding}`));
@@ -19,15 +21,18 @@ export function decoded(answer: HttpAnswer): HttpAnswer {
     async body() {
       const compressed = await answer.body();
       // A head without a body, as of HEAD and 304.
-      return compressed.length === 0 ? compressed : gunzipAll(compressed).catch(malformed);
+      if (compressed.length === 0) return compressed;
+      const { bodyBytesMax } = answer;
+      return gunzipAll(compressed, { maxOutputLength: bodyBytesMax }).catch((error: unknown) => {
+        throw hasCode(error, 'ERR_BUFFER_TOO_LARGE') ? answerTooLong(bodyBytesMax) : malformed(error);
+      });
     },
     stream: () => gunzipped(answer.stream()),
   };
 }
 
-function malformed(cause: unknown): never {
-  throw new ClientError('MalformedAnswer', 'an answer that says it is gzip and is not', { cause });
-}
+const malformed = (cause: unknown): ClientError =>
+  new ClientError('MalformedAnswer', 'an answer that says it is gzip and is not', { cause });
 
 async function* gunzipped(compressed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
   const source = Readable.from(compressed);
@@ -36,7 +41,7 @@ async function* gunzipped(compressed: AsyncIterable<Uint8Array>): AsyncGenerator
   try {
     for await (const chunk of source.pipe(decoder)) yield chunk as Buffer;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')) malformed(error);
+    if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')) throw malformed(error);
     throw error;
   } finally {
     source.destroy();

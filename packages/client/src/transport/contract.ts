@@ -15,13 +15,24 @@ export interface HttpRequest {
   readonly isLong?: boolean | undefined;
   /** `TimedOut` when the server is waited for and says nothing for this time. Absent: it may take as long as it likes. */
   readonly silenceMs?: number | undefined;
+  /**
+   * `TimedOut` when the answer is not whole, and read, after this time, also when its bytes trickle. Absent: it may take as long as it likes.
+   */
+  readonly answerTimeoutMs?: number | undefined;
+  /**
+   * `MalformedAnswer` when `body` would be longer, after it was decompressed. Absent: 256 MiB. What is no success may have 1 MiB at most.
+   */
+  readonly answerBytesMax?: number | undefined;
 }
 
 export interface HttpAnswer {
   readonly status: number;
   /** By its name in lower case. Several of one name are joined with a comma. */
   header(name: string): string | undefined;
-  /** All of it. Once, and not together with `stream`. An answer of which neither is read stays open until its signal ends it. */
+  /**
+   * All of it, within the request's bounds. Once, and not together with `stream`. An answer of which neither is read stays open until its
+   * signal or its time ends it.
+   */
   body(): Promise<Buffer>;
   /** As it comes, and no faster than it is read. Leaving the loop ends the request. */
   stream(): AsyncIterable<Uint8Array>;

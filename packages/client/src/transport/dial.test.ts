@@ -101,4 +101,8 @@ test('a server that cannot be an address is InvalidKubeconfig', (context) => {
   for (const server of ['ftp://example.com', 'https://', `https://[${systemRandom.below(9)}`]) {
     assert.throws(() => transportTo(context, { server }), { code: 'InvalidKubeconfig' }, server);
   }
+  for (const server of ['ftp://user:hunter2@example.com', 'https://user:hunter2@a b', 'user:hunter2@[']) {
+    const isSilent = (error: Error) => !error.message.includes('hunter2') && !String(error.cause).includes('hunter2');
+    assert.throws(() => transportTo(context, { server }), isSilent, server);
+  }
 });

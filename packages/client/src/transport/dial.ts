@@ -7,7 +7,7 @@ import { isIP, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls, createSecureContext } from 'node:tls';
 import type { SecureContext, TLSSocket } from 'node:tls';
-import { abortError } from '@hangar/core';
+import { abortError, orAborted } from '@hangar/core';
 import type { Clock, Transport } from '@hangar/core';
 import type { ClientCertificate, ClusterConfig } from '../config/cluster-config.ts';
 import { ClientError } from '../errors.ts';
@@ -83,7 +83,7 @@ export class Dialer {
     if (socket instanceof Socket) socket.setKeepAlive(true, tcpKeepAliveMs);
     if (proxy) {
       if (proxy.protocol === 'https:') socket = await secured(socket, named(first.host), signal);
-      await untilAborted(tunnel(socket, proxy, { host: address.host, port: address.port }), socket, signal);
+      await orDestroyed(tunnel(socket, proxy, { host: address.host, port: address.port }), socket, signal);
     }
     if (!address.isSecure) return { socket, protocol: 'http/1.1' };
     const tls = await this.#secure(socket, protocols, signal);
@@ -95,8 +95,8 @@ export class Dialer {
     let certificate: ClientCertificate | undefined;
     try {
       const asked = config.credentials?.clientCertificate?.(signal);
-      certificate = asked && (await untilAborted(asked, socket, signal));
-      const ca = config.renewedCa ? await untilAborted(config.renewedCa(), socket, signal) : config.ca;
+      certificate = asked && (await orDestroyed(asked, socket, signal));
+      const ca = config.renewedCa ? await orDestroyed(config.renewedCa(), socket, signal) : config.ca;
       if (!this.#context || this.#context.of !== certificate || this.#context.ca !== ca) {
         this.#context = { of: certificate, ca, context: contextOf(ca, certificate) };
       }
@@ -137,24 +137,18 @@ function secured(socket: Duplex, options: object, signal: AbortSignal): Promise<
   tls.once('error', reject);
   const onClose = (): void => reject(new Error('the server ended the connection during the handshake'));
   tls.once('close', onClose);
-  return untilAborted(promise, tls, signal).finally(() => tls.off('close', onClose).off('error', reject));
+  return orDestroyed(promise, tls, signal).finally(() => tls.off('close', onClose).off('error', reject));
 }
 
 /** What `promise` says, unless the signal is first. A failure takes the socket with it. */
-async function untilAborted<T>(promise: Promise<T>, socket: Duplex, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(abortError(signal));
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
+async function orDestroyed<T>(promise: Promise<T>, socket: Duplex, signal: AbortSignal): Promise<T> {
   try {
-    return await Promise.race([promise, aborted]);
+    return await orAborted(promise, signal);
   } catch (error) {
     // It may still have something to say, to nobody.
     socket.on('error', () => {});
     socket.destroy();
     throw error;
-  } finally {
-    signal.removeEventListener('abort', onAbort);
   }
 }
 

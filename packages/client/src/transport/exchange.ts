@@ -4,6 +4,8 @@
  *
  *   - the caller's signal ends it at once, at any time, and is let go of when it has ended;
  *   - silence for longer than allowed ends it, while the server is waited for: a reader who takes its time is no silence;
+ *   - the time that all of it may take ends it, however the bytes trickle;
+ *   - what is read whole is bounded, since all of it is in memory;
  *   - what is not read yet is bounded by telling the carrier only of what was read (`consumed`);
  *   - leaving it, by any of these or by the reader, tells the carrier once (`cancel`).
  */
@@ -23,6 +25,10 @@ export interface Carrier {
 type HeaderOf = (name: string) => string | undefined;
 type Chunk = IteratorResult<Uint8Array, void>;
 
+const answerBytesMaxDefault = 256 * 1024 * 1024;
+/** Of what is no success: a Status, or what a proxy has to say. */
+const refusalBytesMax = 1024 * 1024;
+
 const none: Chunk = { done: true, value: undefined };
 
 export class Exchange implements HttpAnswer {
@@ -33,6 +39,9 @@ export class Exchange implements HttpAnswer {
   readonly #onAbort: (() => void) | undefined;
   readonly #resolve: (answer: HttpAnswer) => void;
   readonly #reject: (error: Error) => void;
+  readonly #silenceMs: number;
+  readonly #answerTimeoutMs: number;
+  readonly #answerBytesMax: number;
   #carrier: Carrier | undefined;
   #header: HeaderOf = () => undefined;
   #chunks: Uint8Array[] = [];
@@ -42,10 +51,17 @@ export class Exchange implements HttpAnswer {
   /** Who waits for the next chunk, or for the end of all. */
   #wake: (() => void) | undefined;
   #timer: Timer | undefined;
+  #begunMs = 0;
   #heardMs = 0;
+  /** Of an answer that is read whole. */
+  #bytes = 0;
 
-  constructor({ signal, silenceMs }: Pick<HttpRequest, 'signal' | 'silenceMs'>, clock: Clock) {
+  constructor(request: Omit<HttpRequest, 'method' | 'target'>, clock: Clock) {
+    const { signal, silenceMs = Infinity, answerTimeoutMs = Infinity } = request;
     this.#signal = signal;
+    this.#silenceMs = silenceMs;
+    this.#answerTimeoutMs = answerTimeoutMs;
+    this.#answerBytesMax = request.answerBytesMax ?? answerBytesMaxDefault;
     this.#clock = clock;
     const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
     this.answered = promise;
@@ -56,9 +72,10 @@ export class Exchange implements HttpAnswer {
       if (signal.aborted) this.#onAbort();
       else signal.addEventListener('abort', this.#onAbort, { once: true });
     }
-    if (silenceMs !== undefined && this.#state === 'open') {
-      this.#heardMs = clock.monotonicMs();
-      this.#timer = clock.after(silenceMs, () => this.#checkSilence(silenceMs));
+    const firstMs = Math.min(silenceMs, answerTimeoutMs);
+    if (firstMs !== Infinity && this.#state === 'open') {
+      this.#begunMs = this.#heardMs = clock.monotonicMs();
+      this.#timer = clock.after(firstMs, () => this.#checkTime());
     }
   }
 
@@ -88,7 +105,7 @@ export class Exchange implements HttpAnswer {
     if (this.#state !== 'open') return;
     this.#heard();
     this.#chunks.push(chunk);
-    if (this.#mode === 'whole') this.#carrier?.consumed?.(chunk.length);
+    if (this.#mode === 'whole') this.#keep(chunk.length);
     else this.#wakeReader();
   }
 
@@ -114,7 +131,7 @@ export class Exchange implements HttpAnswer {
     this.#read('whole');
     let early = 0;
     for (const chunk of this.#chunks) early += chunk.length;
-    if (early > 0) this.#carrier?.consumed?.(early);
+    if (early > 0) this.#keep(early);
     if (this.#state === 'open') await new Promise<void>((resolve) => (this.#wake = resolve));
     if (this.#error) throw this.#error;
     const chunks = this.#chunks;
@@ -139,6 +156,22 @@ export class Exchange implements HttpAnswer {
       },
     };
     return { [Symbol.asyncIterator]: () => iterator };
+  }
+
+  /** The most that `body` gives. */
+  get bodyBytesMax(): number {
+    const isRefusal = this.status < 200 || this.status > 299;
+    return isRefusal ? Math.min(refusalBytesMax, this.#answerBytesMax) : this.#answerBytesMax;
+  }
+
+  /** Of an answer that is read whole: so many bytes more. */
+  #keep(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes <= this.bodyBytesMax) return this.#carrier?.consumed?.(bytes);
+    const tooLong = answerTooLong(this.bodyBytesMax);
+    this.#chunks = [];
+    if (this.#state === 'open') this.#abandon(tooLong);
+    else this.#error ??= tooLong;
   }
 
   async #next(): Promise<Chunk> {
@@ -188,10 +221,18 @@ export class Exchange implements HttpAnswer {
     if (this.#timer) this.#heardMs = this.#clock.monotonicMs();
   }
 
-  #checkSilence(silenceMs: number): void {
+  #checkTime(): void {
+    const [silenceMs, answerTimeoutMs, nowMs] = [this.#silenceMs, this.#answerTimeoutMs, this.#clock.monotonicMs()];
     const isAwaited = this.status === 0 || this.#wake !== undefined;
-    const leftMs = isAwaited ? this.#heardMs + silenceMs - this.#clock.monotonicMs() : silenceMs;
-    if (leftMs > 0) this.#timer = this.#clock.after(leftMs, () => this.#checkSilence(silenceMs));
-    else this.#abandon(new ClientError('TimedOut', `the server said nothing for ${silenceMs} ms`));
+    const silentLeftMs = isAwaited ? this.#heardMs + silenceMs - nowMs : silenceMs;
+    const leftMs = Math.min(silentLeftMs, this.#begunMs + answerTimeoutMs - nowMs);
+    if (leftMs > 0) this.#timer = this.#clock.after(leftMs, () => this.#checkTime());
+    else if (silentLeftMs <= 0) this.#abandon(timedOut(`the server said nothing for ${silenceMs} ms`));
+    else this.#abandon(timedOut(`the answer was not whole after ${answerTimeoutMs} ms`));
   }
 }
+
+const timedOut = (message: string): ClientError => new ClientError('TimedOut', message);
+
+export const answerTooLong = (bytesMax: number): ClientError =>
+  new ClientError('MalformedAnswer', `the answer has more than ${bytesMax} bytes`);

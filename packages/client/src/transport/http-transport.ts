@@ -3,7 +3,7 @@
  * a 401, and sends again what a server that goes away has certainly not begun with.
  */
 
-import { abortError, systemClock, systemTransport } from '@hangar/core';
+import { orAborted, systemClock, systemTransport } from '@hangar/core';
 import type { Clock, Transport } from '@hangar/core';
 import type { ClusterConfig, Credentials } from '../config/cluster-config.ts';
 import { BrokenOff } from './connection.ts';
@@ -89,7 +89,7 @@ class SocketTransport implements HttpTransport {
     const answer = await this.#send(request);
     if (answer.status !== 401 || !this.#credentials?.refresh) return decoded(answer);
     const refusal = readAlready(answer, await answer.body());
-    const isWorthIt = await untilAborted(this.#renewed(renewals), request.signal);
+    const isWorthIt = await orAborted(this.#renewed(renewals), request.signal);
     return decoded(isWorthIt ? await this.#send(request) : refusal);
   }
 
@@ -98,14 +98,15 @@ class SocketTransport implements HttpTransport {
     return Promise.resolve();
   }
 
-  async #send(request: HttpRequest): Promise<HttpAnswer> {
+  async #send(request: HttpRequest): Promise<Exchange> {
     for (let resends = 0; ; resends++) {
       const given = this.#credentials?.headers(request.signal);
       const outbound = this.#outbound(request, given instanceof Promise ? await given : given);
       const exchange = new Exchange(request, this.#clock);
       this.#pool.send(outbound, exchange);
       try {
-        return await exchange.answered;
+        await exchange.answered;
+        return exchange;
       } catch (error) {
         if (resends >= resendsMax || !mayResend(error, request.method)) throw error;
       }
@@ -146,21 +147,12 @@ const mayResend = (error: unknown, method: string): boolean =>
   error instanceof BrokenOff && (error.isUnsent || method === 'GET' || method === 'HEAD');
 
 /** An answer whose body was read. */
-const readAlready = (answer: HttpAnswer, body: Buffer): HttpAnswer => ({
+const readAlready = (answer: Exchange, body: Buffer): HttpAnswer & Pick<Exchange, 'bodyBytesMax'> => ({
   status: answer.status,
+  bodyBytesMax: answer.bodyBytesMax,
   header: (name) => answer.header(name),
   body: () => Promise.resolve(body),
   async *stream() {
     yield body;
   },
 });
-
-/** What many wait for, as one of them does. */
-async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return promise;
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(abortError(signal));
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
-  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
-}

@@ -132,3 +132,28 @@ test('a server is reached through SOCKS 5, with a name and password', async (con
   const proxyUrl = `socks5://user:word@127.0.0.1:${port}`;
   assert.equal((await transportTo(context, { ...config, proxyUrl }).request(get)).status, 200);
 });
+
+test('a name, password or host that SOCKS 5 has no room for is refused before anything is said', async (context) => {
+  let said = 0;
+  const { port } = await tcpServer(context, (socket) => socket.on('data', () => said++));
+  const long = 'x'.repeat(256);
+  const cases = [
+    { proxyUrl: `socks5://${long}:word@127.0.0.1:${port}`, server: 'https://127.0.0.1:1' },
+    { proxyUrl: `socks5://user:${long}@127.0.0.1:${port}`, server: 'https://127.0.0.1:1' },
+    { proxyUrl: `socks5://127.0.0.1:${port}`, server: `https://${long}:1` },
+  ];
+  for (const config of cases) {
+    const asked = transportTo(context, config).request(get);
+    await assert.rejects(asked, { code: 'ConnectionFailed', message: /longer than 255 bytes/ });
+  }
+  assert.equal(said, 0);
+});
+
+test('what is no proxy is refused without its password', () => {
+  const address = serverAddress('https://example.com');
+  for (const url of ['ftp://user:hunter2@proxy', 'http://user:hunter2@', 'user:hunter2']) {
+    const isSilent = (error: Error) => /is no proxy/.test(error.message) && !error.message.includes('hunter2');
+    assert.throws(() => proxyFor(address, url, {}), isSilent, url);
+    assert.throws(() => proxyFor(address, undefined, { HTTPS_PROXY: url }), isSilent, url);
+  }
+});

@@ -12,17 +12,18 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Throws `InvalidKubeconfig` for what is no proxy. */
 export function proxyFor(address: ServerAddress, own: string | undefined, environment: Environment): URL | undefined {
-  if (own) return proxyUrl(own);
+  if (own) return proxyUrl(own, 'proxy-url');
   const name = address.isSecure ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   const given = environment[name] || environment[name.toLowerCase()];
   if (!given || isDirect(address, environment['NO_PROXY'] || environment['no_proxy'] || '')) return undefined;
-  return proxyUrl(given);
+  return proxyUrl(given, name);
 }
 
-function proxyUrl(text: string): URL {
+/** What it says is not shown: most of it may be a password. */
+function proxyUrl(text: string, source: string): URL {
   const url = URL.parse(text.includes('://') ? text : `http://${text}`);
   if (url && ['http:', 'https:', 'socks5:', 'socks5h:'].includes(url.protocol) && url.hostname !== '') return url;
-  throw new ClientError('InvalidKubeconfig', `${JSON.stringify(text)} is no proxy`);
+  throw new ClientError('InvalidKubeconfig', `${source}: is no proxy with http, https or socks5`);
 }
 
 function isDirect({ host, port }: ServerAddress, list: string): boolean {

@@ -1,6 +1,7 @@
 /** Where a cluster's requests go: `https://host:6443/clusters/x/control-plane`, taken apart. */
 
 import { ClientError } from '../errors.ts';
+import { shownAddress } from '../shown-address.ts';
 
 export interface ServerAddress {
   readonly isSecure: boolean;
@@ -15,14 +16,12 @@ export interface ServerAddress {
 
 /** Throws `InvalidKubeconfig`. */
 export function serverAddress(server: string): ServerAddress {
-  let url: URL;
-  try {
-    url = new URL(server.includes('://') ? server : `https://${server}`);
-  } catch (cause) {
-    throw new ClientError('InvalidKubeconfig', `${JSON.stringify(server)} is no address of a server`, { cause });
+  const url = URL.parse(server.includes('://') ? server : `https://${server}`);
+  if (url === null) {
+    throw new ClientError('InvalidKubeconfig', `${shownAddress(server)} is no address of a server`);
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new ClientError('InvalidKubeconfig', `${server}: servers are spoken to by http or https`);
+    throw new ClientError('InvalidKubeconfig', `${shownAddress(server)}: servers are spoken to by http or https`);
   }
   const isSecure = url.protocol === 'https:';
   return {

@@ -33,20 +33,30 @@ async function connect(socket: Duplex, proxy: URL, { host, port }: Address): Pro
     throw failed(`refuses to connect to ${target}: ${status?.[0] ?? 'it speaks no HTTP'}`);
 }
 
+/** SOCKS counts the bytes of a name in one byte. */
+function short(text: string, what: string): Buffer {
+  const bytes = Buffer.from(text);
+  if (bytes.length > 255) throw failed(`cannot be used: the ${what} is longer than 255 bytes`);
+  return bytes;
+}
+
 const replies = ['', 'general failure', 'not allowed', 'network unreachable', 'host unreachable', 'connection refused'];
 
 async function socks5(socket: Duplex, proxy: URL, { host, port }: Address): Promise<void> {
+  const [name, word, server] = [
+    short(user(proxy), 'name for it'),
+    short(password(proxy), 'password for it'),
+    short(host, 'name of the server'),
+  ];
   const method = proxy.username === '' ? 0 : 2;
   socket.write(Buffer.from([5, 1, method]));
   const chosen = await taken(socket, exactly(2));
   if (chosen[0] !== 5 || chosen[1] !== method) throw failed('speaks no SOCKS 5, or wants another login');
   if (method === 2) {
-    const [name, word] = [Buffer.from(user(proxy)), Buffer.from(password(proxy))];
     socket.write(Buffer.concat([Buffer.from([1, name.length]), name, Buffer.from([word.length]), word]));
     if ((await taken(socket, exactly(2)))[1] !== 0) throw failed('does not accept the name and password');
   }
-  const name = Buffer.from(host);
-  socket.write(Buffer.concat([Buffer.from([5, 1, 0, 3, name.length]), name, Buffer.from([port >> 8, port & 255])]));
+  socket.write(Buffer.concat([Buffer.from([5, 1, 0, 3, server.length]), server, Buffer.from([port >> 8, port & 255])]));
   const head = await taken(socket, exactly(4));
   if (head[1] !== 0) throw failed(`cannot connect to ${host}:${port}: ${replies[head[1]!] ?? `code ${head[1]}`}`);
   // Where it connects from, which nobody needs: an address by its kind, or a name by its length.

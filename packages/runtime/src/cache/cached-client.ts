@@ -17,7 +17,7 @@ import type {
   WriteOptions,
 } from '@hangar/client';
 import { hasCode } from '@hangar/core';
-import { cloneJson } from './clone-json.ts';
+import { cloneJson } from '../json/clone-json.ts';
 import type { Cache, CacheReadOptions } from './contract.ts';
 
 export interface CachedClientOptions {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { describe, test } from 'node:test';
+import { defineKind } from '@hangar/client';
 import { isWatch } from '@hangar/testkit';
 import { kindOptions } from './cache-options.ts';
 import type { ConfigMapObject } from './testing/world.ts';
@@ -54,6 +55,21 @@ describe('reads', () => {
     const late = assert.rejects(the.cache.synced(), { code: 'CacheNotSynced' });
     await the.stop();
     await late;
+  });
+
+  test('of a kind that the cluster does not have do not wait: who works on many clusters has no time for it', async () => {
+    await using the = await openWorld();
+    const Widget = defineKind({ apiVersion: 'x.io/v1', kind: 'Widget', plural: 'widgets', isNamespaced: true });
+    the.start();
+    const begunMs = the.clock.monotonicMs();
+    for (let times = 0; times < 3; times++) {
+      const refused = assert.rejects(the.cache.list(Widget), { code: 'CacheNotSynced', message: /not found/ });
+      await the.clock.run(refused);
+    }
+    assert.ok(the.clock.monotonicMs() - begunMs < 500);
+    const { signal } = new AbortController();
+    await the.clock.run(assert.rejects(the.cache.get(Widget, key('a'), { signal }), { code: 'CacheNotSynced' }));
+    assert.equal(getEventListeners(signal, 'abort').length, 0);
   });
 
   test('of what is not there are refused with the words of a server', async () => {

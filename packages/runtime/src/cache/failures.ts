@@ -38,6 +38,12 @@ export function mayResume(error: Error, failures: number): boolean {
 export const isUnsupported = (error: unknown): boolean =>
   ['Invalid', 'BadRequest', 'MethodNotAllowed', 'TimedOut'].some((code) => hasCode(error, code));
 
+/** The cluster answers, but not about this kind: it has none, or does not let it be read. Waiting is of no use for now. */
+const unavailable: ReadonlySet<unknown> = new Set(['NotFound', 'UnknownKind', 'MethodNotAllowed', 'Forbidden']);
+
+export const isUnavailable = (error: Error | undefined): boolean =>
+  unavailable.has((error as { code?: unknown } | undefined)?.code);
+
 /** Throws `MalformedAnswer` for what has no name or version: it could neither be kept nor gone on from. */
 export function insistOnObject({ metadata }: ApiObject): void {
   if (metadata?.name && metadata.resourceVersion) return;

@@ -104,6 +104,49 @@ describe('a fleet’s cache', () => {
     assert.throws(() => west.addIndex(ConfigMap, 'value', () => []), { code: 'InvalidOptions' });
   });
 
+  test('whatever things are called, and whatever a tenant says of itself, nothing is anybody else’s', async () => {
+    const clusters = ['constructor', 'valueof', 'east'];
+    await using the = await openFleet({ clusters });
+    for (const cluster of clusters) {
+      const client = the.fleet.clientOf(cluster);
+      await the.clock.run(client.create(Namespace, { metadata: { name: 'constructor' } }));
+      const lie = clusters.find((one) => one !== cluster)!;
+      const metadata = {
+        namespace: 'constructor',
+        name: 'constructor',
+        labels: { constructor: cluster },
+        clusterName: lie,
+      };
+      const data = JSON.parse(`{"__proto__":"${cluster}","constructor":"${cluster}"}`);
+      await the.clock.run(client.create(ConfigMap, { metadata, data } as never));
+      const patch = { type: 'merge', body: { metadata: { clusterName: lie } } } as const;
+      await the.clock.run(client.patch(ConfigMap, { namespace: 'constructor', name: 'constructor' }, patch));
+    }
+    the.start();
+    the.cache.addIndex(ConfigMap, 'constructor', ({ data }) => Object.values(data ?? {}));
+    for (const cluster of [...clusters, '__proto__', 'toString', '']) {
+      const view = the.cache.cluster(cluster);
+      const isOne = clusters.includes(cluster);
+      const all = await the.clock.run(view.list(ConfigMap, { labelSelector: 'constructor' }));
+      assert.deepEqual(
+        all.items.map(({ metadata: { labels } }) => labels),
+        isOne ? [{ constructor: cluster }] : [],
+        cluster,
+      );
+      for (const value of clusters) {
+        const found = (await view.list(ConfigMap, { index: { name: 'constructor', value } })).items;
+        assert.equal(found.length, value === cluster ? 1 : 0, `${value} in ${cluster}`);
+      }
+      if (!isOne) continue;
+      const { data } = await view.get(ConfigMap, { namespace: 'constructor', name: 'constructor' });
+      assert.deepEqual(Object.entries(data!), [
+        ['__proto__', cluster],
+        ['constructor', cluster],
+      ]);
+      await assert.rejects(view.get(ConfigMap, { namespace: '__proto__', name: 'constructor' }), { code: 'NotFound' });
+    }
+  });
+
   test('a view that ends takes its handlers with it, and nobody else’s', async () => {
     await using the = await openFleet();
     the.start();

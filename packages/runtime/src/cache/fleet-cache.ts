@@ -68,6 +68,14 @@ export class FleetCache {
     await Promise.all([...this.#informers.all()].map((informer) => informer.synced(signal)));
   }
 
+  /**
+   * Everything that is read after this was asked for at the server after now, whatever had not come yet: of all clusters, so not for
+   * every day. Rejects with `Aborted`, `CacheNotSynced`.
+   */
+  async refreshed(signal?: AbortSignal): Promise<void> {
+    await Promise.all([...this.#informers.all()].map((informer) => informer.refreshed(signal)));
+  }
+
   /** Until the signal. Once. */
   start(signal: AbortSignal): Promise<void> {
     return this.#running.run(signal);

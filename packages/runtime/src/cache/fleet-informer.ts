@@ -79,6 +79,11 @@ export class FleetInformer<T extends ApiObject> implements ReflectorTarget<T, Pl
     return this.#synced.wait(signal);
   }
 
+  /** As of the reflector. */
+  refreshed(signal?: AbortSignal): Promise<void> {
+    return this.#reflector.refreshed(signal);
+  }
+
   /** For reading now: another one may be the cluster's later. */
   storeOf(cluster: ClusterName): ObjectStore<T> {
     return this.#replicas.get(cluster)?.store ?? this.#nothing;

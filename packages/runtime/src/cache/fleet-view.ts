@@ -1,6 +1,7 @@
 /** One cluster of a fleet's cache, as a cache: a name and who is told. */
 
 import type { ApiObject, GetOptions, Kind, ListOptions, ObjectKey, ObjectList } from '@hangar/client';
+import { aborted } from '@hangar/core';
 import type { ClusterName } from '../cluster.ts';
 import { RuntimeError } from '../errors.ts';
 import type {
@@ -16,7 +17,6 @@ import type {
 } from './contract.ts';
 import type { FleetCache } from './fleet-cache.ts';
 import type { FleetInformer } from './fleet-informer.ts';
-import { aborted } from './running.ts';
 
 export class FleetView implements Cache {
   readonly name: ClusterName;

@@ -9,7 +9,7 @@
 export type * from './contract.ts';
 export { CachedClient } from './cached-client.ts';
 export type { CachedClientOptions } from './cached-client.ts';
-export { cloneJson } from './clone-json.ts';
+export { cloneJson } from '../json/clone-json.ts';
 export { kindOptions } from './cache-options.ts';
 export type { CacheOptions, KindOptions } from './cache-options.ts';
 export { ClusterCache } from './cluster-cache.ts';

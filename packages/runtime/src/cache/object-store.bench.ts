@@ -4,7 +4,7 @@
  */
 
 import type { ApiObject } from '@hangar/client';
-import { cloneJson } from './clone-json.ts';
+import { cloneJson } from '../json/clone-json.ts';
 import { Indexes } from './indexes.ts';
 import { ObjectStore } from './object-store.ts';
 import { SharedStrings } from './strings.ts';

@@ -1,9 +1,10 @@
 /** What reads of a cache have in common, of one cluster's and of a fleet's. */
 
 import type { GetOptions, KindNames, ListOptions } from '@hangar/client';
-import type { Clock } from '@hangar/core';
+import type { Clock, Timer } from '@hangar/core';
 import { RuntimeError } from '../errors.ts';
 import type { CacheReadOptions, Informer } from './contract.ts';
+import { isUnavailable } from './failures.ts';
 import type { InformerRegistry, Registered } from './informer-registry.ts';
 import type { Running } from './running.ts';
 
@@ -61,31 +62,41 @@ export interface WaitOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Rejects with `Aborted` by its signal, with `CacheNotSynced` in time, then with what keeps the informer from its list as cause. */
+/** How often it is looked whether waiting is of any use. */
+const lookMs = 100;
+
+/**
+ * Rejects with `Aborted` by its signal, with `CacheNotSynced` in time: at once where the server answers that it has no such kind or
+ * does not let it be read, so that one cluster without it does not keep those waiting who work on many. What keeps the informer
+ * from its list is the cause.
+ */
 export async function waitForSync(
   informer: Pick<Informer, 'synced' | 'health'> & { readonly kind: KindNames },
   { clock, readTimeoutMs = 30_000, signal }: WaitOptions,
 ): Promise<void> {
-  let isLate = false;
   const waiting = new AbortController();
   const onAbort = (): void => waiting.abort(signal!.reason);
   if (signal?.aborted) onAbort();
   else signal?.addEventListener('abort', onAbort, { once: true });
-  const timer = clock.after(readTimeoutMs, () => {
-    isLate = true;
-    waiting.abort();
-  });
+  const endMs = clock.monotonicMs() + readTimeoutMs;
+  let isGivenUp = false;
+  let timer: Timer | undefined;
+  const look = (): void => {
+    const leftMs = endMs - clock.monotonicMs();
+    isGivenUp = leftMs <= 0 || isUnavailable(informer.health.lastError);
+    if (isGivenUp) waiting.abort();
+    else timer = clock.after(Math.min(leftMs, lookMs), look);
+  };
+  look();
   try {
     await informer.synced(waiting.signal);
   } catch (error) {
-    if (!isLate) throw error;
+    if (!isGivenUp || signal?.aborted) throw error;
     const { lastError: cause } = informer.health;
     const why = cause ? `: ${cause.message}` : '';
-    throw new RuntimeError('CacheNotSynced', `no list of ${informer.kind.plural} in ${readTimeoutMs} ms${why}`, {
-      cause,
-    });
+    throw new RuntimeError('CacheNotSynced', `no list of ${informer.kind.plural}${why}`, { cause });
   } finally {
-    timer.cancel();
+    timer?.cancel();
     signal?.removeEventListener('abort', onAbort);
   }
 }

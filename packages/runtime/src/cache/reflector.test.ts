@@ -43,7 +43,10 @@ function play({
   watch,
   list = () => listed('1'),
   watchList = true,
+  waitsFor = () => undefined,
 }: {
+  /** What a list waits for. */
+  waitsFor?: (at: number) => Promise<void> | undefined;
   watch: (options: WatchOptions, at: number) => Script;
   list?: (at: number) => ObjectList<ApiObject>;
   watchList?: boolean;
@@ -53,7 +56,11 @@ function play({
   const watches: WatchOptions[] = [];
   const lists: number[] = [];
   const source: Source<ApiObject> = {
-    list: async () => list(lists.push(clock.monotonicMs()) - 1),
+    async list() {
+      const at = lists.push(clock.monotonicMs()) - 1;
+      await waitsFor(at);
+      return list(at);
+    },
     async *watch(options) {
       watches.push(options);
       for (const event of watch(options, watches.length - 1)) {
@@ -228,8 +235,8 @@ describe('a reflector', () => {
       const waits = the.lists.slice(1).map((ms, at) => ms - the.lists[at]!);
       assert.equal(the.lists.length, 11);
       for (const [at, ms] of waits.entries()) {
-        const base = Math.min(30_000, 800 * 2 ** at);
-        assert.ok(ms >= base && ms <= Math.min(30_000, 2 * base), `wait ${at}: ${ms}`);
+        const longestMs = Math.min(30_000, 1_600 * 2 ** at);
+        assert.ok(ms >= longestMs / 2 && ms <= longestMs, `wait ${at}: ${ms}`);
       }
       // The watch is open until it is cut for its age; then it is tried again almost at once.
       await the.clock.until(() => the.watches.length >= 2, { withinMs: 700_000 });
@@ -261,6 +268,100 @@ describe('a reflector', () => {
     await the.run(() => the.clock.advance(60_000));
     assert.ok(the.watches.length < 12, `${the.watches.length} watches in a minute`);
     assert.equal(the.lists.length, 1);
+  });
+});
+
+describe('asking for everything anew', () => {
+  for (const watchList of [true, false]) {
+    const script = ({ sendInitialEvents }: WatchOptions): Script =>
+      sendInitialEvents ? [bookmark('5', true), 'open'] : ['open'];
+    const loads = (the: Played): number =>
+      watchList ? the.watches.filter(({ sendInitialEvents }) => sendInitialEvents).length : the.lists.length;
+
+    test(`breaks off a watch, at once (WatchList: ${watchList})`, async () => {
+      const the = play({ watch: script, watchList });
+      await the.run(async () => {
+        await the.clock.advance(1_000);
+        assert.equal(loads(the), 1);
+        await the.clock.run(the.reflector.refreshed());
+        assert.equal(loads(the), 2);
+        assert.ok(the.clock.monotonicMs() < 1_100);
+        assert.equal(the.reflector.health.state, 'watching');
+        await the.clock.advance(60_000);
+        assert.equal(loads(the), 2, 'and once');
+      });
+    });
+
+    test(`is one for all who ask together (WatchList: ${watchList})`, async () => {
+      const the = play({ watch: script, watchList });
+      await the.run(async () => {
+        await the.clock.advance(1_000);
+        await the.clock.run(Promise.all(Array.from({ length: 100 }, () => the.reflector.refreshed())));
+        await the.clock.advance(1_000);
+        assert.equal(loads(the), 2);
+      });
+    });
+  }
+
+  test('does not wait for a back-off, but for as long as the server cannot be asked', async () => {
+    let isWell = false;
+    const the = play({
+      watchList: false,
+      list: () => {
+        if (!isWell) throw lost;
+        return listed('9');
+      },
+      watch: () => ['open'],
+    });
+    await the.run(async () => {
+      await the.clock.advance(200_000);
+      let isDone = false;
+      void the.reflector.refreshed().then(() => (isDone = true));
+      await the.clock.advance(60_000);
+      assert.equal(isDone, false);
+      isWell = true;
+      const { length } = the.lists;
+      await the.clock.run(the.reflector.refreshed());
+      assert.equal(the.lists.length, length + 1);
+      assert.equal(isDone, true);
+    });
+  });
+
+  test('is not answered by what was asked for before', async () => {
+    const answers = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const the = play({ watchList: false, watch: () => ['open'], waitsFor: (at) => answers[at]?.promise });
+    await the.run(async () => {
+      await the.clock.advance(1);
+      let isDone = false;
+      void the.reflector.refreshed().then(() => (isDone = true));
+      answers[0]!.resolve();
+      await the.clock.advance(1_000);
+      assert.deepEqual([the.lists.length, isDone], [2, false]);
+      answers[1]!.resolve();
+      await the.clock.advance(1);
+      assert.equal(isDone, true);
+      assert.equal(the.lists.length, 2);
+    });
+  });
+
+  test('can be given up, and ends with the cache', async () => {
+    const the = play({
+      watchList: false,
+      list: () => {
+        throw lost;
+      },
+      watch: () => ['open'],
+    });
+    let atItsEnd: Promise<void> | undefined;
+    await the.run(async () => {
+      const controller = new AbortController();
+      const givenUp = assert.rejects(the.reflector.refreshed(controller.signal), { code: 'Aborted' });
+      controller.abort();
+      await givenUp;
+      atItsEnd = assert.rejects(the.reflector.refreshed(), { code: 'CacheNotSynced' });
+    });
+    await atItsEnd;
+    await assert.rejects(the.reflector.refreshed(), { code: 'CacheNotSynced' });
   });
 });
 

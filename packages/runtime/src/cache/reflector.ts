@@ -12,13 +12,14 @@
 
 import { ClientError } from '@hangar/client';
 import type { ApiObject, WatchEvent } from '@hangar/client';
-import { asError, breathe, hasCode, sleep } from '@hangar/core';
+import { asError, backOffMs, breathe, hasCode, sleep } from '@hangar/core';
 import type { Clock, Logger, Random } from '@hangar/core';
-import { BackOff } from './back-off.ts';
+import { RuntimeError } from '../errors.ts';
 import type { InformerHealth } from './contract.ts';
 import { insistOnObject, isUnsupported, mayResume } from './failures.ts';
 import { listAll } from './first-list.ts';
 import { InitialEvents } from './initial-events.ts';
+import { Latch } from './latch.ts';
 import type { Source } from './source.ts';
 import { WatchGuard } from './watch-guard.ts';
 
@@ -42,6 +43,7 @@ export interface ReflectorOptions<T extends ApiObject, Kept = T> {
   readonly watchList?: boolean | undefined;
 }
 
+const backOff = { baseMs: 1_600, maxMs: 30_000 };
 /** A watch that lived for less is no progress, even when it ended in good order. */
 const shortMs = 1_000;
 /** After so long without a failure, the next one is the first. */
@@ -58,17 +60,23 @@ const breathEvery = 500;
 
 export class Reflector<T extends ApiObject, Kept = T> {
   readonly #options: ReflectorOptions<T, Kept>;
-  readonly #backOff: BackOff;
   #health: InformerHealth = { state: 'waiting' };
+  /** In a row. */
+  #failures = 0;
   /** Where a watch goes on; undefined: everything has to be asked for. */
   #version: string | undefined;
   #loadedMs = -Infinity;
   #usesWatchList: boolean;
   #watchListFailures = 0;
+  /** Of what runs now. */
+  #round = new AbortController();
+  #isLoading = false;
+  /** Who waits for everything to be asked for anew, and those of them whom the one that is under way serves. */
+  readonly #asked = new Set<Latch>();
+  #served: readonly Latch[] = [];
 
   constructor(options: ReflectorOptions<T, Kept>) {
     this.#options = options;
-    this.#backOff = new BackOff({ random: options.random });
     this.#usesWatchList = options.watchList ?? true;
   }
 
@@ -81,21 +89,49 @@ export class Reflector<T extends ApiObject, Kept = T> {
     return this.#version ?? '';
   }
 
+  /**
+   * Everything that is known after this was asked for at the server after now: for who must not see what was true before. Rejects
+   * with `Aborted`, or `CacheNotSynced` when it ended before.
+   */
+  async refreshed(signal?: AbortSignal): Promise<void> {
+    if (this.#health.state === 'ended') throw endedEarly();
+    const asked = new Latch();
+    this.#asked.add(asked);
+    // One that is being asked for began before now: another follows it.
+    if (!this.#isLoading) this.#round.abort();
+    try {
+      await asked.wait(signal);
+    } finally {
+      this.#asked.delete(asked);
+    }
+  }
+
   /** Until the signal. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
     while (!signal.aborted) {
-      const beganMs = clock.monotonicMs();
-      const error = await this.#attempt(signal);
-      if (signal.aborted) break;
-      const endedMs = clock.monotonicMs();
-      if (endedMs - beganMs >= healthyMs) this.#backOff.reset();
-      const isProgress = error === undefined ? endedMs - beganMs >= shortMs : this.#isOvertaken(error, endedMs);
-      if (error && !isProgress) this.#failed(error);
-      if (error && !mayResume(error, this.#backOff.failures)) this.#version = undefined;
-      if (!isProgress) await sleep(clock, this.#backOff.nextMs(), signal).catch(() => {});
+      const round = (this.#round = new AbortController());
+      const onAbort = (): void => round.abort(signal.reason);
+      signal.addEventListener('abort', onAbort, { once: true });
+      await this.#runRound(round.signal);
+      signal.removeEventListener('abort', onAbort);
     }
     this.#health = { state: 'ended' };
+    for (const asked of this.#asked) asked.fail(endedEarly());
+  }
+
+  /** Until it has ended and it is time for another, or the signal fires. */
+  async #runRound(signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#options;
+    if (this.#asked.size > 0) this.#version = undefined;
+    const beganMs = clock.monotonicMs();
+    const error = await this.#attempt(signal);
+    if (signal.aborted) return;
+    const endedMs = clock.monotonicMs();
+    if (endedMs - beganMs >= healthyMs) this.#failures = 0;
+    const isProgress = error === undefined ? endedMs - beganMs >= shortMs : this.#isOvertaken(error, endedMs);
+    if (error && !isProgress) this.#failed(error);
+    if (error && !mayResume(error, this.#failures)) this.#version = undefined;
+    if (!isProgress) await sleep(clock, backOffMs(backOff, ++this.#failures, random), signal).catch(() => {});
   }
 
   /** Too old a version is what happens to who was away for long: no reason to wait, unless the list was a moment ago. */
@@ -132,6 +168,16 @@ export class Reflector<T extends ApiObject, Kept = T> {
 
   /** True: it was followed by a watch, which has ended since. */
   async #load(signal: AbortSignal): Promise<boolean> {
+    this.#isLoading = true;
+    this.#served = [...this.#asked];
+    try {
+      return await this.#loadAnyhow(signal);
+    } finally {
+      this.#isLoading = false;
+    }
+  }
+
+  async #loadAnyhow(signal: AbortSignal): Promise<boolean> {
     if (this.#health.state !== 'failing') this.#health = { state: 'listing' };
     if (this.#usesWatchList && this.#watchListFailures < watchListFailuresMax) {
       try {
@@ -167,7 +213,13 @@ export class Reflector<T extends ApiObject, Kept = T> {
     this.#version = resourceVersion;
     this.#watchListFailures = 0;
     this.#loadedMs = this.#options.clock.monotonicMs();
+    this.#isLoading = false;
     this.#succeeded();
+    for (const asked of this.#served) {
+      asked.open();
+      this.#asked.delete(asked);
+    }
+    if (this.#asked.size > 0) this.#round.abort();
   }
 
   /** Goes on from the version; with `initial`, everything that is there comes first, then a bookmark that says so. */
@@ -228,3 +280,6 @@ export class Reflector<T extends ApiObject, Kept = T> {
 }
 
 type ObjectEvent<T extends ApiObject> = Exclude<WatchEvent<T>, { type: 'BOOKMARK' }>;
+
+const endedEarly = (): RuntimeError =>
+  new RuntimeError('CacheNotSynced', 'the cache ended before everything was asked for anew');

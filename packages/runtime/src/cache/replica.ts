@@ -13,7 +13,7 @@ import type { EventHandler } from './contract.ts';
 import type { Indexes } from './indexes.ts';
 import { ObjectStore } from './object-store.ts';
 import { HandlerRegistration } from './registration.ts';
-import { sameJson } from './same-json.ts';
+import { sameJson } from '../json/same-json.ts';
 import type { Turns } from './turns.ts';
 
 export interface ReplicaOptions<T extends ApiObject> {

@@ -1,5 +1,6 @@
 /** Things that run from the start of a cache, or from when they come, until its end. */
 
+import { aborted } from '@hangar/core';
 import { RuntimeError } from '../errors.ts';
 
 export interface Runnable {
@@ -35,9 +36,3 @@ export class Running {
     this.#running.add(running);
   }
 }
-
-export const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });

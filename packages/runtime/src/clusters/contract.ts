@@ -77,11 +77,14 @@ export interface Engagement {
 export interface Ownership {
   /** Grows with every change of hands, over all processes. */
   readonly token: number;
-  /** Throws `Fenced` when the right has ended or can no longer be proven. Called at every dispatch and before every write. */
+  /**
+   * Throws `Fenced` when the right has ended or can no longer be proven. Called at every dispatch and before every write. After the signal
+   * it may go on to pass, so that what was begun before can finish; nobody else has the cluster before `Claim.released`.
+   */
   check(): void;
   /** Milliseconds for which it can be proven without news. */
   remainingMs(): number;
-  /** Fires when it ends, for whatever reason. */
+  /** Fires when nothing new may begin, for whatever reason. */
   readonly signal: AbortSignal;
 }
 

@@ -3,7 +3,7 @@
 export type * from './contract.ts';
 export { ClusterEngine } from './engage/engine.ts';
 export type { ClusterEngineOptions } from './engage/engine.ts';
-export type { BackOff } from './engage/back-off.ts';
+export type { BackOff } from '@hangar/core';
 export { clusterStates } from './engage/status.ts';
 export type { ClusterState, ClusterStatus } from './engage/status.ts';
 export { soleOwner } from './engage/sole-owner.ts';

@@ -5,7 +5,7 @@
  * A cluster's requests wait until the caches that its sources need are filled; other clusters' go on.
  */
 
-import { asError, hasCode } from '@hangar/core';
+import { aborted, asError, hasCode } from '@hangar/core';
 import type { Clock, Logger } from '@hangar/core';
 import { localCluster } from '../cluster.ts';
 import type { Cluster, ClusterName } from '../cluster.ts';
@@ -108,9 +108,7 @@ export class Controller implements Aware {
     if (this.#state !== 'new') throw new RuntimeError('InvalidOptions', `controller ${this.name} was started already`);
     this.#state = 'running';
     this.#workers.start();
-    if (!signal.aborted) {
-      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-    }
+    await aborted(signal);
     this.#state = 'stopped';
     void this.#queue.shutDown();
     const idle = this.#workers.stop();

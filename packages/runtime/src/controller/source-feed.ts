@@ -8,6 +8,7 @@ import type { ApiObject } from '@hangar/client';
 import { asError, sleep } from '@hangar/core';
 import type { Clock, Logger } from '@hangar/core';
 import type { EventHandler, Informer, Registration } from '../cache/contract.ts';
+import { isUnavailable } from '../cache/failures.ts';
 import type { Cluster } from '../cluster.ts';
 import type { RequestLike } from './options.ts';
 import type { KindSource } from './sources.ts';
@@ -29,9 +30,6 @@ export interface FeedOptions {
 
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
-
-/** The cluster answers, but not about this kind: others need not wait for it. */
-const unavailable: ReadonlySet<unknown> = new Set(['NotFound', 'UnknownKind', 'MethodNotAllowed', 'Forbidden']);
 
 export class SourceFeed {
   readonly source: KindSource;
@@ -76,7 +74,7 @@ export class SourceFeed {
   get isSettled(): boolean {
     if (this.hasSynced || this.#isFailing) return true;
     const error = this.#informer?.health.lastError;
-    if (!error || !unavailable.has((error as { code?: unknown }).code)) return false;
+    if (!error || !isUnavailable(error)) return false;
     this.#failed(error);
     return true;
   }

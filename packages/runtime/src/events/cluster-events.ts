@@ -6,7 +6,7 @@
 import { asError, hasCode, sleep } from '@hangar/core';
 import type { Clock, Logger, Random, Timer } from '@hangar/core';
 import type { ApiObject } from '@hangar/client';
-import { orAborted } from '../clusters/engage/or-aborted.ts';
+import { bounded } from '../bounded.ts';
 import type { EventMetrics } from './event-metrics.ts';
 import { eventName, observationOf } from './observation.ts';
 import type { EventDetails } from './observation.ts';
@@ -152,7 +152,8 @@ export class ClusterEvents {
       if (this.#over.signal.aborted) return this.#dropped('closed');
       const wasThere = series.writtenCount > 0;
       try {
-        await this.#bounded((signal) => writeEvent(this.#options, series, signal));
+        const bound = { clock, timeoutMs: requestTimeoutMs, signal: this.#over.signal };
+        await bounded(bound, (signal) => writeEvent(this.#options, series, signal));
         metrics.recorded(wasThere ? 'series' : 'created');
         return;
       } catch (error) {
@@ -160,19 +161,6 @@ export class ClusterEvents {
         if (isLast || !mayPass(error) || hasCode(error, 'Fenced')) return this.#dropped('failed', error);
       }
       await sleep(clock, retryMs * (1 + random.fraction() / 4), this.#closing.signal).catch(() => {});
-    }
-  }
-
-  async #bounded<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const ended = new AbortController();
-    const onAbort = () => ended.abort();
-    const timer = this.#options.clock.after(requestTimeoutMs, onAbort);
-    this.#over.signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      return await orAborted(send(ended.signal), ended.signal);
-    } finally {
-      timer.cancel();
-      this.#over.signal.removeEventListener('abort', onAbort);
     }
   }
 

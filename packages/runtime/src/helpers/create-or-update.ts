@@ -11,7 +11,9 @@ import type { JsonObject } from '@hangar/api';
 import type { ApiObject, Client, Kind, ObjectKey, WriteOptions } from '@hangar/client';
 import { hasCode } from '@hangar/core';
 import { RuntimeError } from '../errors.ts';
-import { isEqual, mergePatchOf } from './differences.ts';
+import { cloneJson } from '../json/clone-json.ts';
+import { sameJson } from '../json/same-json.ts';
+import { mergePatchOf } from './differences.ts';
 
 export interface Outcome<T extends ApiObject> {
   readonly object: T;
@@ -34,7 +36,7 @@ export async function createOrUpdate<T extends ApiObject>(
 ): Promise<Outcome<T>> {
   const { before, after } = await mutated(client, kind, key, mutate, options);
   if (!before) return { object: await client.create(kind, after, options), operation: 'created' };
-  if (isEqual(before, after)) return { object: before, operation: 'unchanged' };
+  if (sameJson(before, after)) return { object: before, operation: 'unchanged' };
   return { object: await client.update(kind, after, options), operation: 'updated' };
 }
 
@@ -60,8 +62,8 @@ export async function createOrPatch<T extends ApiObject>(
   const uid = before.metadata.uid;
   const object = patch
     ? await client.patch(kind, key, { type: 'merge', body: withUid(patch, uid) }, options)
-    : structuredClone(before);
-  if (isEqual(apart(before)[1], status)) return { object, operation: patch ? 'updated' : 'unchanged' };
+    : cloneJson(before);
+  if (sameJson(apart(before)[1], status)) return { object, operation: patch ? 'updated' : 'unchanged' };
   return { object: await patchedStatus(client, kind, key, object, status, options), operation: 'updated' };
 }
 
@@ -82,7 +84,7 @@ async function mutated<T extends ApiObject>(
     if (hasCode(error, 'NotFound')) return undefined;
     throw error;
   });
-  const after = structuredClone(before) ?? newObject(kind, key);
+  const after = cloneJson(before) ?? newObject(kind, key);
   await mutate(after);
   const { name, namespace } = after.metadata;
   if (name !== key.name || (namespace ?? '') !== (key.namespace ?? '')) {

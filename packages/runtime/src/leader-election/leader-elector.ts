@@ -14,10 +14,11 @@
 
 import { asError, hasCode, sleep, systemClock, systemRandom } from '@hangar/core';
 import type { Clock, Logger, Random } from '@hangar/core';
+import { bounded } from '../bounded.ts';
+import type { Bound } from '../bounded.ts';
 import { RuntimeError } from '../errors.ts';
 import type { MetricsRegistry } from '../metrics/registry.ts';
 import type { Ownership } from '../clusters/contract.ts';
-import { orAborted } from '../clusters/engage/or-aborted.ts';
 import { newIdentity } from './identity.ts';
 import { Leadership } from './leadership.ts';
 import { LeaseLock } from './lease-lock.ts';
@@ -171,7 +172,7 @@ export class LeaderElector {
   /** Undefined when it failed: the next one may not. Bounded, whatever hangs. */
   async #try(isLeading: boolean, signal: AbortSignal): Promise<Try | undefined> {
     try {
-      const tried = await this.#bounded((bounded) => this.#lock.tryHold(isLeading, bounded), signal);
+      const tried = await bounded(this.#bound(signal), (request) => this.#lock.tryHold(isLeading, request));
       this.#report();
       return tried;
     } catch (error) {
@@ -182,10 +183,9 @@ export class LeaderElector {
 
   /** Not being able to is no failure: the lease runs out by itself. */
   async #release(): Promise<void> {
-    const giveUp = new AbortController();
     for (let tries = 0; tries < releaseTriesMax; tries++) {
       try {
-        await this.#bounded((bounded) => this.#lock.release(bounded), giveUp.signal);
+        await bounded(this.#bound(), (request) => this.#lock.release(request));
         this.#report();
         return;
       } catch (error) {
@@ -196,20 +196,9 @@ export class LeaderElector {
     }
   }
 
-  async #bounded<T>(work: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+  #bound(signal?: AbortSignal): Bound {
     const { clock, renewDeadlineMs } = this.#options;
-    const ended = new AbortController();
-    const onAbort = () => ended.abort(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) onAbort();
-    const tooLate = () => ended.abort(new Error('no answer in half of the renew deadline'));
-    const timer = clock.after(renewDeadlineMs / 2, tooLate);
-    try {
-      return await orAborted(work(ended.signal), ended.signal);
-    } finally {
-      timer.cancel();
-      signal.removeEventListener('abort', onAbort);
-    }
+    return { clock, timeoutMs: renewDeadlineMs / 2, signal };
   }
 
   #report(): void {

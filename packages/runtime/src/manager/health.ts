@@ -6,7 +6,7 @@
 
 import { asError } from '@hangar/core';
 import type { Clock, Logger } from '@hangar/core';
-import { attempted, orAborted } from '../clusters/engage/or-aborted.ts';
+import { bounded } from '../bounded.ts';
 import type { Reply } from './http-server.ts';
 
 /** Throws or rejects: not well. Is given up after a while, which is not well either. */
@@ -68,19 +68,12 @@ export class Health {
 
   async #isWell(name: string, check: HealthCheck): Promise<boolean> {
     const { clock, log, timeoutMs } = this.#options;
-    const tooLate = new AbortController();
-    const timer = clock.after(timeoutMs, () => tooLate.abort(new Error(`no answer in ${timeoutMs} ms`)));
     try {
-      await orAborted(
-        attempted(() => check(tooLate.signal)),
-        tooLate.signal,
-      );
+      await bounded({ clock, timeoutMs }, check);
       return true;
     } catch (error) {
       log?.info('a health check failed', { endpoint: this.#options.name, check: name, error: asError(error) });
       return false;
-    } finally {
-      timer.cancel();
     }
   }
 }

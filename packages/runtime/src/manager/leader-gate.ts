@@ -3,12 +3,12 @@
  * leader election it is there from the beginning. Controllers ask it at every dispatch, clients before every write.
  */
 
+import { aborted } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import type { Cluster } from '../cluster.ts';
 import type { Coordinator, Ownership } from '../clusters/contract.ts';
 import { Fence } from '../clusters/engage/fence.ts';
 import { fencedClient } from '../clusters/engage/fenced-client.ts';
-import { aborted } from '../clusters/engage/or-aborted.ts';
 import { RuntimeError } from '../errors.ts';
 
 export class LeaderGate implements Omit<Ownership, 'token' | 'signal'> {

@@ -18,13 +18,13 @@
  */
 
 import type { ApiObject, Kind } from '@hangar/client';
-import { asError, Logger, systemClock, systemRandom } from '@hangar/core';
+import { aborted, asError, hasCode, Logger, systemClock, systemRandom } from '@hangar/core';
 import type { Clock, Random } from '@hangar/core';
+import { bounded } from '../bounded.ts';
 import type { IndexFunction } from '../cache/contract.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Clusters, Ownership } from '../clusters/contract.ts';
 import type { ClusterEngine } from '../clusters/engage/engine.ts';
-import { aborted } from '../clusters/engage/or-aborted.ts';
 import { Controller } from '../controller/controller.ts';
 import { newController } from '../controller/new-controller.ts';
 import type { ControllerOptions } from '../controller/options.ts';
@@ -33,7 +33,7 @@ import { EventRecorder } from '../events/event-recorder.ts';
 import type { LeaderElector } from '../leader-election/leader-elector.ts';
 import { MetricsRegistry } from '../metrics/registry.ts';
 import type { WebhookServer } from '../webhooks/webhook-server.ts';
-import { settledInTime, webhooksListen } from './beginnings.ts';
+import { webhooksListen } from './beginnings.ts';
 import { Deadline } from './deadline.ts';
 import { Endpoints } from './endpoints.ts';
 import { Group } from './group.ts';
@@ -272,9 +272,17 @@ export class Manager {
 
   async #cachesFill(signal: AbortSignal): Promise<void> {
     const { cacheSyncTimeoutMs = 120_000 } = this.#options;
-    const filled = this.cluster.cache.synced(this.#engaged.signal).then(() => void (this.#isCacheFilled = true));
-    if (await settledInTime(filled, this.#clock, cacheSyncTimeoutMs, signal)) return;
-    this.log.warn('not every cache is filled; controllers wait for their own', { waitedMs: cacheSyncTimeoutMs });
+    const bound = { clock: this.#clock, timeoutMs: cacheSyncTimeoutMs, signal };
+    const filled = async (): Promise<void> => {
+      await this.cluster.cache.synced(this.#engaged.signal);
+      this.#isCacheFilled = true;
+    };
+    try {
+      await bounded(bound, filled);
+    } catch (error) {
+      if (!hasCode(error, 'TimedOut')) throw error;
+      this.log.warn('not every cache is filled; controllers wait for their own', { waitedMs: cacheSyncTimeoutMs });
+    }
   }
 
   /** What has not ended in time. Never rejects. */

@@ -68,6 +68,8 @@ export class ClusterItems {
   }
 }
 
-/** No name in Kubernetes contains a NUL. No namespace and an empty one are the same. */
-const keyOfRequest = ({ namespace, name }: Request): string =>
-  namespace === undefined || namespace === '' ? name : `${namespace}\0${name}`;
+/**
+ * No namespace contains a NUL, and an empty one is none. A name may be anything: that of an owner is what somebody wrote into a
+ * reference, which no server checks.
+ */
+const keyOfRequest = ({ namespace = '', name }: Request): string => `${namespace}\0${name}`;

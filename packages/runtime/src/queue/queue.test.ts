@@ -42,6 +42,15 @@ describe('a request', () => {
     assert.equal(queue.length, 4);
   });
 
+  test('is told apart from another whatever is in its name', () => {
+    const { queue, takeAll } = setUp();
+    const names = ['x\0y', '\0x\0y', '__proto__', 'constructor', ''];
+    for (const name of names) queue.add({ cluster: 'a', name });
+    queue.add({ cluster: 'a', namespace: 'x', name: 'y' });
+    queue.add({ cluster: '__proto__', name: 'x' });
+    assert.deepEqual(takeAll().sort(), [...names, 'x', 'y'].sort());
+  });
+
   test('is never under way twice: what is added meanwhile is taken once, afterwards', () => {
     const { queue } = setUp();
     queue.add(request('x'));

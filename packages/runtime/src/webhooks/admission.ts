@@ -13,7 +13,7 @@ import type { JsonObject } from '@hangar/api/json';
 import { isObject } from '@hangar/api/json';
 import type { Logger } from '@hangar/core';
 import { asError } from '@hangar/core';
-import { cloneJson } from '../cache/clone-json.ts';
+import { cloneJson } from '../json/clone-json.ts';
 import { DeniedError } from './denied.ts';
 import { admissionMaxBytes } from './hook.ts';
 import type { Hook, HookContext } from './hook.ts';

@@ -11,7 +11,7 @@ import { isObject } from '@hangar/api/json';
 import type { JsonObject } from '@hangar/api/json';
 import type { ApiObject, Draft } from '@hangar/client';
 import { abortError, asError, breathe } from '@hangar/core';
-import { cloneJson } from '../cache/clone-json.ts';
+import { cloneJson } from '../json/clone-json.ts';
 import { RuntimeError } from '../errors.ts';
 import { DeniedError } from './denied.ts';
 import { conversionMaxBytes } from './hook.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { applyJsonPatch } from '@hangar/api/patch';
 import * as fc from 'fast-check';
-import { cloneJson } from '../cache/clone-json.ts';
+import { cloneJson } from '../json/clone-json.ts';
 import { jsonDifferences } from './json-differences.ts';
 import type { JsonOperation } from './json-differences.ts';
 

@@ -9,7 +9,7 @@
 
 import { isObject } from '@hangar/api/json';
 import type { JsonObject } from '@hangar/api/json';
-import { sameJson } from '../cache/same-json.ts';
+import { sameJson } from '../json/same-json.ts';
 
 export type JsonOperation =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown }

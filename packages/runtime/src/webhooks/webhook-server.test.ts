@@ -64,6 +64,29 @@ test('a review over TLS is answered', async () => {
   assert.equal((await post('/nothing', review, { port: hooks.port, ca })).status, 404);
 });
 
+test('who waits until it listens is told when it does, or why it never will', async () => {
+  const [hooks, broken, stopped] = [
+    { port: 0, certificates: authority.serving() },
+    {},
+    { certificates: authority.serving() },
+  ].map((options) => new WebhookServer({ host: '127.0.0.1', ...options })) as [
+    WebhookServer,
+    WebhookServer,
+    WebhookServer,
+  ];
+  const ended = new AbortController();
+  const listening = hooks.listening();
+  const serving = hooks.start(ended.signal);
+  await listening;
+  assert.ok(hooks.port > 0);
+  ended.abort();
+  await serving;
+  await assert.rejects(broken.start(new AbortController().signal), { code: 'InvalidOptions' });
+  await assert.rejects(broken.listening(), { code: 'InvalidOptions' });
+  await stopped.start(ended.signal);
+  await assert.rejects(stopped.listening(), { code: 'NotServing' });
+});
+
 test('it is started when it can be reached, and not before or after', async () => {
   const hooks = await running();
   const notServing = { code: 'NotServing' };

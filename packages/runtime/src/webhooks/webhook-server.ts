@@ -39,6 +39,7 @@ export class WebhookServer {
   readonly #budget: BodyBudget;
   /** Aborted when requests under way must end. */
   readonly #ended = new AbortController();
+  readonly #listening = Promise.withResolvers<void>();
   #server: Server | undefined;
   #isEnding = false;
   #inFlight = 0;
@@ -47,6 +48,8 @@ export class WebhookServer {
   constructor(options: WebhookServerOptions = {}) {
     const { clock = systemClock, client, log } = options;
     this.#options = options;
+    // Most do not ask.
+    this.#listening.promise.catch(() => {});
     this.#clock = clock;
     this.#metrics = new WebhookMetrics(options.metrics);
     this.#endpoint = new WebhookEndpoint({ metrics: this.#metrics, client, log, clock });
@@ -104,9 +107,24 @@ export class WebhookServer {
     await reach(this.port, this.#options.host, this.#clock);
   }
 
+  /** Resolves when it listens: its port is known and requests are answered. Rejects with what `start` did before that, or `NotServing`. */
+  listening(): Promise<void> {
+    return this.#listening.promise;
+  }
+
   /** Listens until the signal, then ends; resolves when it has. Rejects when it cannot listen. Once. */
   async start(signal: AbortSignal): Promise<void> {
     if (this.#server !== undefined) throw new RuntimeError('InvalidOptions', 'a webhook server is started once');
+    try {
+      await this.#serveUntil(signal);
+      this.#listening.reject(notServing('the webhook server has ended'));
+    } catch (error) {
+      this.#listening.reject(error);
+      throw error;
+    }
+  }
+
+  async #serveUntil(signal: AbortSignal): Promise<void> {
     const source = this.#certificates();
     const server = createServer(
       { ...timeoutsOf(this.#options), requestCert: this.#options.clientCa !== undefined },
@@ -126,6 +144,7 @@ export class WebhookServer {
     server.on('clientError', (_error, socket) => socket.destroy());
     server.listen({ port: this.#options.port ?? 9443, ...(this.#options.host ? { host: this.#options.host } : {}) });
     await once(server, 'listening');
+    this.#listening.resolve();
     server.on('error', (error) => this.#options.log?.error('the webhook server has trouble', { error }));
     const following = new AbortController();
     const watching = this.#watchCertificate(server, source, pair, following.signal);

@@ -3,9 +3,8 @@
  * requests wait, it runs once; a request that is given up does not end a run that others wait for.
  */
 
-import { systemClock } from '@hangar/core';
+import { orAborted, systemClock } from '@hangar/core';
 import type { Clock } from '@hangar/core';
-import { unlessAborted } from '../../unless-aborted.ts';
 import type { ClientCertificate, Credentials } from '../cluster-config.ts';
 import { bearer, digest } from '../credentials-material.ts';
 import type { ExecConfig } from './exec-config.ts';
@@ -75,7 +74,7 @@ export class ExecCredentials implements Credentials {
 
   async #get(signal: AbortSignal | undefined): Promise<void> {
     this.#running ??= this.#run().finally(() => (this.#running = undefined));
-    await unlessAborted(this.#running, signal);
+    await orAborted(this.#running, signal);
   }
 
   async #run(): Promise<void> {

@@ -8,18 +8,16 @@
  */
 
 import type { ApiObject, Kind } from '@hangar/client';
-import { systemClock, systemRandom } from '@hangar/core';
-import type { Clock, Logger, Random } from '@hangar/core';
+import { aborted, attempted, orAborted, systemClock, systemRandom } from '@hangar/core';
+import type { BackOff, Clock, Logger, Random } from '@hangar/core';
 import type { IndexFunction } from '../../cache/contract.ts';
 import { localCluster } from '../../cluster.ts';
 import type { Cluster, ClusterName } from '../../cluster.ts';
 import { RuntimeError } from '../../errors.ts';
 import type { MetricsRegistry } from '../../metrics/registry.ts';
 import type { Aware, Clusters, Coordinator, Discovery, Provider } from '../contract.ts';
-import type { BackOff } from './back-off.ts';
 import { Member } from './member.ts';
 import { EngineMetrics } from './metrics.ts';
-import { aborted, attempted, orAborted } from './or-aborted.ts';
 import { soleOwner } from './sole-owner.ts';
 import { Starts } from './starts.ts';
 import type { ClusterState, ClusterStatus } from './status.ts';

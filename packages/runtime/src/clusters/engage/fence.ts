@@ -3,12 +3,11 @@
  * last work drains, which may thus end in good order; after that nothing may, whoever still holds the client.
  */
 
-import { abortError, hasCode } from '@hangar/core';
+import { abortError, hasCode, orAborted } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import type { ClusterName } from '../../cluster.ts';
 import { RuntimeError } from '../../errors.ts';
 import type { Ownership } from '../contract.ts';
-import { orAborted } from './or-aborted.ts';
 
 export interface FenceOptions {
   readonly name: ClusterName;

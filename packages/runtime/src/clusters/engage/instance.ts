@@ -6,11 +6,10 @@
  * Whatever fails on the way to being open is stopped before the failure is told: half-open clusters do not exist.
  */
 
-import { asError } from '@hangar/core';
+import { asError, attempted, orAborted, settledWithin } from '@hangar/core';
 import type { Cluster } from '../../cluster.ts';
 import { RuntimeError } from '../../errors.ts';
 import type { Aware, DiscoveredCluster, Engagement, Ownership } from '../contract.ts';
-import { attempted, orAborted, settledWithin } from './or-aborted.ts';
 import { Fence } from './fence.ts';
 import { fencedClient } from './fenced-client.ts';
 import type { AddedIndex, EngineWorld } from './world.ts';

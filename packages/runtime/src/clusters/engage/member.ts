@@ -11,14 +11,12 @@
  * A driver that has nothing to do ends: a cluster that is engaged, or waits for a change, has no timer.
  */
 
-import { abortError, asError, hasCode } from '@hangar/core';
+import { abortError, asError, backOffMs, hasCode, settledWithin } from '@hangar/core';
 import type { Timer } from '@hangar/core';
 import type { Cluster, ClusterName } from '../../cluster.ts';
 import { RuntimeError } from '../../errors.ts';
 import type { Aware, DiscoveredCluster, Ownership } from '../contract.ts';
-import { backOffMs } from './back-off.ts';
 import { Instance } from './instance.ts';
-import { settledWithin } from './or-aborted.ts';
 import { Right } from './right.ts';
 import type { ClusterState, ClusterStatus } from './status.ts';
 import type { AddedIndex, EngineWorld } from './world.ts';

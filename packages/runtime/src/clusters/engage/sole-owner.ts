@@ -1,8 +1,8 @@
 /** The coordinator of a process that is alone: every cluster is its own as soon as it is known, until it is lost. */
 
+import { aborted } from '@hangar/core';
 import { RuntimeError } from '../../errors.ts';
 import type { Coordinator } from '../contract.ts';
-import { aborted } from './or-aborted.ts';
 
 export const soleOwner: Coordinator = {
   follow({ name }, claim) {

@@ -1,10 +1,9 @@
 /** What all members of an engine share. */
 
 import type { ApiObject, Kind } from '@hangar/client';
-import type { Clock, Logger, Random } from '@hangar/core';
+import type { BackOff, Clock, Logger, Random } from '@hangar/core';
 import type { IndexFunction } from '../../cache/contract.ts';
 import type { Aware, Coordinator } from '../contract.ts';
-import type { BackOff } from './back-off.ts';
 import type { EngineMetrics } from './metrics.ts';
 import type { Starts } from './starts.ts';
 

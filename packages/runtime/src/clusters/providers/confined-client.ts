@@ -4,8 +4,8 @@
  */
 
 import { StatusError } from '@hangar/api/status';
+import { isPlainPath } from '@hangar/client';
 import type { ApiObject, Client, Draft, HttpRequest, Kind, KindNames, ObjectKey, Subresource } from '@hangar/client';
-import { isPlainPath } from './plain-path.ts';
 
 export function confinedClient(client: Client, namespace: string): Client {
   const within = confinement(namespace);

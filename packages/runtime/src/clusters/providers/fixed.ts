@@ -1,10 +1,10 @@
 /** Clusters that are known beforehand. */
 
+import { aborted } from '@hangar/core';
 import type { Cluster, ClusterName } from '../../cluster.ts';
 import { RuntimeError } from '../../errors.ts';
 import type { DiscoveredCluster, Provider } from '../contract.ts';
 import { fencedClient, openGate } from '../engage/fenced-client.ts';
-import { aborted } from '../engage/or-aborted.ts';
 
 /** Makes a cluster anew each time it is engaged, or one that somebody else runs and closes. */
 export type ClusterOrMaker = Cluster | ((signal: AbortSignal) => Promise<Cluster> | Cluster);

@@ -9,6 +9,7 @@ import type { InformerOptions } from '../../cache/contract.ts';
 import type { FleetCache } from '../../cache/fleet-cache.ts';
 import type { Cluster, ClusterName } from '../../cluster.ts';
 import type { Provider } from '../contract.ts';
+import { Incarnations } from './incarnations.ts';
 import { informedProvider } from './informed.ts';
 import type { ManagementOptions } from './informed.ts';
 
@@ -34,12 +35,19 @@ export function fleetProvider<T extends ApiObject>(options: FleetProviderOptions
       management.log?.error('the cache of a fleet ended', { error: asError(error) });
     });
     const objects = cache.informer(kind, options.informer);
+    const incarnations = new Incarnations();
     follow(objects, ({ metadata: { name = '' } }) => {
       const object = objects.get({ name });
+      if (!object) incarnations.gone(name);
+      const incarnation = object && incarnations.seen(name, object.metadata.uid ?? '');
       if (!object || !isWanted(object)) return announcements.tell(name, undefined);
+      const openAlone = async (signal: AbortSignal): Promise<Cluster> => {
+        if (!incarnation!.isAlone) await fleet.refreshed(signal);
+        incarnation!.isAlone = true;
+        return open(name, fleet);
+      };
       const { labels = {}, uid = '' } = object.metadata;
-      const cluster = { name, labels, fingerprint, open: async () => open(name, fleet) };
-      announcements.tell(name, { identity: uid, cluster });
+      announcements.tell(name, { identity: uid, cluster: { name, labels, fingerprint, open: openAlone } });
     });
   });
 }

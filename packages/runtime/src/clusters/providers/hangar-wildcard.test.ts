@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { RestClient } from '@hangar/client';
 import { faultyTransport, startTestFleet, Tenant } from '@hangar/testkit';
 import type { TestFleet } from '@hangar/testkit';
+import { aborted } from '@hangar/core';
 import { ClusterEngine } from '../engage/engine.ts';
-import { aborted } from '../engage/or-aborted.ts';
 import { hangarWildcard } from './hangar-wildcard.ts';
 import type { HangarWildcardOptions } from './hangar-wildcard.ts';
 import { providerConformance } from './testing/conformance.ts';
@@ -90,6 +90,48 @@ test('tenants share one watch, see their own objects, and are written to by thei
   end.abort();
   await running;
   assert.equal(faults.openWatches, 0);
+});
+
+test('a tenant that comes under the name of one that is gone sees nothing of that one, however late the stream of objects is', async () => {
+  await using world = await open();
+  const { fleet, faults } = world;
+  await world.add('a');
+  await fleet.clientOf('a').create(configMapKind, { metadata: { namespace: 'default', name: 'of-the-first' } });
+  const engine = new ClusterEngine({ provider: world.provider });
+  const told: string[][] = [];
+  const signals: AbortSignal[] = [];
+  const engaged = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  engine.addAware({
+    engage(_name, cluster, signal) {
+      const names: string[] = [];
+      told.push(names);
+      const registration = cluster.cache
+        .informer(configMapKind)
+        .addHandler({ onAdd: ({ metadata }) => void names.push(metadata.name!) });
+      signals.push(signal);
+      void registration.synced().then(() => engaged[told.length - 1]!.resolve());
+      return { drained: () => Promise.resolve() };
+    },
+  });
+  const end = new AbortController();
+  const running = engine.run(end.signal);
+  await engaged[0]!.promise;
+  assert.ok(told[0]!.includes('of-the-first'));
+  const hold = faults.hang(({ target }) => target.includes('/configmaps'));
+  faults.cutWatches();
+  await world.remove('a');
+  await world.add('a');
+  await fleet.clientOf('a').create(configMapKind, { metadata: { namespace: 'default', name: 'of-the-second' } });
+  await aborted(signals[0]!);
+  // Time enough for an engagement that does not wait.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  assert.equal(told.length, 1);
+  hold.release();
+  await engaged[1]!.promise;
+  assert.ok(told[1]!.includes('of-the-second'));
+  assert.ok(!told[1]!.includes('of-the-first'));
+  end.abort();
+  await running;
 });
 
 test('tenants that can only be read are clusters if they are wanted', async () => {

@@ -13,8 +13,8 @@ import type { Clock, Logger } from '@hangar/core';
 import type { ClusterName } from '../../cluster.ts';
 import type { Provider } from '../contract.ts';
 import { Announcements } from './announcements.ts';
-import { FolderChanges } from './folder-changes.ts';
-import type { WatchedFolder } from './folder-changes.ts';
+import { FolderChanges } from '../../folder-changes.ts';
+import type { WatchedFolder } from '../../folder-changes.ts';
 import { foundByKubeconfig } from './kubeconfig.ts';
 import type { ClusterOptions } from './open-cluster.ts';
 

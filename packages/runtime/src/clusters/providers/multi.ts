@@ -3,13 +3,11 @@
  * they are, and it is run again after a while; what it does not find then is lost.
  */
 
-import { asError, sleep, systemClock, systemRandom } from '@hangar/core';
+import { asError, attempted, backOffMs, sleep, systemClock, systemRandom } from '@hangar/core';
 import type { Clock, Logger, Random } from '@hangar/core';
 import type { Cluster, ClusterName } from '../../cluster.ts';
 import { RuntimeError } from '../../errors.ts';
 import type { Discovery, Provider } from '../contract.ts';
-import { backOffMs } from '../engage/back-off.ts';
-import { attempted } from '../engage/or-aborted.ts';
 
 export interface MultiOptions {
   readonly clock?: Clock;

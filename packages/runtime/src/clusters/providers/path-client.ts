@@ -1,9 +1,8 @@
 /** A client for what is below a path of another one's server: the same connections, the same credentials, nothing to close. */
 
-import { ClientError, RestClient } from '@hangar/client';
+import { ClientError, isPlainPath, isPlainTarget, RestClient } from '@hangar/client';
 import type { Client } from '@hangar/client';
 import { RuntimeError } from '../../errors.ts';
-import { isPlainPath } from './plain-path.ts';
 
 /**
  * `path` begins with a slash and does not end with one; throws `InvalidOptions` for one that is not what it seems. What is asked for
@@ -17,7 +16,9 @@ export function pathClient(client: Pick<Client, 'raw'>, path: string): Client {
   return new RestClient(
     {
       async request({ headers = {}, target, ...request }) {
-        insistOnBelow(target);
+        if (!isPlainTarget(target)) {
+          throw new ClientError('InvalidKey', `${JSON.stringify(target)} is no path below a cluster's own`);
+        }
         const { 'user-agent': _, ...others } = headers;
         return client.raw({ ...request, headers: others, target: `${path}${target}` });
       },
@@ -25,11 +26,4 @@ export function pathClient(client: Pick<Client, 'raw'>, path: string): Client {
     },
     { retry: false },
   );
-}
-
-/** Names may have escaped characters in them: that of a slash is none of those, nor are dots that were escaped. */
-function insistOnBelow(target: string): void {
-  const path = target.split('?', 1)[0]!.replaceAll(/%(?!2[ef]|5c|25)[0-9a-f]{2}/gi, '_');
-  if (!isPlainPath(path))
-    throw new ClientError('InvalidKey', `${JSON.stringify(target)} is no path below a cluster's own`);
 }

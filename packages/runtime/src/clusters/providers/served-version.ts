@@ -1,9 +1,8 @@
 /** Which version of a group a server has, of those that we understand. Waits until it has one: definitions may come after us. */
 
 import type { Client } from '@hangar/client';
-import { sleep, systemClock, systemRandom } from '@hangar/core';
+import { backOffMs, sleep, systemClock, systemRandom } from '@hangar/core';
 import type { Clock, Logger } from '@hangar/core';
-import { backOffMs } from '../engage/back-off.ts';
 
 export interface AskedServer {
   readonly management: Client;

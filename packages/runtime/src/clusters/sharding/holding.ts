@@ -20,7 +20,7 @@ export interface HoldingOptions {
   readonly drainTimeoutMs: number;
   readonly log: Logger | undefined;
   /** Nothing is under way here any more. */
-  readonly onRest: (holding: Holding) => void;
+  readonly onRest: (holding: Holding, wasAbandoned: boolean) => void;
   /** It did not come to rest in time: others need not wait any more, this process does. */
   readonly onAbandoned: (holding: Holding) => void;
 }
@@ -62,22 +62,29 @@ export class Holding {
     }
   }
 
-  /** From here on every check throws. No-op unless it is held. */
-  end(why: string): void {
+  /**
+   * Nothing new begins from here on. What is under way may finish; `isOver`: without another write. No-op unless it is held.
+   */
+  end(why: string, isOver = false): void {
+    if (this.#state === 'draining' && isOver) this.#ownership?.end(why);
     if (this.#state !== 'held') return;
     this.#state = 'draining';
-    this.#ownership?.end(why);
-    this.#ownership = undefined;
+    if (isOver) this.#ownership?.end(why);
+    else this.#ownership?.retire(why);
     const { clock, drainTimeoutMs, onAbandoned, onRest } = this.#options;
     const timer = clock.after(drainTimeoutMs, () => {
       this.#isAbandoned = true;
+      this.#ownership?.end('what was under way did not finish in time');
       onAbandoned(this);
     });
     void this.#released().then(() => {
       timer.cancel();
+      const wasAbandoned = this.#isAbandoned;
+      this.#ownership?.end(why);
+      this.#ownership = undefined;
       this.#state = 'idle';
       this.#isAbandoned = false;
-      onRest(this);
+      onRest(this, wasAbandoned);
     });
   }
 

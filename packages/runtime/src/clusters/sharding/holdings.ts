@@ -10,6 +10,8 @@ export interface HoldingsOptions {
   readonly clock: Clock;
   readonly timings: ShardTimings;
   readonly log: Logger | undefined;
+  /** Static shards: labels decide who owns. */
+  readonly settleLabels: boolean;
   readonly onFollow: (holding: Holding) => void;
   /** One has come to rest, or is not waited for any more: others may have to be told. */
   readonly onRest: () => void;
@@ -22,7 +24,8 @@ export class Holdings {
   readonly #options: HoldingsOptions;
   readonly #followed = new Set<Holding>();
   /** Also of clusters that are not followed any more. */
-  readonly #draining = new Set<Holding>();
+  readonly #draining = new Map<string, Set<Holding>>();
+  #drainingCount = 0;
   readonly #lastLabels = new Map<string, string>();
   #clusters: readonly WeighedCluster[] | undefined;
 
@@ -30,8 +33,7 @@ export class Holdings {
     this.#options = options;
   }
 
-  /** `settle`: whether other labels than before have to be seen by others first. */
-  follow(cluster: Followed, claim: Claim, { settle }: { readonly settle: boolean }): () => void {
+  follow(cluster: Followed, claim: Claim): () => void {
     const { clock, timings, log, onFollow, onAbandoned } = this.#options;
     const holding = new Holding({
       cluster,
@@ -39,21 +41,17 @@ export class Holdings {
       clock,
       drainTimeoutMs: timings.drainTimeoutMs,
       log,
-      onRest: (rested) => this.#rested(rested),
+      onRest: (rested, wasAbandoned) => this.#rested(rested, wasAbandoned),
       onAbandoned: ({ cluster }) => {
         log?.error('a cluster does not come to rest: others may take it now; nothing can be written from here', {
           cluster: cluster.name,
         });
+        this.#drainingCount--;
         onAbandoned();
         this.#options.onRest();
       },
     });
-    const labels = JSON.stringify(cluster.labels ?? {});
-    const before = this.#lastLabels.get(cluster.name);
-    if (settle && before !== undefined && before !== labels) {
-      holding.notBeforeMs = clock.monotonicMs() + timings.labelSettleMs;
-    }
-    this.#lastLabels.set(cluster.name, labels);
+    if (this.#options.settleLabels) this.#settleLabels(holding);
     this.#followed.add(holding);
     this.#clusters = undefined;
     onFollow(holding);
@@ -72,40 +70,68 @@ export class Holdings {
 
   /** What others must wait for. */
   draining(): string[] {
-    return [...this.#draining].filter(({ isDraining }) => isDraining).map(({ hashText }) => hashText);
+    const all = [...this.#draining.values()].flatMap((holdings) => [...holdings]);
+    return all.filter(({ isDraining }) => isDraining).map(({ hashText }) => hashText);
+  }
+
+  /** How many those are. */
+  get drainingCount(): number {
+    return this.#drainingCount;
   }
 
   /** Nothing of it is under way here. */
   isAtRest({ cluster }: Holding): boolean {
-    for (const draining of this.#draining) if (draining.cluster.name === cluster.name) return false;
-    return true;
+    return !this.#draining.has(cluster.name);
   }
 
+  /** In good order: what is under way may finish. */
   end(holding: Holding, why: string): void {
     if (holding.state !== 'held') return;
-    this.#draining.add(holding);
+    const { name } = holding.cluster;
+    const ofName = this.#draining.get(name) ?? new Set();
+    this.#draining.set(name, ofName.add(holding));
+    this.#drainingCount++;
     holding.end(why);
   }
 
+  /** At once: nothing may be written any more, not even by what is under way. */
   endAll(why: string): void {
     for (const holding of this.#followed) this.end(holding, why);
+    for (const ofName of this.#draining.values()) for (const holding of ofName) holding.end(why, true);
   }
 
   #unfollow(holding: Holding): void {
     if (!this.#followed.delete(holding)) return;
     this.#clusters = undefined;
-    const { clock, timings } = this.#options;
+    if (this.#options.settleLabels) this.#forgetLabels(holding);
+    this.end(holding, 'the cluster is not known any more');
+  }
+
+  #rested(holding: Holding, wasAbandoned: boolean): void {
     const { name } = holding.cluster;
-    // Kept for a while: it may come back with other labels.
+    const ofName = this.#draining.get(name);
+    ofName?.delete(holding);
+    if (ofName?.size === 0) this.#draining.delete(name);
+    if (!wasAbandoned) this.#drainingCount--;
+    this.#options.onRest();
+  }
+
+  /** One that comes with other labels than before is not acquired before others can have seen them, too. */
+  #settleLabels(holding: Holding): void {
+    const { clock, timings } = this.#options;
+    const { name, labels } = holding.cluster;
+    const text = JSON.stringify(labels);
+    const before = this.#lastLabels.get(name);
+    if (before !== undefined && before !== text) holding.notBeforeMs = clock.monotonicMs() + timings.labelSettleMs;
+    this.#lastLabels.set(name, text);
+  }
+
+  /** Not at once: it may come back with other ones. */
+  #forgetLabels({ cluster: { name } }: Holding): void {
+    const { clock, timings } = this.#options;
     clock.after(timings.labelSettleMs, () => {
       for (const { cluster } of this.#followed) if (cluster.name === name) return;
       this.#lastLabels.delete(name);
     });
-    this.end(holding, 'the cluster is not known any more');
-  }
-
-  #rested(holding: Holding): void {
-    this.#draining.delete(holding);
-    this.#options.onRest();
   }
 }

@@ -7,7 +7,7 @@
 import { hasCode } from '@hangar/core';
 import type { Clock, Logger } from '@hangar/core';
 import { Alarm } from './alarm.ts';
-import { bounded } from './bounded.ts';
+import { bounded } from '../../bounded.ts';
 import type { GroupView } from './group-view.ts';
 import { recordAnnotation } from './leases.ts';
 import type { LeaseDraft, Leases } from './leases.ts';
@@ -42,15 +42,17 @@ export interface OwnLeaseOptions {
 
 const retryMs = 250;
 const retryAfterConflictMs = 20;
+/** A watch that does not show a write within this time shows nothing. */
+const echoMs = 1_000;
 
 export class OwnLease {
   readonly #options: OwnLeaseOptions;
   readonly #alarm: Alarm;
+  readonly #echo: Alarm;
   readonly #id: string;
   readonly #name: string;
   /** Of the last write that is known to have been done; undefined: the lease is not ours yet. */
   #resourceVersion: string | undefined;
-  #renewedAtMs = -Infinity;
   #isSeen = false;
   #isBusy = false;
   #isWantedAgain = false;
@@ -60,7 +62,12 @@ export class OwnLease {
     this.#options = options;
     ({ id: this.#id, name: this.#name } = options.record());
     this.#alarm = new Alarm(options.clock, () => void this.#write());
-    options.signal.addEventListener('abort', () => this.#alarm.cancel(), { once: true });
+    this.#echo = new Alarm(options.clock, () => this.#expectEcho());
+    const onAbort = (): void => {
+      this.#alarm.cancel();
+      this.#echo.cancel();
+    };
+    options.signal.addEventListener('abort', onAbort, { once: true });
   }
 
   get isOurs(): boolean {
@@ -92,14 +99,14 @@ export class OwnLease {
     const said = record();
     const sent = momentOf(clock);
     onWrite();
-    if (this.#isEchoMissing()) this.#options.onEchoMissing();
     try {
       const spec = leaseSpec({ holder: `${this.#name}_${this.#id}`, leaseMs: timings.leaseMs, wallMs: clock.now() });
       const annotations = { [recordAnnotation]: encodeRecord(said) };
       const bound = { clock, timeoutMs: timings.requestTimeoutMs, signal };
       const written = await bounded(bound, (signal) => leases.write({ ...draft, annotations, spec }, signal));
       this.#resourceVersion = written.metadata.resourceVersion ?? '';
-      this.#renewedAtMs = clock.monotonicMs();
+      this.#echo.cancel();
+      this.#echo.within(echoMs);
       this.want(timings.renewEveryMs);
       onRenewed(sent, said);
     } catch (error) {
@@ -146,11 +153,9 @@ export class OwnLease {
     this.want(leaseMs / 10);
   }
 
-  #isEchoMissing(): boolean {
-    const { clock, timings, view } = this.#options;
-    if (this.#resourceVersion === undefined) return false;
-    if (clock.monotonicMs() - this.#renewedAtMs < Math.min(1_000, timings.renewEveryMs / 2)) return false;
-    return view.peers.get(this.#name)?.resourceVersion !== this.#resourceVersion;
+  #expectEcho(): void {
+    const { view, onEchoMissing } = this.#options;
+    if (view.peers.get(this.#name)?.resourceVersion !== this.#resourceVersion) onEchoMissing();
   }
 
   async #failed(error: unknown): Promise<void> {

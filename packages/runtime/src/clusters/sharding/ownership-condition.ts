@@ -10,7 +10,7 @@ import type { ClusterName } from '../../cluster.ts';
 import { setCondition } from '../../helpers/conditions.ts';
 import type { Condition } from '../../helpers/conditions.ts';
 import { retryOnConflict } from '../../helpers/retry-on-conflict.ts';
-import { bounded } from './bounded.ts';
+import { bounded } from '../../bounded.ts';
 
 export const shardOwned = 'ShardOwned';
 
@@ -41,7 +41,7 @@ export function ownershipCondition<T extends ApiObject>(
   const sayAll = async (): Promise<void> => {
     while (wanted.size > 0 && !signal.aborted) {
       let failed = 0;
-      for (const [name, isOwned] of [...wanted]) {
+      for (const [name, isOwned] of Array.from(wanted)) {
         try {
           await bounded({ clock, timeoutMs: requestTimeoutMs, signal }, (signal) =>
             say(options, name, isOwned, signal),

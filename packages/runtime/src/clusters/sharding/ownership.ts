@@ -1,4 +1,8 @@
-/** The right to work on one cluster: as long as nobody has ended it and the peer's lease is believed in. */
+/**
+ * The right to work on one cluster, as long as the peer's lease is believed in. It ends in two steps: `retire` says that nothing new may
+ * begin, and what is under way may finish, writes included, since nobody else gets the cluster before it has come to rest; `end` says that
+ * nothing may be written any more.
+ */
 
 import { RuntimeError } from '../../errors.ts';
 import type { ClusterName } from '../../cluster.ts';
@@ -10,6 +14,7 @@ export class ShardOwnership implements Ownership {
   readonly #cluster: ClusterName;
   readonly #validity: Validity;
   readonly #controller = new AbortController();
+  #ended: RuntimeError | undefined;
 
   constructor({ cluster, token, validity }: { cluster: ClusterName; token: number; validity: Validity }) {
     this.#cluster = cluster;
@@ -22,17 +27,22 @@ export class ShardOwnership implements Ownership {
   }
 
   check(): void {
-    if (this.#controller.signal.aborted) throw this.#controller.signal.reason;
+    if (this.#ended) throw this.#ended;
     // The timer that ends it may be late: a process that was stopped comes back with a clock that knows, and a timer that does not.
     if (this.#validity.remainingMs() <= 0) throw fenced(this.#cluster, 'its lease could not be renewed in time');
   }
 
   remainingMs(): number {
-    return this.#controller.signal.aborted ? 0 : this.#validity.remainingMs();
+    return this.#ended ? 0 : this.#validity.remainingMs();
+  }
+
+  retire(why: string): void {
+    this.#controller.abort(fenced(this.#cluster, why));
   }
 
   end(why: string): void {
-    this.#controller.abort(fenced(this.#cluster, why));
+    this.#ended ??= fenced(this.#cluster, why);
+    this.#controller.abort(this.#ended);
   }
 }
 

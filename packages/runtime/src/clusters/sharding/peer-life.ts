@@ -120,18 +120,18 @@ export class PeerLife {
 
   onFollow(holding: Holding): void {
     this.#place(holding);
-    this.#acquirePending();
-    this.#ringWriter.onView();
+    if (this.#pending.has(holding)) this.#acquire(holding, this.observer());
   }
 
   /** Something has come to rest here. */
   onRest(): void {
     const { holdings, timings } = this.#options;
-    const isAllAtRest = holdings.draining().length === 0;
+    const isAllAtRest = holdings.drainingCount === 0;
     if (this.#state === 'leaving' && isAllAtRest) this.#state = 'gone';
     if (this.#state === 'gone' && this.#isLapsed) return this.#end();
     this.#lease.want(isAllAtRest ? 0 : timings.ackBatchMs);
-    this.#acquirePending();
+    // Thousands may come to rest at once: looked at together.
+    if (this.#pending.size > 0) this.#settleAlarm.within(0);
   }
 
   /** In good order: out of the ring, everything at rest, then gone. Bounded. */
@@ -142,7 +142,7 @@ export class PeerLife {
     this.#settleAll('this process leaves');
     if (!this.#lease.isOurs) return this.#end();
     this.#giveUp.within(timings.drainTimeoutMs + 2 * timings.requestTimeoutMs);
-    if (holdings.draining().length === 0) this.#state = 'gone';
+    if (holdings.drainingCount === 0) this.#state = 'gone';
     this.#lease.want(0);
     this.#ringWriter.onView();
   }
@@ -185,7 +185,8 @@ export class PeerLife {
     if (remainingMs > 0) return this.#lapse.within(Math.max(1, remainingMs));
     this.#isLapsed = true;
     this.#options.view.loseTouch();
-    this.#settleAll('its lease could not be renewed in time');
+    this.#options.holdings.endAll('its lease could not be renewed in time');
+    this.#settleAll('');
     // Nobody could be told, but nobody need be: the others see the lease run out.
     if (this.#state === 'gone') this.#end();
   }
@@ -236,7 +237,7 @@ export class PeerLife {
     this.#settleAll(`it belongs to another one in epoch ${ring.epoch}`);
     this.#acknowledged = { ring: ring.id, epoch: ring.epoch };
     // From here on everything that is not ours is ended: that can be said, with the exception of what is not at rest yet.
-    if (this.#lease.isOurs) this.#lease.want(holdings.draining().length === 0 ? 0 : timings.ackBatchMs);
+    if (this.#lease.isOurs) this.#lease.want(holdings.drainingCount === 0 ? 0 : timings.ackBatchMs);
   }
 
   #settleAll(why: string): void {
@@ -259,19 +260,21 @@ export class PeerLife {
   }
 
   #acquirePending(): void {
-    const { view, holdings, protocol, clock } = this.#options;
-    const { ring } = view;
-    if (!ring || this.#pending.size === 0 || this.#validity.remainingMs() <= 0) return;
+    if (this.#pending.size === 0 || this.#validity.remainingMs() <= 0) return;
     const observer = this.observer();
-    for (const holding of this.#pending) {
-      if (!holdings.all.has(holding) || holding.state === 'held') {
-        this.#pending.delete(holding);
-      } else if (holding.notBeforeMs > clock.monotonicMs()) {
-        this.#settleAlarm.within(holding.notBeforeMs - clock.monotonicMs());
-      } else if (this.#mayAcquire(holding, observer)) {
-        this.#pending.delete(holding);
-        holding.acquire(protocol.tokenOf(ring), this.#validity);
-      }
+    for (const holding of this.#pending) this.#acquire(holding, observer);
+  }
+
+  /** If nothing speaks against it. */
+  #acquire(holding: Holding, observer: Observer): void {
+    const { view, holdings, protocol } = this.#options;
+    if (!holdings.all.has(holding) || holding.state === 'held') {
+      this.#pending.delete(holding);
+    } else if (holding.notBeforeMs > observer.nowMs) {
+      this.#settleAlarm.within(holding.notBeforeMs - observer.nowMs);
+    } else if (this.#mayAcquire(holding, observer)) {
+      this.#pending.delete(holding);
+      holding.acquire(protocol.tokenOf(view.ring!), this.#validity);
     }
   }
 

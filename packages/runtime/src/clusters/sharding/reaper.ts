@@ -7,7 +7,7 @@
 import { hasCode } from '@hangar/core';
 import type { Clock, Logger } from '@hangar/core';
 import { Alarm } from './alarm.ts';
-import { bounded } from './bounded.ts';
+import { bounded } from '../../bounded.ts';
 import type { SeenPeer } from './group-view.ts';
 import { leaseSpec } from './lease-spec.ts';
 import { recordAnnotation } from './leases.ts';

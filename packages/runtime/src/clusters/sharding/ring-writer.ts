@@ -6,7 +6,7 @@
 import { hasCode } from '@hangar/core';
 import type { Clock, Logger, Random } from '@hangar/core';
 import { Alarm } from './alarm.ts';
-import { bounded } from './bounded.ts';
+import { bounded } from '../../bounded.ts';
 import { leaseSpec } from './lease-spec.ts';
 import { ringAnnotation } from './leases.ts';
 import type { Leases } from './leases.ts';

@@ -84,6 +84,7 @@ export class ShardCoordinator implements Coordinator {
       clock,
       timings: this.#timings,
       log,
+      settleLabels: options.shard !== undefined,
       onFollow: (holding) => this.#life?.onFollow(holding),
       onRest: () => this.#life?.onRest(),
       onAbandoned: () => this.#metrics.drainAbandoned(),
@@ -115,7 +116,7 @@ export class ShardCoordinator implements Coordinator {
   }
 
   follow(cluster: Pick<DiscoveredCluster, 'name' | 'labels' | 'weight'>, claim: Claim): () => void {
-    return this.#holdings.follow(cluster, claim, { settle: this.#options.shard !== undefined });
+    return this.#holdings.follow(cluster, claim);
   }
 
   async run(signal: AbortSignal): Promise<void> {

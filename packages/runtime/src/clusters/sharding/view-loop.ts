@@ -3,9 +3,9 @@
  * renewals when it keeps breaking, which then is a poll.
  */
 
-import { hasCode, sleep } from '@hangar/core';
+import { hasCode, orAborted, sleep } from '@hangar/core';
 import type { Clock, Logger } from '@hangar/core';
-import { bounded } from './bounded.ts';
+import { bounded } from '../../bounded.ts';
 import type { GroupView } from './group-view.ts';
 import type { Leases } from './leases.ts';
 import type { ShardTimings } from './timings.ts';
@@ -77,14 +77,4 @@ export class ViewLoop {
       void Promise.resolve(events.return?.()).catch(() => {});
     }
   }
-}
-
-/** Settles with the signal at the latest, also when what it waits for does not listen to it. */
-function orAborted<T>(pending: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    pending.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }

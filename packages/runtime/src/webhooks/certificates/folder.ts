@@ -4,15 +4,14 @@
  * whatever happens: not every file system tells.
  */
 
-import { watch } from 'node:fs';
-import type { FSWatcher } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { abortError, asError, hasCode, sleep, systemClock } from '@hangar/core';
+import { asError, systemClock } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { RuntimeError } from '../../errors.ts';
+import { FolderChanges } from '../../folder-changes.ts';
 import { checkPair, samePair } from './contract.ts';
-import type { CertificateObserver, CertificatePair, Certificates } from './contract.ts';
+import type { CertificatePair, Certificates } from './contract.ts';
 
 export interface CertificateFolderOptions {
   /** Absent: `tls.crt`. */
@@ -24,8 +23,6 @@ export interface CertificateFolderOptions {
   readonly clock?: Clock;
 }
 
-/** Several changes that come together are one. */
-const settleMs = 50;
 /** After a failure: the other file is probably about to be written. */
 const retryMs = 1_000;
 
@@ -36,13 +33,22 @@ export function certificateFolder(folder: string, options: CertificateFolderOpti
   return {
     read,
     async watch(known, observer, signal) {
-      const changes = new FolderChanges(folder, signal);
-      try {
-        await follow({ read, known, observer, pollMs, clock, changes, signal });
-      } catch (error) {
-        if (!hasCode(error, 'Aborted')) throw error;
-      } finally {
-        changes.close();
+      const everything = [{ folder, isRelevant: () => true }];
+      const listen = (): FolderChanges => new FolderChanges(everything, { clock, rescanMs: pollMs, signal });
+      let current = known;
+      for (let changes = listen(); ;) {
+        await changes.next();
+        if (signal.aborted) return;
+        // Before it is read: what changes meanwhile wakes the wait that follows.
+        changes = listen();
+        observer.onRead();
+        try {
+          const pair = await read();
+          if (!signal.aborted && !samePair(pair, current)) observer.onChange((current = pair));
+        } catch (error) {
+          if (!signal.aborted) observer.onError(asError(error));
+          changes.within(Math.min(retryMs, pollMs));
+        }
       }
     },
   };
@@ -62,81 +68,5 @@ async function readPair(certificateFile: string, keyFile: string): Promise<Certi
     throw new RuntimeError('CertificateFailed', `the certificate cannot be read: ${asError(error).message}`, {
       cause: error,
     });
-  }
-}
-
-interface Following {
-  readonly read: () => Promise<CertificatePair>;
-  readonly known: CertificatePair;
-  readonly observer: CertificateObserver;
-  readonly pollMs: number;
-  readonly clock: Clock;
-  readonly changes: FolderChanges;
-  readonly signal: AbortSignal;
-}
-
-async function follow({ read, known, observer, pollMs, clock, changes, signal }: Following): Promise<void> {
-  let current = known;
-  let waitMs = pollMs;
-  for (;;) {
-    await changes.within(waitMs, clock);
-    await sleep(clock, settleMs, signal);
-    changes.forget();
-    waitMs = pollMs;
-    observer.onRead();
-    try {
-      const pair = await read();
-      if (signal.aborted) throw abortError(signal);
-      if (!samePair(pair, current)) observer.onChange((current = pair));
-    } catch (error) {
-      if (signal.aborted) throw abortError(signal);
-      observer.onError(asError(error));
-      waitMs = Math.min(retryMs, pollMs);
-    }
-  }
-}
-
-/** Says when something in a folder changed. Where it cannot, nobody is told and the clock has to do. */
-class FolderChanges {
-  readonly #signal: AbortSignal;
-  #watcher: FSWatcher | undefined;
-  #hasChanged = false;
-  #wake: (() => void) | undefined;
-
-  constructor(folder: string, signal: AbortSignal) {
-    this.#signal = signal;
-    try {
-      this.#watcher = watch(folder, { persistent: false }, () => {
-        this.#hasChanged = true;
-        this.#wake?.();
-      });
-      this.#watcher.on('error', () => this.close());
-    } catch {
-      // The folder cannot be watched here: it is looked at by the clock.
-    }
-  }
-
-  /** Resolves at a change that was not forgotten, or after this time. Rejects with Aborted. */
-  async within(timeMs: number, clock: Clock): Promise<void> {
-    if (this.#hasChanged) return;
-    const woken = new AbortController();
-    this.#wake = () => woken.abort();
-    const either = AbortSignal.any([this.#signal, woken.signal]);
-    try {
-      await sleep(clock, timeMs, either);
-    } catch (error) {
-      if (this.#signal.aborted) throw error;
-    } finally {
-      this.#wake = undefined;
-    }
-  }
-
-  forget(): void {
-    this.#hasChanged = false;
-  }
-
-  close(): void {
-    this.#watcher?.close();
-    this.#watcher = undefined;
   }
 }

@@ -39,7 +39,7 @@ export class Checker {
     this.#trace.note(`${hold.process.name} has ${hold.cluster}, token ${hold.ownership.token}`);
     // Rights that have ended for good need not be looked at again.
     const others = (this.#holds.get(hold.cluster) ?? []).filter(
-      ({ ownership, process }) => !ownership.signal.aborted && !process.isDead,
+      (one) => !one.process.isDead && (!one.ownership.signal.aborted || passes(one)),
     );
     this.#holds.set(hold.cluster, [...others, hold]);
   }

@@ -3,9 +3,9 @@
 import { chance, pick } from '@hangar/core';
 import { peerLeasePrefix, ringLeaseName } from '../leases.ts';
 import { defaultTimings } from '../timings.ts';
+import { group } from './group.ts';
 import type { Peer } from './peer.ts';
 import type { FaultKind } from './profile.ts';
-import { group } from './world.ts';
 import type { World } from './world.ts';
 
 const peersMax = 5;

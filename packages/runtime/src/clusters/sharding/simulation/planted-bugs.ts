@@ -14,6 +14,8 @@ import type { Member } from '../ring.ts';
 
 export interface PlantedBug {
   readonly name: string;
+  /** A seed at which it was found, if that took many: looked at first. */
+  readonly near?: number;
   readonly protocol?: Partial<Protocol>;
   leases?(leases: Leases): Leases;
   claim?(claim: Claim): Claim;
@@ -29,11 +31,12 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'validity-from-the-answer',
+    near: 89,
     protocol: {
       validUntilMs: ({ answeredMs }, timings) => protocol.validUntilMs({ sentMs: answeredMs, answeredMs }, timings),
     },
   },
-  { name: 'no-margin', protocol: { validUntilMs: ({ sentMs }, { leaseMs }) => sentMs + leaseMs } },
+  { name: 'no-margin', near: 105, protocol: { validUntilMs: ({ sentMs }, { leaseMs }) => sentMs + leaseMs } },
   {
     name: 'one-failure-is-the-end',
     protocol: { validUntilMs: ({ sentMs }, { renewEveryMs }) => sentMs + renewEveryMs + 200 },
@@ -47,6 +50,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'late-is-over',
+    near: 112,
     protocol: {
       isOver(member, observer) {
         const peer = observer.view.peers.get(member.name);
@@ -54,16 +58,20 @@ export const plantedBugs: readonly PlantedBug[] = [
       },
     },
   },
-  { name: 'declared-dead-unconditionally', leases: (leases) => ({ ...leasesAs(leases), write: writeAnyway(leases) }) },
-  { name: 'deleted-is-over', protocol: { isOver: overWhenDeleted } },
-  { name: 'name-taken-at-once', protocol: { mayTakeName: () => true } },
+  {
+    name: 'declared-dead-unconditionally',
+    near: 58,
+    leases: (leases) => ({ ...leasesAs(leases), write: writeAnyway(leases) }),
+  },
+  { name: 'deleted-is-over', near: 27, protocol: { isOver: overWhenDeleted } },
+  { name: 'name-taken-at-once', near: 10, protocol: { mayTakeName: () => true } },
   { name: 'epoch-off-by-one', protocol: { mayActOn: (epoch, entry) => epoch < entry.epoch } },
   { name: 'draining-is-ignored', protocol: { isDraining: () => false } },
   { name: 'history-is-forgotten', leases: (leases) => altered(leases, withoutHistory) },
   { name: 'nobody-acknowledges', leases: (leases) => altered(leases, withoutAcknowledgement) },
   { name: 'nobody-is-ever-late', protocol: { isLate: () => false } },
   { name: 'a-check-without-time', protocol: { elapsedMs: () => 0 } },
-  { name: 'sleep-is-not-time', protocol: { elapsedMs: (monotonicMs) => monotonicMs } },
+  { name: 'sleep-is-not-time', near: 27, protocol: { elapsedMs: (monotonicMs) => monotonicMs } },
   { name: 'tokens-stand-still', protocol: { tokenOf: () => 1 } },
   { name: 'tokens-of-the-process', protocol: { tokenOf: ({ members }) => members.length } },
 ];

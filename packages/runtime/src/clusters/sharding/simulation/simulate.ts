@@ -19,8 +19,10 @@ export async function simulate(seed: number, bug: PlantedBug = noBug): Promise<S
   return { seed, violation: trace.violation, trace, dispatches: checker.dispatches };
 }
 
-/** The first seed at which a bug shows; undefined when it does not within the limit. */
+/** A seed at which a bug shows, the first one unless it is known where; undefined when it does not within the limit. */
 export async function find(bug: PlantedBug, seedsMax: number): Promise<SeedReport | undefined> {
+  const near = bug.near === undefined ? undefined : await simulate(bug.near, bug);
+  if (near?.violation) return near;
   for (let seed = 0; seed < seedsMax; seed++) {
     const report = await simulate(seed, bug);
     if (report.violation) return report;

@@ -3,22 +3,13 @@ import { describe, test } from 'node:test';
 import { plantedBugs } from './planted-bugs.ts';
 import { find, simulate } from './simulate.ts';
 
-test('two hundred worlds of faults violate nothing', async () => {
-  for (let seed = 0; seed < 200; seed++) {
+test('one hundred and fifty worlds of faults violate nothing, and everything that can happen does', async () => {
+  const diary: string[] = [];
+  for (let seed = 0; seed < 150; seed++) {
     const { violation, trace } = await simulate(seed);
     assert.equal(violation, undefined, `seed ${seed}\n${trace.until(violation?.line ?? 0, 40).join('\n')}`);
+    diary.push(...trace.lines);
   }
-});
-
-test('a seed is the same world every time, and another seed another one', async () => {
-  const [first, again, other] = [await simulate(3), await simulate(3), await simulate(4)];
-  assert.deepEqual(again.trace.lines, first.trace.lines);
-  assert.notDeepEqual(other.trace.lines, first.trace.lines);
-});
-
-test('worlds differ in kind: everything that can happen does', async () => {
-  let diary = '';
-  for (let seed = 0; seed < 60; seed++) diary += (await simulate(seed)).trace.lines.join('\n');
   for (const happening of [
     ': stop ',
     ': sleep ',
@@ -38,8 +29,17 @@ test('worlds differ in kind: everything that can happen does', async () => {
     'has left',
     'could not renew in time',
   ]) {
-    assert.ok(diary.includes(happening), happening);
+    assert.ok(
+      diary.some((line) => line.includes(happening)),
+      happening,
+    );
   }
+});
+
+test('a seed is the same world every time, and another seed another one', async () => {
+  const [first, again, other] = [await simulate(3), await simulate(3), await simulate(4)];
+  assert.deepEqual(again.trace.lines, first.trace.lines);
+  assert.notDeepEqual(other.trace.lines, first.trace.lines);
 });
 
 describe('a planted bug is found within 300 seeds', () => {

@@ -12,6 +12,7 @@ import { defaultTimings } from '../timings.ts';
 import { checkBalance } from './check-balance.ts';
 import { Checker } from './checker.ts';
 import { disturb } from './faults.ts';
+import { group } from './group.ts';
 import { ModelServer } from './model-server.ts';
 import { Peer } from './peer.ts';
 import type { PeerProcess } from './peer-process.ts';
@@ -20,7 +21,6 @@ import { drawProfile } from './profile.ts';
 import type { Profile } from './profile.ts';
 import { Trace } from './trace.ts';
 
-export const group = 'sim';
 /** Declared dead, drained, told: with room for requests that time out. */
 const recoveryMs = defaultTimings.leaseMs + 12_000;
 

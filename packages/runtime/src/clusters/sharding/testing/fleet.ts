@@ -1,10 +1,14 @@
-/** Peers that share clusters on a real API server in this process, in virtual time; and who holds what. */
+/**
+ * Peers that share clusters on a real API server in this process, in virtual time, each with a connection that can be made to fail;
+ * and who holds what. Whenever a cluster is acquired it is checked that no other peer may work on it.
+ */
 
+import { strict as assert } from 'node:assert';
+import { RestClient } from '@hangar/client';
 import { seededRandom } from '@hangar/core';
-import { Scheduler } from '@hangar/core/simulation';
-import type { Client } from '@hangar/client';
-import { startTestCluster } from '@hangar/testkit';
-import type { TestCluster } from '@hangar/testkit';
+import { faultyTransport, startTestCluster, virtualClock } from '@hangar/testkit';
+import type { FaultyTransport, TestCluster, VirtualClock } from '@hangar/testkit';
+import { MetricsRegistry } from '../../../metrics/registry.ts';
 import type { DiscoveredCluster, Ownership } from '../../contract.ts';
 import { ShardCoordinator } from '../shard-coordinator.ts';
 import type { ShardCoordinatorOptions } from '../shard-coordinator.ts';
@@ -14,38 +18,53 @@ export type FleetCluster = Pick<DiscoveredCluster, 'name' | 'labels' | 'weight'>
 export const clustersNamed = (count: number): FleetCluster[] =>
   Array.from({ length: count }, (_, i) => ({ name: `cluster-${i}` }));
 
+export type FleetPeerOptions = Omit<ShardCoordinatorOptions, 'client' | 'metrics' | 'clock' | 'random'>;
+
 /** One process: its coordinator, and the clusters that it was given. */
 export class FleetPeer {
-  readonly name: string;
   readonly coordinator: ShardCoordinator;
+  readonly metrics = new MetricsRegistry();
+  readonly faults: FaultyTransport;
   readonly held = new Map<string, Ownership>();
-  /** Since when it has had everything that it has. */
-  lastAcquiredMs = -Infinity;
-  /** How long each cluster takes to come to rest. */
-  drainMs = 0;
-  readonly #clock: Scheduler;
+  /** How long a cluster takes to come to rest. */
+  drainMs: (cluster: string) => number = () => 0;
+  readonly #fleet: Fleet;
   readonly #stop = new AbortController();
   readonly #unfollow = new Map<string, () => void>();
   #done: Promise<void> = Promise.resolve();
 
-  constructor(clock: Scheduler, options: ShardCoordinatorOptions) {
-    this.#clock = clock;
-    this.name = options.peer ?? '';
-    this.coordinator = new ShardCoordinator(options);
+  constructor(fleet: Fleet, options: FleetPeerOptions, seed: number) {
+    const { clock, server } = fleet;
+    this.#fleet = fleet;
+    this.faults = faultyTransport(server.transportOf(), { clock });
+    const client = new RestClient(this.faults, { clock, random: seededRandom(seed), retry: false });
+    this.coordinator = new ShardCoordinator({
+      ...options,
+      client,
+      metrics: this.metrics,
+      clock,
+      random: seededRandom(seed + 1),
+    });
   }
 
   follow(cluster: FleetCluster): void {
     const { name } = cluster;
+    const { clock, peers } = this.#fleet;
     const unfollow = this.coordinator.follow(cluster, {
       acquired: (ownership) => {
+        for (const other of peers) {
+          if (other === this || other.group !== this.group) continue;
+          assert.equal(other.held.get(name)?.remainingMs() ?? 0, 0, `${name} is held twice`);
+        }
         this.held.set(name, ownership);
-        this.lastAcquiredMs = this.#clock.monotonicMs();
         ownership.signal.addEventListener('abort', () => this.held.delete(name), { once: true });
       },
-      released: () => new Promise((resolve) => this.#clock.after(this.drainMs, resolve)),
+      released: () => new Promise((resolve) => clock.after(this.drainMs(name), resolve)),
     });
     this.#unfollow.set(name, unfollow);
   }
+
+  group = '';
 
   unfollow(name: string): void {
     this.#unfollow.get(name)?.();
@@ -56,48 +75,63 @@ export class FleetPeer {
     this.#done = this.coordinator.run(this.#stop.signal);
   }
 
+  /** In good order. */
   stop(): Promise<void> {
     this.#stop.abort();
     return this.#done;
   }
+
+  /** As the others see it: dead. */
+  cut(): void {
+    this.faults.hang();
+    this.faults.silenceWatches();
+  }
+
+  /** Of a metric of this process; NaN: there is none. */
+  metric(name: string): number {
+    return Number(new RegExp(`^hangar_shard_${name}{.*} (.*)$`, 'm').exec(this.metrics.text())?.[1]);
+  }
 }
 
 export class Fleet implements AsyncDisposable {
-  readonly clock: Scheduler;
+  readonly clock: VirtualClock;
   readonly server: TestCluster;
-  readonly peers: FleetPeer[] = [];
   readonly clusters: readonly FleetCluster[];
+  readonly peers: FleetPeer[] = [];
 
-  constructor(clock: Scheduler, server: TestCluster, clusters: readonly FleetCluster[]) {
+  constructor(clock: VirtualClock, server: TestCluster, clusters: readonly FleetCluster[]) {
     this.clock = clock;
     this.server = server;
     this.clusters = clusters;
   }
 
   static async open(clusters: readonly FleetCluster[], seed = 1): Promise<Fleet> {
-    const clock = new Scheduler(seededRandom(seed));
-    return new Fleet(clock, await startTestCluster({ clock, random: seededRandom(seed + 1) }), clusters);
+    const clock = virtualClock({ seed });
+    return new Fleet(clock, await startTestCluster({ clock, random: seededRandom(seed) }), clusters);
   }
 
-  /** Follows all clusters and runs. */
-  start(options: Omit<ShardCoordinatorOptions, 'client'> & { readonly client?: Client }): FleetPeer {
-    const { clock, server } = this;
-    const random = seededRandom(1_000 + this.peers.length);
-    const peer = new FleetPeer(clock, { client: server.client, clock, random, ...options });
+  /** A process that follows all clusters and runs. */
+  start(options: FleetPeerOptions, { latencyMs = 0 } = {}): FleetPeer {
+    const peer = new FleetPeer(this, options, 1_000 + 10 * this.peers.length);
+    peer.group = options.group ?? 'default';
+    if (latencyMs > 0) peer.faults.delay(latencyMs);
     this.peers.push(peer);
     for (const cluster of this.clusters) peer.follow(cluster);
     peer.start();
     return peer;
   }
 
-  /** Lets time pass until it holds; fails after `withinMs`. */
-  async until(holds: () => boolean, withinMs: number, stepMs = 10): Promise<number> {
+  /** Peers x-0, x-1, …, once they have shared everything. */
+  async startShared(count: number, options: Partial<FleetPeerOptions> = {}): Promise<FleetPeer[]> {
+    const peers = Array.from({ length: count }, (_, i) => this.start({ ...options, peer: `x-${i}` }));
+    await this.clock.until(() => this.isShared(peers) && peers.every(({ held }) => held.size > 0));
+    return peers;
+  }
+
+  /** How long it takes in virtual time; fails after `withinMs`. */
+  async until(isSo: () => boolean, withinMs = 30_000): Promise<number> {
     const startedMs = this.clock.monotonicMs();
-    while (!holds()) {
-      const passedMs = this.clock.monotonicMs() - startedMs;
-      if (passedMs > withinMs) throw new Error(`not within ${withinMs} ms: ${holds.toString()}`);
-      await this.clock.advance(stepMs);
-    }
+    await this.clock.until(isSo, { withinMs });
     return this.clock.monotonicMs() - startedMs;
   }
 
@@ -108,6 +142,7 @@ export class Fleet implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    for (const { faults } of this.peers) faults.heal();
     await this.clock.run(Promise.all(this.peers.map((peer) => peer.stop())));
     await this.server[Symbol.asyncDispose]();
   }

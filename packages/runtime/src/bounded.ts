@@ -7,25 +7,28 @@ import type { Clock } from '@hangar/core';
 export interface Bound {
   readonly clock: Clock;
   readonly timeoutMs: number;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Rejects with `TimedOut` or `Aborted` even when the work never ends. */
-export function bounded<T>({ clock, timeoutMs, signal }: Bound, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  if (signal.aborted) return Promise.reject(abortError(signal));
+export function bounded<T>(
+  { clock, timeoutMs, signal }: Bound,
+  work: (signal: AbortSignal) => Promise<T> | T,
+): Promise<T> {
+  if (signal?.aborted) return Promise.reject(abortError(signal));
   return new Promise<T>((resolve, reject) => {
     const request = new AbortController();
     const end = (settle: () => void): void => {
       timer.cancel();
-      signal.removeEventListener('abort', onAbort);
+      signal?.removeEventListener('abort', onAbort);
       settle();
       request.abort();
     };
-    const onAbort = (): void => end(() => reject(abortError(signal)));
+    const onAbort = (): void => end(() => reject(abortError(signal!)));
     const timer = clock.after(timeoutMs, () =>
       end(() => reject(new ClientError('TimedOut', `no answer within ${timeoutMs} ms`))),
     );
-    signal.addEventListener('abort', onAbort, { once: true });
+    signal?.addEventListener('abort', onAbort, { once: true });
     Promise.try(work, request.signal).then(
       (value) => end(() => resolve(value)),
       (error: unknown) => end(() => reject(error)),

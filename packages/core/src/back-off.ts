@@ -1,6 +1,6 @@
 /** How long to wait after failures in a row: doubling, bounded, and never the same for two that failed together. */
 
-import type { Random } from '@hangar/core';
+import type { Random } from './random.ts';
 
 export interface BackOff {
   readonly baseMs: number;

@@ -26,7 +26,9 @@ export class FolderChanges {
   readonly #watchers: { close(): void }[] = [];
   #timer: Timer;
   #hasChanged = false;
+  #isOver = false;
   readonly #finish = (): void => {
+    this.#isOver = true;
     this.#timer.cancel();
     this.#signal.removeEventListener('abort', this.#finish);
     for (const watcher of this.#watchers.splice(0)) watcher.close();
@@ -40,6 +42,13 @@ export class FolderChanges {
     signal.addEventListener('abort', this.#finish, { once: true });
     if (signal.aborted) this.#finish();
     else for (const one of folders) this.#watch(one);
+  }
+
+  /** Nor does it wait longer than this from now on. */
+  within(waitMs: number): void {
+    if (this.#hasChanged || this.#isOver) return;
+    this.#timer.cancel();
+    this.#timer = this.#clock.after(waitMs, this.#finish);
   }
 
   /** Resolves when there was a change, it is time, or the signal fired. Nothing is left then. */

@@ -1,6 +1,8 @@
+import { setField } from './fields.ts';
+
 /**
  * A copy of decoded JSON: objects, arrays, strings, numbers, booleans, null, and nothing else. Many times as fast as
- * `structuredClone`, which has to think of everything (see object-store.bench.ts).
+ * `structuredClone`, which has to think of everything (see cache/object-store.bench.ts).
  *
  * However deep it is: kube-apiserver takes objects of ten thousand levels, more than the stack has room for, and whoever may write
  * one must not thereby stop those who read it.
@@ -20,18 +22,10 @@ function cloneObject(value: object): unknown {
   const copy: Record<string, unknown> = {};
   for (const name in value) {
     const field = (value as Record<string, unknown>)[name];
-    set(copy, name, typeof field === 'object' && field !== null ? cloneObject(field) : field);
+    setField(copy, name, typeof field === 'object' && field !== null ? cloneObject(field) : field);
   }
   return copy;
 }
-
-function set(object: Record<string, unknown>, name: string, value: unknown): void {
-  // As a field: by assignment it would be the prototype.
-  if (name === '__proto__') Object.defineProperty(object, name, { value, ...plainField });
-  else object[name] = value;
-}
-
-const plainField = { enumerable: true, configurable: true, writable: true };
 
 function cloneItems(items: readonly unknown[]): unknown[] {
   const copy = Array.from<unknown>({ length: items.length });
@@ -52,7 +46,7 @@ function cloneDeep(value: object): object {
     for (const [name, field] of Object.entries(from)) {
       const copy: unknown = typeof field === 'object' && field !== null ? emptyOf(field) : field;
       if (copy !== field) left.push([field as object, copy as object]);
-      set(to as Record<string, unknown>, name, copy);
+      setField(to as Record<string, unknown>, name, copy);
     }
   }
   return root;

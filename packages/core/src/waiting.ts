@@ -1,13 +1,18 @@
-/** Waiting that ends: for what may hang, may come too late, or may throw where it should reject. */
+/** Waiting that ends: for what may hang, may come too late, or may throw where it should reject. Giving up ends the waiting, not the work. */
 
-import { abortError } from '@hangar/core';
-import type { Clock } from '@hangar/core';
+import type { Clock } from './clock.ts';
+import { abortError } from './errors.ts';
 
 /**
  * What the promise brings, or a rejection with `Aborted` as soon as the signal fires, whether or not the promise ever settles.
  * What it brings after that goes to `late`; how it fails after that is nobody's concern.
  */
-export function orAborted<T>(promise: Promise<T>, signal: AbortSignal, late?: (value: T) => void): Promise<T> {
+export function orAborted<T>(
+  promise: Promise<T>,
+  signal: AbortSignal | undefined,
+  late?: (value: T) => void,
+): Promise<T> {
+  if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {
     let isOver = signal.aborted;
     const onAbort = (): void => {

@@ -1,0 +1,3 @@
+/** What all peers of a simulated world share. */
+
+export const group = 'sim';
