@@ -17,6 +17,10 @@ const benches: Record<string, { what: string; run: () => Promise<{ run(options: 
     what: 'virtual control planes by the thousand, beside one kube-apiserver for each and kcp',
     run: () => import('./tenants/main.ts'),
   },
+  runtime: {
+    what: 'operators: client, reconciles, a thousand clusters in one process, clusters shared by several',
+    run: () => import('./runtime/main.ts'),
+  },
 };
 
 const [name = '', ...options] = process.argv.slice(2);

@@ -1,0 +1,13 @@
+/** What a process takes of the machine's memory. In megabytes of 10⁶ bytes, as the bars are. */
+
+import { readFileSync } from 'node:fs';
+
+const kib = (pid: number, field: string): number =>
+  Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]);
+
+export const megabytes = (bytes: number): number => bytes / 1e6;
+
+export const residentMb = (pid: number): number => megabytes(kib(pid, 'VmRSS') * 1024);
+
+/** The most that it ever had. */
+export const peakMb = (pid: number): number => megabytes(kib(pid, 'VmHWM') * 1024);

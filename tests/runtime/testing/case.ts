@@ -1,0 +1,9 @@
+/** One behaviour of the runtime, the same on every server. Each has a namespace of its own. */
+
+import type { Ground } from './ground.ts';
+
+export interface Case {
+  /** A sentence. */
+  readonly name: string;
+  run(ground: Ground): Promise<void>;
+}
