@@ -106,7 +106,7 @@ const expected: [field: string, line: string][] = [
   ['ports', 'ports?: (number | string)[];'],
   ['matrix', 'matrix?: (number | null)[][];'],
   ['choices', "choices?: ('a | b' | '(c')[];"],
-  ['only', "only?: 'a | b'[];"],
+  ['sole', "sole?: 'a | b'[];"],
   ['nullables', 'nullables?: (WidgetSpecNullablesItem | null)[];'],
   ['labels', 'labels?: Record<string, string>;'],
   ['nested', 'nested?: Record<string, WidgetSpecNestedValue>;'],

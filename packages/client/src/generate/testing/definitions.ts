@@ -81,7 +81,7 @@ export const everything = definition(
       'dashed-name': { type: 'string' },
       '1st': { type: 'string' },
       choices: { type: 'array', items: { type: 'string', enum: ['a | b', '(c'] } },
-      only: { type: 'array', items: { type: 'string', enum: ['a | b'] } },
+      sole: { type: 'array', items: { type: 'string', enum: ['a | b'] } },
       nullables: { type: 'array', items: { type: 'object', nullable: true, properties: { a: { type: 'string' } } } },
     },
   }),
