@@ -142,6 +142,15 @@ async function settled(check: () => Promise<boolean>): Promise<void> {
   assert.fail('in vain');
 }
 
+/** Until the server puts Joe's request for this path where the schema says. */
+async function followed(server: Server, path: string, schemaName: string): Promise<void> {
+  await settled(async () => {
+    const names = await namesByUid(server);
+    const { headers } = await server.request('GET', path, { token: 'joe' });
+    return names.get(headers['x-kubernetes-pf-flowschema-uid'] as string) === schemaName;
+  });
+}
+
 type Answer = Awaited<ReturnType<InProcessServer['request']>>;
 
 /** The level has one seat: of many at once some find none, unless by chance they come one after the other. */
@@ -156,6 +165,7 @@ async function refused(server: Server): Promise<Answer> {
 }
 
 test('every user and request belongs where a real kube-apiserver says, with the default objects', async () => {
+  for (const server of [real, hangar]) await followed(server, '/nowhere', 'global-default');
   assert.deepEqual(await classification(hangar), await classification(real));
 });
 
@@ -170,6 +180,8 @@ test('and with others, after they were written', async () => {
         assert.equal(status, 201, body.toString());
       }
     }
+    // The last that was written.
+    await followed(server, '/nowhere', 'paths');
     await refused(server);
   }
   assert.deepEqual(await classification(hangar), await classification(real));
