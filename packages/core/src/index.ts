@@ -15,7 +15,7 @@ export { Failpoints } from './failpoints.ts';
 export type { FailpointAction } from './failpoints.ts';
 export { lazy } from './lazy.ts';
 export { BoundedQueue } from './queue.ts';
-export { chance, pick, seededRandom, systemRandom } from './random.ts';
+export { chance, pick, seededRandom, systemRandom, uuid } from './random.ts';
 export type { Random } from './random.ts';
 export { systemTransport } from './transport.ts';
 export type { Address, Listener, Transport } from './transport.ts';

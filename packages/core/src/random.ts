@@ -34,6 +34,15 @@ function fromPool(length: number): Uint8Array {
   return taken;
 }
 
+/** A random UUID (version 4). */
+export function uuid(random: Random): string {
+  const bytes = Buffer.from(random.bytes(16));
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
 /** True with probability `p`. */
 export function chance(random: Random, p: number): boolean {
   return random.fraction() < p;

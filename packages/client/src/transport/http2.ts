@@ -149,7 +149,6 @@ export class Http2Connection implements Connection {
 /** What one request says, most others have said: only what differs is encoded again. */
 class EncodedFields {
   readonly #known = new Map<string, { readonly value: string; readonly text: string }>();
-  #last: { readonly headers: Headers; readonly text: string } | undefined;
 
   get(name: string, value: string): string {
     const known = this.#known.get(name);
@@ -160,10 +159,8 @@ class EncodedFields {
   }
 
   all(headers: Headers): string {
-    if (this.#last?.headers === headers) return this.#last.text;
     let text = '';
     for (const [name, value] of headers) text += this.get(name, value);
-    this.#last = { headers, text };
     return text;
   }
 }

@@ -7,6 +7,7 @@ import { ClientError, keyOf } from '@hangar/client';
 import type { ApiObject, Client, Kind, ObjectKey } from '@hangar/client';
 import type { ClusterName } from '../cluster.ts';
 import { RuntimeError } from '../errors.ts';
+import { inTurns } from '../in-turns.ts';
 import { clusterOf, withoutCluster } from './cluster-of.ts';
 import type { EventHandler, InformerHealth, InformerOptions, Registration } from './contract.ts';
 import type { Indexes } from './indexes.ts';
@@ -18,7 +19,7 @@ import { Replica } from './replica.ts';
 import type { ReplicaOptions } from './replica.ts';
 import { sourceOf } from './source.ts';
 import type { Transform } from './transforms.ts';
-import { inTurns, keeper } from './world.ts';
+import { keeper } from './world.ts';
 import type { CacheWorld } from './world.ts';
 
 export interface FleetInformerOptions<T extends ApiObject> {
@@ -122,11 +123,11 @@ export class FleetInformer<T extends ApiObject> implements ReflectorTarget<T, Pl
     const isInitial = !this.hasSynced;
     const there = new Set<T>();
     const put = ({ cluster, object }: Placed<T>): void => void there.add(this.#made(cluster).put(object, isInitial));
-    if (!(await inTurns(clock, objects, signal, put))) return;
+    if (!(await inTurns({ clock, signal }, objects, put))) return;
     const removeGone = ({ cluster, object }: Placed<T>): void => {
       if (!there.has(object)) this.#remove(cluster, keyOf(object));
     };
-    if (!(await inTurns(clock, this.#all(), signal, removeGone)) || !isInitial) return;
+    if (!(await inTurns({ clock, signal }, this.#all(), removeGone)) || !isInitial) return;
     this.#synced.open();
     for (const replica of this.#replicas.values()) replica.informerSynced();
   }

@@ -3,6 +3,7 @@
 import { keyOf } from '@hangar/client';
 import type { ApiObject, Client, Kind, ObjectKey } from '@hangar/client';
 import { RuntimeError } from '../errors.ts';
+import { inTurns } from '../in-turns.ts';
 import type { EventHandler, Informer, InformerHealth, InformerOptions, Registration } from './contract.ts';
 import type { Indexes } from './indexes.ts';
 import { Latch } from './latch.ts';
@@ -11,7 +12,7 @@ import type { ReflectorTarget } from './reflector.ts';
 import { Replica } from './replica.ts';
 import { sourceOf } from './source.ts';
 import type { Transform } from './transforms.ts';
-import { inTurns, keeper } from './world.ts';
+import { keeper } from './world.ts';
 import type { CacheWorld } from './world.ts';
 
 export interface ClusterInformerOptions<T extends ApiObject> {
@@ -112,11 +113,11 @@ export class ClusterInformer<T extends ApiObject> implements Informer<T> {
         const { clock } = this.#world;
         const there = new Set<T>();
         const put = (object: T): void => void there.add(replica.put(object, !isLoaded));
-        if (!(await inTurns(clock, objects, signal, put))) return;
+        if (!(await inTurns({ clock, signal }, objects, put))) return;
         const removeGone = (object: T): void => {
           if (!there.has(object)) replica.remove(keyOf(object));
         };
-        if (!(await inTurns(clock, replica.store.all(namespace), signal, removeGone))) return;
+        if (!(await inTurns({ clock, signal }, replica.store.all(namespace), removeGone))) return;
         if (!isLoaded) this.#loaded();
         isLoaded = true;
       },

@@ -1,7 +1,7 @@
 /** What all informers of a cache have in common. */
 
 import type { ApiObject, Kind } from '@hangar/client';
-import { asError, breathe, systemClock, systemRandom } from '@hangar/core';
+import { asError, systemClock, systemRandom } from '@hangar/core';
 import type { Clock, Logger, Random } from '@hangar/core';
 import type { Transform } from './transforms.ts';
 import type { CacheOptions } from './cache-options.ts';
@@ -47,23 +47,4 @@ export function keeper<T extends ApiObject>(
     if (kept !== undefined) strings.share(kind, kept);
     return kept;
   };
-}
-
-const atOnce = 500;
-
-/** Lets input and output through now and then. Stops, with false, when the signal fires meanwhile. */
-export async function inTurns<T>(
-  clock: Clock,
-  items: Iterable<T>,
-  signal: AbortSignal,
-  each: (item: T) => void,
-): Promise<boolean> {
-  let count = 0;
-  for (const item of items) {
-    each(item);
-    if (++count % atOnce !== 0) continue;
-    await breathe(clock);
-    if (signal.aborted) return false;
-  }
-  return true;
 }

@@ -7,6 +7,7 @@
 import { asError, breathe, sleep } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import type { ClusterName } from '../cluster.ts';
+import { inTurns } from '../in-turns.ts';
 import type { RequestLike } from './options.ts';
 
 export interface LocalReplayOptions {
@@ -56,10 +57,8 @@ export class LocalReplay {
 
   async #read(clusters: ReadonlySet<ClusterName>): Promise<void> {
     const { clock, everything, enqueue } = this.#options;
-    let steps = 0;
-    for (const request of everything()) {
-      if (++steps % stepsPerTurn === 0) await breathe(clock);
+    await inTurns({ clock, atOnce: stepsPerTurn }, everything(), (request) => {
       if (request.cluster !== undefined && clusters.has(request.cluster)) enqueue(request);
-    }
+    });
   }
 }

@@ -4,6 +4,7 @@
  */
 
 import type { Client } from '@hangar/client';
+import { uuid } from '@hangar/core';
 import type { Logger, Random } from '@hangar/core';
 import type { Cluster } from '../cluster.ts';
 import type { ReconcileContext, Request } from './reconcile.ts';
@@ -76,13 +77,4 @@ export class Run implements ReconcileContext {
     this.#abortReason = reason ?? new DOMException('aborted', 'AbortError');
     this.#abort?.abort(this.#abortReason);
   }
-}
-
-function uuid(random: Random): string {
-  const bytes = random.bytes(16);
-  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-  return Buffer.from(bytes)
-    .toString('hex')
-    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }

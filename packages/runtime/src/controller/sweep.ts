@@ -8,6 +8,7 @@
 
 import { asError, breathe } from '@hangar/core';
 import type { Clock } from '@hangar/core';
+import { inTurns } from '../in-turns.ts';
 
 export interface SweepOptions<T> {
   readonly clock: Clock;
@@ -25,7 +26,7 @@ export class Sweep<T> {
   /** Of the pass that is to come; undefined: nobody asked for one. */
   #priority: number | undefined;
   #isRunning = false;
-  #isStopped = false;
+  readonly #stopped = new AbortController();
 
   constructor(options: SweepOptions<T>) {
     this.#options = options;
@@ -34,12 +35,12 @@ export class Sweep<T> {
   /** Does nothing of it before it returns. */
   ask(priority: number): void {
     this.#priority = Math.max(priority, this.#priority ?? -Infinity);
-    if (!this.#isRunning && !this.#isStopped) void this.#run();
+    if (!this.#isRunning && !this.#stopped.signal.aborted) void this.#run();
   }
 
   /** At once and for good. */
   stop(): void {
-    this.#isStopped = true;
+    this.#stopped.abort();
   }
 
   /** Never rejects. */
@@ -47,7 +48,7 @@ export class Sweep<T> {
     const { clock, onFailure } = this.#options;
     this.#isRunning = true;
     await breathe(clock);
-    while (this.#priority !== undefined && !this.#isStopped) {
+    while (this.#priority !== undefined && !this.#stopped.signal.aborted) {
       const priority = this.#priority;
       this.#priority = undefined;
       try {
@@ -61,11 +62,7 @@ export class Sweep<T> {
 
   async #pass(priority: number): Promise<void> {
     const { clock, everything, each } = this.#options;
-    let steps = 0;
-    for (const one of everything()) {
-      if (++steps % stepsPerTurn === 0) await breathe(clock);
-      if (this.#isStopped) return;
-      each(one, priority);
-    }
+    const { signal } = this.#stopped;
+    await inTurns({ clock, signal, atOnce: stepsPerTurn }, everything(), (one) => each(one, priority));
   }
 }

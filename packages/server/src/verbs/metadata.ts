@@ -2,6 +2,7 @@
 
 import { badRequest, formatTime } from '@hangar/api';
 import type { KubeObject, OwnerReference } from '@hangar/api';
+import { uuid } from '@hangar/core';
 import type { Clock, Random } from '@hangar/core';
 import { namespaceOf, warn } from './call.ts';
 import type { Call } from './call.ts';
@@ -21,22 +22,13 @@ export function wipeSystemFields(object: KubeObject): void {
 }
 
 export function fillSystemFields(object: KubeObject, clock: Clock, random: Random): void {
-  object.metadata.uid = newUid(random);
+  object.metadata.uid = uuid(random);
   object.metadata.creationTimestamp = timestamp(clock);
 }
 
 /** To the second, as all timestamps of metadata are. */
 export const timestamp = (clock: Clock, plusSeconds = 0): string =>
   formatTime(Math.floor(clock.now() / 1_000) + plusSeconds, 'second')!;
-
-/** A random UUID (version 4). */
-export function newUid(random: Random): string {
-  const bytes = Buffer.from(random.bytes(16));
-  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-  const hex = bytes.toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
-}
 
 /** The path's namespace counts; an object that says another one is refused. */
 export function settleNamespace(call: Call, object: KubeObject): void {

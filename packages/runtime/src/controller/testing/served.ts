@@ -9,6 +9,7 @@ import type { Cluster, ClusterName } from '../../cluster.ts';
 import type { Engagement } from '../../clusters/contract.ts';
 import { MetricsRegistry } from '../../metrics/registry.ts';
 import { newCluster } from '../../new-cluster.ts';
+import { metricValue } from '../../metrics/testing/metric-value.ts';
 
 /** A server, and what a controller has of it. */
 export interface Served {
@@ -59,13 +60,7 @@ export function servedWorld(): ServedWorld {
       return open(server, name);
     },
     serveAgain: ({ server, cluster }) => open(server, cluster.name),
-    metric(series) {
-      const line = metrics
-        .text()
-        .split('\n')
-        .find((line) => line.startsWith(`${series} `));
-      return line === undefined ? undefined : Number(line.slice(series.length + 1));
-    },
+    metric: (series) => metricValue(metrics, series),
     async [Symbol.asyncDispose]() {
       for (const { caches, ended } of all) {
         caches.abort();

@@ -10,6 +10,7 @@ import type { Controller } from '../controller.ts';
 import { newController } from '../new-controller.ts';
 import type { ControllerOptions } from '../options.ts';
 import { bareCluster } from './bare-cluster.ts';
+import { metricValue } from '../../metrics/testing/metric-value.ts';
 
 export interface TriggeredOptions extends Omit<Partial<ControllerOptions>, 'reconcile'> {
   readonly reconcile: ControllerOptions['reconcile'];
@@ -55,13 +56,7 @@ export async function triggered({ clusters = ['a'], ...options }: TriggeredOptio
     trigger(...names) {
       for (const name of names) controller.trigger({ cluster: clusters[0]!, namespace: 'default', name });
     },
-    metric(series) {
-      const line = metrics
-        .text()
-        .split('\n')
-        .find((line) => line.startsWith(`${series} `));
-      return line === undefined ? undefined : Number(line.slice(series.length + 1));
-    },
+    metric: (series) => metricValue(metrics, series),
     async [Symbol.asyncDispose]() {
       stop.abort();
       if (running) await clock.run(running);

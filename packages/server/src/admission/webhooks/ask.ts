@@ -1,9 +1,8 @@
 /** One question to one webhook: the review is sent, and what comes back is a verdict, a refusal, or a failure. */
 
 import { badRequest } from '@hangar/api';
-import { asError } from '@hangar/core';
+import { asError, uuid } from '@hangar/core';
 import { postReview } from '../../outbound/review-client.ts';
-import { newUid } from '../../verbs/metadata.ts';
 import type { AdmissionRequest } from '../admission.ts';
 import { denied } from './denied.ts';
 import type { Invocation } from './invocation.ts';
@@ -63,7 +62,7 @@ async function verdictOf(
     }
   };
   const client = await step('could not get REST client', () => webhook.client());
-  const uid = newUid(plane.random);
+  const uid = uuid(plane.random);
   const review = reviewOf(uid, version, described, shown);
   const timeoutMs = Math.max(1, Math.min(webhook.timeoutMs, deadlineMs - plane.clock.monotonicMs()));
   const answer = await step('failed to call webhook', () =>

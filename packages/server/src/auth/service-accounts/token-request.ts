@@ -2,7 +2,7 @@
 
 import { badRequest, conflict, invalid, invalidObject, notFound, parseApiVersion, StatusError } from '@hangar/api';
 import type { JsonObject, KubeObject } from '@hangar/api';
-import { lazy } from '@hangar/core';
+import { lazy, uuid } from '@hangar/core';
 import type { Answer } from '../../http/message.ts';
 import { objectAnswer, wantedBy } from '../../objects/answers.ts';
 import { kindReader } from '../../objects/kind-reader.ts';
@@ -11,7 +11,7 @@ import { readPosted } from '../../subresources/posted.ts';
 import { warn } from '../../verbs/call.ts';
 import type { Call } from '../../verbs/call.ts';
 import { admissionRequest } from '../../verbs/admission-request.ts';
-import { newUid, timestamp } from '../../verbs/metadata.ts';
+import { timestamp } from '../../verbs/metadata.ts';
 import type { BoundClaims } from './claims.ts';
 import { find } from './lookup.ts';
 import type { DependedOn } from './lookup.ts';
@@ -64,7 +64,7 @@ export async function issueToken(call: Call): Promise<Answer> {
     name: info.name,
     uid: account.metadata.uid!,
     ...bound,
-    id: newUid(plane.random),
+    id: uuid(plane.random),
     audiences: spec.audiences,
     now: nowSeconds,
     expiresAt: nowSeconds + (extended ?? spec.expirationSeconds),

@@ -6,11 +6,10 @@
 import { annotationErrors, fieldErrorText, isObject, labelErrors, quote, UnclassifiedError } from '@hangar/api';
 import type { JsonObject, KubeObject, ObjectMeta } from '@hangar/api';
 import type { CustomResourceDefinition } from '@hangar/api/crd';
-import { asError } from '@hangar/core';
+import { asError, uuid } from '@hangar/core';
 import type { ControlPlane } from '../../control-plane.ts';
 import { postReview, typeText, webhookClient } from '../../outbound/review-client.ts';
 import type { WebhookClient, WebhookClientConfig } from '../../outbound/review-client.ts';
-import { newUid } from '../../verbs/metadata.ts';
 
 interface StoredConversion {
   readonly webhook?: {
@@ -79,7 +78,7 @@ export class ConversionWebhook {
   ): Promise<readonly unknown[]> {
     const version = this.#reviewVersion;
     if (version === undefined) throw new Error('no supported conversion review versions');
-    const uid = newUid(plane.random);
+    const uid = uuid(plane.random);
     const apiVersion = `apiextensions.k8s.io/${version}`;
     const review: JsonObject = {
       kind: 'ConversionReview',

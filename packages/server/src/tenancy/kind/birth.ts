@@ -4,11 +4,12 @@
  * are free as soon as there is no object with them, whatever becomes of the data.
  */
 
+import { uuid } from '@hangar/core';
 import type { KubeObject } from '@hangar/api';
 import { absent, prefixRange } from '@hangar/store';
 import type { Store, Write } from '@hangar/store';
 import type { Allocation, AllocationContext } from '../../allocation/allocation.ts';
-import { newUid, timestamp } from '../../verbs/metadata.ts';
+import { timestamp } from '../../verbs/metadata.ts';
 import { encodeIdentity } from '../identity.ts';
 import { withoutImport } from '../backup/import.ts';
 import { encodedNewKeys } from '../keys/keys.ts';
@@ -32,7 +33,7 @@ export function birth(store: Store, storePrefix: string): Allocation {
       if (entry) return [{ type: 'check', key, expected: entry.modRevision }, ...claims];
       // What a restore left half-way is nobody's.
       const { entry: mark } = await store.get(importKey(prefix));
-      const value = encodeIdentity({ seed: newUid(random), createdAt: timestamp(clock) });
+      const value = encodeIdentity({ seed: uuid(random), createdAt: timestamp(clock) });
       const identity: Write = { type: 'put', key, value, expected: absent };
       if (mark) return [identity, ...withoutImport(prefix, mark), ...claims];
       // With it: whoever makes a tenant wants its kubeconfig next, and a second commit takes longer than to make them.
