@@ -7,6 +7,7 @@
  *   yaml/      YAML as kube-apiserver understands it
  *   fields/    does an object fit its schema; what would the server make of it
  *   values/    quantities, times, durations
+ *   quota/     what objects use, and how it counts against quotas: an entry of its own
  */
 
 export { builtinGroups, builtinKinds, builtinResource, release } from './builtin/schemas.ts';

@@ -4,6 +4,7 @@
  */
 
 export { assert, AssertionFailed, unreachable } from './assert.ts';
+export { eachAtOnce } from './at-once.ts';
 export { backOffMs } from './back-off.ts';
 export type { BackOff } from './back-off.ts';
 export { breathe, sleep, systemClock } from './clock.ts';

@@ -51,7 +51,7 @@ const dayMs = 86_400_000;
 /** Clocks differ: what is issued now counts for those who are behind, too. */
 const backdatedMs = 300_000;
 
-const identifiers = {
+export const identifiers = {
   commonName: '2.5.4.3',
   organization: '2.5.4.10',
   userUid: '1.3.6.1.4.1.57683.2',
@@ -111,7 +111,7 @@ export function issueCertificate(authority: KeyPair, request: CertificateRequest
 }
 
 /** An authority, read. */
-interface Issuer {
+export interface Issuer {
   /** As it is encoded there: Go compares bytes. */
   readonly name: Der;
   readonly key: KeyObject;
@@ -121,7 +121,7 @@ interface Issuer {
 /** For as long as somebody has the pair: who issues one certificate issues more. */
 const issuers = new WeakMap<KeyPair, Issuer>();
 
-function issuerOf(authority: KeyPair): Issuer {
+export function issuerOf(authority: KeyPair): Issuer {
   let issuer = issuers.get(authority);
   if (!issuer) {
     const certificate = new X509Certificate(authority.certificate);
@@ -146,21 +146,46 @@ interface Unsigned {
 
 function signed({ issuer, subject, keys, days, extensions, world }: Unsigned): KeyPair {
   const now = world.clock.now();
-  const body = sequence(
-    explicit(0, integer(Buffer.from([2]))), // version 3
-    integer(serialNumber(world.random)),
-    algorithm,
-    issuer.name,
-    sequence(time(now - backdatedMs), time(now + days * dayMs)),
-    subject,
-    keys.spki,
-    explicit(3, sequence(...extensions)),
-  );
-  const certificate = sequence(body, algorithm, bits(sign('sha256', body, issuer.key)));
+  const validity = { notBeforeMs: now - backdatedMs, notAfterMs: now + days * dayMs };
+  const { spki } = keys;
   return {
-    certificate: pem('CERTIFICATE', certificate),
+    certificate: signedCertificate({ issuer, subject, spki, validity, extensions, random: world.random }),
     key: keys.pkcs8,
   };
+}
+
+export interface UnsignedCertificate {
+  readonly issuer: { readonly name: Der; readonly key: KeyObject };
+  readonly subject: Der;
+  /** The public key. */
+  readonly spki: Der;
+  /** Milliseconds since 1970. */
+  readonly validity: { readonly notBeforeMs: number; readonly notAfterMs: number };
+  readonly extensions: readonly Der[];
+  /** Of serial numbers. */
+  readonly random: Random;
+}
+
+/** PEM. */
+export function signedCertificate({
+  issuer,
+  subject,
+  spki,
+  validity,
+  extensions,
+  random,
+}: UnsignedCertificate): string {
+  const body = sequence(
+    explicit(0, integer(Buffer.from([2]))), // version 3
+    integer(serialNumber(random)),
+    algorithm,
+    issuer.name,
+    sequence(time(validity.notBeforeMs), time(validity.notAfterMs)),
+    subject,
+    spki,
+    explicit(3, sequence(...extensions)),
+  );
+  return pem('CERTIFICATE', sequence(body, algorithm, bits(sign('sha256', body, issuer.key))));
 }
 
 interface NewKeys {
@@ -205,14 +230,18 @@ const nameOf = (organizations: readonly string[], commonName: string, uid?: stri
     ...(uid === undefined ? [] : [attribute(identifiers.userUid, uid)]),
   );
 
-const attribute = (type: string, value: string): Der => set(sequence(objectIdentifier(type), utf8(value)));
+const attribute = (type: string, value: string): Der => set(attributeValue(type, value));
+
+/** One attribute of a name. */
+export const attributeValue = (type: string, value: string): Der => sequence(objectIdentifier(type), utf8(value));
 
 /** Version, serial number, algorithm, issuer, validity: then comes the subject, and the public key. */
 const subjectOf = ({ raw }: X509Certificate): Der => partsOf(partsOf(raw)[0]!)[5]!;
 const spkiOf = ({ raw }: X509Certificate): Der => partsOf(partsOf(raw)[0]!)[6]!;
 
-const extension = (type: string, value: Der): Der => sequence(objectIdentifier(type), octets(value));
-const critical = (type: string, value: Der): Der => sequence(objectIdentifier(type), boolean(true), octets(value));
+export const extension = (type: string, value: Der): Der => sequence(objectIdentifier(type), octets(value));
+export const critical = (type: string, value: Der): Der =>
+  sequence(objectIdentifier(type), boolean(true), octets(value));
 
 /** SHA-1 over the key itself, as everybody does it: a name for the key, not a protection. */
 function keyIdentifier(spki: Der): Buffer {

@@ -52,6 +52,7 @@ export type { BootstrapOptions } from './bootstrap/objects.ts';
 export { openControlPlane } from './open-control-plane.ts';
 export type { ControlPlaneOptions, OpenControlPlane } from './open-control-plane.ts';
 export type { ControlPlane } from './control-plane.ts';
+export type { HealthCheck } from './documents/health.ts';
 export { FairQueue, TenantFairness } from './fairness/index.ts';
 export type { FairQueueOptions, Fairness, TenantFairnessOptions } from './fairness/index.ts';
 export { listen } from './http/listener.ts';
@@ -72,6 +73,7 @@ export { ObservedStore } from './metrics/observed-store.ts';
 export { isPublicPath } from './request/public-paths.ts';
 export { insistOnRoot, Tenancy } from './tenancy/tenancy.ts';
 export type { TenancyOptions } from './tenancy/tenancy.ts';
+export type { FedChange, FedResource, FeedListener, TenantFeed } from './tenancy/feed/index.ts';
 export type {
   ClusterBatch,
   ClusterEvent,

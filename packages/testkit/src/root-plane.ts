@@ -6,13 +6,15 @@ import type { Clock, Random } from '@hangar/core';
 import { ApiServer, Authorization, CertificateAuthenticator } from '@hangar/server';
 import { openControlPlane, Outbound, privilegedGroup } from '@hangar/server';
 import type { ApiServerOptions, ControlPlane } from '@hangar/server';
-import { openMemoryStore } from '@hangar/store';
+import { openEmbeddedStore, openMemoryStore } from '@hangar/store';
 import type { Store } from '@hangar/store';
 
 export interface WorldOptions {
   /** Absent: the machine's. `virtualClock()` is time that the test moves. */
   readonly clock?: Clock | undefined;
   readonly random?: Random | undefined;
+  /** An empty folder, for a store on disk as the platform has it. Absent: a store in memory. */
+  readonly dataDir?: string | undefined;
 }
 
 export interface RootPlaneOptions extends WorldOptions {
@@ -43,9 +45,10 @@ export const admission = { disabled: ['ServiceAccount'] };
 export const tellError = (error: Error): void => process.emitWarning(error);
 
 export async function openRootPlane(options: RootPlaneOptions): Promise<RootPlane> {
-  const { clock = systemClock, random = systemRandom } = options;
+  const { clock = systemClock, random = systemRandom, dataDir } = options;
   await using opened = new AsyncDisposableStack();
-  const store = await openMemoryStore({ clock });
+  const store =
+    dataDir === undefined ? await openMemoryStore({ clock }) : await openEmbeddedStore({ directory: dataDir, clock });
   opened.defer(() => store.close());
   // Webhooks of tests are on this machine.
   const outbound = new Outbound({ clock, allow: ['127.0.0.0/8', '::1/128'] });

@@ -8,6 +8,8 @@ import { defineKind, RestClient } from '@hangar/client';
 import type { ApiObject, Client, ClusterConfig, HttpTransport, InProcessHandler } from '@hangar/client';
 import { assert } from '@hangar/core';
 import { insistOnRoot, Outbound, Tenancy } from '@hangar/server';
+import type { TenantFeed } from '@hangar/server';
+import type { Store } from '@hangar/store';
 import { actingAs, below } from './handlers.ts';
 import { admission, bootstrapOptions, openRootPlane, tellError } from './root-plane.ts';
 import type { RootPlane, WorldOptions } from './root-plane.ts';
@@ -24,6 +26,10 @@ export interface TestFleetOptions extends WorldOptions {
   readonly listen?: boolean;
   /** Of the management plane; its clusters have RBAC always. Absent: `masters`. */
   readonly authorization?: 'masters' | 'rbac';
+  /** Clusters are born with what controllers would make in their first namespaces. Absent: no, nobody makes it. */
+  readonly hasAccounts?: boolean;
+  /** What the port shows, as clusters publish it; PEM. Absent: ''. */
+  readonly servingCa?: string;
 }
 
 export interface TestFleet extends AsyncDisposable {
@@ -44,6 +50,10 @@ export interface TestFleet extends AsyncDisposable {
   /** Of a fleet with `listen`: for `connect`. `*` is all clusters; absent: the management plane. */
   configOf(cluster?: string): ClusterConfig;
   kubeconfigOf(cluster?: string): string;
+  /** Everything that happens in all clusters and in the management plane (`root`), in order. A new one with each call. */
+  feed(): TenantFeed;
+  /** What everything is stored in, for tests that break or count it. */
+  readonly store: Store;
 }
 
 interface TenantObject extends ApiObject {
@@ -64,13 +74,24 @@ export function startTestFleet(options: TestFleetOptions): Promise<TestFleet> {
 
 const createdAtOnceMax = 64;
 
-async function open({ clusters, listen = false, ...options }: TestFleetOptions): Promise<TestFleet> {
+async function open({
+  clusters,
+  listen = false,
+  hasAccounts,
+  servingCa,
+  ...options
+}: TestFleetOptions): Promise<TestFleet> {
   await using opened = new AsyncDisposableStack();
   const root = await openRootPlane({ ...options, admits: (_info, request) => insistOnRoot(request) });
   opened.defer(() => root.close());
   const outbound = new Outbound({ clock: root.clock });
   opened.defer(() => outbound.close());
-  const tenancy = tenancyOf(root, outbound, () => port?.url ?? 'https://127.0.0.1:6443');
+  const tenancy = tenancyOf(root, {
+    outbound,
+    url: () => port?.url ?? 'https://127.0.0.1:6443',
+    hasAccounts: hasAccounts ?? false,
+    servingCa: servingCa ?? '',
+  });
   opened.defer(() => tenancy.close());
   await tenancy.start();
   const handler = tenancy.handler((request) => root.server.handle(request)) as InProcessHandler;
@@ -80,6 +101,7 @@ async function open({ clusters, listen = false, ...options }: TestFleetOptions):
     root,
     handler,
     port,
+    feed: () => tenancy.feed(),
     names: () => [...tenancy.tenants.all].map(({ path }) => path),
   });
   opened.defer(() => fleet.closeClients());
@@ -97,7 +119,14 @@ const numbered = (count: number): string[] => Array.from({ length: count }, (_, 
 const planePath = (cluster: string | undefined): string =>
   cluster === undefined ? '' : `/clusters/${cluster}/control-plane`;
 
-function tenancyOf(root: RootPlane, outbound: Outbound, url: () => string): Tenancy {
+interface TenancyParts {
+  readonly outbound: Outbound;
+  readonly url: () => string;
+  readonly hasAccounts: boolean;
+  readonly servingCa: string;
+}
+
+function tenancyOf(root: RootPlane, { outbound, url, hasAccounts, servingCa }: TenancyParts): Tenancy {
   const { plane, store, clock, random, server } = root;
   return new Tenancy({
     root: plane,
@@ -107,11 +136,11 @@ function tenancyOf(root: RootPlane, outbound: Outbound, url: () => string): Tena
     random,
     outbound,
     admission,
-    bootstrap: () => bootstrapOptions,
+    bootstrap: () => ({ ...bootstrapOptions, hasAccounts }),
     ownHosts: () => ['localhost'],
     rootGuard: () => server.guard,
     url: (path) => `${url()}${planePath(path)}`,
-    servingCa: () => '',
+    servingCa: () => servingCa,
     onError: tellError,
     // Nobody guesses names here, and in virtual time such a pause would have to be driven.
     strangersPaceMs: 0,
@@ -122,6 +151,7 @@ interface FleetParts {
   readonly root: RootPlane;
   readonly handler: InProcessHandler;
   readonly port: TlsPort | undefined;
+  readonly feed: () => TenantFeed;
   readonly names: () => readonly string[];
 }
 
@@ -144,6 +174,14 @@ class RunningFleet implements TestFleet {
 
   get clusters(): readonly string[] {
     return this.#parts.names();
+  }
+
+  get store(): Store {
+    return this.#parts.root.store;
+  }
+
+  feed(): TenantFeed {
+    return this.#parts.feed();
   }
 
   clientOf(cluster: string, user: TestUser = administrator): Client {

@@ -7,11 +7,10 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePorts } from '../../../../tools/free-ports.ts';
 import { tool } from '../../../../tools/tool.ts';
 import { careless, etcdArguments, etcdUrl, kubernetesArguments, writeCredentials } from './real-programs.ts';
 import type { RealUser } from './real-programs.ts';
@@ -138,14 +137,6 @@ async function etcdKeys(url: string): Promise<string[]> {
   const answer = await fetch(`${url}/v3/kv/range`, { method: 'POST', body });
   const { kvs = [] } = (await answer.json()) as { kvs?: { key: string }[] };
   return kvs.map(({ key }) => Buffer.from(key, 'base64').toString());
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
 }
 
 async function end(child: ChildProcess): Promise<void> {

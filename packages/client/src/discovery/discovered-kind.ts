@@ -33,7 +33,8 @@ const kindsOfVersionMax = 20_000;
 const textsMax = 200;
 
 const dnsName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
-const kindName = /^[A-Za-z][A-Za-z0-9]*$/;
+/** As of definitions: in lower case, a label of DNS. */
+const kindName = /^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$/;
 
 export const isDnsName = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= 253 && dnsName.test(value) && !value.includes('..');

@@ -95,6 +95,17 @@ describe('the kind mapper', () => {
     assert.deepEqual(sorted(aggregated), sorted(legacy));
   });
 
+  test('knows kinds with a hyphen, as definitions may have them', async () => {
+    await using cluster = await startTestCluster();
+    const names = { plural: 'odd-ones', singular: 'odd-one', kind: 'Odd-one' };
+    const spec = { ...widgets.spec, names, versions: [version('v1')] };
+    await installCrd(cluster.client, { metadata: { name: 'odd-ones.example.com' }, spec });
+    for (const mapper of [new KindMapper(cluster.client), new KindMapper(asLegacy(cluster.client))]) {
+      assert.equal((await mapper.resource('odd-ones.example.com')).kind, 'Odd-one');
+      assert.equal((await mapper.kind('example.com/v1', 'Odd-one')).plural, 'odd-ones');
+    }
+  });
+
   test('looks again for what it does not know, but only now and then', async () => {
     const clock = virtualClock();
     await using cluster = await startTestCluster({ clock });

@@ -60,6 +60,11 @@ export class KindMapper {
     return all;
   }
 
+  /** Group-versions whose server could not be asked at the last look: what they have may be missing in `all`. */
+  get unavailable(): readonly string[] {
+    return this.#index?.kinds.unavailable ?? [];
+  }
+
   /** Asks the server now. */
   async refresh(options?: CallOptions): Promise<void> {
     await this.#refreshed(options);

@@ -9,6 +9,11 @@ export interface BootstrapOptions {
   readonly serviceCidr: string;
   /** Where the server itself listens. */
   readonly endpoint: { readonly address: string; readonly port: number };
+  /**
+   * Controllers of this process serve the control plane: it has from the beginning what they would make in its namespaces, the account
+   * `default`, and in a tenant `kube-root-ca.crt`. Absent: no, as a kube-apiserver alone has none of it.
+   */
+  readonly hasAccounts?: boolean;
 }
 
 interface BootstrapObject extends JsonObject {
@@ -19,11 +24,13 @@ interface BootstrapObject extends JsonObject {
   readonly metadata: { readonly name: string; readonly namespace?: string };
 }
 
-const namespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
+/** That every control plane has. */
+export const bornNamespaces: readonly string[] = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
 
 export function bootstrapObjects(options: BootstrapOptions, now: string): BootstrapObject[] {
   return [
-    ...namespaces.map((name) => ({ kind: 'Namespace', apiVersion: 'v1', metadata: { name } })),
+    ...bornNamespaces.map((name) => ({ kind: 'Namespace', apiVersion: 'v1', metadata: { name } })),
+    ...(options.hasAccounts ? bornNamespaces.map(defaultAccount) : []),
     ...priorityClasses,
     ...builtinApiServices(now),
     serviceCidr(options, now),
@@ -33,6 +40,12 @@ export function bootstrapObjects(options: BootstrapOptions, now: string): Bootst
     legacyTokenTracking(now),
   ];
 }
+
+const defaultAccount = (namespace: string): BootstrapObject => ({
+  kind: 'ServiceAccount',
+  apiVersion: 'v1',
+  metadata: { name: 'default', namespace },
+});
 
 const priorityClasses: BootstrapObject[] = [
   priorityClass(

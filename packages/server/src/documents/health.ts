@@ -8,6 +8,8 @@ export interface HealthCheck {
   readonly name: string;
   /** Why it is not healthy; undefined when it is. */
   check(): string | undefined | Promise<string | undefined>;
+  /** For information: told to who asks for all of it, and no reason to send clients elsewhere. */
+  readonly isAdvisory?: boolean;
 }
 
 export interface HealthChecks {
@@ -28,7 +30,7 @@ export async function healthAnswer(path: string, query: string, checks: HealthCh
   const excluded = new Set(parameters.getAll('exclude'));
   const lines: string[] = [];
   let isHealthy = true;
-  for (const { name, check } of all) {
+  for (const { name, check, isAdvisory } of all) {
     if (excluded.has(name)) {
       lines.push(`[+]${name} excluded: ok`);
       continue;
@@ -36,8 +38,8 @@ export async function healthAnswer(path: string, query: string, checks: HealthCh
     const problem = await check();
     if (problem === undefined) lines.push(`[+]${name} ok`);
     else {
-      isHealthy = false;
-      lines.push(`[-]${name} failed: reason withheld`);
+      isHealthy &&= isAdvisory === true;
+      lines.push(`[-]${name} failed: ${isAdvisory ? 'for information only' : 'reason withheld'}`);
     }
   }
   if (!isHealthy) return text(500, `${lines.join('\n')}\n${kind} check failed\n`);

@@ -46,6 +46,13 @@ export class Collections {
     return known && !known.hasFailed ? known : undefined;
   }
 
+  /** What they take of the budget. */
+  get bytes(): number {
+    let bytes = 0;
+    for (const { held } of this.#open.values()) bytes += held?.bytes ?? 0;
+    return bytes;
+  }
+
   /** Ends all of them and gives their memory back. Whoever still asks reads the store. */
   close(): void {
     this.#isClosed = true;

@@ -3,6 +3,7 @@
 import { StatusError } from '@hangar/api';
 
 export { openTenantBase } from './base/base.ts';
+export { TenantFeed } from './feed/index.ts';
 export { openTenant } from './open-tenant.ts';
 export { birth } from './kind/birth.ts';
 export { operations } from './kind/operations.ts';

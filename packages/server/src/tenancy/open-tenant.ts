@@ -122,7 +122,12 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
     });
   opened.defer(() => fairness?.close());
   const { seed } = decodeIdentity(entry.value);
-  const used = world.usage.open({ path, seed, revision: entry.modRevision });
+  const used = world.usage.open({
+    path,
+    seed,
+    revision: entry.modRevision,
+    memoryBytes: () => plane.collections.bytes,
+  });
   opened.defer(() => used.close());
   const account = new TenantAccount({
     clock,

@@ -23,6 +23,7 @@ import { LastUsages } from './usage/last-usages.ts';
 import type { LastUsage } from './usage/last-usage.ts';
 import { UsageBook } from './usage/usage-book.ts';
 import { isTenantPath } from './layout.ts';
+import type { TenantFeed } from './feed/index.ts';
 import type { TenantWorld } from './open-tenant.ts';
 import { OpenTenants } from './open-tenants.ts';
 import type { Visit } from './open-tenants.ts';
@@ -126,7 +127,7 @@ export class Tenancy {
           return taken === undefined || taken.path === path ? undefined : 'is a name of another tenant';
         },
         reached: (revision: Revision) => this.tenants.reached(revision),
-        operations: lazily().operations(this.#world),
+        operations: lazily().operations(this.#world, () => this.tenants.all),
       }),
     );
   }
@@ -146,6 +147,11 @@ export class Tenancy {
   /** All control planes at once, for controllers of this process. */
   get wildcard(): Wildcard {
     return this.#wildcard();
+  }
+
+  /** Everything that happens in all control planes, for controllers of this process. A new one with each call. */
+  feed(): TenantFeed {
+    return new (lazily().TenantFeed)(this.#world);
   }
 
   /** Resolves when all tenants that are stored are known. */

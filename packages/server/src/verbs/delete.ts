@@ -19,6 +19,7 @@ import {
   decodeProtobuf,
   staleObject,
 } from '@hangar/api';
+import { eachAtOnce } from '@hangar/core';
 import type { DependentsPolicy, FieldError, JsonObject, KubeObject } from '@hangar/api';
 import type { Entry } from '@hangar/store';
 import { objectKey } from '../control-plane.ts';
@@ -55,6 +56,8 @@ export async function deleteOne(call: Call): Promise<Answer> {
 
 /** Objects at a time; the next page is read when these are gone. */
 const pageSize = 1_000;
+/** Those that wait for the disk together wait once. */
+const deletedAtOnce = 32;
 
 export async function deleteCollection(call: Call): Promise<Answer> {
   const { resource, request } = call;
@@ -69,11 +72,11 @@ export async function deleteCollection(call: Call): Promise<Answer> {
   do {
     const page = await readPage(call, { ...listed, continueToken, limit: listed.limit || pageSize });
     metadata = { ...page.metadata };
-    for (const entry of page.entries) {
-      const object = resource.stored.object(entry);
-      items.push(object);
-      await deleteObject(namespacedCall(call, object), object.metadata.name!, options).catch(unlessGone);
-    }
+    const objects = page.entries.map((entry) => resource.stored.object(entry));
+    for (const object of objects) items.push(object);
+    await eachAtOnce(deletedAtOnce, objects, (object) =>
+      deleteObject(namespacedCall(call, object), object.metadata.name!, options).catch(unlessGone),
+    );
     continueToken = page.metadata.continue ?? '';
   } while (continueToken !== '' && listed.limit === 0);
   const list: JsonObject = {

@@ -100,6 +100,11 @@ describe('the address of an endpoint', () => {
     [{ endpoint: 'spec', externalEndpoint: 'out' }, {}, ['spec', 'out', 'out']],
     [{ endpoint: '' }, { endpoint: 'status' }, ['status', 'status', 'status']],
     [{ endpoint: 'spec' }, { endpoint: '' }, ['spec', 'spec', 'spec']],
+    [{ endpoint: 'spec', externalEndpoint: '' }, {}, ['spec', 'spec', 'spec']],
+    [{ endpoint: 'spec' }, { externalEndpoint: '', joinEndpoint: '' }, ['spec', 'spec', 'spec']],
+    [{ externalEndpoint: '', joinEndpoint: '' }, { endpoint: 'status' }, ['status', 'status', 'status']],
+    [{ endpoint: 'spec', externalEndpoint: 'out', joinEndpoint: '' }, {}, ['spec', 'out', 'out']],
+    [spec, { externalEndpoint: '', joinEndpoint: '' }, ['spec', 'spec-external', 'spec-join']],
   ];
   for (const [given, status, expected] of table) {
     test(`of ${JSON.stringify(given)} and ${JSON.stringify(status)} is ${expected.join(', ')}`, () => {
@@ -181,6 +186,7 @@ describe('the secret of a control plane', () => {
     assert.deepEqual(secretTemplate('{namespace}/admin')('a'), { namespace: 'kplane-cp-a', name: 'admin' });
     assert.equal(managementNamespace(long).length, 49);
     assert.match(managementNamespace(long), /^kplane-cp-x{30}-[0-9a-f]{8}$/);
+    assert.match(managementNamespace('a.b'), /^kplane-cp-a-b-[0-9a-f]{8}$/);
     assert.notEqual(managementNamespace(`${long}a`), managementNamespace(`${long}b`));
   });
 

@@ -89,10 +89,11 @@ export function controlPlaneEndpoint(options: ControlPlaneEndpointOptions): Prov
 /** Status is what a provider of endpoints has seen; spec is what somebody wished. */
 export function addressOf({ spec, status }: Pick<EndpointObject, 'spec' | 'status'>, type: AddressType): string {
   const said = (field: keyof Addresses): string | undefined => status?.[field] || spec?.[field];
-  const internal = said('endpoint') ?? '';
+  // Empty says nothing: providers that are written in Go may say so where others leave the field out.
+  const internal = said('endpoint') || '';
   if (type === 'internal') return internal;
-  const external = said('externalEndpoint') ?? internal;
-  return type === 'external' ? external : (said('joinEndpoint') ?? external);
+  const external = said('externalEndpoint') || internal;
+  return type === 'external' ? external : said('joinEndpoint') || external;
 }
 
 const isReady = ({ status }: EndpointObject): boolean =>

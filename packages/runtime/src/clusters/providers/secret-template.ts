@@ -6,11 +6,12 @@ import { RuntimeError } from '../../errors.ts';
 
 const namespaceLengthMax = 63;
 
-/** Where a control plane keeps its own objects in the management cluster. */
+/** Where a control plane keeps its own objects in the management cluster. A namespace has no dots, a control plane may. */
 export function managementNamespace(controlPlane: string): string {
   const whole = `kplane-cp-${controlPlane}`;
-  if (whole.length <= namespaceLengthMax) return whole;
-  return `${whole.slice(0, 40)}-${createHash('sha256').update(whole).digest('hex').slice(0, 8)}`;
+  if (whole.length <= namespaceLengthMax && !whole.includes('.')) return whole;
+  const hash = createHash('sha256').update(whole).digest('hex').slice(0, 8);
+  return `${whole.slice(0, 40)}-${hash}`.replaceAll('.', '-');
 }
 
 /**

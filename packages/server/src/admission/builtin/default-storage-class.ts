@@ -3,8 +3,8 @@
 import type { ControlPlane } from '../../control-plane.ts';
 import { Followed } from '../../objects/followed.ts';
 import type { AdmissionPlugin } from '../admission.ts';
-import { storageClassOf } from './claims.ts';
-import type { Claim } from './claims.ts';
+import { storageClassOf } from '@hangar/api/quota';
+import type { Claim } from '@hangar/api/quota';
 import { defaultable, defaultClassOf } from './default-class.ts';
 
 const storageClasses = { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' };

@@ -2,7 +2,7 @@
 
 import type { AdmissionPlugin } from '../admission.ts';
 import { podOf, podResources, specOf } from './pod.ts';
-import { isExtendedResource } from './pod-resources.ts';
+import { isExtendedResource } from '@hangar/api/quota';
 
 export const extendedResourceToleration: AdmissionPlugin = {
   name: 'ExtendedResourceToleration',

@@ -2,9 +2,8 @@
 
 import type { ControlPlane } from '../../control-plane.ts';
 import type { AdmissionPlugin } from '../admission.ts';
-import { amountOf, compare } from './amounts.ts';
-import { storageClassOf } from './claims.ts';
-import type { Claim } from './claims.ts';
+import { amountOf, compare, storageClassOf } from '@hangar/api/quota';
+import type { Claim } from '@hangar/api/quota';
 import { read } from './lookup.ts';
 import { forbid } from '../refusal.ts';
 

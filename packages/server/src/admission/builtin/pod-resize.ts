@@ -4,11 +4,10 @@ import { quote, StatusError } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
 import type { ControlPlane } from '../../control-plane.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts';
-import { amountOf, amountsOf, compare, millisOf, unitsOf, zero } from './amounts.ts';
+import { amountOf, amountsOf, compare, millisOf, podTotal, unitsOf, zero } from '@hangar/api/quota';
 import { read } from './lookup.ts';
 import { podResources, specOf } from './pod.ts';
 import type { Pod, ResourceList } from './pod.ts';
-import { podTotal } from './pod-resources.ts';
 import { forbid } from '../refusal.ts';
 
 const nodes = { group: '', version: 'v1', resource: 'nodes' };

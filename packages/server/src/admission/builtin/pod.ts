@@ -4,17 +4,12 @@
  */
 
 import type { JsonObject, KubeObject } from '@hangar/api';
+import type { List, Maybe, SizedContainer, SizedPodSpec, SizedPodStatus } from '@hangar/api/quota';
+import type { ResourceList, Resources } from '@hangar/api/quota';
 import type { AdmissionRequest } from '../admission.ts';
 
-type Maybe<T> = T | null | undefined;
-export type List<T> = Maybe<T[]>;
+export type { List, ResourceList, Resources };
 export type TextMap = Maybe<Record<string, string>>;
-export type ResourceList = Maybe<Record<string, string>>;
-
-export interface Resources {
-  requests?: ResourceList;
-  limits?: ResourceList;
-}
 
 interface NamedReference {
   name?: string;
@@ -42,12 +37,9 @@ export interface Handler {
   tcpSocket?: Maybe<{ host?: string }>;
 }
 
-export interface Container {
-  name?: string;
+export interface Container extends SizedContainer {
   image?: string;
   imagePullPolicy?: string;
-  restartPolicy?: Maybe<string>;
-  resources?: Maybe<Resources>;
   ports?: List<{ hostPort?: number }>;
   volumeMounts?: List<{ name?: string; readOnly?: boolean; mountPath?: string }>;
   env?: List<{
@@ -90,24 +82,11 @@ export interface Toleration {
   tolerationSeconds?: Maybe<number>;
 }
 
-export interface AffinityTerm {
-  namespaces?: List<string>;
-  namespaceSelector?: Maybe<JsonObject>;
-  topologyKey?: string;
-}
-
-export interface AffinityRules {
-  requiredDuringSchedulingIgnoredDuringExecution?: List<AffinityTerm>;
-  preferredDuringSchedulingIgnoredDuringExecution?: List<{ podAffinityTerm?: Maybe<AffinityTerm> }>;
-}
-
-export interface PodSpec {
+export interface PodSpec extends SizedPodSpec {
   containers?: List<Container>;
   initContainers?: List<Container>;
   ephemeralContainers?: List<Container>;
   volumes?: List<Volume>;
-  resources?: Maybe<Resources>;
-  overhead?: ResourceList;
   serviceAccountName?: string;
   /** The old name of the same field, which answers still have. */
   serviceAccount?: string;
@@ -116,12 +95,9 @@ export interface PodSpec {
   nodeName?: string;
   nodeSelector?: TextMap;
   tolerations?: List<Toleration>;
-  affinity?: Maybe<{ podAffinity?: Maybe<AffinityRules>; podAntiAffinity?: Maybe<AffinityRules> }>;
   priority?: Maybe<number>;
-  priorityClassName?: string;
   preemptionPolicy?: Maybe<string>;
   runtimeClassName?: Maybe<string>;
-  activeDeadlineSeconds?: Maybe<number>;
   resourceClaims?: List<JsonObject>;
   hostNetwork?: boolean;
   hostPID?: boolean;
@@ -131,17 +107,7 @@ export interface PodSpec {
   securityContext?: Maybe<PodSecurityContext>;
 }
 
-export interface ContainerStatus {
-  name?: string;
-  resources?: Maybe<Resources>;
-  allocatedResources?: ResourceList;
-}
-
-export interface PodStatus {
-  phase?: string;
-  conditions?: List<{ type?: string; reason?: string }>;
-  containerStatuses?: List<ContainerStatus>;
-  initContainerStatuses?: List<ContainerStatus>;
+export interface PodStatus extends SizedPodStatus {
   resources?: Maybe<Resources>;
   allocatedResources?: ResourceList;
   resourceClaimStatuses?: List<{ name?: string; resourceClaimName?: Maybe<string> }>;

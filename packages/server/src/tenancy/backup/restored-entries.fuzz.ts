@@ -5,15 +5,24 @@
 
 import assert from 'node:assert/strict';
 import { StatusError } from '@hangar/api';
-import { chance, pick, systemClock } from '@hangar/core';
+import { chance, lazy, pick, systemClock } from '@hangar/core';
 import type { Random } from '@hangar/core';
 import { exportRange, openMemoryStore, readTransfer } from '@hangar/store';
+import { openTenantBase } from '../base/base.ts';
 import { decodeAbout, encodeAbout } from './about.ts';
 import { refused } from './refused.ts';
 import { restoredEntries } from './restored-entries.ts';
 
 const prefix = '/registry/clusters/demo/';
-const world = { url: () => '', servingCa: () => '', clock: systemClock };
+const base = lazy(() =>
+  openTenantBase({
+    serviceAddress: '10.0.0.1',
+    serviceCidr: '10.0.0.0/24',
+    endpoint: { address: '127.0.0.1', port: 6443 },
+    hasAccounts: true,
+  }),
+);
+const world = { base, url: () => '', servingCa: () => '', clock: systemClock };
 const segments = [
   '..',
   '.',

@@ -3,6 +3,7 @@
 import { StatusError } from '@hangar/api';
 import { absent } from '@hangar/store';
 import type { TransferEntry, Write } from '@hangar/store';
+import type { TenantBase } from '../base/base.ts';
 import { entriesOfTenant } from '../base/of-tenant.ts';
 import type { MadeEntries } from '../base/with-entries.ts';
 import { decodeKeys, encodeKeys } from '../keys/encoding.ts';
@@ -21,7 +22,7 @@ export interface RestoredOptions {
   readonly about: BackupAbout;
   readonly path: string;
   readonly prefix: string;
-  readonly world: Pick<TenantWorld, 'url' | 'servingCa' | 'clock' | 'random'>;
+  readonly world: Pick<TenantWorld, 'base' | 'url' | 'servingCa' | 'clock' | 'random'>;
 }
 
 /** As many at a time as one transaction takes. Throws 400 on the first entry that no tenant can have. */
@@ -29,8 +30,9 @@ export async function* restoredEntries(
   entries: AsyncIterable<TransferEntry>,
   options: RestoredOptions,
 ): AsyncGenerator<Write[], void, void> {
-  const contents = new ContentsCheck(options.about);
-  const ownKeys = new OwnKeys(options);
+  const { world, about } = options;
+  const contents = new ContentsCheck(about);
+  const ownKeys = new OwnKeys(options, about.identity.isMaterialised ? await world.base() : undefined);
   let writes: Write[] = [];
   let bytes = 0;
   for await (const entry of readable(entries)) {
@@ -65,12 +67,15 @@ export async function* readable<T>(entries: AsyncIterable<T>): AsyncGenerator<T,
  */
 class OwnKeys {
   readonly #options: RestoredOptions;
+  /** What a materialised tenant's own range was once filled from. */
+  readonly #base: TenantBase | undefined;
   #keys: TenantKeys | undefined;
   #entries: MadeEntries | undefined;
   #areNew = false;
 
-  constructor(options: RestoredOptions) {
+  constructor(options: RestoredOptions, base: TenantBase | undefined) {
     this.#options = options;
+    this.#base = base;
   }
 
   /** Undefined: it is left out. */
@@ -81,13 +86,16 @@ class OwnKeys {
       this.#keys = decodeKeys(entry.value);
       return entry;
     }
-    if (!about.identity.isMaterialised) return entry;
+    if (!this.#base) return entry;
     // Keys come first: they sort before all objects.
     if (!this.#keys) {
       this.#keys = newTenantKeys(path, world);
       this.#areNew = true;
     }
-    this.#entries ??= entriesOfTenant(world, { path, identity: about.identity, keys: this.#keys });
+    this.#entries ??= entriesOfTenant(
+      { ...world, base: this.#base },
+      { path, identity: about.identity, keys: this.#keys },
+    );
     const made = this.#entries.get(entry.key);
     return made ? { key: entry.key, value: made() } : entry;
   }

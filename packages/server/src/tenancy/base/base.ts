@@ -2,7 +2,7 @@
  * The base layer that all tenants stand on: what a control plane is born with, once in memory, however many tenants there
  * are. Each sees it with uids and times of its own, the same ones on every replica and after every restart.
  *
- * Not in it is what cannot be the same for all: certificates, `cluster-info`, and accounts, which a controller makes.
+ * Not in it is what cannot be the same for all: certificates, and what is made of them (`own-config-maps.ts`).
  */
 
 import { assert, seededRandom } from '@hangar/core';
@@ -19,6 +19,8 @@ import { RenderedValue } from './rendered.ts';
 export interface TenantBase {
   /** Of objects. */
   readonly size: number;
+  /** It has what controllers would make in its namespaces. */
+  readonly hasAccounts: boolean;
   /** What one tenant sees of it. Costs nothing, and keeps nothing of what it gives. */
   layer(identity: TenantIdentity): Base;
 }
@@ -46,6 +48,7 @@ export async function openTenantBase(
   for (const { key, value } of entries) values.set(key, new RenderedValue(value, { time: timestamp(clock), keys }));
   return {
     size: values.size,
+    hasAccounts: options.hasAccounts ?? false,
     layer: (identity) => new TenantLayer(values, identity),
   };
 }

@@ -22,8 +22,20 @@ export interface BaseWorld {
   readonly servingCa: () => string;
 }
 
-export const baseOfTenant = async (world: BaseWorld, tenant: BornTenant): Promise<Base> =>
-  withEntries((await world.base()).layer(tenant.identity), entriesOfTenant(world, tenant));
+export async function baseOfTenant(world: BaseWorld, tenant: BornTenant): Promise<Base> {
+  const base = await world.base();
+  return withEntries(base.layer(tenant.identity), entriesOfTenant({ ...world, base }, tenant));
+}
 
-export const entriesOfTenant = (world: Omit<BaseWorld, 'base'>, { path, identity, keys }: BornTenant): MadeEntries =>
-  tenantConfigMaps({ identity, keys, url: world.url(path), servingCa: world.servingCa() });
+export interface EntriesWorld extends Omit<BaseWorld, 'base'> {
+  readonly base: Pick<TenantBase, 'hasAccounts'>;
+}
+
+export const entriesOfTenant = (world: EntriesWorld, { path, identity, keys }: BornTenant): MadeEntries =>
+  tenantConfigMaps({
+    identity,
+    keys,
+    url: world.url(path),
+    servingCa: world.servingCa(),
+    hasRootCa: world.base.hasAccounts,
+  });

@@ -1,10 +1,12 @@
 /**
- * Two objects of a tenant's base that are made of its own keys: by the one, aggregated API servers and Kubernetes' own
- * components learn whom to trust; by the other, a node or a person that only has a token learns where the tenant is.
+ * Objects of a tenant's base that are not the same for all. Two are made of its own keys: by the one, aggregated API servers and
+ * Kubernetes' own components learn whom to trust; by the other, a node or a person that only has a token learns where the tenant is.
+ * The third, in every namespace of the base, says whose certificates the port shows: there where controllers would make it.
  */
 
-import type { KubeObject } from '@hangar/api';
+import type { KubeObject, ObjectMeta } from '@hangar/api';
 import { lazy } from '@hangar/core';
+import { bornNamespaces } from '../../bootstrap/objects.ts';
 import { publishedData } from '../../aggregation/authentication-config.ts';
 import { builtinServed } from '../../resources/builtin.ts';
 import type { TenantIdentity } from '../identity.ts';
@@ -19,24 +21,38 @@ export interface OwnConfigMapsOptions {
   readonly url: string;
   /** PEM. */
   readonly servingCa: string;
+  /** `kube-root-ca.crt` is there, too. */
+  readonly hasRootCa: boolean;
 }
 
+const rootCaName = 'kube-root-ca.crt';
+/** As kube-controller-manager writes it: by it, one that takes over knows that there is nothing to do. */
+const rootCaAnnotations = {
+  'kubernetes.io/description':
+    'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.',
+};
+
+const keysOfTwo = ['configmaps/kube-public/cluster-info', 'configmaps/kube-system/extension-apiserver-authentication'];
+const keysOfAll = [...keysOfTwo, ...bornNamespaces.map((namespace) => `configmaps/${namespace}/${rootCaName}`)];
+const withoutRootCa: ReadonlySet<string> = new Set(keysOfTwo);
+const withRootCa: ReadonlySet<string> = new Set(keysOfAll);
+
 /** Where they are below the tenant's prefix. */
-export const ownConfigMapKeys: ReadonlySet<string> = new Set([
-  'configmaps/kube-public/cluster-info',
-  'configmaps/kube-system/extension-apiserver-authentication',
-]);
+export const ownConfigMapKeys = (hasRootCa: boolean): ReadonlySet<string> => (hasRootCa ? withRootCa : withoutRootCa);
 
 export function tenantConfigMaps(options: OwnConfigMapsOptions): MadeEntries {
-  const { identity, keys } = options;
+  const { identity, keys, servingCa } = options;
   const entry = (
     namespace: string,
     name: string,
     data: () => Readonly<Record<string, string>>,
+    annotations?: Readonly<Record<string, string>>,
   ): [string, () => Uint8Array] => {
     const key = `configmaps/${namespace}/${name}`;
-    return [key, lazy(() => encoded(identity, key, { namespace, name }, data()))];
+    const named = { namespace, name, ...(annotations ? { annotations } : {}) };
+    return [key, lazy(() => encoded(identity, key, named, data()))];
   };
+  const rootCaNamespaces = options.hasRootCa ? bornNamespaces : [];
   return new Map([
     entry('kube-public', 'cluster-info', () => ({ kubeconfig: clusterInfo(options) })),
     entry('kube-system', 'extension-apiserver-authentication', () =>
@@ -46,16 +62,20 @@ export function tenantConfigMaps(options: OwnConfigMapsOptions): MadeEntries {
         allowedNames: [frontProxyName],
       }),
     ),
+    ...rootCaNamespaces.map((namespace) =>
+      entry(namespace, rootCaName, () => ({ 'ca.crt': servingCa }), rootCaAnnotations),
+    ),
   ]);
 }
 
 function encoded(
   { seed, createdAt }: TenantIdentity,
   key: string,
-  names: { readonly namespace: string; readonly name: string },
+  { annotations, ...names }: Pick<ObjectMeta, 'namespace' | 'name' | 'annotations'>,
   data: Readonly<Record<string, string>>,
 ): Uint8Array {
-  const metadata = { ...names, uid: baseUid(seed, key), creationTimestamp: createdAt };
+  const uid = baseUid(seed, key);
+  const metadata = { ...names, uid, creationTimestamp: createdAt, ...(annotations ? { annotations } : {}) };
   const object = { kind: 'ConfigMap', apiVersion: 'v1', metadata, data } as unknown as KubeObject;
   return builtinServed('', 'v1', 'configmaps')!.stored.encode(object);
 }

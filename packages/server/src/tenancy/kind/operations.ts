@@ -1,19 +1,34 @@
 /** What can be asked of one tenant besides its object: subresources of `tenants`. */
 
+import type { Answer } from '../../http/message.ts';
 import type { Resource } from '../../resources/resource.ts';
+import type { Call } from '../../verbs/call.ts';
 import type { TenantWorld } from '../open-tenant.ts';
 import { backupOperation } from '../backup/backup.ts';
 import { restoreOperation } from '../backup/restore.ts';
 import { materialiseOperation } from '../materialise.ts';
 import { keysOperation } from './keys.ts';
+import { everyTenant } from '../route.ts';
+import type { Tenant } from '../tenant.ts';
+import { everyUsageOperation } from '../usage/every-usage.ts';
 import { usageOperation } from '../usage/operation.ts';
 import { kubeconfigOperation } from './kubeconfig.ts';
 
-export const operations = (world: TenantWorld): NonNullable<Resource['operations']> => ({
+/** `tenants`: all that there are. */
+export const operations = (
+  world: TenantWorld,
+  tenants: () => Iterable<Tenant>,
+): NonNullable<Resource['operations']> => ({
   backup: { create: backupOperation(world) },
   keys: { create: keysOperation(world) },
   kubeconfig: { create: kubeconfigOperation(world) },
   materialise: { create: materialiseOperation(world) },
   restore: { create: restoreOperation(world) },
-  usage: { get: usageOperation(world) },
+  usage: { get: usageOf(world, tenants) },
 });
+
+/** `tenants/demo/usage`, and of all of them `tenants/STAR/usage`, where STAR is `*`. */
+function usageOf(world: TenantWorld, tenants: () => Iterable<Tenant>): (call: Call) => Promise<Answer> {
+  const [ofOne, ofEvery] = [usageOperation(world), everyUsageOperation(world, tenants)];
+  return (call) => (call.info.name === everyTenant ? ofEvery(call) : ofOne(call));
+}

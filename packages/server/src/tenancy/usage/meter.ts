@@ -24,6 +24,8 @@ export class Meter {
   #watches = 0;
   /** Since when the watches of now are not counted. */
   #sinceMs = 0;
+  #readsEver = 0;
+  #writesEver = 0;
 
   constructor({ path, seed, clock, onUsed }: MeterOptions) {
     this.path = path;
@@ -36,14 +38,24 @@ export class Meter {
     return this.#watches;
   }
 
+  /** Since this server began to count, written down or not: what grows while somebody looks. */
+  get ever(): { readonly reads: number; readonly writes: number } {
+    return { reads: this.#readsEver, writes: this.#writesEver };
+  }
+
   /** There is something to take, or there will be. */
   get isUsed(): boolean {
     return this.#watches > 0 || !isNothing(this.counters());
   }
 
   requested(isRead: boolean): void {
-    if (isRead) this.#reads++;
-    else this.#writes++;
+    if (isRead) {
+      this.#reads++;
+      this.#readsEver++;
+    } else {
+      this.#writes++;
+      this.#writesEver++;
+    }
     this.#onUsed();
   }
 

@@ -23,8 +23,10 @@ export interface TenantUsage extends UsageCounters {
 
 /** Which keys every tenant is born with; told without the tenant's prefix. */
 export async function bornWith(world: Pick<TenantWorld, 'base'>, identity: TenantIdentity) {
-  const layer = (await world.base()).layer(identity);
-  return (key: string): boolean => layer.has(key) || ownConfigMapKeys.has(key);
+  const base = await world.base();
+  const layer = base.layer(identity);
+  const own = ownConfigMapKeys(base.hasAccounts);
+  return (key: string): boolean => layer.has(key) || own.has(key);
 }
 
 /** Undefined: there is no such tenant. */

@@ -60,6 +60,21 @@ async function world() {
 }
 
 describe('what a tenant uses', () => {
+  test('what tenants do goes on to grow when it is written down, until they are idle', async () => {
+    const { store, book } = await world();
+    const one = book();
+    const { meter, close } = one.open({ ...(await born(store, 'a')), memoryBytes: () => 7 });
+    meter.requested(true);
+    await one.flush();
+    meter.requested(true);
+    meter.requested(false);
+    assert.deepEqual([...one.activities()], [{ path: 'a', reads: 2, writes: 1, watches: 0, memoryBytes: 7 }]);
+    close();
+    assert.deepEqual([...one.activities()], [{ path: 'a', reads: 2, writes: 1, watches: 0, memoryBytes: 0 }]);
+    await one.flush();
+    assert.deepEqual([...one.activities()], []);
+  });
+
   test('is written down within a minute, once, and not at all when there is nothing', async () => {
     const { clock, store, book } = await world();
     const demo = await born(store, 'demo');

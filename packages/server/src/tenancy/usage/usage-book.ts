@@ -30,6 +30,18 @@ export interface TenantBirth {
   readonly seed: string;
   /** Of its identity's key. */
   readonly revision: Revision;
+  /** What is kept in memory for it now. */
+  readonly memoryBytes?: () => number;
+}
+
+/** What a tenant does on this server now; everything of it is in memory. */
+export interface TenantActivity {
+  readonly path: string;
+  /** Requests since it came into use; they begin at 0 again when it was idle for long. */
+  readonly reads: number;
+  readonly writes: number;
+  readonly watches: number;
+  readonly memoryBytes: number;
 }
 
 const defaultFlushMs = 60_000;
@@ -41,6 +53,8 @@ const attemptsMax = 100;
 export class UsageBook {
   readonly #options: UsageBookOptions;
   readonly #pages = new Map<string, Page>();
+  /** Of tenants that are open. */
+  readonly #memory = new Map<Page, () => number>();
   #timer: Timer | undefined;
   #flushing: Promise<void> | undefined;
   #isClosed = false;
@@ -55,17 +69,27 @@ export class UsageBook {
   }
 
   /** For as long as the tenant is open; `close` gives it back. */
-  open({ path, seed, revision }: TenantBirth): { readonly meter: Meter; close(): void } {
+  open({ path, seed, revision, memoryBytes }: TenantBirth): { readonly meter: Meter; close(): void } {
     const known = this.#pages.get(path);
     const page = known?.meter.seed === seed && !known.isObsolete ? known : this.#newPage({ path, seed, revision });
     page.openings++;
+    if (memoryBytes) this.#memory.set(page, memoryBytes);
     return {
       meter: page.meter,
       close: () => {
         page.openings--;
+        if (page.openings === 0) this.#memory.delete(page);
         this.#tidy(page);
       },
     };
+  }
+
+  /** Of all tenants that are in use. Costs no more than they are. */
+  *activities(): IterableIterator<TenantActivity> {
+    for (const [path, page] of this.#pages) {
+      const { meter } = page;
+      yield { path, ...meter.ever, watches: meter.watches, memoryBytes: this.#memory.get(page)?.() ?? 0 };
+    }
   }
 
   /** Watches of a tenant on this server. */

@@ -1,6 +1,6 @@
 /**
  * What a control plane stands on: the base that all tenants share, as this one sees it. It is found from what is stored of the
- * tenant at some revision, without opening the tenant and without writing anything: two config maps are made of the tenant's
+ * tenant at some revision, without opening the tenant and without writing anything: some config maps are made with the tenant's
  * keys, and are there as soon as the keys are.
  */
 
@@ -8,6 +8,7 @@ import { layeredStore, prefixRange } from '@hangar/store';
 import type { Base, Entry, Revision, Store } from '@hangar/store';
 import type { TenantBase } from '../base/base.ts';
 import { entriesOfTenant } from '../base/of-tenant.ts';
+import { ownConfigMapKeys } from '../base/own-config-maps.ts';
 import { withEntries } from '../base/with-entries.ts';
 import { decodeIdentity } from '../identity.ts';
 import type { TenantIdentity } from '../identity.ts';
@@ -40,13 +41,6 @@ const ofRoot: Records = { hasTenant: true, identity: undefined, keys: undefined 
 
 /** Nobody's: keys of a base are the same for all. */
 const model: TenantIdentity = { seed: '', createdAt: '2001-02-03T04:05:06Z' };
-const noKeys: TenantKeys = {
-  authority: { certificate: '', key: '' },
-  frontProxyAuthority: { certificate: '', key: '' },
-  serviceAccountKey: '',
-};
-const nowhere = { url: () => '', servingCa: () => '' };
-const madeKeys = [...entriesOfTenant(nowhere, { path: '', identity: model, keys: noKeys }).keys()];
 
 export function publicKeysOf({ value }: Entry): TenantKeys {
   const { authority, frontProxyAuthority } = decodeKeys(value);
@@ -68,7 +62,7 @@ export class Foundations {
   constructor(world: FoundationsWorld, base: TenantBase, { own }: Place) {
     this.#world = world;
     this.#base = base;
-    const made = madeKeys.filter((key) => key.startsWith(own));
+    const made = [...ownConfigMapKeys(base.hasAccounts)].filter((key) => key.startsWith(own));
     this.#needsKeys = made.length > 0;
     this.bornKeys = [...base.layer(model).keysIn(prefixRange(own)), ...made];
   }
@@ -96,7 +90,7 @@ export class Foundations {
     const shared = this.#base.layer(identity);
     const revision = entry.modRevision;
     if (!this.#needsKeys || !keys) return { base: shared, revision };
-    const made = entriesOfTenant(this.#world, { path: cluster, identity, keys });
+    const made = entriesOfTenant({ ...this.#world, base: this.#base }, { path: cluster, identity, keys });
     return { base: withEntries(shared, made), revision };
   }
 

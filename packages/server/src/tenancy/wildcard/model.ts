@@ -21,7 +21,7 @@ interface Followed {
   readonly objects: readonly (readonly [string, string])[];
 }
 
-const followed: readonly Followed[] = [
+export const followed: readonly Followed[] = [
   {
     name: { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'roles' },
     path: '/apis/rbac.authorization.k8s.io/v1',
@@ -96,7 +96,8 @@ class Fold {
 
 const idOf = ({ metadata }: Data): string => `${metadata.clusterName}/${metadata.namespace}/${metadata.name}`;
 
-class Run {
+/** Does what tenants, their objects and their administrators may do, in an order drawn from a seed. */
+export class Run {
   readonly server: TenancyServer;
   readonly random: Random;
   readonly alive = new Set<string>();

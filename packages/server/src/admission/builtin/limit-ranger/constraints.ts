@@ -1,12 +1,9 @@
 /** How little, how much and in which ratio something may ask. Each problem in kube-apiserver's words. */
 
-import { amountsOf, millisOf, unitsOf, zero } from '../amounts.ts';
-import type { Amount, Amounts, MutableAmounts } from '../amounts.ts';
-import type { Claim } from '../claims.ts';
+import { amountsOf, containersTogether, millisOf, unitsOf, zero } from '@hangar/api/quota';
+import type { Amount, Amounts, Claim, MutableAmounts, Which } from '@hangar/api/quota';
 import { specOf } from '../pod.ts';
 import type { Pod, PodSpec } from '../pod.ts';
-import { containersTogether } from '../pod-resources.ts';
-import type { Which } from '../pod-resources.ts';
 import type { Limit, LimitRange } from './limit-range.ts';
 
 interface Asked {

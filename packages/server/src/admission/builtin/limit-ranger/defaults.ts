@@ -1,6 +1,6 @@
 /** What containers get that ask for nothing; an annotation tells the pod's owner. */
 
-import type { Amounts } from '../amounts.ts';
+import type { Amounts } from '@hangar/api/quota';
 import { specOf } from '../pod.ts';
 import type { Container, Pod, ResourceList } from '../pod.ts';
 import type { LimitRange } from './limit-range.ts';

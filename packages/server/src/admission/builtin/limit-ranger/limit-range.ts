@@ -1,8 +1,8 @@
 /** A LimitRange as decisions need it: amounts parsed once, in the order of names. */
 
 import type { KubeObject } from '@hangar/api';
-import { amountsOf } from '../amounts.ts';
-import type { Amounts } from '../amounts.ts';
+import { amountsOf } from '@hangar/api/quota';
+import type { Amounts } from '@hangar/api/quota';
 import type { List, ResourceList } from '../pod.ts';
 
 export interface Limit {

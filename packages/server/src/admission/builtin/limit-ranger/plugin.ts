@@ -6,7 +6,7 @@
 import type { ControlPlane } from '../../../control-plane.ts';
 import { Followed } from '../../../objects/followed.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../../admission.ts';
-import type { Claim } from '../claims.ts';
+import type { Claim } from '@hangar/api/quota';
 import type { Pod } from '../pod.ts';
 import { aggregate, forbid } from '../../refusal.ts';
 import { claimProblems, podProblems } from './constraints.ts';

@@ -1,12 +1,10 @@
 /** What a request would add to the quotas of its namespace, and whether they have room for it. */
 
 import type { KubeObject } from '@hangar/api';
+import { addInto, compare, difference, isInScope, zero } from '@hangar/api/quota';
+import type { Amounts, Evaluator, MutableAmounts, Quota } from '@hangar/api/quota';
 import type { AdmissionRequest } from '../../admission.ts';
-import { addInto, compare, difference, zero } from '../amounts.ts';
-import type { Amounts, MutableAmounts } from '../amounts.ts';
 import { forbid } from '../../refusal.ts';
-import type { Evaluator } from './evaluators/evaluator.ts';
-import type { Quota } from './quota.ts';
 
 /** The quotas as they are when the request is granted, those that stay among them. Throws 403. */
 export function charge(request: AdmissionRequest, evaluator: Evaluator, quotas: readonly Quota[]): readonly Quota[] {
@@ -28,9 +26,8 @@ export function charge(request: AdmissionRequest, evaluator: Evaluator, quotas: 
   });
 }
 
-const isAbout = ({ hard, selectors }: Quota, evaluator: Evaluator, object: KubeObject): boolean =>
-  [...hard.keys()].some((name) => evaluator.counts(name)) &&
-  selectors.every((selector) => evaluator.matchesScope(selector, object));
+const isAbout = (quota: Quota, evaluator: Evaluator, object: KubeObject): boolean =>
+  [...quota.hard.keys()].some((name) => evaluator.counts(name)) && isInScope(quota, evaluator, object);
 
 function checkQuota(request: AdmissionRequest, evaluator: Evaluator, { name, hard, used }: Quota): void {
   const limited = [...hard.keys()].filter((one) => evaluator.counts(one)).sort();

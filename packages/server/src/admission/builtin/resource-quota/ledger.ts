@@ -6,16 +6,15 @@
 
 import { conflict, formatTime, staleObject, updateManagedFields } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
+import { isEqual, listOf, readQuota } from '@hangar/api/quota';
+import type { Quota } from '@hangar/api/quota';
 import { prefixRange } from '@hangar/store';
 import type { Entry, Write } from '@hangar/store';
 import { collectionPrefix } from '../../../control-plane.ts';
 import type { ControlPlane } from '../../../control-plane.ts';
 import type { AdmissionRequest } from '../../admission.ts';
-import { isEqual, listOf } from '../amounts.ts';
 import { charge } from './check.ts';
-import { evaluatorOf } from './evaluators/index.ts';
-import { readQuota } from './quota.ts';
-import type { Quota } from './quota.ts';
+import { evaluatorFor } from './evaluator-for.ts';
 
 export const quotaResource = { group: '', version: 'v1', resource: 'resourcequotas' };
 
@@ -105,7 +104,7 @@ function chargeAll(
   let quotas = before;
   for (const one of together) {
     try {
-      const charged = charge(one.request, evaluatorOf(one.request.resource)!, quotas);
+      const charged = charge(one.request, evaluatorFor(one.request.resource)!, quotas);
       if (!one.request.isDryRun) quotas = charged;
     } catch (error) {
       refused.set(one, error);

@@ -6,7 +6,7 @@
 import type { ControlPlane } from '../../../control-plane.ts';
 import { Followed } from '../../../objects/followed.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../../admission.ts';
-import { evaluatorOf } from './evaluators/index.ts';
+import { evaluatorFor } from './evaluator-for.ts';
 import { Ledger, quotaResource } from './ledger.ts';
 
 export function resourceQuota(plane: ControlPlane): AdmissionPlugin {
@@ -46,7 +46,7 @@ export function resourceQuota(plane: ControlPlane): AdmissionPlugin {
     validate(request) {
       const { namespace, operation, resource } = request;
       if (namespace === '' || (operation !== 'CREATE' && operation !== 'UPDATE')) return undefined;
-      if (isLimited(namespace) === false || !evaluatorOf(resource)?.handles(request)) return undefined;
+      if (isLimited(namespace) === false || !evaluatorFor(resource)?.handles(request)) return undefined;
       // It was charged already, and only its name or its address was taken in the meantime.
       if (operation === 'CREATE' && charged.has(request.attemptOf)) return undefined;
       return charge(request);

@@ -13,7 +13,7 @@ import { enableAuth } from './auth-setup.ts';
 import { TestAuthority } from './certificates.ts';
 import type { Certificate } from './certificates.ts';
 import { EtcdMember } from './etcd-member.ts';
-import { freePorts } from './free-ports.ts';
+import { freePorts } from '../../../../../../tools/free-ports.ts';
 import { guard } from './guardian.ts';
 
 export interface StartEtcdOptions {

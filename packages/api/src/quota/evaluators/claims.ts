@@ -1,9 +1,9 @@
 /** Volume claims: how many and how large, in all and of each storage class. */
 
-import { amountOf, compare, count } from '../../amounts.ts';
-import type { Amount, MutableAmounts } from '../../amounts.ts';
-import { storageClassOf } from '../../claims.ts';
-import type { Claim } from '../../claims.ts';
+import { amountOf, compare, count } from '../amounts.ts';
+import type { Amount, MutableAmounts } from '../amounts.ts';
+import { storageClassOf } from '../volume-claim.ts';
+import type { Claim } from '../volume-claim.ts';
 import { matchesName } from '../quota.ts';
 import type { ScopeSelector } from '../quota.ts';
 import type { Evaluator } from './evaluator.ts';

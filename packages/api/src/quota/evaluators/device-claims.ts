@@ -1,9 +1,9 @@
 /** Claims of devices: how many claims, and how many devices of each class they ask for at most. */
 
-import type { KubeObject } from '@hangar/api';
-import { addInto, count, raiseInto } from '../../amounts.ts';
-import type { MutableAmounts } from '../../amounts.ts';
-import type { List } from '../../pod.ts';
+import type { KubeObject } from '../../object.ts';
+import { addInto, count, raiseInto } from '../amounts.ts';
+import type { MutableAmounts } from '../amounts.ts';
+import type { List } from '../pod.ts';
 import { neverInScope } from './evaluator.ts';
 import type { Evaluator } from './evaluator.ts';
 

@@ -1,8 +1,8 @@
 /** Services: how many, with how many load balancers and ports on every node. */
 
-import type { KubeObject } from '@hangar/api';
-import { count } from '../../amounts.ts';
-import type { List } from '../../pod.ts';
+import type { KubeObject } from '../../object.ts';
+import { count } from '../amounts.ts';
+import type { List } from '../pod.ts';
 import { neverInScope } from './evaluator.ts';
 import type { Evaluator } from './evaluator.ts';
 

@@ -1,12 +1,12 @@
 /** Pods: how many, and what they ask for and are allowed, while they have not ended. */
 
-import { parseTime } from '@hangar/api';
-import type { KubeObject } from '@hangar/api';
-import { addInto, amountsOf, count } from '../../amounts.ts';
-import type { Amounts, MutableAmounts } from '../../amounts.ts';
-import { specOf } from '../../pod.ts';
-import type { AffinityRules, AffinityTerm, Pod, PodSpec } from '../../pod.ts';
-import { isExtendedResource, isNativeResource, isOfPods, podTotal } from '../../pod-resources.ts';
+import { parseTime } from '../../values/time.ts';
+import type { KubeObject } from '../../object.ts';
+import { addInto, amountsOf, count } from '../amounts.ts';
+import type { Amounts, MutableAmounts } from '../amounts.ts';
+import { sizedSpecOf } from '../pod.ts';
+import type { AffinityRules, AffinityTerm, SizedPod, SizedPodSpec } from '../pod.ts';
+import { isExtendedResource, isNativeResource, isOfPods, podTotal } from '../pod-resources.ts';
 import { matchesName } from '../quota.ts';
 import type { Evaluator } from './evaluator.ts';
 
@@ -38,15 +38,19 @@ export const podEvaluator: Evaluator = {
     name.startsWith('requests.hugepages-') ||
     isExtendedRequest(name),
   usage(object, nowMs) {
-    const pod = object as Pod;
+    const pod = object as SizedPod;
     const usage: MutableAmounts = new Map([[countOfPods, count(1)]]);
     if (!isRunning(pod, nowMs)) return usage;
     const options = { countsStatus: true };
     addInto(usage, computeUsage(podTotal(pod, 'requests', options), podTotal(pod, 'limits', options)));
     return usage;
   },
+  endsAtMs(object, nowMs) {
+    const endsAtMs = isRunning(object as SizedPod, nowMs) ? lastMomentMs(object) + 1 : Infinity;
+    return endsAtMs === Infinity ? undefined : endsAtMs;
+  },
   matchesScope(selector, object) {
-    const spec = specOf(object);
+    const spec = sizedSpecOf(object);
     switch (selector.scope) {
       case 'Terminating':
         return hasDeadline(object);
@@ -65,7 +69,7 @@ export const podEvaluator: Evaluator = {
     }
   },
   problem(limited, object) {
-    const spec = specOf(object);
+    const spec = sizedSpecOf(object);
     if (saysItself(spec)) return undefined;
     const required = limited.filter((name) => insisted.has(name)).sort();
     const missing = new Map<string, Set<string>>();
@@ -85,10 +89,9 @@ export const podEvaluator: Evaluator = {
   },
 };
 
-const hasDeadline = (pod: KubeObject): boolean => (specOf(pod).activeDeadlineSeconds ?? -1) >= 0;
+const hasDeadline = (pod: KubeObject): boolean => (sizedSpecOf(pod).activeDeadlineSeconds ?? -1) >= 0;
 
-const isBestEffort = (pod: KubeObject): boolean =>
-  (pod['status'] as { qosClass?: string } | undefined)?.qosClass === 'BestEffort';
+const isBestEffort = (pod: KubeObject): boolean => (pod as SizedPod).status?.qosClass === 'BestEffort';
 
 const crosses = (term: AffinityTerm | null | undefined): boolean =>
   !!term && ((term.namespaces?.length ?? 0) > 0 || (term.namespaceSelector ?? undefined) !== undefined);
@@ -99,16 +102,21 @@ const isCrossNamespace = (rules: AffinityRules | null | undefined): boolean =>
   false;
 
 /** The pod says for all of its containers what it wants. */
-const saysItself = ({ resources }: PodSpec): boolean =>
+const saysItself = ({ resources }: SizedPodSpec): boolean =>
   [...Object.keys(resources?.requests ?? {}), ...Object.keys(resources?.limits ?? {})].some(isOfPods);
 
 /** Ended pods, and those that should have ended, need nothing but their place in the store. */
-function isRunning({ metadata, status }: Pod, nowMs: number): boolean {
-  if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return false;
+function isRunning(pod: SizedPod, nowMs: number): boolean {
+  const { phase } = pod.status ?? {};
+  return phase !== 'Failed' && phase !== 'Succeeded' && nowMs <= lastMomentMs(pod);
+}
+
+/** When a pod that is being deleted should have ended. */
+function lastMomentMs({ metadata }: KubeObject): number {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
-  if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return true;
+  if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return Infinity;
   const { seconds } = parseTime(deletionTimestamp, 'second');
-  return nowMs <= (Number(seconds) + deletionGracePeriodSeconds) * 1_000;
+  return (Number(seconds) + deletionGracePeriodSeconds) * 1_000;
 }
 
 function computeUsage(requests: Amounts, limits: Amounts): MutableAmounts {

@@ -5,21 +5,21 @@
 
 import { addInto, amountsOf, raiseInto, sum } from './amounts.ts';
 import type { Amounts, MutableAmounts } from './amounts.ts';
-import { specOf } from './pod.ts';
-import type { Container, Pod, PodSpec, ResourceList, Resources } from './pod.ts';
+import { sizedSpecOf } from './pod.ts';
+import type { ResourceList, Resources, SizedContainer, SizedPod, SizedPodSpec } from './pod.ts';
 
 export type Which = 'requests' | 'limits';
 
 const written =
   (which: Which) =>
-  (container: Container): Amounts =>
+  (container: SizedContainer): Amounts =>
     amountsOf(container.resources?.[which]);
 
 /** `of` tells what one container needs; absent: what its spec says. */
 export function containersTogether(
-  { containers, initContainers }: PodSpec,
+  { containers, initContainers }: SizedPodSpec,
   which: Which,
-  of: (container: Container, isInit: boolean) => Amounts = written(which),
+  of: (container: SizedContainer, isInit: boolean) => Amounts = written(which),
 ): MutableAmounts {
   const total: MutableAmounts = new Map();
   for (const container of containers ?? []) addInto(total, of(container, false));
@@ -41,7 +41,7 @@ export function containersTogether(
   return total;
 }
 
-export const isSidecar = ({ restartPolicy }: Container): boolean => restartPolicy === 'Always';
+export const isSidecar = ({ restartPolicy }: SizedContainer): boolean => restartPolicy === 'Always';
 
 export interface PodTotalOptions {
   /** What a running container has counts too, while it is being resized. */
@@ -49,8 +49,8 @@ export interface PodTotalOptions {
 }
 
 /** All containers together, or what the pod says for itself as a whole; with the overhead of running it. */
-export function podTotal(pod: Pod, which: Which, { countsStatus }: PodTotalOptions): MutableAmounts {
-  const spec = specOf(pod);
+export function podTotal(pod: SizedPod, which: Which, { countsStatus }: PodTotalOptions): MutableAmounts {
+  const spec = sizedSpecOf(pod);
   const total = containersTogether(spec, which, countsStatus ? inEffect(pod, which) : undefined);
   for (const [name, amount] of amountsOf(spec.resources?.[which])) if (isOfPods(name)) total.set(name, amount);
   for (const [name, amount] of amountsOf(spec.overhead)) {
@@ -65,7 +65,7 @@ export function podTotal(pod: Pod, which: Which, { countsStatus }: PodTotalOptio
 /** Resources that a pod may have as a whole, instead of its containers'. */
 export const isOfPods = (name: string): boolean => name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
 
-function inEffect(pod: Pod, which: Which): (container: Container, isInit: boolean) => Amounts {
+function inEffect(pod: SizedPod, which: Which): (container: SizedContainer, isInit: boolean) => Amounts {
   const { containerStatuses, initContainerStatuses } = pod.status ?? {};
   const statuses = new Map(
     [...(containerStatuses ?? []), ...(initContainerStatuses ?? [])].map((status) => [status.name ?? '', status]),
@@ -85,14 +85,14 @@ interface Sized {
 }
 
 /** The greatest of what is wished, given and allotted; the wish does not count when it can never be fulfilled. */
-function effectiveOf(pod: Pod, which: Which, { own, has, allocated }: Sized): MutableAmounts {
+function effectiveOf(pod: SizedPod, which: Which, { own, has, allocated }: Sized): MutableAmounts {
   const effective: MutableAmounts = isInfeasible(pod) ? new Map() : new Map(own);
   raiseInto(effective, amountsOf(has[which]));
   if (which === 'requests') raiseInto(effective, amountsOf(allocated));
   return effective;
 }
 
-const isInfeasible = ({ status }: Pod): boolean =>
+const isInfeasible = ({ status }: SizedPod): boolean =>
   status?.conditions?.find(({ type }) => type === 'PodResizePending')?.reason === 'Infeasible';
 
 /** Of Kubernetes itself. */

@@ -3,8 +3,8 @@
  * calculated with, as Kubernetes' quantities do: refusals show it. Lists are maps, because the names are the client's.
  */
 
-import { formatQuantity, parseQuantity } from '@hangar/api';
-import type { Quantity } from '@hangar/api';
+import { formatQuantity, parseQuantity } from '../values/quantity.ts';
+import type { Quantity } from '../values/quantity.ts';
 import type { ResourceList } from './pod.ts';
 
 export interface Amount extends Quantity {

@@ -1,6 +1,6 @@
-/** The parts of volume claims that plugins look at. */
+/** The parts of volume claims that say what they need. */
 
-import type { KubeObject } from '@hangar/api';
+import type { KubeObject } from '../object.ts';
 import type { ResourceList, Resources } from './pod.ts';
 
 export interface Claim extends KubeObject {

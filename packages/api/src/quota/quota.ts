@@ -1,9 +1,9 @@
 /** A ResourceQuota as decisions need it. */
 
-import type { KubeObject } from '@hangar/api';
-import { amountsOf } from '../amounts.ts';
-import type { Amounts } from '../amounts.ts';
-import type { List, ResourceList } from '../pod.ts';
+import type { KubeObject } from '../object.ts';
+import { amountsOf } from './amounts.ts';
+import type { Amounts } from './amounts.ts';
+import type { List, ResourceList } from './pod.ts';
 
 export interface ScopeSelector {
   readonly scope: string;

@@ -1,0 +1,207 @@
+/**
+ * Reads PKCS #10 requests (RFC 2986): for whom, which names, which key, and whether who asks has that key. What Go's x509 reads of
+ * them, which Kubernetes uses, is read here; other extensions and attributes are not looked at, and are never passed on.
+ */
+
+import { createPublicKey, verify } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import {
+  asciiOf,
+  bytesOfBits,
+  elementsOf,
+  expected,
+  identifierIn,
+  onlyPart,
+  partsIn,
+  tags,
+  textOf,
+} from './der-reader.ts';
+import type { Element } from './der-reader.ts';
+import { PkiError } from './errors.ts';
+
+export interface RequestedName {
+  /** Of several, the last one. '' when there is none. */
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+  /** All that a certificate takes over, in its order: identifier and text. Others are left out. */
+  readonly attributes: readonly (readonly [identifier: string, text: string])[];
+}
+
+export interface RequestedCertificate {
+  readonly subject: RequestedName;
+  readonly dnsNames: readonly string[];
+  readonly emailAddresses: readonly string[];
+  /** Four bytes or sixteen each. */
+  readonly ipAddresses: readonly Buffer[];
+  readonly uris: readonly string[];
+  readonly publicKey: KeyObject;
+  /** The key as it is written there; DER. */
+  readonly spki: Buffer;
+}
+
+const begin = '-----BEGIN ';
+/** Longer ones are refused before they are looked at: a large key with many names is far below. */
+const requestBytesMax = 128 * 1024;
+const rsaBitsMin = 1024;
+
+const extensionRequest = '1.2.840.113549.1.9.14';
+const subjectAlternativeName = '2.5.29.17';
+const commonName = '2.5.4.3';
+const organization = '2.5.4.10';
+
+/** Country, organization, unit, locality, province, street, postal code, name, serial number: what Go writes, in its order. */
+const taken = ['6', '10', '11', '7', '8', '9', '17', '3', '5'].map((last) => `2.5.4.${last}`);
+
+/** How a request may be signed, and with which type of key. Null: the algorithm has a digest of its own. */
+const algorithms: Readonly<Record<string, readonly [type: 'rsa' | 'ec' | 'ed25519', digest: string | null]>> = {
+  '1.2.840.113549.1.1.5': ['rsa', 'sha1'],
+  '1.2.840.113549.1.1.11': ['rsa', 'sha256'],
+  '1.2.840.113549.1.1.12': ['rsa', 'sha384'],
+  '1.2.840.113549.1.1.13': ['rsa', 'sha512'],
+  '1.2.840.10045.4.1': ['ec', 'sha1'],
+  '1.2.840.10045.4.3.2': ['ec', 'sha256'],
+  '1.2.840.10045.4.3.3': ['ec', 'sha384'],
+  '1.2.840.10045.4.3.4': ['ec', 'sha512'],
+  '1.3.101.112': ['ed25519', null],
+};
+
+const malformed = (problem: string, cause?: unknown): PkiError =>
+  new PkiError('MalformedRequest', `the request ${problem}`, cause === undefined ? undefined : { cause });
+
+/** Of the first block of a PEM text. Throws `MalformedRequest`, or `InvalidSignature`. */
+export function readCertificateRequest(pem: string): RequestedCertificate {
+  const [whole, ...behind] = elementsOf(derOf(pem));
+  if (behind.length > 0) throw malformed('has something behind it');
+  const [info, algorithm, signature, ...more] = partsIn(whole, tags.sequence);
+  const [version, name, key, attributes, ...others] = partsIn(info, tags.sequence);
+  if (more.length > 0 || others.length > 0) throw malformed('has more parts than it may');
+  if (expected(version, tags.integer).content.compare(Buffer.of(0)) !== 0) throw malformed('is of an unknown version');
+  const publicKey = keyOf(expected(key, tags.sequence));
+  const signed = { data: info!.whole, signature: bytesOfBits(signature) };
+  checkSignature(identifierIn(partsIn(algorithm, tags.sequence)[0]), publicKey, signed);
+  return {
+    subject: subjectOf(name),
+    ...namesOf(attributes),
+    publicKey,
+    spki: key!.whole,
+  };
+}
+
+function derOf(pem: string): Buffer {
+  if (pem.length > requestBytesMax) throw malformed('is too long');
+  // Which of several blocks counts is not for two readers to find out.
+  if (pem.indexOf(begin) !== pem.lastIndexOf(begin)) throw malformed('is more than one PEM block');
+  const block = /-----BEGIN ([^\n-]+)-----\s([^-]*)\n-----END \1-----/.exec(pem);
+  if (block?.[1] !== 'CERTIFICATE REQUEST') throw malformed('is no PEM block CERTIFICATE REQUEST');
+  const base64 = block[2]!.replace(/\s/g, '');
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64) || base64.length % 4 !== 0) throw malformed('is no base64');
+  return Buffer.from(base64, 'base64');
+}
+
+function keyOf({ whole }: Element): KeyObject {
+  let key: KeyObject;
+  try {
+    key = createPublicKey({ key: whole, format: 'der', type: 'spki' });
+  } catch (error) {
+    throw malformed('has a key that is none', error);
+  }
+  const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
+  if (type !== 'rsa' && type !== 'ec' && type !== 'ed25519') throw malformed('has a key of a type that nobody signs');
+  if (type === 'rsa' && (details?.modulusLength ?? 0) < rsaBitsMin) throw malformed('has a key that is too short');
+  return key;
+}
+
+interface Signed {
+  readonly data: Buffer;
+  readonly signature: Buffer;
+}
+
+function checkSignature(algorithm: string, key: KeyObject, { data, signature }: Signed): void {
+  const [type, digest] = (Object.hasOwn(algorithms, algorithm) ? algorithms[algorithm] : undefined) ?? [];
+  if (digest === undefined || type !== key.asymmetricKeyType) {
+    throw new PkiError('InvalidSignature', 'the request is signed in a way that is unknown, or not its key’s');
+  }
+  let isSigned = false;
+  try {
+    isSigned = verify(digest, data, key, signature);
+  } catch {
+    // A signature for another type of key.
+  }
+  if (!isSigned) throw new PkiError('InvalidSignature', 'the request is not signed with its own key');
+}
+
+/** A name is a list of sets, each of attributes. */
+function subjectOf(name: Element | undefined): RequestedName {
+  const all = partsIn(name, tags.sequence).flatMap((set) =>
+    partsIn(set, tags.set).map((attribute): [string, Element] => {
+      const [identifier, value, ...more] = partsIn(attribute, tags.sequence);
+      if (!value || more.length > 0) throw malformed('has a name with an attribute that is none');
+      return [identifierIn(identifier), value];
+    }),
+  );
+  const texts = (wanted: string): string[] =>
+    all.flatMap(([identifier, value]) => (identifier === wanted ? [textOf(value)] : []));
+  const single = new Set([commonName, '2.5.4.5']);
+  return {
+    commonName: texts(commonName).at(-1) ?? '',
+    organizations: texts(organization),
+    attributes: taken.flatMap((identifier) =>
+      (single.has(identifier) ? texts(identifier).slice(-1) : texts(identifier)).map(
+        (text) => [identifier, text] as const,
+      ),
+    ),
+  };
+}
+
+type AlternativeNames = Pick<RequestedCertificate, 'dnsNames' | 'emailAddresses' | 'ipAddresses' | 'uris'>;
+
+function namesOf(attributes: Element | undefined): AlternativeNames {
+  const names = {
+    dnsNames: [] as string[],
+    emailAddresses: [] as string[],
+    ipAddresses: [] as Buffer[],
+    uris: [] as string[],
+  };
+  for (const name of alternativeNames(attributes)) {
+    if (name.tag === 0x81) names.emailAddresses.push(asciiOf(name.content));
+    else if (name.tag === 0x82) names.dnsNames.push(asciiOf(name.content));
+    else if (name.tag === 0x86) names.uris.push(uriOf(name.content));
+    else if (name.tag === 0x87) names.ipAddresses.push(addressOf(name.content));
+  }
+  return names;
+}
+
+function alternativeNames(attributes: Element | undefined): Element[] {
+  if (!attributes) return [];
+  const seen = new Set<string>();
+  const found: Element[] = [];
+  for (const attribute of partsIn(attributes, 0xa0)) {
+    const [identifier, values] = partsIn(attribute, tags.sequence);
+    if (identifierIn(identifier) !== extensionRequest) continue;
+    for (const extension of partsIn(onlyPart(values, tags.set), tags.sequence)) {
+      const parts = partsIn(extension, tags.sequence);
+      const id = identifierIn(parts[0]);
+      if (seen.has(id)) throw malformed('asks for the same extension twice');
+      seen.add(id);
+      if (id !== subjectAlternativeName) continue;
+      found.push(...partsIn(onlyElement(expected(parts.at(-1), tags.octets).content), tags.sequence));
+    }
+  }
+  return found;
+}
+
+function onlyElement(content: Buffer): Element | undefined {
+  const [element, ...more] = elementsOf(content);
+  return more.length > 0 ? undefined : element;
+}
+
+function addressOf(content: Buffer): Buffer {
+  if (content.length !== 4 && content.length !== 16) throw malformed('has an address of a wrong length');
+  return content;
+}
+
+function uriOf(content: Buffer): string {
+  const text = asciiOf(content);
+  if (!URL.canParse(text, 'https://relative.invalid')) throw malformed('has a URI that is none');
+  return text;
+}

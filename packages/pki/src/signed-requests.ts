@@ -1,0 +1,86 @@
+/**
+ * A certificate for a key that somebody else has: what a request (`certificate-requests.ts`) asks for, within what its signer allows.
+ * Never a CA. Only the names of the request are taken over, written anew; no extension of it is.
+ */
+
+import { X509Certificate } from 'node:crypto';
+import { attributeValue, critical, extension, identifiers, issuerOf, signedCertificate } from './certificates.ts';
+import type { KeyPair, World } from './certificates.ts';
+import type { RequestedCertificate } from './certificate-requests.ts';
+import { bits, implicit, objectIdentifier, sequence, set } from './der.ts';
+import type { Der } from './der.ts';
+import { PkiError } from './errors.ts';
+
+export interface SignedRequestOptions {
+  readonly request: RequestedCertificate;
+  /** Bits of RFC 5280's KeyUsage: 1 is digitalSignature, 256 decipherOnly. 0: the certificate does not say. */
+  readonly keyUsage: number;
+  /** Object identifiers. None: the certificate does not say. */
+  readonly extendedKeyUsage: readonly string[];
+  /** Milliseconds since 1970. It ends with its CA, if that is earlier. */
+  readonly validity: { readonly notBeforeMs: number; readonly notAfterMs: number };
+}
+
+/** PEM. Throws `AuthorityUnusable` when the CA's time is over, or its key is not on P-256. */
+export function signRequest(authority: KeyPair, options: SignedRequestOptions, world: World): string {
+  const { request, validity } = options;
+  const issuer = issuerOf(authority);
+  // What is written into the certificate of how it was signed says so.
+  if (issuer.key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') {
+    throw new PkiError('AuthorityUnusable', 'the CA has no key on P-256');
+  }
+  const authorityEndMs = new X509Certificate(authority.certificate).validToDate.getTime();
+  const endsMs = Math.min(validity.notAfterMs, authorityEndMs);
+  if (Math.max(world.clock.now(), validity.notBeforeMs) >= authorityEndMs) {
+    throw new PkiError('AuthorityUnusable', `the CA's time was over at ${new Date(authorityEndMs).toISOString()}`);
+  }
+  return signedCertificate({
+    issuer,
+    subject: subjectOf(request),
+    spki: request.spki,
+    validity: { notBeforeMs: validity.notBeforeMs, notAfterMs: endsMs },
+    extensions: extensionsOf(options, issuer.keyIdentifier),
+    random: world.random,
+  });
+}
+
+/** All values of one type in one set, as Go writes names. */
+function subjectOf({ subject: { attributes } }: RequestedCertificate): Der {
+  const types = new Set(attributes.map(([type]) => type));
+  const values = (wanted: string): Der[] =>
+    attributes.flatMap(([type, value]) => (type === wanted ? [attributeValue(type, value)] : []));
+  // What is in a set has an order in DER.
+  return sequence(...Array.from(types, (type) => set(...values(type).sort(Buffer.compare))));
+}
+
+function extensionsOf(options: SignedRequestOptions, issuerKey: Buffer): Der[] {
+  const { request, keyUsage, extendedKeyUsage } = options;
+  const purposes = extendedKeyUsage.map((one) => objectIdentifier(one));
+  const names = alternativeNames(request);
+  // A certificate without a subject is known by its other names alone.
+  const naming = request.subject.attributes.length === 0 ? critical : extension;
+  return [
+    ...(keyUsage === 0 ? [] : [critical(identifiers.keyUsage, usageBits(keyUsage))]),
+    ...(purposes.length === 0 ? [] : [extension(identifiers.extendedKeyUsage, sequence(...purposes))]),
+    critical(identifiers.basicConstraints, sequence()),
+    extension(identifiers.authorityKeyIdentifier, sequence(implicit(0, issuerKey))),
+    ...(names.length === 0 ? [] : [naming(identifiers.subjectAlternativeName, sequence(...names))]),
+  ];
+}
+
+const alternativeNames = ({ dnsNames, emailAddresses, ipAddresses, uris }: RequestedCertificate): Der[] => [
+  ...dnsNames.map((name) => implicit(2, Buffer.from(name, 'latin1'))),
+  ...emailAddresses.map((name) => implicit(1, Buffer.from(name, 'latin1'))),
+  ...ipAddresses.map((address) => implicit(7, address)),
+  ...uris.map((uri) => implicit(6, Buffer.from(uri, 'latin1'))),
+];
+
+/** Bit 0 is the first of the first byte; zeros at the end are left out, as DER says of named bits. */
+function usageBits(usage: number): Der {
+  const count = 32 - Math.clz32(usage);
+  const bytes = Buffer.alloc(Math.ceil(count / 8));
+  for (let bit = 0; bit < count; bit++) {
+    if (usage & (1 << bit)) bytes[bit >> 3]! |= 0x80 >> (bit & 7);
+  }
+  return bits(bytes, bytes.length * 8 - count);
+}

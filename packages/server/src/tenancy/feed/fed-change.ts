@@ -1,0 +1,72 @@
+/** A change as it is told: nothing of it is decoded before somebody asks. */
+
+import { Buffer } from 'node:buffer';
+import { decodeProtobuf, isProtobuf } from '@hangar/api';
+import type { KubeObject } from '@hangar/api';
+import type { FedChange } from './contract.ts';
+import type { FedObject } from './key-places.ts';
+
+export interface FedChangeOptions extends FedObject {
+  readonly cluster: string;
+  readonly type: FedChange['type'];
+  readonly isInitial: boolean;
+  /** Absent: nobody knows any more what was deleted. */
+  readonly value: Uint8Array | undefined;
+  readonly revision: number;
+}
+
+export class StoredChange implements FedChange {
+  readonly group: string;
+  readonly resource: string;
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly type: FedChange['type'];
+  readonly isInitial: boolean;
+  readonly #value: Uint8Array | undefined;
+  readonly #revision: number;
+  #bytes: Uint8Array | undefined;
+  #object: KubeObject | undefined;
+
+  constructor({ place, cluster, namespace, name, type, isInitial, value, revision }: FedChangeOptions) {
+    this.group = place.group;
+    this.resource = place.resource;
+    this.cluster = cluster;
+    this.namespace = namespace;
+    this.name = name;
+    this.type = type;
+    this.isInitial = isInitial;
+    this.#value = value;
+    this.#revision = revision;
+  }
+
+  get bytes(): Uint8Array {
+    return (this.#bytes ??= this.#json());
+  }
+
+  get resourceVersion(): string {
+    return String(this.#revision);
+  }
+
+  object(): KubeObject {
+    if (!this.#object) {
+      const { buffer, byteOffset, length } = this.bytes;
+      const object = JSON.parse(Buffer.from(buffer, byteOffset, length).toString()) as KubeObject;
+      object.metadata.resourceVersion = this.resourceVersion;
+      this.#object = object;
+    }
+    return this.#object;
+  }
+
+  #json(): Uint8Array {
+    const value = this.#value;
+    if (!value) return Buffer.from(JSON.stringify({ metadata: this.#names() }));
+    // A real kube-apiserver that worked on the same range writes so.
+    return isProtobuf(value) ? Buffer.from(JSON.stringify(decodeProtobuf(value))) : value;
+  }
+
+  #names(): { name: string; namespace?: string } {
+    const { namespace, name } = this;
+    return namespace === '' ? { name } : { namespace, name };
+  }
+}

@@ -1,0 +1,5 @@
+/** feed: everything that happens in all control planes, in order, for controllers of the same process. Read `contract.ts` first. */
+
+export type { FedChange, FedResource, FeedListener } from './contract.ts';
+export { TenantFeed } from './tenant-feed.ts';
+export type { TenantFeedWorld } from './tenant-feed.ts';

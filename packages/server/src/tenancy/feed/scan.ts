@@ -1,0 +1,43 @@
+/** What a range holds as of one revision, page by page. Others get their turn in between, also within a page. */
+
+import { breathe } from '@hangar/core';
+import type { Clock } from '@hangar/core';
+import { successor } from '@hangar/store';
+import type { Entry, KeyRange, Revision, Store } from '@hangar/store';
+
+export interface ScanOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly at: Revision;
+  readonly signal: AbortSignal;
+}
+
+const pageEntries = 250;
+const sliceMs = 4;
+
+/**
+ * `tell` may answer a key from where to go on: what is before it is left out. Stops quietly when the signal fires. Rejects with
+ * `Compacted` when the revision is gone.
+ */
+export async function scan(
+  { store, clock, at, signal }: ScanOptions,
+  range: KeyRange,
+  tell: (entry: Entry) => string | undefined | void,
+): Promise<void> {
+  let sinceMs = clock.monotonicMs();
+  for (let start: string | undefined = range.start; start !== undefined && !signal.aborted;) {
+    const page = await store.range({ ...range, start }, { atRevision: at, limit: pageEntries });
+    start = page.more ? successor(page.entries.at(-1)!.key) : undefined;
+    for (const entry of page.entries) {
+      if (clock.monotonicMs() - sinceMs > sliceMs) {
+        await breathe(clock);
+        if (signal.aborted) return;
+        sinceMs = clock.monotonicMs();
+      }
+      const next = tell(entry);
+      if (next === undefined) continue;
+      start = next;
+      break;
+    }
+  }
+}

@@ -1,0 +1,198 @@
+/**
+ * From what the store says to what a listener is told. Which control planes there are is known from their `Tenant` objects, in the
+ * same order as everything else: what is stored where no `Tenant` is (retained, or half restored) is nobody's.
+ *
+ *     Tenant put, was not there    clusterChanged; when it takes over what is stored, that is told by a scan
+ *     Tenant put, was there        clusterChanged
+ *     Tenant deleted               clusterGone, and nothing of what goes with it
+ */
+
+import { Buffer } from 'node:buffer';
+import type { KubeObject } from '@hangar/api';
+import { hiddenName } from '@hangar/store';
+import type { Entry, Revision, StoreEvent } from '@hangar/store';
+import { clustersPrefix, identityKey, importKey, isTenantPath, rootPath, tenantPrefix } from '../layout.ts';
+import { tenantsPrefix } from '../tenant.ts';
+import { keyOf } from '../wildcard/touched.ts';
+import type { FeedListener } from './contract.ts';
+import type { DeletedKey } from './deleted-base.ts';
+import { StoredChange } from './fed-change.ts';
+import { isHidden, KeyPlaces } from './key-places.ts';
+
+export interface TellerOptions {
+  readonly storePrefix: string;
+  readonly listener: FeedListener;
+  /** What a tenant deleted of the base; undefined when there was nothing. */
+  deletedBase(deleted: DeletedKey): Promise<Entry | undefined>;
+  /** What the control plane has stored must be told by a scan. */
+  onTakenOver(cluster: string): void;
+}
+
+export class Teller {
+  readonly #options: TellerOptions;
+  readonly #listener: FeedListener;
+  readonly #places: KeyPlaces;
+  readonly #clusters = new Set<string>();
+  readonly #clustersLength: number;
+  /** Where `Tenant` objects are. */
+  readonly #tenants: string;
+  /** What was found by a scan to be deleted of the base, and is not told yet. */
+  #deleted: Omit<DeletedKey, 'at'>[] = [];
+
+  constructor(options: TellerOptions) {
+    const { storePrefix, listener } = options;
+    this.#options = options;
+    this.#listener = listener;
+    this.#places = new KeyPlaces((resource) => listener.wants(resource));
+    this.#clustersLength = clustersPrefix(storePrefix).length;
+    this.#tenants = `${tenantPrefix(storePrefix, rootPath)}${tenantsPrefix}`;
+  }
+
+  has(cluster: string): boolean {
+    return cluster === rootPath || this.#clusters.has(cluster);
+  }
+
+  /** A `Tenant` that is there at the beginning. */
+  tenant(entry: Entry): void {
+    this.#put(entry);
+  }
+
+  /** An object that is there already. Answers the control plane whose data nobody has, so that the rest of it can be left out. */
+  initial(entry: Entry): string | undefined {
+    const { key, value, modRevision } = entry;
+    const end = key.indexOf('/', this.#clustersLength);
+    if (end === -1) return undefined;
+    const cluster = key.slice(this.#clustersLength, end);
+    if (!this.has(cluster)) return cluster;
+    const found = this.#places.wanted(key, end + 1);
+    if (!found) {
+      if (isHidden(key, end + 1)) this.#deleted.push({ cluster, rest: key.slice(end + 1 + hiddenName.length) });
+      return undefined;
+    }
+    this.#listener.changed(
+      new StoredChange({ ...found, cluster, type: 'put', isInitial: true, value, revision: modRevision }),
+    );
+    return undefined;
+  }
+
+  /**
+   * What tenants have deleted of the base, as a scan came upon it: nobody may have been there when it went. Told as if it went now, so
+   * that whoever puts such things right does so.
+   */
+  async deletionsFound(at: Revision, signal: AbortSignal): Promise<void> {
+    const deleted = this.#deleted;
+    this.#deleted = [];
+    for (const { cluster, rest } of deleted) {
+      if (signal.aborted) return;
+      await this.#deletedBase({ cluster, rest, at });
+    }
+  }
+
+  /** All events of one revision. Returns a promise only when something must be read for it. */
+  batch(events: readonly StoreEvent[], revision: Revision): Promise<void> | undefined {
+    if (events.length === 1) {
+      const [event] = events as [StoreEvent];
+      if (keyOf(event).startsWith(this.#tenants)) this.#tenantEvent(event, events);
+      return this.#event(event, revision, events);
+    }
+    const scanned = new Set<string>();
+    for (const event of events) {
+      if (!keyOf(event).startsWith(this.#tenants)) continue;
+      const isTakenOver = this.#tenantEvent(event, events);
+      // What the same revision did there is in the scan.
+      if (isTakenOver) scanned.add(keyOf(event).slice(this.#tenants.length));
+    }
+    let waiting: Promise<void> | undefined;
+    for (const event of events) {
+      if (scanned.size > 0 && scanned.has(this.#clusterOf(keyOf(event)))) continue;
+      waiting = waiting
+        ? waiting.then(() => this.#event(event, revision, events))
+        : this.#event(event, revision, events);
+    }
+    return waiting;
+  }
+
+  #event(event: StoreEvent, revision: Revision, events: readonly StoreEvent[]): Promise<void> | undefined {
+    const key = keyOf(event);
+    const end = key.indexOf('/', this.#clustersLength);
+    if (end === -1) return undefined;
+    const cluster = key.slice(this.#clustersLength, end);
+    if (!this.has(cluster)) return undefined;
+    const found = this.#places.wanted(key, end + 1);
+    if (!found) {
+      if (event.type === 'delete' || !isHidden(key, end + 1)) return undefined;
+      return this.#hidden(cluster, key.slice(end + 1 + hiddenName.length), revision, events);
+    }
+    const { type } = event;
+    const value = event.type === 'put' ? event.entry.value : event.previous?.value;
+    this.#listener.changed(new StoredChange({ ...found, cluster, type, isInitial: false, value, revision }));
+    return undefined;
+  }
+
+  /** A tombstone. When an entry of the tenant's own goes with it, that says all. */
+  #hidden(cluster: string, rest: string, at: Revision, events: readonly StoreEvent[]): Promise<void> | undefined {
+    const key = `${tenantPrefix(this.#options.storePrefix, cluster)}${rest}`;
+    if (events.some((event) => event.type === 'delete' && event.key === key)) return undefined;
+    return this.#deletedBase({ cluster, rest, at });
+  }
+
+  #deletedBase(deleted: DeletedKey): Promise<void> | undefined {
+    const { cluster, rest, at: revision } = deleted;
+    const found = this.#places.wanted(rest, 0);
+    if (!found) return undefined;
+    return this.#options.deletedBase(deleted).then((entry) => {
+      if (!entry) return;
+      const { value } = entry;
+      this.#listener.changed(
+        new StoredChange({ ...found, cluster, type: 'delete', isInitial: false, value, revision }),
+      );
+    });
+  }
+
+  /** True: what is stored of the tenant is to be told by a scan. */
+  #tenantEvent(event: StoreEvent, events: readonly StoreEvent[]): boolean {
+    if (event.type === 'put') {
+      const cluster = this.#put(event.entry);
+      if (cluster === undefined || event.previous || this.#isNewBorn(cluster, events)) return false;
+      this.#options.onTakenOver(cluster);
+      return true;
+    }
+    const cluster = event.key.slice(this.#tenants.length);
+    if (this.#clusters.delete(cluster)) this.#listener.clusterGone(cluster);
+    return false;
+  }
+
+  /** Undefined: others wrote it, and it is no tenant. */
+  #put({ key, value, modRevision }: Entry): string | undefined {
+    const path = key.slice(this.#tenants.length);
+    if (!isTenantPath(path)) return undefined;
+    let tenant: KubeObject;
+    try {
+      tenant = JSON.parse(Buffer.from(value.buffer, value.byteOffset, value.length).toString()) as KubeObject;
+      // The name of the object is a text of its own: a part of the key would keep the key.
+      this.#clusters.add(tenant.metadata.name === path ? tenant.metadata.name : path);
+    } catch {
+      return undefined;
+    }
+    tenant.metadata.resourceVersion = String(modRevision);
+    this.#listener.clusterChanged(path, tenant);
+    return path;
+  }
+
+  /** Its range was empty: identity and object are of one transaction, and no restore ended with it. */
+  #isNewBorn(cluster: string, events: readonly StoreEvent[]): boolean {
+    const prefix = tenantPrefix(this.#options.storePrefix, cluster);
+    const [identity, mark] = [identityKey(prefix), importKey(prefix)];
+    let isMade = false;
+    for (const event of events) {
+      const key = keyOf(event);
+      if (key === mark) return false;
+      if (key === identity && event.type === 'put' && !event.previous) isMade = true;
+    }
+    return isMade;
+  }
+
+  #clusterOf(key: string): string {
+    return key.slice(this.#clustersLength, key.indexOf('/', this.#clustersLength));
+  }
+}

@@ -1,0 +1,108 @@
+/** Who follows a feed in tests, and what it knows from it. */
+
+import type { KubeObject } from '@hangar/api';
+import type { Revision } from '@hangar/store';
+import type { TenancyServer } from '../../testing/tenancy-server.ts';
+import type { FedChange, FedResource, FeedListener } from './contract.ts';
+import type { TenantFeed } from './tenant-feed.ts';
+
+const idOf = ({ cluster, group, resource, namespace, name }: FedChange): string =>
+  `${cluster} ${resource}${group === '' ? '' : `.${group}`} ${namespace}/${name}`;
+
+export class FeedRecorder implements FeedListener, AsyncDisposable {
+  readonly feed: TenantFeed;
+  /** By id: the revision. */
+  readonly known = new Map<string, string>();
+  /** Everything, in order. */
+  readonly told: string[] = [];
+  readonly changes: FedChange[] = [];
+  readonly tenants = new Map<string, KubeObject>();
+  readonly #wants: (resource: FedResource) => boolean;
+  readonly #stopping = new AbortController();
+  readonly #running: Promise<void>;
+  readonly #waiting = new Set<{ isSo: () => boolean; resolve: () => void }>();
+
+  constructor(feed: TenantFeed, wants: (resource: FedResource) => boolean = () => true) {
+    this.feed = feed;
+    this.#wants = wants;
+    this.#running = feed.follow(this, this.#stopping.signal);
+  }
+
+  /** Follows, and has been told what there was. */
+  static async open(server: TenancyServer, wants?: (resource: FedResource) => boolean): Promise<FeedRecorder> {
+    const recorder = new FeedRecorder(server.tenancy.feed(), wants);
+    await recorder.until(() => recorder.told.includes('synced'));
+    return recorder;
+  }
+
+  wants(resource: FedResource): boolean {
+    return this.#wants(resource);
+  }
+
+  changed(change: FedChange): void {
+    const id = idOf(change);
+    if (change.type === 'put') this.known.set(id, change.resourceVersion);
+    else this.known.delete(id);
+    this.changes.push(change);
+    this.#tell(`${change.isInitial ? 'initial ' : ''}${change.type} ${id}`);
+  }
+
+  synced(): void {
+    this.#tell('synced');
+  }
+
+  reset(): void {
+    this.known.clear();
+    this.tenants.clear();
+    this.#tell('reset');
+  }
+
+  clusterChanged(cluster: string, tenant: KubeObject): void {
+    this.tenants.set(cluster, tenant);
+    this.#tell(`cluster ${cluster}`);
+  }
+
+  clusterTold(cluster: string): void {
+    this.#tell(`told ${cluster}`);
+  }
+
+  clusterGone(cluster: string): void {
+    this.tenants.delete(cluster);
+    for (const id of this.known.keys()) if (id.startsWith(`${cluster} `)) this.known.delete(id);
+    this.#tell(`gone ${cluster}`);
+  }
+
+  until(isSo: () => boolean): Promise<void> {
+    if (isSo()) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.add({ isSo, resolve }));
+  }
+
+  /** Resolves when what was written up to now was told: by what it writes itself, in a tenant that nobody else looks at. */
+  async caughtUp(server: TenancyServer): Promise<Revision> {
+    const name = `mark-${await server.store.revision()}`;
+    const marker = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name } };
+    await server.expect(201, 'POST', '/api/v1/namespaces/default/configmaps', { body: marker });
+    await server.expect(200, 'DELETE', `/api/v1/namespaces/default/configmaps/${name}`);
+    await this.until(() => this.told.includes(`delete root configmaps default/${name}`));
+    return server.store.revision();
+  }
+
+  /** What was told since the last call, without the marks. */
+  news(): string[] {
+    return this.told.splice(0).filter((one) => !one.includes('default/mark-'));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  #tell(what: string): void {
+    this.told.push(what);
+    for (const waiting of this.#waiting) {
+      if (!waiting.isSo()) continue;
+      this.#waiting.delete(waiting);
+      waiting.resolve();
+    }
+  }
+}
