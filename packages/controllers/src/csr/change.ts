@@ -1,0 +1,6 @@
+/** Which resource all three controllers of this folder follow. */
+
+import type { ResourceId } from '../contract.ts';
+
+export const isSigningRequest = ({ group, resource }: ResourceId): boolean =>
+  resource === 'certificatesigningrequests' && group === 'certificates.k8s.io';

@@ -1,0 +1,50 @@
+/** From the resource of a change, and from the kind that a reference names, to what a client can be asked for. */
+
+import { builtinGroups } from '@hangar/api';
+import type { Kind, KindMapper, KindNames } from '@hangar/client';
+import { lazy } from '@hangar/core';
+import type { ResourceId } from '../contract.ts';
+
+interface Builtin {
+  /** In the preferred version; by `resource.group`. */
+  readonly byResource: ReadonlyMap<string, KindNames>;
+  /** By `apiVersion/kind`. */
+  readonly byKind: ReadonlyMap<string, KindNames>;
+}
+
+/** Kubernetes' own kinds are the same everywhere: no control plane is asked for them. */
+const builtin = lazy((): Builtin => {
+  const byResource = new Map<string, KindNames>();
+  const byKind = new Map<string, KindNames>();
+  for (const { name: group, versions } of builtinGroups()) {
+    for (const { name: version, resources } of versions) {
+      const apiVersion = group === '' ? version : `${group}/${version}`;
+      for (const { name: plural, kind, namespaced, storage, isServedByDefault } of resources) {
+        if (!storage || !isServedByDefault) continue;
+        const names: KindNames = { apiVersion, kind, plural, isNamespaced: namespaced };
+        const id = `${plural}.${group}`;
+        if (!byResource.has(id)) byResource.set(id, names);
+        byKind.set(`${apiVersion}/${kind}`, names);
+      }
+    }
+  }
+  return { byResource, byKind };
+});
+
+/** Rejects with `UnknownKind` when the control plane does not serve it (now). */
+export async function kindOfResource(
+  mapper: KindMapper,
+  { group, resource }: ResourceId,
+  signal: AbortSignal,
+): Promise<Kind> {
+  return builtin().byResource.get(`${resource}.${group}`) ?? mapper.resource(`${resource}.${group}`, { signal });
+}
+
+/** Rejects as `kindOfResource` does. */
+export async function kindOfReference(
+  mapper: KindMapper,
+  { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
+  signal: AbortSignal,
+): Promise<Kind> {
+  return builtin().byKind.get(`${apiVersion}/${kind}`) ?? mapper.kind(apiVersion, kind, { signal });
+}

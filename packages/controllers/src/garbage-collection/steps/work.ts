@@ -1,0 +1,81 @@
+/** What the steps are given, and how they see and change objects: only metadata, and never another object of the same name. */
+
+import { find } from '@hangar/client';
+import type { ApiObject, Client, Kind, KindMapper, ObjectKey } from '@hangar/client';
+import type { ObjectMeta } from '@hangar/api';
+import { hasCode } from '@hangar/core';
+import type { Clock, Logger } from '@hangar/core';
+import type { Graph } from '../graph.ts';
+import { kindOfResource } from '../kinds.ts';
+import type { Node } from '../node.ts';
+
+export interface Work {
+  readonly cluster: string;
+  readonly client: Client;
+  readonly mapper: KindMapper;
+  readonly graph: Graph;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  /** That the node is looked at. */
+  ask(node: Node): void;
+}
+
+export interface LiveObject {
+  readonly kind: Kind;
+  readonly key: ObjectKey;
+  readonly object: ApiObject;
+}
+
+export const keyOfNode = ({ namespace, name }: Node): ObjectKey => (namespace === '' ? { name } : { namespace, name });
+
+/** As the server has it now. Undefined: it has gone, or another one has its name. */
+export async function liveObject(work: Work, node: Node): Promise<LiveObject | undefined> {
+  const { client, mapper, signal } = work;
+  const kind = await kindOfResource(mapper, node, signal);
+  const key = keyOfNode(node);
+  const object = await find(client.metadata, kind, key, { signal });
+  return object?.metadata.uid === node.uid ? { kind, key, object } : undefined;
+}
+
+const attemptsMax = 5;
+
+/**
+ * Changes what `change` answers, as long as the object is the one that was looked at. Undefined from `change`: nothing is to be done.
+ * False: the object has gone. Rejects with `Conflict` when others change it all the time.
+ */
+export async function patchMetadata(
+  work: Work,
+  node: Node,
+  change: (metadata: ObjectMeta) => Partial<ObjectMeta> | undefined,
+): Promise<boolean> {
+  for (let attempt = 1; ; attempt++) {
+    const live = await liveObject(work, node);
+    if (!live) return false;
+    const { kind, key, object } = live;
+    const changed = change(object.metadata);
+    if (!changed) return true;
+    const { uid, resourceVersion } = object.metadata;
+    const body = { metadata: { uid, resourceVersion, ...changed } };
+    try {
+      await work.client.metadata.patch(kind, key, { type: 'merge', body }, { signal: work.signal });
+      return true;
+    } catch (error) {
+      if (hasCode(error, 'NotFound')) return false;
+      if (!hasCode(error, 'Conflict') || attempt === attemptsMax) throw error;
+    }
+  }
+}
+
+/** Takes a finalizer away, if it is there. */
+export const removeFinalizer = (work: Work, node: Node, finalizer: string): Promise<boolean> =>
+  patchMetadata(work, node, ({ finalizers }) =>
+    finalizers?.includes(finalizer) ? { finalizers: finalizers.filter((one) => one !== finalizer) } : undefined,
+  );
+
+/** Takes references to these owners away. */
+export const removeOwners = (work: Work, node: Node, uids: ReadonlySet<string>): Promise<boolean> =>
+  patchMetadata(work, node, ({ ownerReferences = [] }) => {
+    const left = ownerReferences.filter(({ uid }) => !uids.has(uid));
+    return left.length === ownerReferences.length ? undefined : { ownerReferences: left };
+  });

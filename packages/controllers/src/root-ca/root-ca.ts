@@ -1,0 +1,83 @@
+/**
+ * The ConfigMap `kube-root-ca.crt` in every active namespace: by it, pods know the server that they speak to. Put right when somebody
+ * changes or deletes it, and when the server has another CA than it had when they were written.
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+import { ConfigMap } from '@hangar/client/kinds/core-v1';
+import type { Request } from '@hangar/runtime';
+import type { Ask, Change, ControllerContext, ControllerWorld } from '../contract.ts';
+import { AuthorityNotes, isAuthorityCheck } from '../shared/authority-notes.ts';
+import { EachNamespace } from '../shared/each-namespace.ts';
+
+const name = 'kube-root-ca.crt';
+const descriptionAnnotation = 'kubernetes.io/description';
+/** Kubernetes' own: a kube-controller-manager that takes over finds nothing to do. */
+const description =
+  'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.';
+
+export class RootCaController extends EachNamespace<ConfigMap> {
+  readonly name = 'root-ca';
+  readonly #keysOf: ControllerWorld['keysOf'];
+  readonly #authorities: AuthorityNotes;
+
+  constructor({ keysOf }: Pick<ControllerWorld, 'keysOf'>) {
+    super({ kind: ConfigMap, name });
+    this.#keysOf = keysOf;
+    this.#authorities = new AuthorityNotes(keysOf);
+  }
+
+  override synced(ask: Ask): void {
+    super.synced(ask);
+    this.#authorities.askAll(ask);
+  }
+
+  override clusterTold(cluster: string, ask: Ask): void {
+    super.clusterTold(cluster, ask);
+    this.#authorities.askFor(cluster, ask);
+  }
+
+  override reset(): void {
+    super.reset();
+    this.#authorities.clear();
+  }
+
+  override clusterGone(cluster: string): void {
+    super.clusterGone(cluster);
+    this.#authorities.forget(cluster);
+  }
+
+  override reconcile(request: Request, context: ControllerContext): Promise<void> {
+    if (isAuthorityCheck(request)) return this.#authorities.check(request.cluster, context.ask);
+    return super.reconcile(request, context);
+  }
+
+  protected override get isFollowed(): boolean {
+    return true;
+  }
+
+  protected override objectTold(change: Change): void {
+    const { data } = change.object() as unknown as ConfigMap;
+    this.#authorities.note(change.cluster, { name: change.namespace }, data?.['ca.crt'] ?? '');
+  }
+
+  protected override async wanted(namespace: string, cluster: string): Promise<ConfigMap> {
+    const annotations = { [descriptionAnnotation]: description };
+    const data = await this.#data(cluster);
+    return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, annotations }, data };
+  }
+
+  protected override async revised(object: ConfigMap, cluster: string): Promise<ConfigMap | undefined> {
+    const data = await this.#data(cluster);
+    const { metadata } = object;
+    // Whatever it says, as long as it says something: as kube-controller-manager has it.
+    const isDescribed = (metadata.annotations?.[descriptionAnnotation] ?? '') !== '';
+    if (isDescribed && isDeepStrictEqual(object.data, data)) return undefined;
+    const annotations = { ...metadata.annotations, [descriptionAnnotation]: description };
+    return { ...object, metadata: { ...metadata, annotations }, data };
+  }
+
+  async #data(cluster: string): Promise<Record<string, string>> {
+    return { 'ca.crt': (await this.#keysOf(cluster)).servingCa };
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * One controller at work: its queue, its workers, what is counted of it.
+ *
+ *     changed ──ask──▶ queue ──▶ worker ──▶ success: forgotten        error, requeue: again with back-off
+ *                                           requeueAfterMs: then      Terminal: not again
+ *
+ * Nobody waits for another control plane: they take turns in the queue, each may have only some of the workers, and what takes too
+ * long is aborted. A controller that throws where it must not costs a line in the log.
+ */
+
+import { CodedError } from '@hangar/core';
+import { ControllerMetrics, failureOf, Queue, Turn } from '@hangar/runtime';
+import type { MetricsRegistry, RateLimit, Request, Result, Taken } from '@hangar/runtime';
+import type { Ask, Change, ControllerWorld, FleetController } from '../contract.ts';
+import { Run } from './run.ts';
+
+export interface LaneOptions {
+  readonly controller: FleetController;
+  readonly world: ControllerWorld;
+  readonly registry?: MetricsRegistry | undefined;
+  /** Requests of others are dropped when their turn comes. */
+  isServed(cluster: string): boolean;
+}
+
+const defaultConcurrency = 4;
+/** What was there at the beginning waits behind news. */
+const priorityOfInitial = -100;
+const timeoutMs = 60_000;
+/** For what was aborted to end. After that its worker is given to others. */
+const graceMs = 5_000;
+const rateLimit: RateLimit = { baseMs: 5, maxMs: 60_000, perCluster: { perSecond: 50, burst: 1_000 } };
+
+export class Lane {
+  readonly controller: FleetController;
+  readonly #options: LaneOptions;
+  readonly #world: ControllerWorld;
+  readonly #queue: Queue;
+  readonly #metrics: ControllerMetrics;
+  readonly #turn: Turn;
+  readonly #concurrency: number;
+  readonly #runs = new Set<Run>();
+  readonly #onIdle: (() => void)[] = [];
+  #active = 0;
+  #isRunning = false;
+  #priority = 0;
+  readonly ask: Ask = (request, { afterMs = 0 } = {}) =>
+    this.#queue.add(request, { afterMs, priority: this.#priority });
+
+  constructor(options: LaneOptions) {
+    const { controller, world, registry } = options;
+    const { name, concurrency = defaultConcurrency, perCluster = Math.ceil(concurrency / 2) } = controller;
+    this.controller = controller;
+    this.#options = options;
+    this.#world = { ...world, log: world.log.child({ controller: name }) };
+    this.#concurrency = concurrency;
+    this.#turn = new Turn(world.clock, () => this.#pump());
+    this.#metrics = new ControllerMetrics(name, registry, () => ({
+      active: this.#active,
+      stuck: this.#runs.size - this.#active,
+      engaged: 0,
+      concurrency,
+    }));
+    this.#queue = new Queue({
+      name,
+      clock: world.clock,
+      rateLimit,
+      maxPerCluster: perCluster,
+      ...(registry ? { metrics: registry } : {}),
+      onReady: () => this.#wake(),
+    });
+  }
+
+  /** Requests that are not yet taken, and those under way. */
+  get length(): number {
+    return this.#queue.length + this.#runs.size;
+  }
+
+  changed(change: Change): void {
+    this.#priority = change.isInitial ? priorityOfInitial : 0;
+    this.tell('changed', () => this.controller.changed(change, this.ask));
+    this.#priority = 0;
+  }
+
+  /** Calls the controller: what it throws stays here. */
+  tell(what: string, call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      this.#world.log.error(`a controller failed when it was told: ${what}`, { error });
+    }
+  }
+
+  start(): void {
+    this.#isRunning = true;
+    this.#wake();
+  }
+
+  /** What is queued is dropped, what is under way is aborted; resolves when that has ended, or does not though it should. */
+  async stop(reason: unknown): Promise<void> {
+    this.#isRunning = false;
+    this.#turn.stop();
+    void this.#queue.shutDown();
+    for (const run of this.#runs) this.#abort(run, reason);
+    if (this.#active > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+    for (const run of this.#runs) run.timer?.cancel();
+  }
+
+  /** What is queued of it is dropped, what is under way is aborted and not tried again. */
+  dropCluster(cluster: string): void {
+    void this.#queue.removeCluster(cluster);
+    for (const run of this.#runs) {
+      if (run.request.cluster !== cluster) continue;
+      run.isLost = true;
+      this.#abort(run, new CodedError('ClusterGone', `control plane ${cluster} has gone, or is left to others`));
+    }
+  }
+
+  #wake(): void {
+    if (this.#isRunning && this.#active < this.#concurrency) this.#turn.askForNext();
+  }
+
+  #pump(): void {
+    while (this.#isRunning && this.#active < this.#concurrency && this.#turn.enter()) {
+      const taken = this.#queue.tryTake();
+      if (!taken) return;
+      if (this.#options.isServed(taken.request.cluster)) void this.#work(taken);
+      else this.#drop(taken.request);
+    }
+  }
+
+  #drop(request: Request): void {
+    this.#metrics.dropped('ClusterNotFound');
+    this.#queue.forget(request);
+    this.#queue.done(request);
+  }
+
+  async #work({ request, priority }: Taken): Promise<void> {
+    const { clock } = this.#world;
+    const run = new Run(this.#world, { request, priority, ask: this.ask });
+    const startedMs = clock.monotonicMs();
+    run.timer = clock.after(timeoutMs, () => {
+      this.#metrics.timedOut();
+      this.#abort(run, new CodedError('TimedOut', `reconciling took longer than ${timeoutMs} ms`));
+    });
+    this.#active++;
+    this.#runs.add(run);
+    try {
+      const result = await this.controller.reconcile(request, run);
+      this.#succeeded(run, result ?? {});
+    } catch (error) {
+      this.#failed(run, error);
+    }
+    this.#metrics.time.observe((clock.monotonicMs() - startedMs) / 1000);
+    run.timer?.cancel();
+    this.#runs.delete(run);
+    this.#queue.done(request);
+    if (run.hasWorker) this.#leave();
+    this.#pump();
+  }
+
+  #succeeded({ request, priority, isLost }: Run, { requeueAfterMs = 0, requeue = false, ...result }: Result): void {
+    const next = result.priority ?? priority;
+    if (isLost) this.#queue.forget(request);
+    else if (requeueAfterMs > 0) {
+      this.#metrics.counts.requeue_after++;
+      this.#queue.forget(request);
+      this.#queue.add(request, { afterMs: requeueAfterMs, priority: next });
+    } else if (requeue) {
+      this.#metrics.counts.requeue++;
+      this.#queue.add(request, { rateLimited: true, priority: next });
+    } else {
+      this.#metrics.counts.success++;
+      this.#queue.forget(request);
+    }
+  }
+
+  #failed(run: Run, thrown: unknown): void {
+    const { request, priority } = run;
+    if (run.isLost || !this.#isRunning) {
+      this.#queue.forget(request);
+      return;
+    }
+    const failure = failureOf(thrown);
+    this.#metrics.failed(failure);
+    if (failure.isTerminal) this.#queue.forget(request);
+    else this.#queue.add(request, { priority, rateLimited: true });
+    // The first failures in a row are everyday: somebody else was faster.
+    const isLoud = failure.isTerminal || failure.isPanic || this.#queue.retriesOf(request) > 3;
+    run.log[isLoud ? 'warn' : 'debug']('reconciling failed', { error: failure.error });
+  }
+
+  #abort(run: Run, reason: unknown): void {
+    run.timer?.cancel();
+    run.abort(reason);
+    run.timer = this.#world.clock.after(graceMs, () => {
+      if (!run.hasWorker) return;
+      run.hasWorker = false;
+      run.log.error('a reconcile does not end though it was aborted');
+      this.#leave();
+      this.#pump();
+    });
+  }
+
+  #leave(): void {
+    this.#active--;
+    if (this.#active === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
+  }
+}

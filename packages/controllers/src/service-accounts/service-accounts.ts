@@ -1,0 +1,18 @@
+/** The ServiceAccount `default` in every active namespace, made again when it is deleted. */
+
+import { ServiceAccount } from '@hangar/client/kinds/core-v1';
+import { EachNamespace } from '../shared/each-namespace.ts';
+
+const name = 'default';
+
+export class ServiceAccountsController extends EachNamespace<ServiceAccount> {
+  readonly name = 'service-accounts';
+
+  constructor() {
+    super({ kind: ServiceAccount, name });
+  }
+
+  protected wanted(namespace: string): ServiceAccount {
+    return { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } };
+  }
+}

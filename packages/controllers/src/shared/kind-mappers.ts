@@ -1,0 +1,38 @@
+/**
+ * What control planes serve, for those that were asked about lately: a look costs little when nothing has changed since the last one
+ * (ETags), and what nobody asks about any more takes no memory.
+ */
+
+import { KindMapper } from '@hangar/client';
+import type { Client } from '@hangar/client';
+import type { Clock } from '@hangar/core';
+
+const mappersMax = 64;
+
+export class KindMappers {
+  readonly #clock: Clock;
+  readonly #clientOf: (cluster: string) => Client;
+  /** The one that was used last is last. */
+  readonly #mappers = new Map<string, KindMapper>();
+
+  constructor({ clock, clientOf }: { readonly clock: Clock; readonly clientOf: (cluster: string) => Client }) {
+    this.#clock = clock;
+    this.#clientOf = clientOf;
+  }
+
+  of(cluster: string): KindMapper {
+    const mapper = this.#mappers.get(cluster) ?? new KindMapper(this.#clientOf(cluster), { clock: this.#clock });
+    this.#mappers.delete(cluster);
+    this.#mappers.set(cluster, mapper);
+    if (this.#mappers.size > mappersMax) this.#mappers.delete(this.#mappers.keys().next().value!);
+    return mapper;
+  }
+
+  forget(cluster: string): void {
+    this.#mappers.delete(cluster);
+  }
+
+  get size(): number {
+    return this.#mappers.size;
+  }
+}
