@@ -1,0 +1,166 @@
+/**
+ * Manifests into a control plane, by server-side apply, with the client that is inside: whatever a manifest says, it cannot get
+ * anywhere else. In this order, so that one attempt is enough where that is possible at all:
+ *
+ *   1  the inventory, with what was and what will be
+ *   2  namespaces and definitions; definitions are waited for
+ *   3  everything else
+ *   4  what is no longer wanted goes, and the inventory says so
+ */
+
+import { find } from '@hangar/client';
+import type { ApiObject, Client, Kind, UnknownObject } from '@hangar/client';
+import { CustomResourceDefinition } from '@hangar/client/kinds/apiextensions-v1';
+import { asError, hasCode, sleep } from '@hangar/core';
+import type { Clock } from '@hangar/core';
+import { isConditionTrue } from '@hangar/runtime';
+import { labels } from '../api/index.ts';
+import type { Writes } from '../control-plane/writes.ts';
+import { AddonError } from './errors.ts';
+import { Inventory, itemId } from './inventory.ts';
+import type { Item } from './inventory.ts';
+import { Kinds } from './kinds.ts';
+import type { Manifest } from './manifests.ts';
+
+export interface ApplyAddonsOptions {
+  readonly tenantClient: Client;
+  readonly manifests: readonly Manifest[];
+  readonly clock: Clock;
+  readonly writes: Writes;
+  readonly signal: AbortSignal;
+}
+
+interface Placed {
+  readonly item: Item;
+  readonly object: UnknownObject;
+}
+
+const fieldManager = 'controlplane-addons';
+/** They are every control plane's: no addon can take them away. */
+const lasting = new Set(['default', 'kube-system', 'kube-public', 'kube-node-lease', 'kplane-system']);
+
+/** Rejects with `ApplyFailed`, which names the object. What could be applied is. */
+export async function applyAddons(options: ApplyAddonsOptions): Promise<void> {
+  const { tenantClient, manifests, clock, writes, signal } = options;
+  const inventory = new Inventory(tenantClient, writes, { signal });
+  const before = await inventory.read();
+  const kinds = new Kinds(tenantClient, clock);
+  const early = await placed(
+    manifests.filter(({ object }) => isEarly(object)),
+    kinds,
+    signal,
+  );
+  const late = manifests.filter(({ object }) => !isEarly(object));
+  const failures: Error[] = [];
+  const apply = async (all: readonly Placed[]): Promise<void> => {
+    const outcomes = await Promise.allSettled(all.map((one) => applyOne(options, one)));
+    failures.push(...outcomes.flatMap((one) => (one.status === 'rejected' ? [asError(one.reason)] : [])));
+  };
+  // Kinds that come with a definition of the same addon are not known before it is there.
+  const known = await placed(late, kinds, signal, 'those that are known');
+  await inventory.write(
+    together(
+      before,
+      [...early, ...known].map(({ item }) => item),
+    ),
+  );
+  await apply(early);
+  await Promise.all(
+    early
+      .filter(({ item }) => item.kind === 'CustomResourceDefinition')
+      .map(({ item }) => established(options, item.name)),
+  );
+  const all = known.length === late.length ? known : await placed(late, kinds, signal);
+  const now = [...early, ...all].map(({ item }) => item);
+  if (all !== known) await inventory.write(together(before, now));
+  await apply(all);
+  if (failures.length > 0) throw failures[0]!;
+  await prune(options, before, now);
+  await inventory.write(now);
+}
+
+const isEarly = ({ kind, apiVersion }: UnknownObject): boolean =>
+  (kind === 'Namespace' && apiVersion === 'v1') || kind === 'CustomResourceDefinition';
+
+async function placed(
+  manifests: readonly Manifest[],
+  kinds: Kinds,
+  signal: AbortSignal,
+  which?: 'those that are known',
+): Promise<Placed[]> {
+  const all = await Promise.all(
+    manifests.map(async ({ addon, object }): Promise<Placed | undefined> => {
+      try {
+        const { apiVersion, kind, plural, isNamespaced } = await kinds.of(object, signal);
+        const { name = '', namespace = 'default' } = object.metadata;
+        const names = { apiVersion, kind, plural, isNamespaced, name, addon };
+        return { item: isNamespaced ? { ...names, namespace } : names, object };
+      } catch (error) {
+        if (!hasCode(error, 'UnknownKind')) throw error;
+        if (which) return undefined;
+        throw failed(addon, object, error);
+      }
+    }),
+  );
+  return all.filter((one) => one !== undefined);
+}
+
+async function applyOne({ tenantClient, writes, signal }: ApplyAddonsOptions, { item, object }: Placed): Promise<void> {
+  const { addon, namespace, ...kind } = item;
+  const { name, labels: own, annotations } = object.metadata;
+  const metadata = {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    labels: { ...own, [labels.addon]: addon },
+    ...(annotations === undefined ? {} : { annotations }),
+  };
+  const { status: _, ...wanted } = object;
+  try {
+    await writes.make('inside.addon', () =>
+      tenantClient.apply(kind as Kind<UnknownObject>, { ...wanted, metadata }, { fieldManager, force: true, signal }),
+    );
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw failed(addon, object, error);
+  }
+}
+
+const failed = (addon: string, { kind, metadata }: UnknownObject, cause: unknown): AddonError => {
+  const where = metadata.namespace === undefined ? '' : `${metadata.namespace}/`;
+  const message = `addon ${addon}: ${kind} ${where}${metadata.name}: ${asError(cause).message}`;
+  return new AddonError('ApplyFailed', message, { cause });
+};
+
+const together = (before: readonly Item[], now: readonly Item[]): Item[] => {
+  const ids = new Set(now.map(itemId));
+  return [...now, ...before.filter((item) => !ids.has(itemId(item)))];
+};
+
+/** Only what still has our label: whoever takes it off keeps the object. */
+async function prune(
+  { tenantClient, writes, signal }: ApplyAddonsOptions,
+  before: readonly Item[],
+  now: readonly Item[],
+) {
+  const wanted = new Set(now.map(itemId));
+  for (const item of before.filter((one) => !wanted.has(itemId(one)))) {
+    if (item.kind === 'Namespace' && lasting.has(item.name)) continue;
+    const kind: Kind<ApiObject> = item;
+    const found = await find(tenantClient, kind, item, { signal });
+    if (found?.metadata.labels?.[labels.addon] === undefined) continue;
+    const preconditions = { uid: found.metadata.uid! };
+    await writes.make('inside.addon-prune', () => tenantClient.delete(kind, item, { preconditions, signal }));
+  }
+}
+
+const firstLookMs = 10;
+const looksMax = 10;
+
+/** Ten seconds at most: then the objects are refused, and everything is tried again later. */
+async function established({ tenantClient, clock, signal }: ApplyAddonsOptions, name: string): Promise<void> {
+  for (let look = 0; look < looksMax; look++) {
+    const found = await find(tenantClient, CustomResourceDefinition, { name }, { signal });
+    if (isConditionTrue(found?.status?.conditions, 'Established')) return;
+    await sleep(clock, firstLookMs * 2 ** look, signal);
+  }
+}

@@ -1,0 +1,16 @@
+/**
+ * The addon that is built in: what makes a new control plane pleasant without deciding anything for its owner. See README.md.
+ */
+
+export const starter = `
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  namespace: kplane-system
+  name: welcome
+data:
+  README: |
+    This control plane is a Kubernetes API of its own: namespaces, RBAC, custom resources and service accounts
+    work as in any cluster. Nothing runs pods here until nodes join or a workload service is registered.
+    Namespace kplane-system belongs to the platform. What its addons put here is listed in ConfigMap kplane-system/addons.
+`;

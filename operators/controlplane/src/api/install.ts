@@ -1,0 +1,55 @@
+/**
+ * Puts the definitions of the four kinds into a management plane. By server-side apply: what is there already is left alone, an older
+ * version is brought up to date, and two that install at once do not disturb each other.
+ */
+
+import type { ApplyConfiguration, Client, ObjectOf } from '@hangar/client';
+import { CustomResourceDefinition } from '@hangar/client/kinds/apiextensions-v1';
+import { CodedError } from '@hangar/core';
+import { findCondition } from '@hangar/runtime';
+import { definitions } from './definitions.generated.ts';
+
+type Definition = ObjectOf<typeof CustomResourceDefinition>;
+
+export interface InstallOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Who the fields are said to be of. Absent: `hangar`. */
+  readonly fieldManager?: string | undefined;
+}
+
+/** `NamesTaken`: another definition in the management plane has one of the names. */
+export class InstallError extends CodedError<'NamesTaken'> {}
+
+/** Resolves when all four are served. Rejects with what the server says, `NamesTaken`, or `Aborted`. */
+export async function installDefinitions(client: Client, options: InstallOptions = {}): Promise<void> {
+  await Promise.all(definitions.map((definition) => install(client, definition, options)));
+}
+
+async function install(client: Client, definition: Definition, options: InstallOptions): Promise<void> {
+  const { signal, fieldManager = 'hangar' } = options;
+  const wanted = definition as ApplyConfiguration<Definition>;
+  const applied = await client.apply(CustomResourceDefinition, wanted, { fieldManager, force: true, signal });
+  if (isServed(applied)) return;
+  const { name = '', resourceVersion } = applied.metadata;
+  const fieldSelector = `metadata.name=${name}`;
+  // A watch ends when the server wants it to: then what is there is looked at again.
+  for (let since = resourceVersion; ;) {
+    for await (const event of client.watch(CustomResourceDefinition, {
+      fieldSelector,
+      resourceVersion: since,
+      signal,
+    })) {
+      if (event.type !== 'BOOKMARK' && isServed(event.object)) return;
+    }
+    const now = await client.get(CustomResourceDefinition, { name }, { signal });
+    if (isServed(now)) return;
+    since = now.metadata.resourceVersion;
+  }
+}
+
+/** Throws `NamesTaken`. */
+function isServed({ metadata, status }: Definition): boolean {
+  const names = findCondition(status?.conditions, 'NamesAccepted');
+  if (names?.status === 'False') throw new InstallError('NamesTaken', `${metadata.name}: ${names.message}`);
+  return findCondition(status?.conditions, 'Established')?.status === 'True';
+}

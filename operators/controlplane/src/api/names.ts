@@ -1,0 +1,83 @@
+/**
+ * What things of this group are called: labels, annotations, and the names that are made of others. A name that is made is always
+ * one that the server takes: what would be too long, or has dots where there may be none, is shortened and gets a hash.
+ */
+
+import { createHash } from 'node:crypto';
+import type { ControlPlane } from './control-plane.ts';
+
+export const group = 'controlplane.kplane.dev';
+export const apiVersion = `${group}/v1alpha1`;
+
+/** On ControlPlanes: the tenant goes first. */
+export const finalizer = `${group}/finalizer`;
+
+export const labels = {
+  /** The control plane that an object is about: `labelValue(name)`. */
+  name: `${group}/name`,
+  /** On endpoints: who fills the status. */
+  endpointProvider: `${group}/endpoint-provider`,
+  /** On ConfigMaps with manifests: the addon. */
+  addon: `${group}/addon`,
+  /** On Secrets: it holds the kubeconfig of a control plane, or of a registration. Only these are cached. */
+  kubeconfig: `${group}/kubeconfig`,
+} as const;
+
+export const annotations = {
+  /** On Tenants: the control plane that it was made for. */
+  name: `${group}/name`,
+  uid: `${group}/uid`,
+  /** On Tenants: the registration on whose behalf the operator left the tenant to others. */
+  controllersBy: `${group}/controllers-by`,
+  /** On endpoints of the built-in provider: the host name that was allocated, and that the tenant answers to. */
+  hostname: `${group}/hostname`,
+  /** On Secrets: the registration that it was made for. */
+  registration: `${group}/registration`,
+} as const;
+
+/** On Tenants, of the tenants' own group: the essential controllers leave it alone, a real controller manager has it. */
+export const controllersAnnotation = 'tenancy.hangar.dev/controllers';
+
+/** On registrations for `controllers`: there, with whatever status, while a controller manager has the control plane. */
+export const controllersReady = 'ControllersReady';
+
+/** The provider of endpoints that is built in. */
+export const builtinProvider = 'hangar';
+
+/** Where a virtual control plane is. */
+export const clusterPathOf = ({ metadata, spec }: Pick<ControlPlane, 'metadata' | 'spec'>): string =>
+  spec?.virtual?.clusterPath ?? metadata.name!;
+
+/** Below the address of the API server. */
+export const pathOf = (clusterPath: string): string => `/clusters/${clusterPath}/control-plane`;
+
+/** Where a control plane keeps its own objects in the management plane. */
+export function managementNamespace(controlPlane: string): string {
+  const whole = `kplane-cp-${controlPlane}`;
+  return whole.length <= 63 && !whole.includes('.') ? whole : shortened(whole).replaceAll('.', '-');
+}
+
+/** The Secret with a control plane's kubeconfigs, in its management namespace. */
+export const kubeconfigSecretName = (controlPlane: string): string => secretName('controlplane', controlPlane);
+
+/** The Secret with the kubeconfig that was made for a registration, in the management namespace of its control plane. */
+export const registrationSecretName = (registration: string): string => secretName('registration', registration);
+
+/** The TLSRoute of a control plane's host name, where its API server is. */
+export function routeName(controlPlane: string): string {
+  const whole = `controlplane-${controlPlane}`;
+  return whole.length <= 253 ? whole : `controlplane-${shortened(controlPlane)}`;
+}
+
+/** A name as the value of a label. */
+export const labelValue = (name: string): string => (name.length <= 63 ? name : shortened(name));
+
+function secretName(prefix: string, name: string): string {
+  const whole = `${prefix}-${name}-kubeconfig`;
+  return whole.length <= 253 ? whole : `${prefix}-${shortened(name)}-kubeconfig`;
+}
+
+/** 49 characters: the beginning, and a hash of all of it. */
+function shortened(text: string): string {
+  return `${text.slice(0, 40)}-${createHash('sha256').update(text).digest('hex').slice(0, 8)}`;
+}

@@ -1,0 +1,54 @@
+/** How objects of this group name each other, and what else they name. All of them are cluster-scoped: a name is enough. */
+
+/** An object of this group. */
+export interface NameReference {
+  /**
+   * Its name.
+   *
+   * @minLength 1
+   * @maxLength 253
+   */
+  name: string;
+}
+
+/** A Secret. */
+export interface SecretReference {
+  /**
+   * Its name.
+   *
+   * @minLength 1
+   * @maxLength 253
+   */
+  name: string;
+  /**
+   * Its namespace.
+   *
+   * @minLength 1
+   * @maxLength 63
+   */
+  namespace: string;
+}
+
+/** An object of any group, by its kind. */
+export interface TypedReference {
+  /**
+   * Its API group. Absent: the core group.
+   *
+   * @maxLength 253
+   */
+  apiGroup?: string;
+  /**
+   * Its kind.
+   *
+   * @minLength 1
+   * @maxLength 63
+   */
+  kind: string;
+  /**
+   * Its name.
+   *
+   * @minLength 1
+   * @maxLength 253
+   */
+  name: string;
+}

@@ -1,0 +1,31 @@
+/** Whether a class can be had as it is. Pure: what is known is given. */
+
+import type { NewCondition } from '@hangar/runtime';
+import type { ControlPlaneClass } from '../api/index.ts';
+import { authOf, unsupportedAuthModel } from '../kubeconfig/auth.ts';
+
+/** `addons`: the names of all that there are. The first thing that is wrong counts. */
+export function accepted(given: ControlPlaneClass, addons: ReadonlySet<string>): NewCondition {
+  const { spec } = given;
+  if (!authOf(given)) {
+    return refused(unsupportedAuthModel, `spec.auth.model "${spec.auth?.model}" is neither certificate nor token`);
+  }
+  const unknown = (spec.addons ?? []).filter((name) => !addons.has(name));
+  if (unknown.length > 0) {
+    const where = 'ConfigMaps in kplane-system with the label controlplane.kplane.dev/addon hold them';
+    return refused('UnknownAddon', `there is no addon ${unknown.join(', ')}: ${where}`);
+  }
+  const template = spec.gateway?.hostnameTemplate;
+  if (template !== undefined && !/\{(name|path)\}/.test(template)) {
+    const why = 'all control planes would have the same host name';
+    return refused('InvalidHostnameTemplate', `spec.gateway.hostnameTemplate has neither {name} nor {path}: ${why}`);
+  }
+  return { type: 'Accepted', status: true, reason: 'Accepted' };
+}
+
+const refused = (reason: string, message: string): NewCondition => ({
+  type: 'Accepted',
+  status: false,
+  reason,
+  message,
+});

@@ -1,0 +1,48 @@
+/**
+ * ControlPlaneClasses: says whether a class can be had. What a class does to its control planes is the business of their controller,
+ * which looks at them again when a class changes. Nothing is made for a class, so nothing has to be cleaned up.
+ */
+
+import { find } from '@hangar/client';
+import type { Client } from '@hangar/client';
+import { ConfigMap } from '@hangar/client/kinds/core-v1';
+import type { Clock } from '@hangar/core';
+import { labelled, setCondition } from '@hangar/runtime';
+import type { ControllerOptions, Reconciler } from '@hangar/runtime';
+import { ControlPlaneClass, labels } from '../api/index.ts';
+import { writeStatus } from '../write-status.ts';
+import { accepted } from './check.ts';
+
+export interface ClassWorld {
+  readonly clock: Clock;
+  /** Addons that need no ConfigMap. */
+  readonly builtinAddons: readonly string[];
+  /** Where ConfigMaps of addons are. */
+  readonly addonNamespace: string;
+}
+
+export const classController = (world: ClassWorld): ControllerOptions<ControlPlaneClass, [], [ConfigMap]> => ({
+  name: 'controlplaneclass',
+  for: ControlPlaneClass,
+  watches: [{ kind: ConfigMap, map: 'all', where: labelled({ [labels.addon]: undefined }) }],
+  reconcile: classReconciler(world),
+});
+
+export const classReconciler =
+  (world: ClassWorld): Reconciler =>
+  async ({ name }, { client, signal }) => {
+    const found = await find(client, ControlPlaneClass, { name });
+    if (!found || found.metadata.deletionTimestamp) return;
+    const condition = accepted(found, await addonsIn(client, world));
+    const { generation: observedGeneration = 0 } = found.metadata;
+    const next = { ...condition, observedGeneration };
+    const conditions = setCondition(found.status?.conditions, next, world.clock);
+    const status = { ...found.status, observedGeneration, conditions };
+    await writeStatus(client, { kind: ControlPlaneClass, object: found, status, signal });
+  };
+
+async function addonsIn(client: Client, { builtinAddons, addonNamespace }: ClassWorld): Promise<Set<string>> {
+  const { items } = await client.list(ConfigMap, { namespace: addonNamespace });
+  const names = items.map(({ metadata }) => metadata.labels?.[labels.addon]);
+  return new Set([...builtinAddons, ...names.filter((name) => name !== undefined)]);
+}

@@ -1,0 +1,94 @@
+/**
+ * Makes a control plane be as its object says: one step after the other, until one of them says why it cannot go on; then one status.
+ * Whatever ends it half-way, the next pass finds what was done and goes on from there.
+ */
+
+import { find } from '@hangar/client';
+import { asError, hasCode } from '@hangar/core';
+import { isBeingDeleted } from '@hangar/runtime';
+import type { ReconcileContext, Reconciler, Request, Result } from '@hangar/runtime';
+import { clusterPathOf, ControlPlane, managementNamespace } from '../api/index.ts';
+import { deletion } from '../deletion/deletion.ts';
+import { Entrance } from './entrance.ts';
+import { isPassing } from './passing.ts';
+import { sayStatus, statusAfter } from './status.ts';
+import { steps } from './steps/index.ts';
+import type { Pass, Verdict, World } from './world.ts';
+
+export const controlPlaneReconciler =
+  (world: World): Reconciler =>
+  async (request, context) => {
+    try {
+      return await reconcile(world, request, context);
+    } catch (error) {
+      // Somebody was faster, or a cache is behind: nothing is wrong.
+      if (hasCode(error, 'Conflict') || hasCode(error, 'AlreadyExists')) return { requeue: true };
+      throw error;
+    }
+  };
+
+async function reconcile(
+  world: World,
+  { name }: Request,
+  { cluster, client, signal, log }: ReconcileContext,
+): Promise<Result | void> {
+  const controlPlane = await find(client, ControlPlane, { name }, { signal });
+  if (!controlPlane) return;
+  const path = clusterPathOf(controlPlane);
+  await using entrance = new Entrance(world.host, path);
+  const namespace = managementNamespace(name);
+  const { apiReader, cache } = cluster;
+  const pass: Pass = {
+    world,
+    client,
+    cache,
+    apiReader,
+    signal,
+    log,
+    path,
+    entrance,
+    controlPlane,
+    namespace,
+    remarks: [],
+    withdrawn: [],
+    wakeUps: [],
+  };
+  if (isBeingDeleted(controlPlane)) return deletion(pass);
+  let verdict: Verdict | undefined;
+  try {
+    verdict = await firstVerdict(pass);
+  } catch (error) {
+    if (isPassing(error) || signal.aborted) throw error;
+    await sayStatus(pass, statusAfter(pass, troubled(error)));
+    throw error;
+  }
+  if (!verdict?.isUnsaid) await sayStatus(pass, statusAfter(pass, verdict));
+  return result(pass, verdict);
+}
+
+async function firstVerdict(pass: Pass): Promise<Verdict | undefined> {
+  for (const step of steps) {
+    const verdict = await step(pass);
+    if (verdict) return verdict;
+  }
+  return undefined;
+}
+
+/** If the management plane were away, the status could not be written either: so it is the host. */
+const away = ['ConnectionFailed', 'ConnectionLost', 'TimedOut', 'ServiceUnavailable', 'CacheNotSynced'];
+
+function troubled(error: unknown): Verdict {
+  const { message } = asError(error);
+  const isAway = away.some((code) => hasCode(error, code));
+  const [reason, what] = isAway
+    ? ['HostUnavailable', 'the host of the tenants cannot be asked']
+    : ['Bootstrapping', 'something went wrong'];
+  return { type: 'Programmed', reason, message: `${what}, it is tried again: ${message}` };
+}
+
+function result({ remarks, wakeUps, world }: Pass, verdict: Verdict | undefined): Result {
+  if (remarks.some(({ status, isAwaited }) => !status && !isAwaited)) return { requeue: true };
+  const times = wakeUps.map((atMs) => atMs - world.clock.now());
+  if (verdict?.lookAgainMs !== undefined) times.push(verdict.lookAgainMs);
+  return times.length === 0 ? {} : { requeueAfterMs: Math.max(1, Math.min(...times)) };
+}

@@ -1,0 +1,65 @@
+/**
+ * What a pass came to, as a status. Accepted → Programmed → Ready: what is false makes those behind it false for the same reason.
+ * The phase is a summary of them for people.
+ *
+ * A control plane that was ready does not stop being so because something new could not be set up yet: Ready stays while only
+ * Programmed is in trouble. What is said about the wish itself counts at once.
+ */
+
+import { isConditionTrue, removeCondition, setConditions } from '@hangar/runtime';
+import type { NewCondition } from '@hangar/runtime';
+import { ControlPlane } from '../api/index.ts';
+import type { Condition, ControlPlanePhase, ControlPlaneStatus } from '../api/index.ts';
+import { addressList } from '../endpoint/resolve.ts';
+import { changedFields, writeStatus } from '../write-status.ts';
+import type { Pass, Verdict } from './world.ts';
+
+/** No verdict: everything is done. */
+export function statusAfter(pass: Pass, verdict: Verdict | undefined): ControlPlaneStatus {
+  const { controlPlane, addresses, kubeconfigSecretRef, remarks, withdrawn, world } = pass;
+  const { status: before = {}, metadata } = controlPlane;
+  const observedGeneration = metadata.generation ?? 0;
+  const wasReady = isConditionTrue(before.conditions, 'Ready');
+  const conditions = [...conditionsAfter(verdict, wasReady), ...remarks].map((one) => ({ ...one, observedGeneration }));
+  // A pass that did not get there leaves what was said before.
+  const known = withdrawn.reduce<Condition[] | undefined>(removed, before.conditions);
+  return {
+    ...before,
+    // What kubeconfigs say is what the status says: both move together.
+    ...(kubeconfigSecretRef && addresses
+      ? { endpoint: addresses.internal, endpoints: addressList(addresses), kubeconfigSecretRef }
+      : {}),
+    phase: phaseAfter(verdict, wasReady),
+    observedGeneration,
+    conditions: setConditions(known, conditions, world.clock),
+  };
+}
+
+const removed = (all: Condition[] | undefined, type: string) => removeCondition(all, type);
+
+function conditionsAfter(verdict: Verdict | undefined, wasReady: boolean): NewCondition[] {
+  const done = (type: string): NewCondition => ({ type, status: true, reason: 'Reconciled' });
+  if (!verdict) return [done('Accepted'), done('Programmed'), done('Ready')];
+  const { type, reason, message } = verdict;
+  const refused = (one: string): NewCondition => ({ type: one, status: false, reason, message });
+  if (type === 'Accepted') return [refused('Accepted'), refused('Programmed'), refused('Ready')];
+  if (type === 'Ready') return [done('Accepted'), done('Programmed'), refused('Ready')];
+  return [done('Accepted'), refused('Programmed'), ...(wasReady ? [] : [refused('Ready')])];
+}
+
+function phaseAfter(verdict: Verdict | undefined, wasReady: boolean): ControlPlanePhase {
+  if (!verdict) return 'Ready';
+  if (verdict.type === 'Accepted') return 'Failed';
+  return verdict.type === 'Programmed' && wasReady ? 'Ready' : 'Provisioning';
+}
+
+/** Once, and only when something differs. Rejects with `Conflict` when somebody else has written meanwhile. */
+export async function sayStatus(
+  { controlPlane, client, world, signal }: Pass,
+  status: ControlPlaneStatus,
+): Promise<void> {
+  if (!changedFields(controlPlane.status ?? {}, status)) return;
+  await world.writes.make('status', () =>
+    writeStatus(client, { kind: ControlPlane, object: controlPlane, status, signal }),
+  );
+}

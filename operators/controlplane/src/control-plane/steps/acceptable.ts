@@ -1,0 +1,37 @@
+/**
+ * 1. Whether what is asked for can be had at all. Nothing is written before this: a control plane that cannot be made leaves no trace.
+ *
+ * The schema refuses bad paths already; objects that were stored before it did, or that a server without it took, are refused here.
+ */
+
+import { find } from '@hangar/client';
+import { claimOf, isClaimedBy, mayAdopt, taken } from '../claim.ts';
+import { Tenant } from '../../host/index.ts';
+import type { TenantObject } from '../../host/index.ts';
+import type { Pass, Verdict } from '../world.ts';
+
+const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+
+export async function acceptable({ controlPlane, path, world, signal }: Pass): Promise<Verdict | undefined> {
+  if (controlPlane.spec?.mode === 'Dedicated') {
+    return refused(
+      'DedicatedNotSupported',
+      'mode Dedicated is not built yet: set spec.mode to Virtual, without spec.dedicated',
+    );
+  }
+  if (path.length > 63 || !label.test(path) || path === 'root') {
+    const why = path === 'root' ? 'it is the management plane' : 'it must be a DNS label of at most 63 characters';
+    return refused(
+      'InvalidClusterPath',
+      `"${path}" cannot be the path: ${why}; create another one with spec.virtual.clusterPath`,
+    );
+  }
+  const known = await find(world.tenants.client, Tenant, { name: path }, { signal });
+  const isOurs = (one: TenantObject): boolean => isClaimedBy(one, controlPlane) || mayAdopt(one, controlPlane);
+  if (!known || isOurs(known)) return undefined;
+  // Whose it was may just have gone.
+  const there = await find(world.host.client, Tenant, { name: path }, { signal });
+  return there && !isOurs(there) ? taken(path, claimOf(there)) : undefined;
+}
+
+const refused = (reason: string, message: string): Verdict => ({ type: 'Accepted', reason, message });

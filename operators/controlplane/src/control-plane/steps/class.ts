@@ -1,0 +1,37 @@
+/** 4. The class, which must exist and allow the mode. What it says about the administrator must make sense. */
+
+import { find } from '@hangar/client';
+import { ControlPlaneClass } from '../../api/index.ts';
+import { authOf, unsupportedAuthModel } from '../../kubeconfig/auth.ts';
+import type { Pass, Verdict } from '../world.ts';
+
+export async function classOf(pass: Pass): Promise<Verdict | undefined> {
+  const { classRef, mode = 'Virtual' } = pass.controlPlane.spec ?? {};
+  if (classRef) {
+    pass.class = await find(pass.client, ControlPlaneClass, { name: classRef.name }, { signal: pass.signal });
+    if (!pass.class)
+      return refused(
+        'ClassNotFound',
+        `there is no ControlPlaneClass "${classRef.name}": create it, or change spec.classRef`,
+      );
+    const { modesAllowed = [] } = pass.class.spec ?? {};
+    if (modesAllowed.length > 0 && !modesAllowed.includes(mode)) {
+      return refused(
+        'ModeNotAllowed',
+        `class ${classRef.name} allows mode ${modesAllowed.join(', ')}, and not ${mode}: choose another class or mode`,
+      );
+    }
+  }
+  const auth = authOf(pass.class);
+  if (!auth) {
+    const model = pass.class?.spec?.auth?.model;
+    return refused(
+      unsupportedAuthModel,
+      `class ${classRef?.name} has auth.model "${model}": it must be certificate or token`,
+    );
+  }
+  pass.auth = auth;
+  return undefined;
+}
+
+const refused = (reason: string, message: string): Verdict => ({ type: 'Accepted', reason, message });

@@ -1,0 +1,112 @@
+/**
+ * 5. Where the control plane is reached: the endpoint that it names, or one that is allocated for it by writing down the wish, which
+ * a provider then fulfils (../../endpoint/README.md).
+ */
+
+import { find, keyOf } from '@hangar/client';
+import { hasCode } from '@hangar/core';
+import { controllerReference, findCondition, isBeingDeleted, isControlledBy } from '@hangar/runtime';
+import { annotations, builtinProvider, ControlPlaneEndpoint, labels } from '../../api/index.ts';
+import { resolveAddresses } from '../../endpoint/resolve.ts';
+import { hostnameOf } from '../hostname.ts';
+import type { Pass, Verdict } from '../world.ts';
+
+/** How long a provider may take before anything is said. */
+const providerMs = 1_000;
+
+export async function endpoint(pass: Pass): Promise<Verdict | undefined> {
+  const { spec } = pass.controlPlane;
+  const found = spec?.endpointRef ? await referred(pass, spec.endpointRef.name) : await allocated(pass);
+  if ('reason' in found) return found;
+  const ready = findCondition(found.status?.conditions, 'Ready');
+  if (ready && ready.status !== 'True') {
+    return pending(`ControlPlaneEndpoint ${found.metadata.name} is not ready: ${ready.reason}: ${ready.message}`);
+  }
+  const addresses = resolveAddresses(found, pass.path);
+  if (!addresses)
+    return pending(
+      `ControlPlaneEndpoint ${found.metadata.name} has no endpoint yet: its provider, or you, must set one`,
+    );
+  pass.addresses = addresses;
+  // Somebody decided where nodes join; the built-in provider leaves that open.
+  pass.isJoinWanted = Boolean(found.status?.joinEndpoint || found.spec?.joinEndpoint);
+  return undefined;
+}
+
+async function referred(pass: Pass, name: string): Promise<ControlPlaneEndpoint | Verdict> {
+  const { client, signal, controlPlane } = pass;
+  const own = controlPlane.metadata.name!;
+  if (name !== own) await release(pass, own);
+  const found = await find(client, ControlPlaneEndpoint, { name }, { signal });
+  return found ?? pending(`there is no ControlPlaneEndpoint "${name}": create it, or change spec.endpointRef`);
+}
+
+/** One that was allocated before the control plane named another. */
+async function release(pass: Pass, name: string): Promise<void> {
+  const { client, controlPlane, world, signal } = pass;
+  const found = await find(client, ControlPlaneEndpoint, { name }, { signal });
+  if (!found || !isControlledBy(found, controlPlane) || isBeingDeleted(found)) return;
+  const preconditions = { uid: found.metadata.uid! };
+  await world.writes.make('endpoint-release', () =>
+    client.delete(ControlPlaneEndpoint, { name }, { preconditions, signal }),
+  );
+}
+
+async function allocated(pass: Pass): Promise<ControlPlaneEndpoint | Verdict> {
+  const { client, apiReader, controlPlane, signal } = pass;
+  const name = controlPlane.metadata.name!;
+  const hostname = hostnameOf(controlPlane, pass.class);
+  if (hostname === 'invalid') {
+    return {
+      type: 'Accepted',
+      reason: 'InvalidHostname',
+      message:
+        'the host name template gives no valid host name for this control plane: change spec.endpointPolicy, or gateway.hostnameTemplate of the class',
+    };
+  }
+  const wanted = {
+    labels: { [labels.endpointProvider]: controlPlane.spec?.endpointPolicy?.provider ?? builtinProvider },
+    annotations: { [annotations.hostname]: hostname ?? '' },
+  };
+  const known = await find(client, ControlPlaneEndpoint, { name }, { signal });
+  const isNew = !known && (await create(pass, name, wanted));
+  if (isNew)
+    return { ...pending(`ControlPlaneEndpoint ${name} was just made`), isUnsaid: true, lookAgainMs: providerMs };
+  const there = known ?? (await apiReader.get(ControlPlaneEndpoint, { name }, { signal }));
+  if (isControlledBy(there, controlPlane)) return isBeingDeleted(there) ? ending(name) : kept(pass, there, wanted);
+  if (isBeingDeleted(there)) return ending(name);
+  return pending(
+    `ControlPlaneEndpoint ${name} exists and was not made for this control plane: name it in spec.endpointRef, or delete it`,
+  );
+}
+
+type Wanted = { readonly labels: Record<string, string>; readonly annotations: Record<string, string> };
+
+/** False: it is there. */
+async function create(pass: Pass, name: string, wanted: Wanted): Promise<boolean> {
+  const { client, controlPlane, world, signal } = pass;
+  const metadata = { name, ...wanted, ownerReferences: [controllerReference(controlPlane)] };
+  try {
+    await world.writes.make('endpoint', () => client.create(ControlPlaneEndpoint, { metadata, spec: {} }, { signal }));
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'AlreadyExists')) return false;
+    throw error;
+  }
+}
+
+/** The wish may change; what else is on it is others' business. */
+async function kept(pass: Pass, there: ControlPlaneEndpoint, wanted: Wanted): Promise<ControlPlaneEndpoint> {
+  const { client, world, signal } = pass;
+  const has = (all: Record<string, string> | undefined, want: Record<string, string>): boolean =>
+    Object.entries(want).every(([name, value]) => (all?.[name] ?? '') === value);
+  if (has(there.metadata.labels, wanted.labels) && has(there.metadata.annotations, wanted.annotations)) return there;
+  const body = { metadata: { uid: there.metadata.uid, ...wanted } };
+  return world.writes.make('endpoint-wish', () =>
+    client.patch(ControlPlaneEndpoint, keyOf(there), { type: 'merge', body }, { signal }),
+  );
+}
+
+const pending = (message: string): Verdict => ({ type: 'Programmed', reason: 'EndpointPending', message });
+const ending = (name: string): Verdict =>
+  pending(`ControlPlaneEndpoint ${name} is being deleted; it is made anew when it has gone`);

@@ -1,0 +1,41 @@
+/**
+ * 10. Inside of the tenant: its administrator and what joining nodes expect. Only when it is not there yet, or should be otherwise: a
+ * stable control plane is never entered. With new credentials it is looked after, too: who is inside may have deleted the account
+ * that they are for.
+ */
+
+import { writeClusterInfo } from '../../join/cluster-info.ts';
+import { isKubeconfigDue } from '../../kubeconfig/secret.ts';
+import { bootstrapOf, insideText } from '../bootstrap.ts';
+import { putInside } from '../inside-object.ts';
+import { annotationOf, secretAnnotations } from '../kept-secret.ts';
+import { suspended } from '../suspended.ts';
+import type { Pass, Verdict } from '../world.ts';
+
+export async function inside(pass: Pass): Promise<Verdict | undefined> {
+  const { world, signal, entrance, addresses, tenant } = pass;
+  const bootstrap = await bootstrapOf(pass);
+  const { namespace, objects, token, clusterInfo, digest } = bootstrap;
+  const before = annotationOf(pass.secrets!.kubeconfig, secretAnnotations.inside);
+  pass.inside = insideText(bootstrap);
+  const isThere = before === pass.inside;
+  const isRenewed = isKubeconfigDue(pass, pass.secrets!.kubeconfig);
+  if (isThere && !isRenewed) return undefined;
+  const verdict = suspended(pass);
+  if (verdict) return isThere ? undefined : verdict;
+  const client = await entrance.client();
+  const isNew = before === undefined;
+  const put = (object: typeof namespace) => putInside(client, object, { isNew, writes: world.writes, signal });
+  if (before?.startsWith(`${digest}/`) && !isRenewed) {
+    await put(token);
+    return undefined;
+  }
+  await put(namespace);
+  // The one that a tenant is born with has the host's own address already.
+  const isBornSo = isNew && addresses!.join === tenant!.status?.url;
+  await Promise.all([
+    ...[...objects, token].map(put),
+    ...(isBornSo ? [] : [writeClusterInfo(client, clusterInfo, world.writes, { signal })]),
+  ]);
+  return undefined;
+}

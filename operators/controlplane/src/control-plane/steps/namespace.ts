@@ -1,0 +1,93 @@
+/**
+ * 3. The management namespace, owned by the control plane. A namespace of that name that somebody else made is not taken over:
+ * whoever can create namespaces could else have the credentials written where they can read them.
+ */
+
+import { find } from '@hangar/client';
+import type { ObjectOf } from '@hangar/client';
+import { Namespace } from '@hangar/client/kinds/core-v1';
+import { hasCode } from '@hangar/core';
+import { controllerReference, isBeingDeleted, isControlledBy } from '@hangar/runtime';
+import { labels, labelValue } from '../../api/index.ts';
+import type { Pass, Verdict } from '../world.ts';
+
+type NamespaceObject = ObjectOf<typeof Namespace>;
+
+const foreignLookMs = 60_000;
+
+export async function namespace(pass: Pass): Promise<Verdict | undefined> {
+  const { namespace: name, client, apiReader, signal } = pass;
+  const known = await find(client, Namespace, { name }, { signal });
+  if (known && isOurs(pass, known)) return verdictOn(known);
+  const created = await create(pass);
+  if (created) return undefined;
+  // The cache was behind, or keeps only those with our label.
+  const there = await find(apiReader, Namespace, { name }, { signal });
+  if (!there)
+    return { type: 'Programmed', reason: 'Bootstrapping', message: `namespace ${name} has just gone`, lookAgainMs: 1 };
+  if (isOurs(pass, there)) return verdictOn(there);
+  if (isLeftOver(pass, there)) return replaced(pass, there);
+  return {
+    type: 'Programmed',
+    reason: 'NamespaceTaken',
+    message: `namespace ${name} exists and was not made for this control plane: delete it, or create a control plane with another name`,
+    lookAgainMs: foreignLookMs,
+  };
+}
+
+const labelOf = ({ controlPlane }: Pass): string => labelValue(controlPlane.metadata.name!);
+
+function isOurs(pass: Pass, there: NamespaceObject): boolean {
+  return isControlledBy(there, pass.controlPlane) && there.metadata.labels?.[labels.name] === labelOf(pass);
+}
+
+/** Of a control plane of this name that is gone. */
+const isLeftOver = ({ controlPlane }: Pass, { metadata }: NamespaceObject): boolean =>
+  (metadata.ownerReferences ?? []).some(
+    ({ kind, name, apiVersion }) =>
+      kind === controlPlane.kind && name === controlPlane.metadata.name && apiVersion === controlPlane.apiVersion,
+  );
+
+const verdictOn = (there: NamespaceObject): Verdict | undefined =>
+  isBeingDeleted(there) ? ending(there.metadata.name!) : undefined;
+
+const ending = (name: string): Verdict => ({
+  type: 'Programmed',
+  reason: 'NamespaceTerminating',
+  message: `namespace ${name} is being deleted; it is made anew when it has gone`,
+  lookAgainMs: 1_000,
+});
+
+async function create(pass: Pass): Promise<boolean> {
+  const { namespace: name, controlPlane, client, world, signal } = pass;
+  const metadata = {
+    name,
+    labels: { [labels.name]: labelOf(pass) },
+    ownerReferences: [controllerReference(controlPlane)],
+  };
+  try {
+    await world.writes.make('namespace', () => client.create(Namespace, { metadata }, { signal }));
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'AlreadyExists')) return false;
+    throw error;
+  }
+}
+
+/** What was in it is of no use to anybody: the garbage collector would end it, too. One of ours that lost its label gets it back. */
+async function replaced(pass: Pass, there: NamespaceObject): Promise<Verdict | undefined> {
+  const { client, controlPlane, namespace: name, world, signal } = pass;
+  const { uid, resourceVersion } = there.metadata;
+  if (isControlledBy(there, controlPlane)) {
+    const body = { metadata: { uid, resourceVersion, labels: { [labels.name]: labelOf(pass) } } };
+    await world.writes.make('namespace-label', () =>
+      client.patch(Namespace, { name }, { type: 'merge', body }, { signal }),
+    );
+    return verdictOn(there);
+  }
+  if (!isBeingDeleted(there)) {
+    const preconditions = { uid: uid! };
+    await world.writes.make('namespace-left-over', () => client.delete(Namespace, { name }, { preconditions, signal }));
+  }
+  return ending(name);
+}

@@ -1,0 +1,106 @@
+/**
+ * 6. The Tenant on the host: claimed by being created with this control plane's uid, then kept as it should be. Written are the
+ * deletion policy and our host names; quota, suspension and the host names of others are left as they are.
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+import { find } from '@hangar/client';
+import { hasCode } from '@hangar/core';
+import { isBeingDeleted } from '@hangar/runtime';
+import type { DeletionPolicy } from '../../api/index.ts';
+import { Tenant } from '../../host/index.ts';
+import type { TenantObject } from '../../host/index.ts';
+import {
+  adoptByAnnotation,
+  claimAnnotations,
+  claimOf,
+  hostsAnnotation,
+  isClaimedBy,
+  mayAdopt,
+  taken,
+} from '../claim.ts';
+import { hostsOf, isOfHost } from '../hosts.ts';
+import type { Pass, Verdict } from '../world.ts';
+
+const rejectedLookMs = 30_000;
+
+export async function tenant(pass: Pass): Promise<Verdict | undefined> {
+  const { world, path, controlPlane, signal } = pass;
+  const own = hostsOf(pass.addresses!).find((host) => isOfHost(world.host, host));
+  if (own !== undefined) return programming('HostnameRejected', `${own} is a name of the platform itself`);
+  const known = await find(world.tenants.client, Tenant, { name: path }, { signal });
+  try {
+    const found = known ?? (await claim(pass)) ?? (await world.host.client.get(Tenant, { name: path }, { signal }));
+    const there = mayAdopt(found, controlPlane) ? await adopt(pass, found) : found;
+    if (!isClaimedBy(there, controlPlane)) return taken(path, claimOf(there));
+    if (isBeingDeleted(there)) {
+      return programming('TenantTerminating', `tenant ${path} is being deleted; it is made anew when it has gone`);
+    }
+    pass.tenant = await kept(pass, there);
+    return undefined;
+  } catch (error) {
+    // Which name it is and why, the server says best.
+    if (!hasCode(error, 'Invalid')) throw error;
+    return {
+      ...programming('HostnameRejected', `tenant ${path} was refused: ${error.message}`),
+      lookAgainMs: rejectedLookMs,
+    };
+  }
+}
+
+const programming = (reason: string, message: string): Verdict => ({ type: 'Programmed', reason, message });
+
+/** By spec, then class. Nobody's data is destroyed because nobody said anything. */
+export const deletionPolicyOf = ({
+  controlPlane,
+  class: ofClass,
+}: Pick<Pass, 'controlPlane' | 'class'>): DeletionPolicy =>
+  controlPlane.spec?.deletionPolicy ?? ofClass?.spec?.deletionPolicy ?? 'Retain';
+
+/** Undefined: somebody was faster. */
+async function claim(pass: Pass): Promise<TenantObject | undefined> {
+  const { world, path, controlPlane, addresses, signal } = pass;
+  const hosts = hostsOf(addresses!);
+  const annotations = {
+    ...claimAnnotations(controlPlane),
+    ...(hosts.length > 0 ? { [hostsAnnotation]: hosts.join(',') } : {}),
+  };
+  const spec = { deletionPolicy: deletionPolicyOf(pass), ...(hosts.length > 0 ? { hosts } : {}) };
+  try {
+    return await world.writes.make('tenant', () =>
+      world.host.client.create(Tenant, { metadata: { name: path, annotations }, spec }, { signal }),
+    );
+  } catch (error) {
+    if (hasCode(error, 'AlreadyExists')) return undefined;
+    throw error;
+  }
+}
+
+/** What was asked for by an annotation. Rejects with `Conflict` when somebody changed it meanwhile: then it is looked at again. */
+async function adopt({ world, path, controlPlane, signal }: Pass, { metadata }: TenantObject): Promise<TenantObject> {
+  const { uid, resourceVersion } = metadata;
+  const annotations = { ...claimAnnotations(controlPlane), [adoptByAnnotation]: null };
+  const body = { metadata: { uid, resourceVersion, annotations } };
+  return world.writes.make('adoption', () =>
+    world.host.client.patch(Tenant, { name: path }, { type: 'merge', body }, { signal }),
+  );
+}
+
+async function kept(pass: Pass, there: TenantObject): Promise<TenantObject> {
+  const { world, path, addresses, signal } = pass;
+  const ours = hostsOf(addresses!);
+  const before = (there.metadata.annotations?.[hostsAnnotation] ?? '').split(',').filter((host) => host !== '');
+  const foreign = (there.spec?.hosts ?? []).filter((host) => !before.includes(host));
+  const hosts = [...new Set([...foreign, ...ours])];
+  const deletionPolicy = deletionPolicyOf(pass);
+  const isSame = there.spec?.deletionPolicy === deletionPolicy && isDeepStrictEqual(before, ours);
+  if (isSame && ours.every((host) => there.spec?.hosts?.includes(host))) return there;
+  const { uid, resourceVersion } = there.metadata;
+  const body = {
+    metadata: { uid, resourceVersion, annotations: { [hostsAnnotation]: ours.length > 0 ? ours.join(',') : null } },
+    spec: { deletionPolicy, hosts: hosts.length > 0 ? hosts : null },
+  };
+  return world.writes.make('tenant-wish', () =>
+    world.host.client.patch(Tenant, { name: path }, { type: 'merge', body }, { signal }),
+  );
+}

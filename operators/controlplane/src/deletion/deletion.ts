@@ -1,0 +1,49 @@
+/**
+ * The end of a control plane, in this order: the status says so; the tenant goes, as its policy says; what was made for it in the management
+ * plane goes; the finalizer. Each step can be done again. While one of them cannot be done the finalizer stays, and the status says why.
+ *
+ * Nothing is left to a garbage collector: not every management plane has one, and none is in a hurry.
+ */
+
+import { find } from '@hangar/client';
+import { asError, hasCode } from '@hangar/core';
+import { dropFinalizer, hasFinalizer, setConditions } from '@hangar/runtime';
+import type { Result } from '@hangar/runtime';
+import { ControlPlane, finalizer } from '../api/index.ts';
+import type { ControlPlaneStatus } from '../api/index.ts';
+import { sayStatus } from '../control-plane/status.ts';
+import type { Pass } from '../control-plane/world.ts';
+import { endLeftovers } from './leftovers.ts';
+import { endTenant } from './tenant.ts';
+
+export async function deletion(pass: Pass): Promise<Result | void> {
+  const { controlPlane, client, apiReader, world, signal } = pass;
+  if (!hasFinalizer(controlPlane, finalizer)) return;
+  try {
+    await endTenant(pass);
+    await endLeftovers(pass);
+  } catch (error) {
+    if (hasCode(error, 'Conflict') || signal.aborted) throw error;
+    const { message } = asError(error);
+    await sayStatus(pass, statusOf(pass, 'DeletionDelayed', `it cannot be deleted yet, it is tried again: ${message}`));
+    throw error;
+  }
+  await sayStatus(pass, statusOf(pass, 'Deleting', 'everything that was made for it is gone'));
+  // Others may have finalizers of their own, and what they did to them meanwhile counts.
+  const last = await find(apiReader, ControlPlane, { name: controlPlane.metadata.name! }, { signal });
+  if (last?.metadata.uid !== controlPlane.metadata.uid) return;
+  await world.writes.make('finalizer-drop', () => dropFinalizer(client, ControlPlane, last!, finalizer, { signal }));
+}
+
+function statusOf({ controlPlane, world }: Pass, reason: string, message: string): ControlPlaneStatus {
+  const { status = {}, metadata } = controlPlane;
+  const observedGeneration = metadata.generation ?? 0;
+  const said = { status: false, reason, message, observedGeneration };
+  const conditions = ['Programmed', 'Ready'].map((type) => ({ ...said, type }));
+  return {
+    ...status,
+    phase: 'Deleting',
+    observedGeneration,
+    conditions: setConditions(status.conditions, conditions, world.clock),
+  };
+}

@@ -1,0 +1,40 @@
+/**
+ * The tenant goes as the policy of this moment says: Destroy takes its data with it, Retain leaves them for the next one of this path.
+ * It is asked for at the host itself, never of a cache: what is not claimed by this very control plane is somebody else's.
+ */
+
+import { find } from '@hangar/client';
+import { ControlPlaneClass } from '../api/index.ts';
+import { isClaimedBy } from '../control-plane/claim.ts';
+import { deletionPolicyOf } from '../control-plane/steps/tenant.ts';
+import type { Pass } from '../control-plane/world.ts';
+import { Tenant } from '../host/index.ts';
+
+export async function endTenant(pass: Pass): Promise<void> {
+  const { world, path, controlPlane, signal } = pass;
+  const hostClient = world.host.client;
+  const there = await find(hostClient, Tenant, { name: path }, { signal });
+  if (!there || !isClaimedBy(there, controlPlane)) return;
+  const deletionPolicy = await lastPolicy(pass, there.spec?.deletionPolicy);
+  let { uid, resourceVersion } = there.metadata;
+  if (there.spec?.deletionPolicy !== deletionPolicy) {
+    const body = { metadata: { uid, resourceVersion }, spec: { deletionPolicy } };
+    const patched = await world.writes.make('tenant-policy', () =>
+      hostClient.patch(Tenant, { name: path }, { type: 'merge', body }, { signal }),
+    );
+    ({ uid, resourceVersion } = patched.metadata);
+  }
+  // Whoever changes the policy in between is heard: then this is a conflict, and looked at again.
+  const preconditions = { uid: uid!, resourceVersion: resourceVersion! };
+  await world.writes.make('tenant-delete', () => hostClient.delete(Tenant, { name: path }, { preconditions, signal }));
+}
+
+/** A class that is gone said something while it was there: the tenant still says it. */
+async function lastPolicy(pass: Pass, mirrored: 'Retain' | 'Destroy' | undefined): Promise<'Retain' | 'Destroy'> {
+  const { controlPlane, client, signal } = pass;
+  const { classRef } = controlPlane.spec ?? {};
+  if (!classRef) return deletionPolicyOf(pass);
+  const ofClass = await find(client, ControlPlaneClass, { name: classRef.name }, { signal });
+  if (!ofClass) return controlPlane.spec.deletionPolicy ?? mirrored ?? 'Retain';
+  return deletionPolicyOf({ controlPlane, class: ofClass });
+}

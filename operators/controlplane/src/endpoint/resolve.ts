@@ -1,0 +1,66 @@
+/**
+ * Where a control plane is, by its endpoint. For each of the three addresses: what the status says (a provider has seen it), else
+ * what the spec says (somebody wished it); external falls back to internal, join to external. Empty says nothing.
+ *
+ * The internal address finds a control plane by its path, which is appended unless it is there. So do the others where they are at the
+ * same host; at another host they are taken as they are: the host name stands for the control plane.
+ *
+ *     endpoint          https://shared.example                       https://shared.example/clusters/a/control-plane
+ *     externalEndpoint  https://a.example                         →  https://a.example
+ *     joinEndpoint      https://shared.example/                      https://shared.example/clusters/a/control-plane
+ */
+
+import type { ControlPlaneAddress, ControlPlaneEndpoint } from '../api/index.ts';
+import { pathOf } from '../api/index.ts';
+
+/** Whole URLs, without a slash at the end. */
+export interface ResolvedAddresses {
+  readonly internal: string;
+  readonly external: string;
+  readonly join: string;
+}
+
+/** Undefined: there is no internal address yet, or none that is an https URL. */
+export function resolveAddresses(
+  { spec, status }: Pick<ControlPlaneEndpoint, 'spec' | 'status'>,
+  clusterPath: string,
+): ResolvedAddresses | undefined {
+  const said = (field: 'endpoint' | 'externalEndpoint' | 'joinEndpoint'): URL | undefined =>
+    httpsUrl(status?.[field] || spec?.[field]);
+  const own = said('endpoint');
+  if (!own) return undefined;
+  const internal = withPath(own, clusterPath);
+  const [outer, joining] = [said('externalEndpoint'), said('joinEndpoint')];
+  const whole = (url: URL): string => (url.host === own.host ? withPath(url, clusterPath) : text(url));
+  const external = outer ? whole(outer) : internal;
+  return { internal, external, join: joining ? whole(joining) : external };
+}
+
+/** As `status.endpoints` has them. */
+export const addressList = ({ internal, external, join }: ResolvedAddresses): ControlPlaneAddress[] => [
+  { type: 'Internal', url: internal },
+  { type: 'External', url: external },
+  { type: 'Join', url: join },
+];
+
+/** Undefined: it is none, or has more in it than host and path. */
+export function httpsUrl(address: string | undefined): URL | undefined {
+  const url = address ? URL.parse(address) : null;
+  if (!url || url.protocol !== 'https:' || url.host === '') return undefined;
+  const { username, password, search, hash } = url;
+  return username + password + search + hash === '' ? url : undefined;
+}
+
+/** Equal ones are one place: case of the host, default ports and slashes at the end do not count. */
+export function isSameAddress(one: string | undefined, other: string | undefined): boolean {
+  const [a, b] = [httpsUrl(one), httpsUrl(other)];
+  return a !== undefined && b !== undefined && text(a) === text(b);
+}
+
+function withPath(url: URL, clusterPath: string): string {
+  const path = pathOf(clusterPath);
+  const whole = text(url);
+  return url.pathname.replace(/\/+$/, '').endsWith(path) ? whole : `${whole}${path}`;
+}
+
+const text = (url: URL): string => `${url.origin}${url.pathname}`.replace(/\/+$/, '');

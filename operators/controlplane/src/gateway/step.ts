@@ -1,0 +1,102 @@
+/**
+ * 7. The route that leads a control plane's host name from the Gateway of its class to the API server. Whatever is wrong with it is told in
+ * the condition GatewayProgrammed, and in no other: who is not reached by host name may be reached by path.
+ */
+
+import { find } from '@hangar/client';
+import type { Kind } from '@hangar/client';
+import { CustomResourceDefinition } from '@hangar/client/kinds/apiextensions-v1';
+import { asError } from '@hangar/core';
+import { controllerReference, isBeingDeleted, isControlledBy } from '@hangar/runtime';
+import { isPassing } from '../control-plane/passing.ts';
+import type { Pass, Remark } from '../control-plane/world.ts';
+import { acceptanceOf } from './acceptance.ts';
+import { definitionName, servedRoute } from './tls-route.ts';
+import type { TlsRoute } from './tls-route.ts';
+import { isAsWanted, wantedRoute } from './wanted-route.ts';
+import type { WantedRoute } from './wanted-route.ts';
+
+export const gatewayProgrammed = 'GatewayProgrammed';
+
+export async function gateway(pass: Pass): Promise<undefined> {
+  try {
+    const said = await programmed(pass);
+    if (said) pass.remarks.push({ type: gatewayProgrammed, ...said });
+    else pass.withdrawn.push(gatewayProgrammed);
+  } catch (error) {
+    if (isPassing(error) || pass.signal.aborted) throw error;
+    const message = `the route could not be written, it is tried again: ${asError(error).message}`;
+    pass.remarks.push({ type: gatewayProgrammed, status: false, reason: 'RouteRefused', message });
+  }
+}
+
+type Said = Omit<Remark, 'type'>;
+
+/** Undefined: the class has no Gateway. */
+async function programmed(pass: Pass): Promise<Said | undefined> {
+  const wanted = wantedRoute(pass);
+  const route = wanted && 'key' in wanted ? wanted : undefined;
+  const definition = await find(
+    pass.client,
+    CustomResourceDefinition,
+    { name: definitionName },
+    { signal: pass.signal },
+  );
+  const kind = servedRoute(definition);
+  if (kind) await endOthers(pass, kind, route);
+  if (!wanted) return undefined;
+  if (!kind) {
+    const message = `there is no ${definitionName} here: install the Gateway API, with TLSRoute, or take gateway.parentRef off the class`;
+    return { status: false, reason: 'GatewayAPIMissing', message, isAwaited: true };
+  }
+  if (!route) return { status: false, isAwaited: true, ...(wanted as Exclude<typeof wanted, WantedRoute>) };
+  return kept(pass, kind, route);
+}
+
+/** Those of before: the class, the host name or the namespace was another. */
+async function endOthers(pass: Pass, kind: Kind<TlsRoute>, wanted: WantedRoute | undefined): Promise<void> {
+  const { client, controlPlane, world, signal } = pass;
+  const others = world.routes.of(controlPlane).filter((one) => !wanted || !isAt(one, wanted));
+  for (const { metadata } of others.filter((one) => !isBeingDeleted(one))) {
+    const key = { namespace: metadata.namespace!, name: metadata.name! };
+    const preconditions = { uid: metadata.uid! };
+    await world.writes.make('route-release', () => client.delete(kind, key, { preconditions, signal }));
+  }
+}
+
+const isAt = ({ metadata }: TlsRoute, { key }: WantedRoute): boolean =>
+  metadata.namespace === key.namespace && metadata.name === key.name;
+
+async function kept(pass: Pass, kind: Kind<TlsRoute>, wanted: WantedRoute): Promise<Said> {
+  const { controlPlane, apiReader, world, signal } = pass;
+  const { namespace, name } = wanted.key;
+  const known = world.routes.of(controlPlane).find((one) => isAt(one, wanted));
+  // One without our label, or of a moment ago, is not known.
+  const there = known ?? (await find(apiReader, kind, wanted.key, { signal })) ?? (await create(pass, kind, wanted));
+  if (!isControlledBy(there, controlPlane)) {
+    const message = `TLSRoute ${namespace}/${name} exists and was not made for this control plane: delete it, or rename it`;
+    return { status: false, reason: 'RouteTaken', message };
+  }
+  if (isBeingDeleted(there)) {
+    const message = `TLSRoute ${namespace}/${name} is being deleted; it is made anew when it has gone`;
+    return { status: false, reason: 'RouteNotAccepted', message, isAwaited: true };
+  }
+  const route = isAsWanted(there, wanted) ? there : await putRight(pass, kind, there, wanted);
+  return { ...acceptanceOf(route, wanted.parent), isAwaited: true };
+}
+
+/** Rejects with `AlreadyExists` when somebody was faster: then it is looked at again. */
+function create(pass: Pass, kind: Kind<TlsRoute>, wanted: WantedRoute): Promise<TlsRoute> {
+  const { client, controlPlane, world, signal } = pass;
+  const { key, labels, spec } = wanted;
+  const metadata = { ...key, labels: { ...labels }, ownerReferences: [controllerReference(controlPlane)] };
+  return world.writes.make('route', () => client.create(kind, { metadata, spec }, { signal }));
+}
+
+/** Lists are ours as a whole. Rejects with `Conflict` when somebody changed it meanwhile. */
+function putRight(pass: Pass, kind: Kind<TlsRoute>, there: TlsRoute, wanted: WantedRoute): Promise<TlsRoute> {
+  const { client, world, signal } = pass;
+  const { uid, resourceVersion } = there.metadata;
+  const body = { metadata: { uid, resourceVersion, labels: wanted.labels }, spec: wanted.spec };
+  return world.writes.make('route-wish', () => client.patch(kind, wanted.key, { type: 'merge', body }, { signal }));
+}

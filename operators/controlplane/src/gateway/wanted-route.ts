@@ -1,0 +1,74 @@
+/** Which route a control plane should have, by its class and its addresses. Pure. */
+
+import { labels, labelValue, routeName } from '../api/index.ts';
+import type { ControlPlane, ControlPlaneClass, GatewayReference } from '../api/index.ts';
+import { hostsOf } from '../control-plane/hosts.ts';
+import type { ResolvedAddresses } from '../endpoint/resolve.ts';
+import { gatewayGroup } from './tls-route.ts';
+import type { TlsRoute, TlsRouteSpec } from './tls-route.ts';
+
+export interface WantedRoute {
+  readonly key: { readonly namespace: string; readonly name: string };
+  readonly labels: Readonly<Record<string, string>>;
+  readonly spec: TlsRouteSpec;
+  /** The Gateway that it is attached to. */
+  readonly parent: GatewayReference;
+}
+
+/** There should be one, but something is missing for it. */
+export interface Missing {
+  readonly reason: 'HostNameMissing' | 'APIServerRefMissing';
+  readonly message: string;
+}
+
+const managedBy = { 'app.kubernetes.io/managed-by': 'hangar-operator' } as const;
+const portOfServer = 6443;
+
+export interface RouteFacts {
+  readonly controlPlane: ControlPlane;
+  readonly class?: ControlPlaneClass | undefined;
+  readonly addresses?: ResolvedAddresses;
+}
+
+/** Undefined: the class has no Gateway, so nobody wants one. */
+export function wantedRoute(facts: RouteFacts): WantedRoute | Missing | undefined {
+  const { parentRef, apiServerRef } = facts.class?.spec?.gateway ?? {};
+  if (!parentRef) return undefined;
+  if (!apiServerRef) {
+    const what = `class ${facts.class!.metadata.name} has gateway.parentRef, but no gateway.apiServerRef`;
+    return { reason: 'APIServerRefMissing', message: `${what}: set the Service that routes lead to` };
+  }
+  // What the tenant answers to, and nothing else: by any other name one would arrive at the management plane.
+  const hostnames = hostsOf(facts.addresses!);
+  if (hostnames.length === 0) {
+    const how = 'set gateway.hostnameTemplate of the class, or spec.endpointPolicy.hostname';
+    return { reason: 'HostNameMissing', message: `the control plane has no host name that could be routed: ${how}` };
+  }
+  const { name } = facts.controlPlane.metadata;
+  const { namespace = parentRef.namespace, port = portOfServer } = apiServerRef;
+  const backend = { group: '', kind: 'Service', name: apiServerRef.name, port };
+  return {
+    key: { namespace, name: routeName(name!) },
+    labels: { [labels.name]: labelValue(name!), ...managedBy },
+    spec: {
+      parentRefs: [{ group: gatewayGroup, kind: 'Gateway', name: parentRef.name, namespace: parentRef.namespace }],
+      hostnames,
+      rules: [{ backendRefs: [backend] }],
+    },
+    parent: parentRef,
+  };
+}
+
+/** Whatever else is there: servers add defaults, others add labels and fields of their own. */
+export const isAsWanted = ({ metadata, spec }: TlsRoute, wanted: WantedRoute): boolean =>
+  covers(metadata.labels, wanted.labels) && covers(spec, wanted.spec);
+
+function covers(there: unknown, wanted: unknown): boolean {
+  if (Array.isArray(wanted)) {
+    return Array.isArray(there) && there.length === wanted.length && wanted.every((one, at) => covers(there[at], one));
+  }
+  if (typeof wanted !== 'object' || wanted === null) return there === wanted;
+  if (typeof there !== 'object' || there === null) return false;
+  const fields = there as Readonly<Record<string, unknown>>;
+  return Object.entries(wanted).every(([name, value]) => covers(fields[name], value));
+}

@@ -1,0 +1,28 @@
+/**
+ * When the host shows certificates of another authority, all kubeconfigs have to say so. Nobody tells: it is asked for every few minutes,
+ * once for all control planes together.
+ */
+
+import type { Clock } from '@hangar/core';
+import { sleep } from '@hangar/core';
+import type { RawSource } from '@hangar/runtime';
+import { ControlPlane } from '../api/index.ts';
+import type { TenantHost } from './contract.ts';
+
+const askEveryMs = 5 * 60_000;
+
+export function authorityChanges(host: Pick<TenantHost, 'servingCa'>, clock: Clock): RawSource {
+  // A host that could not be asked for a while may have changed meanwhile: what was known before stays known.
+  let known: string | undefined;
+  return async ({ cluster, enqueue }, signal) => {
+    known ??= await host.servingCa();
+    while (!signal.aborted) {
+      await sleep(clock, askEveryMs, signal).catch(() => undefined);
+      if (signal.aborted) return;
+      const now = await host.servingCa();
+      if (now === known) continue;
+      known = now;
+      for (const { metadata } of cluster.cache.informer(ControlPlane).all()) enqueue({ name: metadata.name! });
+    }
+  };
+}

@@ -1,0 +1,27 @@
+/** The kind `Tenant` as its clients see it: a virtual control plane of a Hangar, named by its path. */
+
+import { defineKind } from '@hangar/client';
+import type { ApiObject } from '@hangar/client';
+
+export interface TenantSpec {
+  hosts?: string[];
+  suspension?: 'ReadOnly' | 'Offline';
+  deletionPolicy?: 'Retain' | 'Destroy';
+  /** Others' business: never written here. */
+  quota?: object;
+}
+
+export interface TenantObject extends ApiObject {
+  spec?: TenantSpec;
+  status?: { url?: string };
+}
+
+export const Tenant = defineKind<TenantObject>({
+  apiVersion: 'tenancy.hangar.dev/v1alpha1',
+  kind: 'Tenant',
+  plural: 'tenants',
+  isNamespaced: false,
+});
+
+/** Where a tenant is below its host's own address. */
+export const tenantPath = (path: string): string => `/clusters/${path}/control-plane`;

@@ -1,0 +1,32 @@
+/** What is the same for all tenants of a host, and is asked once: its version. */
+
+import type { Client } from '@hangar/client';
+
+export class HostFacts {
+  readonly #client: Client;
+  #version: Promise<string> | undefined;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /** `v1.35.0`. */
+  version(): Promise<string> {
+    this.#version ??= this.#ask().catch((error: unknown) => {
+      this.#version = undefined;
+      throw error;
+    });
+    return this.#version;
+  }
+
+  async #ask(): Promise<string> {
+    const answer = await this.#client.raw({
+      method: 'GET',
+      target: '/version',
+      headers: { accept: 'application/json' },
+    });
+    const { gitVersion = '' } = JSON.parse((await answer.body()).toString()) as { gitVersion?: string };
+    // What comes behind the numbers is who built it; nodes compare the numbers.
+    return /^v\d+\.\d+\.\d+/.exec(gitVersion)?.[0] ?? gitVersion;
+  }
+}

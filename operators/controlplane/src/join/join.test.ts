@@ -1,0 +1,117 @@
+/** What nodes join with. */
+
+import assert from 'node:assert/strict';
+import { createHash, X509Certificate } from 'node:crypto';
+import { test } from 'node:test';
+import { configOfKubeconfig } from '@hangar/client';
+import { ConfigMap, Node, Secret } from '@hangar/client/kinds/core-v1';
+import { ControlPlane, ControlPlaneEndpoint } from '../api/index.ts';
+import { textOf } from '../control-plane/kept-secret.ts';
+import { adminOf } from '../testing/admin.ts';
+import { granted } from '../testing/granted.ts';
+import { startTestPlatform } from '../testing/platform.ts';
+import type { TestPlatform } from '../testing/platform.ts';
+import { untilReady, untilSecret } from '../testing/until.ts';
+
+const key = { namespace: 'kplane-cp-demo', name: 'controlplane-demo-join' };
+
+async function joinable(platform: TestPlatform, joinEndpoint: string): Promise<Secret> {
+  const { client } = platform;
+  await client.create(ControlPlaneEndpoint, {
+    metadata: { name: 'front' },
+    spec: { endpoint: 'https://a.example', joinEndpoint },
+  });
+  await client.create(ControlPlane, { metadata: { name: 'demo' }, spec: { endpointRef: { name: 'front' } } });
+  await untilReady(client, 'demo');
+  return client.get(Secret, key);
+}
+
+test('a Secret has the token, the address, the fingerprint and a line to paste', async () => {
+  await using platform = await startTestPlatform();
+  platform.start();
+  const secret = await joinable(platform, 'https://join.example:7443');
+  const token = textOf(secret, 'token');
+  assert.match(token, /^[a-z0-9]{6}\.[a-z0-9]{16}$/);
+  const spki = new X509Certificate(platform.serving.ca).publicKey.export({ type: 'spki', format: 'der' });
+  const hash = `sha256:${createHash('sha256').update(spki).digest('hex')}`;
+  assert.equal(textOf(secret, 'ca-hash'), hash);
+  assert.equal(textOf(secret, 'endpoint'), 'https://join.example:7443');
+  assert.equal(
+    textOf(secret, 'command'),
+    `kubeadm join join.example:7443 --token ${token} --discovery-token-ca-cert-hash ${hash}`,
+  );
+});
+
+test('an address with a path is given to kubeadm in a file', async () => {
+  await using platform = await startTestPlatform();
+  platform.start();
+  const secret = await joinable(platform, 'https://join.example/clusters/demo/control-plane');
+  assert.match(
+    textOf(secret, 'command'),
+    /^kubeadm join --discovery-file discovery\.kubeconfig --tls-bootstrap-token [a-z0-9]{6}\.[a-z0-9]{16}$/,
+  );
+  const config = await configOfKubeconfig(textOf(secret, 'discovery.kubeconfig'));
+  assert.equal(config.server, 'https://join.example/clusters/demo/control-plane');
+  const info = await platform.inside('demo').get(ConfigMap, { namespace: 'kube-public', name: 'cluster-info' });
+  assert.match(info.data!['kubeconfig']!, /server: https:\/\/join\.example\/clusters\/demo\/control-plane/);
+});
+
+test('who comes with the token may do what a joining node must, and no more', async () => {
+  await using platform = await startTestPlatform();
+  platform.start();
+  const secret = await joinable(platform, 'https://join.example');
+  const node = await adminOf(platform, secret, 'demo', 'discovery.kubeconfig');
+  const system = (name: string) => ({ namespace: 'kube-system', name });
+  const config = await granted(() => node.get(ConfigMap, system('kubeadm-config')));
+  assert.match(config.data!['ClusterConfiguration']!, /^controlPlaneEndpoint: "join\.example:443"$/m);
+  assert.match(config.data!['ClusterConfiguration']!, /^kubernetesVersion: v1\.\d+\.\d+$/m);
+  assert.match(
+    (await granted(() => node.get(ConfigMap, system('kubelet-config')))).data!['kubelet']!,
+    /^kind: KubeletConfiguration$/m,
+  );
+  await assert.rejects(
+    granted(() => node.get(Node, { name: 'worker' })),
+    { code: 'NotFound' },
+  );
+  await assert.rejects(node.list(Secret, { namespace: 'kube-system' }), { code: 'Forbidden' });
+  await assert.rejects(node.create(ConfigMap, { metadata: { namespace: 'default', name: 'a' } }), {
+    code: 'Forbidden',
+  });
+});
+
+test('a Secret that is deleted comes back with another token, which is inside of the tenant', async () => {
+  await using platform = await startTestPlatform();
+  platform.start();
+  const before = await joinable(platform, 'https://join.example');
+  await platform.client.delete(Secret, key);
+  const now = await untilSecret(
+    platform.client,
+    key,
+    (one) => one !== undefined && one.data!['token'] !== before.data!['token'],
+  );
+  const id = textOf(now, 'token').split('.')[0];
+  await untilSecret(
+    platform.inside('demo'),
+    { namespace: 'kube-system', name: `bootstrap-token-${id}` },
+    (one) => one !== undefined,
+  );
+});
+
+test('the ConfigMap that everybody reads first follows the address, and keeps what signers wrote', async () => {
+  await using platform = await startTestPlatform();
+  platform.start();
+  await joinable(platform, 'https://join.example');
+  const inside = platform.inside('demo');
+  const info = { namespace: 'kube-public', name: 'cluster-info' };
+  await inside.patch(ConfigMap, info, { type: 'merge', body: { data: { 'jws-kubeconfig-abcdef': 'signed' } } });
+  await platform.client.patch(
+    ControlPlaneEndpoint,
+    { name: 'front' },
+    { type: 'merge', body: { spec: { joinEndpoint: 'https://other.example' } } },
+  );
+  await untilSecret(platform.client, key, (one) => textOf(one, 'endpoint') === 'https://other.example');
+  await platform.quiet();
+  const { data } = await inside.get(ConfigMap, info);
+  assert.match(data!['kubeconfig']!, /server: https:\/\/other\.example/);
+  assert.equal(data!['jws-kubeconfig-abcdef'], 'signed');
+});

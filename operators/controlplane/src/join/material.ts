@@ -1,0 +1,105 @@
+/**
+ * What a node joins with: a bootstrap token of a day, the address, and the fingerprint of the authority. Kept in the management
+ * namespace, and from there put into the tenant: what was made and not written down would be a way in that nobody knows of.
+ */
+
+import { X509Certificate } from 'node:crypto';
+import { createHash } from 'node:crypto';
+import type { Random } from '@hangar/core';
+import { kubeconfig } from '@hangar/pki';
+import { kubeconfigSecretName } from '../api/index.ts';
+import { digestOf } from '../control-plane/digest.ts';
+import {
+  annotationOf,
+  expiresAtMs,
+  isIntact,
+  renewsAtMs,
+  secretAnnotations,
+  textOf,
+} from '../control-plane/kept-secret.ts';
+import type { SecretObject, WantedSecret } from '../control-plane/kept-secret.ts';
+import type { Pass } from '../control-plane/world.ts';
+import { renewalMs } from '../kubeconfig/renewal.ts';
+
+export interface JoinMaterial {
+  /** `abcdef.0123456789abcdef`. */
+  readonly token: string;
+  readonly expiresAtMs: number;
+  readonly renewsAtMs: number;
+}
+
+export const joinSecretName = (controlPlane: string): string =>
+  kubeconfigSecretName(controlPlane).replace(/-kubeconfig$/, '-join');
+
+const lifeMs = 86_400_000;
+export const joinKeys = ['token', 'endpoint', 'ca-hash', 'ca.crt', 'discovery.kubeconfig', 'command'] as const;
+const tokenPattern = /^[a-z0-9]{6}\.[a-z0-9]{16}$/;
+
+export function newMaterial(nowMs: number, random: Random): JoinMaterial {
+  const letters = 'abcdefghijklmnopqrstuvwxyz0123456789';
+  const word = (length: number): string => Array.from({ length }, () => letters[random.below(letters.length)]).join('');
+  // Kubernetes keeps whole seconds.
+  const endMs = Math.floor((nowMs + lifeMs) / 1000) * 1000;
+  return { token: `${word(6)}.${word(16)}`, expiresAtMs: endMs, renewsAtMs: renewalMs(nowMs, endMs, random) };
+}
+
+/** What the Secret holds, while it counts: undefined when a new token is due. */
+export function materialOf(pass: Pass, secret: SecretObject | undefined): JoinMaterial | undefined {
+  if (!isIntact(secret, joinKeys, pass.controlPlane)) return undefined;
+  const token = textOf(secret, 'token');
+  if (!tokenPattern.test(token)) return undefined;
+  const material = { token, expiresAtMs: expiresAtMs(secret), renewsAtMs: renewsAtMs(secret) };
+  // Where nobody asked for nodes the first token simply ends: whoever wants another one deletes the Secret.
+  return pass.isJoinWanted && material.renewsAtMs <= pass.world.clock.now() ? undefined : material;
+}
+
+export const isJoinDue = (pass: Pass, secret: SecretObject | undefined): boolean =>
+  materialOf(pass, secret) === undefined || annotationOf(secret, secretAnnotations.madeOf) !== inputsDigest(pass);
+
+const inputsDigest = ({ tenant, servingCa, addresses }: Pass): string =>
+  digestOf([tenant!.metadata.uid, servingCa, addresses!.join]);
+
+export function joinSecret(pass: Pass, { token, expiresAtMs, renewsAtMs }: JoinMaterial): WantedSecret {
+  const { addresses, servingCa, controlPlane } = pass;
+  const server = addresses!.join;
+  const caHash = authorityHash(servingCa!);
+  return {
+    name: joinSecretName(controlPlane.metadata.name!),
+    holds: 'join',
+    madeOf: inputsDigest(pass),
+    data: {
+      token,
+      endpoint: server,
+      'ca-hash': caHash,
+      'ca.crt': servingCa!,
+      'discovery.kubeconfig': kubeconfig({
+        name: 'controlplane',
+        user: 'bootstrap',
+        server,
+        authority: servingCa!,
+        credentials: { token },
+      }),
+      command: joinCommand(server, token, caHash),
+    },
+    expiresAtMs,
+    renewsAtMs,
+  };
+}
+
+/**
+ * kubeadm takes a host and a port, and no path: an address with a path is given to it in a file, the one under the key
+ * `discovery.kubeconfig`.
+ */
+function joinCommand(server: string, token: string, caHash: string): string {
+  const { hostname, port, pathname } = new URL(server);
+  const hash = caHash === '' ? '' : ` --discovery-token-ca-cert-hash ${caHash}`;
+  if (pathname === '/' && hash !== '') return `kubeadm join ${hostname}:${port || 443} --token ${token}${hash}`;
+  return `kubeadm join --discovery-file discovery.kubeconfig --tls-bootstrap-token ${token}`;
+}
+
+/** As kubeadm pins it: of the first authority's public key. '' without an authority of its own. */
+function authorityHash(pem: string): string {
+  if (pem === '') return '';
+  const key = new X509Certificate(pem).publicKey.export({ type: 'spki', format: 'der' });
+  return `sha256:${createHash('sha256').update(key).digest('hex')}`;
+}

@@ -1,0 +1,132 @@
+/**
+ * What a joining node expects to find, as kubeadm leaves it behind: two ConfigMaps that tell it how to be, a bootstrap token, and
+ * the rights of those who come with such a token. Names and subjects are kubeadm's: nodes and tools look for them.
+ */
+
+import { ConfigMap, Secret } from '@hangar/client/kinds/core-v1';
+import { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from '@hangar/client/kinds/rbac-v1';
+import type { PolicyRule, Subject } from '@hangar/client/kinds/rbac-v1';
+import type { InsideObject } from '../control-plane/inside-object.ts';
+import { inside } from '../control-plane/inside-object.ts';
+import type { JoinMaterial } from './material.ts';
+
+const rbacGroup = 'rbac.authorization.k8s.io';
+const bootstrappers = 'system:bootstrappers:kubeadm:default-node-token';
+
+export interface JoinWish {
+  readonly path: string;
+  /** Where nodes join: a whole URL. */
+  readonly server: string;
+  readonly version: string;
+}
+
+export function joinObjects({ path, server, version }: JoinWish): InsideObject[] {
+  return [
+    inside(
+      ConfigMap,
+      { namespace: 'kube-system', name: 'kubeadm-config' },
+      {
+        data: { ClusterConfiguration: clusterConfiguration(path, server, version) },
+      },
+    ),
+    inside(
+      ConfigMap,
+      { namespace: 'kube-system', name: 'kubelet-config' },
+      { data: { kubelet: kubeletConfiguration } },
+    ),
+    ...readable('kube-system', 'kubeadm:nodes-kubeadm-config', 'kubeadm-config', [
+      group(bootstrappers),
+      group('system:nodes'),
+    ]),
+    ...readable('kube-system', 'kubeadm:kubelet-config', 'kubelet-config', [
+      group(bootstrappers),
+      group('system:nodes'),
+    ]),
+    ...readable('kube-public', 'kubeadm:bootstrap-signer-clusterinfo', 'cluster-info', [user('system:anonymous')]),
+    inside(
+      ClusterRole,
+      { name: 'kubeadm:get-nodes' },
+      { rules: [{ apiGroups: [''], resources: ['nodes'], verbs: ['get'] }] },
+    ),
+    bound('kubeadm:get-nodes', 'kubeadm:get-nodes', bootstrappers),
+    bound('kubeadm:kubelet-bootstrap', 'system:node-bootstrapper', bootstrappers),
+    bound('kubeadm:node-autoapprove-bootstrap', approval('nodeclient'), bootstrappers),
+    bound('kubeadm:node-autoapprove-certificate-rotation', approval('selfnodeclient'), 'system:nodes'),
+  ];
+}
+
+const approval = (what: string): string => `system:certificates.k8s.io:certificatesigningrequests:${what}`;
+const group = (name: string): Subject => ({ kind: 'Group', apiGroup: rbacGroup, name });
+const user = (name: string): Subject => ({ kind: 'User', apiGroup: rbacGroup, name });
+
+const bound = (name: string, role: string, groupName: string): InsideObject =>
+  inside(
+    ClusterRoleBinding,
+    { name },
+    {
+      roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name: role },
+      subjects: [group(groupName)],
+    },
+  );
+
+function readable(namespace: string, name: string, configMap: string, subjects: Subject[]): InsideObject[] {
+  const rules: PolicyRule[] = [
+    { apiGroups: [''], resources: ['configmaps'], resourceNames: [configMap], verbs: ['get'] },
+  ];
+  return [
+    inside(Role, { namespace, name }, { rules }),
+    inside(RoleBinding, { namespace, name }, { roleRef: { apiGroup: rbacGroup, kind: 'Role', name }, subjects }),
+  ];
+}
+
+/** The one object that is another every day. */
+export function bootstrapToken({ token, expiresAtMs }: JoinMaterial): InsideObject {
+  const [id, secret] = token.split('.') as [string, string];
+  const texts = {
+    'token-id': id,
+    'token-secret': secret,
+    description: 'for nodes that join; made anew by the control-plane operator',
+    expiration: new Date(expiresAtMs).toISOString().replace('.000Z', 'Z'),
+    'usage-bootstrap-authentication': 'true',
+    'usage-bootstrap-signing': 'true',
+    'auth-extra-groups': bootstrappers,
+  };
+  const data = Object.fromEntries(
+    Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
+  );
+  const key = { namespace: 'kube-system', name: `bootstrap-token-${id}` };
+  return inside(Secret, key, { type: 'bootstrap.kubernetes.io/token', data });
+}
+
+function clusterConfiguration(path: string, server: string, version: string): string {
+  const { hostname, port } = new URL(server);
+  return [
+    'apiVersion: kubeadm.k8s.io/v1beta4',
+    'kind: ClusterConfiguration',
+    `clusterName: ${path}`,
+    `controlPlaneEndpoint: "${hostname}:${port || 443}"`,
+    `kubernetesVersion: ${version}`,
+    'networking:',
+    '  dnsDomain: cluster.local',
+    '',
+  ].join('\n');
+}
+
+const kubeletConfiguration = [
+  'apiVersion: kubelet.config.k8s.io/v1beta1',
+  'kind: KubeletConfiguration',
+  'authentication:',
+  '  anonymous:',
+  '    enabled: false',
+  '  webhook:',
+  '    enabled: true',
+  '  x509:',
+  '    clientCAFile: /etc/kubernetes/pki/ca.crt',
+  'authorization:',
+  '  mode: Webhook',
+  'cgroupDriver: systemd',
+  'clusterDomain: cluster.local',
+  'rotateCertificates: true',
+  'staticPodPath: /etc/kubernetes/manifests',
+  '',
+].join('\n');

@@ -1,0 +1,33 @@
+/** Who the administrator of a control plane is, as its class says. */
+
+import type { ControlPlaneClass } from '../api/index.ts';
+
+export type AuthModel = 'token' | 'certificate';
+
+export interface Auth {
+  readonly model: AuthModel;
+  /** The ClusterRole that the administrator has. */
+  readonly role: string;
+}
+
+/** The user of certificates, the ServiceAccount of tokens, and the binding that gives either of them its role. */
+export const adminName = 'controlplane-admin';
+export const systemNamespace = 'kplane-system';
+
+/** `v0` and `basic` are names of earlier designs for the same. */
+const models: Readonly<Record<string, AuthModel>> = {
+  token: 'token',
+  v0: 'token',
+  basic: 'token',
+  certificate: 'certificate',
+};
+
+/** Why a class with another model is refused, and every control plane of it. */
+export const unsupportedAuthModel = 'UnsupportedAuthModel';
+
+/** Undefined: the class names a model that there is not. */
+export function authOf(controlPlaneClass: ControlPlaneClass | undefined): Auth | undefined {
+  const { model: wanted = 'certificate', defaultRole: role = 'cluster-admin' } = controlPlaneClass?.spec?.auth ?? {};
+  const model = Object.hasOwn(models, wanted) ? models[wanted] : undefined;
+  return model && { model, role };
+}

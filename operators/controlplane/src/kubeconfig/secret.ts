@@ -1,0 +1,39 @@
+/** The Secret with a control plane's kubeconfigs: the same credentials, with the address inside of the platform and the one outside. */
+
+import { kubeconfig } from '@hangar/pki';
+import { kubeconfigSecretName } from '../api/index.ts';
+import { digestOf } from '../control-plane/digest.ts';
+import { annotationOf, isIntact, renewsAtMs, secretAnnotations } from '../control-plane/kept-secret.ts';
+import type { SecretObject, WantedSecret } from '../control-plane/kept-secret.ts';
+import type { Pass } from '../control-plane/world.ts';
+import type { Issued } from './credentials.ts';
+import { renewalMs } from './renewal.ts';
+
+export const kubeconfigKeys = ['kubeconfig', 'kubeconfig-external'] as const;
+
+/** Other inputs, other kubeconfigs: who and where, and the tenant that they are for. */
+const inputsDigest = ({ tenant, servingCa, addresses, auth }: Pass): string =>
+  digestOf([tenant!.metadata.uid, servingCa, addresses!.internal, addresses!.external, auth!.model, auth!.role]);
+
+/** It has to be made anew: something that it is made of is another, somebody changed it, or its time has come. */
+export function isKubeconfigDue(pass: Pass, secret: SecretObject | undefined): boolean {
+  return (
+    !isIntact(secret, kubeconfigKeys, pass.controlPlane) ||
+    annotationOf(secret, secretAnnotations.madeOf) !== inputsDigest(pass) ||
+    renewsAtMs(secret) <= pass.world.clock.now()
+  );
+}
+
+export function kubeconfigSecret(pass: Pass, { credentials, issuedAtMs, expiresAtMs }: Issued): WantedSecret {
+  const { addresses, servingCa, controlPlane, world } = pass;
+  const to = (server: string): string =>
+    kubeconfig({ name: 'controlplane', user: 'admin', server, authority: servingCa!, credentials });
+  return {
+    name: kubeconfigSecretName(controlPlane.metadata.name!),
+    holds: 'controlplane',
+    madeOf: inputsDigest(pass),
+    data: { kubeconfig: to(addresses!.internal), 'kubeconfig-external': to(addresses!.external) },
+    expiresAtMs,
+    renewsAtMs: renewalMs(issuedAtMs, expiresAtMs, world.random),
+  };
+}

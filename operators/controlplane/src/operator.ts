@@ -1,0 +1,73 @@
+/**
+ * The operator: all controllers of the group on one manager. It reads the management plane through one narrow cache, and the host's
+ * Tenants through another; where both are one Hangar, nothing is different.
+ */
+
+import type { Client } from '@hangar/client';
+import { Logger, systemClock, systemRandom } from '@hangar/core';
+import type { Clock, Failpoints, Random } from '@hangar/core';
+import { Manager } from '@hangar/runtime';
+import type { LeaderElectionOptions, ListenOptions, MetricsRegistry } from '@hangar/runtime';
+import { addonNamespace, builtinAddons } from './addons/bundles.ts';
+import { classController } from './class/controller.ts';
+import { addControlPlaneController, tenantsOf } from './control-plane/index.ts';
+import { addEndpointIndex, endpointController } from './endpoint/controller.ts';
+import type { TenantHost } from './host/index.ts';
+import { managementCache } from './management-cache.ts';
+import { automaticController } from './registration/automatic.ts';
+import { registrationController } from './registration/controller.ts';
+import { externalControllersController } from './registration/external-controllers.ts';
+import { FollowedSecrets } from './registration/followed-secrets.ts';
+import { addRegistrationIndexes } from './registration/indexes.ts';
+
+export interface OperatorOptions {
+  /** Where the four kinds are: Hangar's own management plane, or any Kubernetes. Closed by who made it. */
+  readonly management: Client;
+  /** The Hangar whose tenants virtual control planes are. */
+  readonly host: TenantHost;
+  /** Absent: this process works without asking anybody. */
+  readonly leaderElection?: LeaderElectionOptions | undefined;
+  /** `/metrics`. Absent or false: nowhere. */
+  readonly metrics?: ListenOptions | false | undefined;
+  /** `/healthz`, `/livez`, `/readyz`. Absent: where the metrics are. */
+  readonly health?: ListenOptions | false | undefined;
+  /** Absent: one of its own. */
+  readonly registry?: MetricsRegistry | undefined;
+  readonly clock?: Clock | undefined;
+  readonly random?: Random | undefined;
+  readonly log?: Logger | undefined;
+  /** For tests: `controlplane.<write>.before` and `.after`. */
+  readonly failpoints?: Pick<Failpoints, 'hit'> | undefined;
+}
+
+/** Nothing happens before `run`. The definitions must be there by then: see `installDefinitions`. */
+export function controlPlaneOperator(options: OperatorOptions): Manager {
+  const { management, host, clock = systemClock, random = systemRandom, leaderElection } = options;
+  const { metrics = false, health = metrics, registry, failpoints } = options;
+  const log = options.log ?? new Logger({ level: 'info', format: 'text', clock });
+  const manager = new Manager({
+    client: management,
+    cache: managementCache,
+    metrics,
+    health,
+    clock,
+    random,
+    log,
+    ...(leaderElection ? { leaderElection } : {}),
+    ...(registry ? { registry } : {}),
+  });
+  const tenants = tenantsOf(host, { clock, log });
+  manager.add({ name: 'tenants', start: (signal) => tenants.start(signal) }, { needsLeadership: false });
+  const { cache } = manager.cluster;
+  addEndpointIndex(cache);
+  addRegistrationIndexes(cache);
+  addControlPlaneController(manager, { management, host, tenants, clock, random, log, failpoints });
+  manager.controller(classController({ clock, builtinAddons, addonNamespace }));
+  manager.controller(endpointController({ host, clock }));
+  manager.controller(automaticController());
+  manager.controller(externalControllersController({ host, tenants }));
+  manager.controller(
+    registrationController({ clock, followed: new FollowedSecrets({ client: management, clock, log }) }),
+  );
+  return manager;
+}

@@ -1,0 +1,71 @@
+/**
+ * The rights that the operator needs, and no others: a test runs it with exactly these, and fails when one is missing or never used.
+ *
+ * In tenants it is an administrator, by the host's leave (`hostRules`); on the management plane it reaches no other kind than these.
+ * Secrets are wide because management namespaces come and go, and RBAC knows no patterns; what it caches of them is narrow.
+ */
+
+import type { PolicyRule } from '@hangar/client/kinds/rbac-v1';
+import { group } from './api/index.ts';
+import { definitionName, gatewayGroup } from './gateway/tls-route.ts';
+
+/** On the management plane, for all namespaces. */
+export const operatorRules: readonly PolicyRule[] = [
+  { apiGroups: [group], resources: ['controlplanes'], verbs: ['get', 'list', 'watch', 'patch'] },
+  { apiGroups: [group], resources: ['controlplaneclasses'], verbs: ['list', 'watch'] },
+  {
+    apiGroups: [group],
+    resources: ['controlplaneendpoints'],
+    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+  },
+  {
+    apiGroups: [group],
+    resources: ['controlplaneregistrations'],
+    verbs: ['list', 'watch', 'create', 'patch', 'delete'],
+  },
+  {
+    apiGroups: [group],
+    resources: [
+      'controlplanes/status',
+      'controlplaneclasses/status',
+      'controlplaneendpoints/status',
+      'controlplaneregistrations/status',
+    ],
+    verbs: ['patch'],
+  },
+  // Owning something whose owner waits for it: where the server insists (OwnerReferencesPermissionEnforcement).
+  {
+    apiGroups: [group],
+    resources: ['controlplanes/finalizers', 'controlplaneregistrations/finalizers'],
+    verbs: ['update'],
+  },
+  {
+    apiGroups: [''],
+    resources: ['namespaces', 'secrets'],
+    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+  },
+  { apiGroups: [''], resources: ['configmaps'], verbs: ['list', 'watch'] },
+  // Whether there is a Gateway API: of all definitions this one.
+  {
+    apiGroups: ['apiextensions.k8s.io'],
+    resources: ['customresourcedefinitions'],
+    resourceNames: [definitionName],
+    verbs: ['list', 'watch'],
+  },
+  { apiGroups: [gatewayGroup], resources: ['tlsroutes'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
+];
+
+/** On the Hangar whose tenants virtual control planes are. */
+export const hostRules: readonly PolicyRule[] = [
+  {
+    apiGroups: ['tenancy.hangar.dev'],
+    resources: ['tenants'],
+    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+  },
+  { apiGroups: ['tenancy.hangar.dev'], resources: ['tenants/kubeconfig'], verbs: ['create'] },
+];
+
+/** On the management plane, in the namespace of the lease, when there are several operators. */
+export const electionRules: readonly PolicyRule[] = [
+  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
+];

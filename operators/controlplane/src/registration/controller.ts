@@ -1,0 +1,119 @@
+/**
+ * ControlPlaneRegistrations: finds out where a control plane is and which kubeconfig opens it, for the services that work on it. The
+ * steps are in README.md. Everything that a registration depends on is watched; nothing is asked again for its own sake.
+ */
+
+import { find } from '@hangar/client';
+import type { Client } from '@hangar/client';
+import { Secret } from '@hangar/client/kinds/core-v1';
+import { aborted } from '@hangar/core';
+import type { Clock } from '@hangar/core';
+import { setCondition } from '@hangar/runtime';
+import type { ControllerOptions, NewCondition, ReconcileContext, Reconciler } from '@hangar/runtime';
+import { ControlPlane, ControlPlaneEndpoint, ControlPlaneRegistration } from '../api/index.ts';
+import type { ControlPlaneRegistrationStatus, SecretReference } from '../api/index.ts';
+import { writeStatus } from '../write-status.ts';
+import type { FollowedSecrets } from './followed-secrets.ts';
+import { madeFor, requestsOfControlPlane, requestsOfEndpoint, requestsOfSecret } from './indexes.ts';
+import { kubeconfigFacts, kubeconfigIn, withServer } from './kubeconfig.ts';
+import { deleteOwnSecrets, writeOwnSecret } from './own-secret.ts';
+import { controlPlaneOf, isOwn, resolve, secretOf } from './resolution.ts';
+import type { Resolution } from './resolution.ts';
+import { canonicalServices, isCanonical } from './services.ts';
+
+export interface RegistrationWorld {
+  readonly clock: Clock;
+  readonly followed: FollowedSecrets;
+}
+
+type Watched = [ControlPlane, ControlPlaneEndpoint, Secret];
+
+/** `addRegistrationIndexes` comes first. */
+export const registrationController = (
+  world: RegistrationWorld,
+): ControllerOptions<ControlPlaneRegistration, [], Watched> => ({
+  name: 'controlplaneregistration',
+  for: ControlPlaneRegistration,
+  watches: [
+    { kind: ControlPlane, map: ({ metadata }, { cache }) => requestsOfControlPlane(cache, metadata.name!) },
+    { kind: ControlPlaneEndpoint, map: ({ metadata }, { cache }) => requestsOfEndpoint(cache, metadata.name!) },
+    { kind: Secret, map: (secret, { cache }) => requestsOfSecret(cache, secret) },
+  ],
+  sources: [
+    async ({ enqueue }, signal) => {
+      world.followed.onChange((name) => enqueue({ name }));
+      await aborted(signal);
+      await world.followed.close();
+    },
+  ],
+  concurrency: 4,
+  reconcile: registrationReconciler(world),
+});
+
+export const registrationReconciler =
+  (world: RegistrationWorld): Reconciler =>
+  async ({ name }, context) => {
+    const { client, cluster, signal } = context;
+    const registration = await find(client, ControlPlaneRegistration, { name });
+    if (!registration || registration.metadata.deletionTimestamp) {
+      world.followed.follow(name, undefined);
+      return deleteOwnSecrets(client, madeFor(cluster.cache, name), { signal });
+    }
+    if (!isCanonical(registration.spec.services ?? [])) return writeServices(client, registration, signal);
+    const { resolution, keep } = await resolved(world, registration, context);
+    await deleteOwnSecrets(client, madeFor(cluster.cache, name), { keep, signal });
+    const status = statusAfter(registration, resolution, world.clock);
+    await writeStatus(client, { kind: ControlPlaneRegistration, object: registration, status, signal });
+  };
+
+/** The cause of the next look. Conflicts bring it back, too. */
+async function writeServices(client: Client, { metadata, spec }: ControlPlaneRegistration, signal: AbortSignal) {
+  const { uid, resourceVersion, name } = metadata;
+  const body = { metadata: { uid, resourceVersion }, spec: { services: canonicalServices(spec.services ?? []) } };
+  await client.patch(ControlPlaneRegistration, { name: name! }, { type: 'merge', body }, { signal });
+}
+
+interface Resolved {
+  readonly resolution: Resolution;
+  /** The Secret that was made for the registration, while it is needed. */
+  readonly keep?: SecretReference;
+}
+
+async function resolved(
+  world: RegistrationWorld,
+  registration: ControlPlaneRegistration,
+  { client, signal }: ReconcileContext,
+): Promise<Resolved> {
+  const name = controlPlaneOf(registration);
+  const controlPlane = name === '' ? undefined : await find(client, ControlPlane, { name });
+  const { endpointRef } = registration.spec;
+  const endpoint = endpointRef && (await find(client, ControlPlaneEndpoint, { name: endpointRef.name }));
+  const reference = secretOf(registration, controlPlane);
+  const isForeign = reference !== undefined && !isOwn(reference, name);
+  world.followed.follow(registration.metadata.name!, isForeign ? reference : undefined);
+  const read = isForeign ? world.followed.get(reference) : reference && (await find(client, Secret, reference));
+  const secret = read === 'pending' ? undefined : read;
+  const kubeconfig = secret && (await kubeconfigFacts(secret));
+  const resolution = resolve({ registration, controlPlane, endpoint, kubeconfig });
+  if (resolution.reason !== 'Resolved' || !resolution.rewrite) return { resolution };
+  const text = withServer(kubeconfigIn(secret!)!, resolution.address);
+  const keep = await writeOwnSecret(client, { registration, kubeconfig: text, signal });
+  return { resolution: { ...resolution, secret: keep }, keep };
+}
+
+function statusAfter(
+  { metadata, status }: ControlPlaneRegistration,
+  resolution: Resolution,
+  clock: Clock,
+): ControlPlaneRegistrationStatus {
+  const { generation: observedGeneration = 0 } = metadata;
+  const isReady = resolution.reason === 'Resolved';
+  const message = isReady ? '' : resolution.message;
+  const next: NewCondition = { type: 'Ready', status: isReady, reason: resolution.reason, message, observedGeneration };
+  // What services say about themselves stays.
+  const conditions = setCondition(status?.conditions, next, clock);
+  // Nothing that does not fit together is ever published.
+  if (!isReady) return { ready: false, observedGeneration, conditions };
+  const { address: resolvedEndpoint, secret: resolvedKubeconfigSecretRef } = resolution;
+  return { ready: true, resolvedEndpoint, resolvedKubeconfigSecretRef, observedGeneration, conditions };
+}

@@ -1,0 +1,54 @@
+/** Which registrations depend on something that changed. Looked up in the cache, never searched for. */
+
+import type { ObjectKey } from '@hangar/client';
+import { Secret } from '@hangar/client/kinds/core-v1';
+import type { Cache, RequestLike } from '@hangar/runtime';
+import { ControlPlaneRegistration } from '../api/index.ts';
+import type { SecretReference } from '../api/index.ts';
+import { registrationOf } from './own-secret.ts';
+import { controlPlaneOf, ownSecretOf } from './resolution.ts';
+
+const byControlPlane = 'registrations-of-control-plane';
+const byEndpoint = 'registrations-of-endpoint';
+const bySecret = 'registrations-of-secret';
+const byRegistration = 'secrets-of-registration';
+
+/** Before the controllers. */
+export function addRegistrationIndexes(cache: Pick<Cache, 'addIndex'>): void {
+  cache.addIndex(ControlPlaneRegistration, byControlPlane, (one) => [controlPlaneOf(one)]);
+  cache.addIndex(ControlPlaneRegistration, byEndpoint, ({ spec }) => [spec?.endpointRef?.name ?? '']);
+  cache.addIndex(ControlPlaneRegistration, bySecret, secretsOf);
+  cache.addIndex(Secret, byRegistration, (secret) => [registrationOf(secret) ?? ''].filter((name) => name !== ''));
+}
+
+/** The control plane's counts though another is named: it may be the same, and the index must not depend on who is asked. */
+const secretsOf = (registration: ControlPlaneRegistration): string[] => {
+  const named = registration.spec?.kubeconfigSecretRef;
+  const own = ownSecretOf(controlPlaneOf(registration));
+  return [textOf(own), ...(named ? [textOf(named)] : [])];
+};
+
+export const ofControlPlane = (cache: Pick<Cache, 'informer'>, name: string): Iterable<ControlPlaneRegistration> =>
+  cache.informer(ControlPlaneRegistration).byIndex(byControlPlane, name);
+
+export const requestsOfControlPlane = (cache: Pick<Cache, 'informer'>, name: string): RequestLike[] =>
+  Array.from(ofControlPlane(cache, name), requestOf);
+
+export const requestsOfEndpoint = (cache: Pick<Cache, 'informer'>, name: string): RequestLike[] =>
+  Array.from(cache.informer(ControlPlaneRegistration).byIndex(byEndpoint, name), requestOf);
+
+/** Those that it is for, and the one that it was made for, also when that is gone. */
+export function requestsOfSecret(cache: Pick<Cache, 'informer'>, secret: Secret): RequestLike[] {
+  const { namespace = '', name = '' } = secret.metadata;
+  const all = cache.informer(ControlPlaneRegistration).byIndex(bySecret, textOf({ namespace, name }));
+  const madeFor = registrationOf(secret);
+  return [...Array.from(all, requestOf), ...(madeFor === undefined ? [] : [{ name: madeFor }])];
+}
+
+/** Secrets that were made for a registration. */
+export const madeFor = (cache: Pick<Cache, 'informer'>, registration: string): Iterable<Secret> =>
+  cache.informer(Secret).byIndex(byRegistration, registration);
+
+const requestOf = ({ metadata }: ControlPlaneRegistration): ObjectKey => ({ name: metadata.name! });
+
+const textOf = ({ namespace, name }: SecretReference): string => `${namespace}/${name}`;

@@ -1,0 +1,114 @@
+/**
+ * Where services find a registered control plane, and with which kubeconfig. Pure: everything that it depends on is given. In the
+ * order of the table in README.md; the first thing that is missing is the reason.
+ *
+ * Endpoint and kubeconfig say the same address, or the registration is not ready. About a Secret that a user named nothing is told but
+ * whether it fits.
+ */
+
+import { isConditionTrue, findCondition } from '@hangar/runtime';
+import type { ControlPlane, ControlPlaneEndpoint, ControlPlaneRegistration, SecretReference } from '../api/index.ts';
+import { clusterPathOf, kubeconfigSecretName, managementNamespace } from '../api/index.ts';
+import { isSameAddress, resolveAddresses } from '../endpoint/resolve.ts';
+import type { KubeconfigFacts } from './kubeconfig.ts';
+
+export interface Found {
+  readonly registration: ControlPlaneRegistration;
+  readonly controlPlane?: ControlPlane | undefined;
+  /** Of `spec.endpointRef`. */
+  readonly endpoint?: ControlPlaneEndpoint | undefined;
+  /** What is in the Secret that `secretOf` names; undefined: there is none. */
+  readonly kubeconfig?: KubeconfigFacts | undefined;
+}
+
+/** `rewrite`: the kubeconfig is for another address, and is the operator's own: it is to be written anew for this one. */
+export type Resolution =
+  | {
+      readonly reason: 'Resolved';
+      readonly address: string;
+      readonly secret: SecretReference;
+      readonly rewrite: boolean;
+    }
+  | { readonly reason: PendingReason; readonly message: string };
+
+export type PendingReason =
+  | 'ControlPlaneRefMissing'
+  | 'ControlPlaneNotFound'
+  | 'EndpointPending'
+  | 'KubeconfigPending'
+  | 'ControlPlaneNotReady';
+
+export const controlPlaneOf = ({ spec }: ControlPlaneRegistration): string => spec?.controlPlaneRef?.name ?? '';
+
+/** The Secret that the operator keeps for a control plane. */
+export const ownSecretOf = (controlPlane: string): SecretReference => ({
+  namespace: managementNamespace(controlPlane),
+  name: kubeconfigSecretName(controlPlane),
+});
+
+/** The one that the registration names, else the control plane's. Undefined: there is none yet. */
+export const secretOf = (
+  { spec }: ControlPlaneRegistration,
+  controlPlane: ControlPlane | undefined,
+): SecretReference | undefined => spec?.kubeconfigSecretRef ?? controlPlane?.status?.kubeconfigSecretRef;
+
+export function resolve(found: Found): Resolution {
+  const { registration, controlPlane, kubeconfig } = found;
+  const name = controlPlaneOf(registration);
+  if (name === '') return pending('ControlPlaneRefMissing', 'spec.controlPlaneRef names no ControlPlane');
+  if (!controlPlane) return pending('ControlPlaneNotFound', `there is no ControlPlane "${name}"`);
+  const address = addressOf(found, controlPlane);
+  if (typeof address !== 'string') return address;
+  const secret = secretOf(registration, controlPlane);
+  if (!secret) return pending('KubeconfigPending', `ControlPlane ${name} has no kubeconfig yet`);
+  const where = `Secret ${secret.namespace}/${secret.name}`;
+  const isFitting = kubeconfig?.server !== undefined && isSameAddress(kubeconfig.server, address);
+  if (!isOwn(secret, name) && !isFitting) {
+    // One answer for everything: who may write registrations must not find out what is in Secrets, or that they are there.
+    return pending('KubeconfigPending', `there is no ${where} whose kubeconfig is for ${address}`);
+  }
+  if (!kubeconfig) return pending('KubeconfigPending', `there is no ${where}`);
+  if (kubeconfig.problem !== undefined) {
+    return pending('KubeconfigPending', `${where} cannot be used: ${kubeconfig.problem}`);
+  }
+  const rewrite = !isFitting;
+  if (rewrite && !registration.spec.endpointRef) {
+    return pending('KubeconfigPending', `ControlPlane ${name} moves: ${where} is for ${kubeconfig.server} so far`);
+  }
+  if (controlPlane.metadata.deletionTimestamp) {
+    return pending('ControlPlaneNotReady', `ControlPlane ${name} is being deleted`);
+  }
+  if (!isConditionTrue(controlPlane.status?.conditions, 'Ready')) {
+    const ready = findCondition(controlPlane.status?.conditions, 'Ready');
+    return pending(
+      'ControlPlaneNotReady',
+      `ControlPlane ${name} is not ready: ${ready?.reason ?? 'it does not say why'}`,
+    );
+  }
+  return { reason: 'Resolved', address, secret, rewrite };
+}
+
+/** Of the endpoint that the registration names, else what the control plane has published. */
+function addressOf({ registration, endpoint }: Found, controlPlane: ControlPlane): string | Resolution {
+  const { endpointRef } = registration.spec;
+  if (!endpointRef) {
+    const { endpoints, endpoint: only } = controlPlane.status ?? {};
+    const address = endpoints?.find(({ type }) => type === 'Internal')?.url ?? only;
+    return address || pending('EndpointPending', `ControlPlane ${controlPlane.metadata.name} has no endpoint yet`);
+  }
+  if (!endpoint) return pending('EndpointPending', `there is no ControlPlaneEndpoint "${endpointRef.name}"`);
+  const ready = findCondition(endpoint.status?.conditions, 'Ready');
+  if (ready && ready.status !== 'True') {
+    return pending('EndpointPending', `ControlPlaneEndpoint ${endpointRef.name} is not ready: ${ready.reason}`);
+  }
+  const address = resolveAddresses(endpoint, clusterPathOf(controlPlane))?.internal;
+  return address ?? pending('EndpointPending', `ControlPlaneEndpoint ${endpointRef.name} has no endpoint yet`);
+}
+
+/** The operator's own, which it may write anew. */
+export function isOwn({ name, namespace }: SecretReference, controlPlane: string): boolean {
+  const own = ownSecretOf(controlPlane);
+  return name === own.name && namespace === own.namespace;
+}
+
+const pending = (reason: PendingReason, message: string): Resolution => ({ reason, message });

@@ -1,0 +1,41 @@
+/**
+ * Writes what differs of a status, and nothing when nothing does. With the resourceVersion of the object that was looked at: others
+ * write conditions too, and a merge patch replaces lists as a whole. Whoever comes second gets `Conflict` and is called again.
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+import type { ApiObject, Client, Kind } from '@hangar/client';
+import { keyOf } from '@hangar/client';
+
+export interface StatusWrite<T extends ApiObject & { status?: object }> {
+  readonly kind: Kind<T>;
+  /** As it was looked at. */
+  readonly object: T;
+  /** All of it. */
+  readonly status: NonNullable<T['status']>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Whether there was something to write. Rejects with `Conflict`, `NotFound`. */
+export async function writeStatus<T extends ApiObject & { status?: object }>(
+  client: Client,
+  { kind, object, status, signal }: StatusWrite<T>,
+): Promise<boolean> {
+  const changed = changedFields(object.status ?? {}, status);
+  if (!changed) return false;
+  const { uid, resourceVersion } = object.metadata;
+  const body = { metadata: { uid, resourceVersion }, status: changed };
+  await client.status.patch(kind, keyOf(object), { type: 'merge', body }, { signal });
+  return true;
+}
+
+/** As a merge patch: what is gone is null. Undefined: nothing. */
+export function changedFields(before: object, after: object): object | undefined {
+  const [old, now] = [Object.entries(before), Object.entries(after).filter(([, value]) => value !== undefined)];
+  const [oldFields, fields] = [new Map(old), new Map(now)];
+  const changed = [
+    ...old.filter(([name]) => !fields.has(name)).map(([name]) => [name, null] as const),
+    ...now.filter(([name, value]) => !isDeepStrictEqual(oldFields.get(name), value)),
+  ];
+  return changed.length === 0 ? undefined : Object.fromEntries(changed);
+}

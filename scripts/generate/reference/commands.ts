@@ -1,0 +1,68 @@
+/** docs/reference/commands.md: every command and every flag, from the tables that help texts are made of. */
+
+import type { DescribedCommand } from '../../../apps/cli/src/describe-commands.ts';
+import type { FlagGroup } from '../../../apps/platform/src/options/flags.ts';
+
+/** One that runs until it is stopped. */
+export interface ServingCommand {
+  readonly name: string;
+  readonly summary: string;
+  readonly groups: readonly FlagGroup[];
+}
+
+export const commandsPage = (
+  header: string,
+  serving: readonly ServingCommand[],
+  commands: readonly DescribedCommand[],
+): string =>
+  [
+    '# Commands',
+    `<!-- ${header} -->`,
+    '`npx hangar` in the folder of the repository, `hangar` where it is installed, or `kubectl hangar`.',
+    overview([...serving, ...commands]),
+    ...serving.map(servingSection),
+    ...commands.map(commandSection),
+    '',
+  ].join('\n\n');
+
+const overview = (all: readonly { readonly name: string; readonly summary: string }[]): string =>
+  [
+    '| command | |',
+    '|---|---|',
+    ...all.map(({ name, summary }) => `| [${name}](#hangar-${anchor(name)}) | ${summary} |`),
+  ].join('\n');
+
+const anchor = (name: string): string => name.replaceAll(' ', '-');
+
+function servingSection({ name, summary, groups }: ServingCommand): string {
+  const parts = groups.map(({ title, flags }) => {
+    const rows = flags.map(({ name: flag, argument, meaning, isRepeatable }) => {
+      const typed = argument === undefined ? `--${flag}` : `--${flag} ${argument}`;
+      return `| \`${typed}\` | ${cell(meaning)}${isRepeatable ? ' Can be repeated.' : ''} |`;
+    });
+    return [`### ${title}`, ['| flag | |', '|---|---|', ...rows].join('\n')].join('\n\n');
+  });
+  return [`## hangar ${name}`, `${capitalised(summary)}.`, ...parts].join('\n\n');
+}
+
+function commandSection({ name, summary, description, usage, args, options, examples }: DescribedCommand): string {
+  const rows = [
+    ...args.map(({ name: word, meaning }) => `| \`${word}\` | ${cell(meaning)} |`),
+    ...options.map(({ name: option, short, value, meaning }) => {
+      const typed = `${short ? `-${short}, ` : ''}--${option}${value ? ` ${value}` : ''}`;
+      return `| \`${typed}\` | ${cell(meaning)} |`;
+    }),
+  ];
+  return [
+    `## hangar ${name}`,
+    `\`hangar ${usage}\``,
+    `${capitalised(summary)}.`,
+    ...(description ? [description] : []),
+    ['| | |', '|---|---|', ...rows].join('\n'),
+    ...(examples.length > 0 ? [['```sh', ...examples.map((line) => `hangar ${line}`), '```'].join('\n')] : []),
+  ].join('\n\n');
+}
+
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');

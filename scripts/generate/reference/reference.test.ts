@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { generateReference, referenceProblems } from './files.ts';
+
+test('the reference is what would be generated now', async () => {
+  assert.deepEqual(await referenceProblems(), []);
+});
+
+test('it has every kind, every command, and flags with their meaning', () => {
+  const files = generateReference();
+  const kinds = files.get('docs/reference/kinds.md')!;
+  for (const kind of [
+    'ControlPlane',
+    'ControlPlaneClass',
+    'ControlPlaneEndpoint',
+    'ControlPlaneRegistration',
+    'Tenant',
+  ]) {
+    assert.match(kinds, new RegExp(`^## ${kind}$`, 'm'));
+  }
+  assert.match(kinds, /^\| `spec\.virtual\.clusterPath` \| string \| .*cannot be changed/m);
+  const commands = files.get('docs/reference/commands.md')!;
+  for (const command of ['up', 'operator', 'create', 'kubeconfig', 'doctor']) {
+    assert.match(commands, new RegExp(`^## hangar ${command}$`, 'm'));
+  }
+  assert.match(commands, /^\| `--data-dir DIR` \| .+ \|$/m);
+});
