@@ -8,14 +8,17 @@ import { setFlagsFromString } from 'node:v8';
 const needed = 26;
 
 if (Number(process.versions.node.split('.')[0]) >= needed) {
+  const args = process.argv.slice(2);
   // The heap may double before all of it is looked at, as Go's may. By itself V8 looks again after 8 MB, of which the bytes of a
   // dozen lists or of some hundred writes are enough: a third of what a list costs. Before the cache of compiled code, which is
-  // of one set of flags.
+  // of one set of flags: so it is set for short commands, too.
   setFlagsFromString('--heap-growing-percent=100');
   // Compiled code is kept beside what was installed, so that the next start is several times faster.
   module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/hangar', import.meta.url)));
-  const { main } = await import('../apps/platform/src/main.ts');
-  await main(process.argv.slice(2));
+  const { main } = await (isPlatform(args)
+    ? import('../apps/platform/src/main.ts')
+    : import('../apps/cli/src/main.ts'));
+  await main(args);
   module.flushCompileCache();
 } else {
   const bundled = findBundledNode();
@@ -29,6 +32,13 @@ if (Number(process.versions.node.split('.')[0]) >= needed) {
   const child = spawn(bundled, [self, ...process.argv.slice(2)], { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => (signal ? process.kill(process.pid, signal) : process.exit(code ?? 1)));
+}
+
+// What serves, and what asks it: the second must not load the first. Flags without a command were those of `up` before there
+// were commands.
+function isPlatform([first = '']) {
+  if (first === 'up' || first === 'operator' || first === 'pki') return true;
+  return first.startsWith('-') && !['-h', '--help', '--version'].includes(first);
 }
 
 // `npm ci` installs Node for this platform as an optional dependency.

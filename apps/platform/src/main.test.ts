@@ -28,16 +28,17 @@ const run = (...args: string[]) => {
 };
 
 test('it says how it is used, and which version it is', () => {
-  const help = run('--help');
+  const help = run('up', '--help');
   assert.deepEqual([help.status, help.stderr], [0, '']);
   for (const option of ['--data-dir', '--listen', '--kubeconfig', '--token-file', '--store'])
     assert.ok(help.stdout.includes(option));
-  const version = run('--version');
+  const version = run('up', '--version');
   assert.equal(version.status, 0);
   assert.match(version.stdout, /^hangar \d+\.\d+\.\d+, Kubernetes 1\.36\.\d+\n$/);
 });
 
-test('a command line that cannot be is one line, and no stack', () => {
+test('a command line that cannot be is one line, and no stack; flags without a command are those of up', () => {
+  assert.equal(run('up', '--listen', 'nonsense').status, 2);
   const { status, stdout, stderr } = run('--listen', 'nonsense');
   assert.deepEqual([status, stdout, stderr], [2, '', 'hangar: --listen: "nonsense" is not HOST:PORT\n']);
 });
@@ -45,6 +46,8 @@ test('a command line that cannot be is one line, and no stack', () => {
 test('a kubeconfig that cannot be written is one line, and the end', () => {
   const data = join(folder, 'odd');
   const { status, stdout, stderr } = run(
+    'up',
+    '--bare',
     '--store',
     'memory',
     '--listen',
@@ -64,6 +67,8 @@ test('a port that is in use is one line, and no stack', async () => {
   const { port } = occupant.address() as AddressInfo;
   const child = spawn(process.execPath, [
     hangar,
+    'up',
+    '--bare',
     '--store',
     'memory',
     '--data-dir',
@@ -97,7 +102,7 @@ interface Started {
 }
 
 async function started(...args: string[]): Promise<Started> {
-  const child = spawn(process.execPath, [hangar, '--listen', '127.0.0.1:0', ...args]);
+  const child = spawn(process.execPath, [hangar, 'up', '--bare', '--listen', '127.0.0.1:0', ...args]);
   const output = outputOf(child);
   const deadline = Date.now() + patienceMs;
   while (!output.stdout.includes('Ctrl-C')) {
@@ -144,7 +149,7 @@ describe('when it is started', () => {
     let running = await started('--data-dir', data, '--token-file', tokenFile);
     let certificate: string;
     try {
-      const second = run('--data-dir', data, '--listen', '127.0.0.1:0');
+      const second = run('up', '--bare', '--data-dir', data, '--listen', '127.0.0.1:0');
       assert.equal(second.status, 1);
       assert.match(second.stderr, /^hangar: .* is in use by process \d+: .*\n$/);
       assert.match(

@@ -1,0 +1,321 @@
+import assert from 'node:assert/strict';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { parseYaml } from '@hangar/api/yaml';
+import type { Client } from '@hangar/client';
+import { systemClock } from '@hangar/core';
+import type { Clock } from '@hangar/core';
+import { ControlPlane, ControlPlaneClass, Tenant } from '../kinds.ts';
+import { condition, makePlane, makeReady, operate, serverOf, setStatus } from '../testing/plain-operator.ts';
+import { openTestWorld } from '../testing/test-session.ts';
+
+/** Resolves when there is a control plane. */
+async function created(client: Client): Promise<void> {
+  for await (const event of client.watch(ControlPlane, { resourceVersion: '0' })) {
+    if (event.type === 'ADDED') return;
+  }
+}
+
+const later = { now: () => Date.parse('2026-01-01T00:05:00Z') };
+
+describe('create', () => {
+  test('waits until the control plane can be used, and writes its kubeconfig for its owner alone', async () => {
+    await using world = await openTestWorld();
+    const operator = new AbortController();
+    const operating = operate(world.client, operator.signal);
+    const { code, out, err } = await world.run('create', 'demo', '-o', 'demo.kubeconfig', '--class', 'small');
+    assert.equal(code, 0, err);
+    assert.equal(out, '');
+    assert.match(err, /control plane demo is ready; its kubeconfig is demo\.kubeconfig\n$/);
+    const path = join(world.folder, 'demo.kubeconfig');
+    assert.equal((await stat(path)).mode & 0o777, 0o600);
+    const config = parseYaml(await readFile(path, 'utf8')).value as Record<string, never>;
+    assert.equal(config['current-context'], 'hangar-demo');
+    assert.deepEqual(config['clusters'], [
+      { name: 'hangar-demo', cluster: { server: serverOf('demo'), 'certificate-authority-data': 'Y2E=' } },
+    ]);
+    const plane = await world.client.get(ControlPlane, { name: 'demo' });
+    assert.deepEqual(plane.spec, { classRef: { name: 'small' } });
+    operator.abort();
+    await operating;
+  });
+
+  test('says what comes next, or prints the object', async () => {
+    await using world = await openTestWorld();
+    const operator = new AbortController();
+    const operating = operate(world.client, operator.signal);
+    const { out } = await world.run('create', 'demo');
+    assert.equal(out, 'control plane demo is ready\n\n  hangar use demo\n  kubectl get namespaces\n');
+    const named = await world.run('create', 'other', '-o', 'name');
+    assert.equal(named.out, 'controlplane.controlplane.kplane.dev/other\n');
+    const json = await world.run(
+      'create',
+      'third',
+      '-o',
+      'json',
+      '--deletion-policy',
+      'Destroy',
+      '--host',
+      'a.example',
+    );
+    assert.deepEqual(JSON.parse(json.out).spec, {
+      deletionPolicy: 'Destroy',
+      endpointPolicy: { hostname: 'a.example' },
+    });
+    operator.abort();
+    await operating;
+  });
+
+  test('does not wait when it is told so', async () => {
+    await using world = await openTestWorld();
+    const { code, out } = await world.run('create', 'demo', '--no-wait');
+    assert.deepEqual([code, out], [0, 'controlplane.controlplane.kplane.dev/demo created\n']);
+    const again = await world.run('create', 'demo', '--no-wait');
+    assert.equal(again.code, 1);
+    assert.match(again.err, /there is a control plane "demo" already\n.*hangar get demo/);
+  });
+
+  /** In which a second is a twentieth of one. */
+  const clock: Clock = { ...systemClock, after: (ms, callback) => systemClock.after(ms / 20, callback) };
+
+  test('that is not ready in time says which condition is missing', async () => {
+    await using world = await openTestWorld();
+    const creating = world.runIn({ clock }, 'create', 'demo', '--timeout', '10s');
+    await created(world.client);
+    await setStatus(world.client, 'demo', {
+      conditions: [
+        condition('Accepted', 'True', 'Accepted'),
+        condition('Ready', 'False', 'EndpointPending', 'no endpoint\u001b[2J yet'),
+      ],
+    });
+    const { code, err } = await creating;
+    assert.equal(code, 1);
+    assert.match(err, /is not ready after 10 s: Ready is missing \(EndpointPending\): no endpoint\\x1b\[2J yet\n/);
+    assert.match(err, /hangar describe demo/);
+  });
+
+  test('that nobody looks after says so', async () => {
+    await using world = await openTestWorld();
+    const { err } = await world.runIn({ clock }, 'create', 'demo', '--timeout', '2s');
+    assert.match(err, /is not ready after 2 s: no operator has looked at it yet/);
+  });
+
+  test('ends soon when the control plane is refused, with why', async () => {
+    await using world = await openTestWorld();
+    const creating = world.runIn({ clock }, 'create', 'demo', '--timeout', '1h');
+    await created(world.client);
+    const message = 'class "huge" does not exist\u001b]0;owned\u0007';
+    await setStatus(world.client, 'demo', { conditions: [condition('Accepted', 'False', 'ClassNotFound', message)] });
+    const { code, err } = await creating;
+    assert.equal(code, 1);
+    assert.match(
+      err,
+      /cannot be: Accepted is missing \(ClassNotFound\): class "huge" does not exist\\x1b\]0;owned\\x07/,
+    );
+  });
+
+  test('goes on when a refusal was only of the first moment', async () => {
+    await using world = await openTestWorld();
+    const creating = world.runIn({ clock }, 'create', 'demo', '--timeout', '1h');
+    await created(world.client);
+    await setStatus(world.client, 'demo', { conditions: [condition('Accepted', 'False', 'ClassNotFound')] });
+    await makeReady(world.client, 'demo');
+    assert.equal((await creating).code, 0);
+  });
+
+  test('ends when the control plane is deleted meanwhile', async () => {
+    await using world = await openTestWorld();
+    const creating = world.runIn({ clock }, 'create', 'demo', '--timeout', '1h');
+    await created(world.client);
+    await world.client.delete(ControlPlane, { name: 'demo' });
+    assert.match((await creating).err, /was deleted while it was waited for/);
+  });
+
+  test('is not said to have failed when Ctrl-C ended it', async () => {
+    await using world = await openTestWorld();
+    const interrupted = new AbortController();
+    const creating = world.runIn({ signal: interrupted.signal }, 'create', 'demo', '--timeout', '1h');
+    await created(world.client);
+    interrupted.abort();
+    const { code, err } = await creating;
+    assert.equal(code, 130);
+    assert.doesNotMatch(err, /hangar:/);
+  });
+
+  for (const [name, why] of [
+    ['Demo', /cannot be the name/],
+    ['a/../b', /cannot be the name/],
+    ['\u001b[2J', /"\\x1b\[2J" cannot be the name/],
+    ['x'.repeat(64), /cannot be the name/],
+    ['root', /management plane/],
+  ] as const) {
+    test(`refuses the name ${JSON.stringify(name)} before anything is asked`, async () => {
+      await using world = await openTestWorld({ isBare: true });
+      const { code, err } = await world.run('create', name);
+      assert.equal(code, 2);
+      assert.match(err, why);
+    });
+  }
+
+  test('on a server without the kind says so', async () => {
+    await using world = await openTestWorld({ isBare: true });
+    const { code, err } = await world.run('create', 'demo');
+    assert.equal(code, 1);
+    assert.match(err, /this server knows no control planes\n.*--bare/);
+  });
+});
+
+describe('get', () => {
+  test('is a table as kubectl has it', async () => {
+    await using world = await openTestWorld();
+    await makePlane(world.client, 'demo', { classRef: { name: 'small' }, deletionPolicy: 'Destroy' });
+    await world.client.create(ControlPlane, { metadata: { name: 'a-new-one' }, spec: {} });
+    const madeMs = Date.now();
+    const clock = { ...systemClock, now: () => madeMs + 300_000 };
+    const { code, out } = await world.runIn({ clock }, 'get');
+    assert.equal(code, 0);
+    assert.equal(
+      out,
+      [
+        'NAME        MODE      READY     PHASE     ENDPOINT                                             AGE',
+        'a-new-one   Virtual   Unknown   Pending   <none>                                               5m',
+        'demo        Virtual   True      Ready     https://127.0.0.1:6443/clusters/demo/control-plane   5m',
+        '',
+      ].join('\n'),
+    );
+    const wide = await world.runIn({ clock }, 'get', 'demo', '-o', 'wide');
+    assert.match(wide.out, /AGE +CLASS +PATH +EXTERNAL +DELETION\n/);
+    assert.match(wide.out, /5m +small +demo +https:\/\/demo\.example\.com +Destroy\n$/);
+    assert.equal((await world.run('get', '-o', 'name')).out.split('\n').length, 3);
+    assert.equal(JSON.parse((await world.run('get', '-o', 'json')).out).items.length, 2);
+    assert.equal(JSON.parse((await world.run('get', 'demo', '-o', 'json')).out).metadata.name, 'demo');
+    assert.match((await world.run('get', 'demo', '-o', 'yaml')).out, /^kind: ControlPlane$/m);
+  });
+
+  test('of a name that is none names those that are similar', async () => {
+    await using world = await openTestWorld();
+    for (const name of ['demo', 'shop']) await makePlane(world.client, name);
+    const { code, err } = await world.run('get', 'dmeo');
+    assert.equal(code, 1);
+    assert.equal(err, 'hangar: there is no control plane "dmeo"\n        did you mean "demo"?\n');
+    assert.match((await world.run('get', '../../api')).err, /no control plane "\.\.\/\.\.\/api"\n.*hangar get/);
+  });
+
+  test('of nothing says how to make one', async () => {
+    await using world = await openTestWorld();
+    assert.deepEqual(await world.run('get'), {
+      code: 0,
+      out: '',
+      err: 'there is no control plane yet: hangar create NAME\n',
+    });
+  });
+});
+
+describe('describe', () => {
+  test('is one page of everything', async () => {
+    await using world = await openTestWorld();
+    await makePlane(world.client, 'demo', { classRef: { name: 'small' } });
+    await world.client.create(ControlPlaneClass, {
+      metadata: { name: 'small' },
+      spec: { deletionPolicy: 'Destroy' },
+    });
+    const clock = { ...systemClock, ...later };
+    const { code, out } = await world.runIn({ clock }, 'describe', 'demo');
+    assert.equal(code, 0);
+    assert.equal(
+      out.replace(/^Age: .*$/m, 'Age:'),
+      `Name:           demo
+Mode:           Virtual
+Class:          small
+Phase:          Ready
+Path:           demo
+Deletion:       Destroy (by its class)
+Age:
+Kubeconfig:     Secret kplane-cp-demo/controlplane-demo-kubeconfig
+Endpoints:
+  Internal:     https://127.0.0.1:6443/clusters/demo/control-plane
+  External:     https://demo.example.com
+Conditions:
+  TYPE       STATUS   REASON       AGE   MESSAGE
+  Accepted   True     Accepted     5m
+  Ready      True     Reconciled   5m
+Registrations:  <none>
+Tenant:
+  State:        Active
+  Objects:      0
+  Stored:       0B
+  Watches:      0
+  Requests:     0 reads, 0 writes
+Events:         <none>
+`,
+    );
+  });
+});
+
+describe('delete', () => {
+  test('keeps the data unless it is told otherwise', async () => {
+    await using world = await openTestWorld();
+    await makePlane(world.client, 'demo');
+    const { code, out } = await world.run('delete', 'demo');
+    assert.equal(code, 0);
+    assert.equal(out, 'control plane demo is deleted; its data stays: hangar create demo takes it over\n');
+  });
+
+  test('that destroys asks first, and only the name is a yes', async () => {
+    await using world = await openTestWorld();
+    await makePlane(world.client, 'demo');
+    const questions: string[] = [];
+    const ask = (answer: string) => async (question: string) => {
+      questions.push(question);
+      return answer;
+    };
+    const no = await world.runIn({ ask: ask('y') }, 'delete', 'demo', '--destroy');
+    assert.deepEqual([no.code, no.err], [1, 'hangar: nothing was deleted\n']);
+    assert.equal((await world.client.get(ControlPlane, { name: 'demo' })).spec?.deletionPolicy, undefined);
+    const yes = await world.runIn({ ask: ask('demo\n') }, 'delete', 'demo', '--destroy');
+    assert.equal(yes.code, 0, yes.err);
+    assert.equal(questions.length, 2);
+  });
+
+  test('asks as well when the class destroys, and not with --yes', async () => {
+    await using world = await openTestWorld();
+    await world.client.create(ControlPlaneClass, { metadata: { name: 'brief' }, spec: { deletionPolicy: 'Destroy' } });
+    await makePlane(world.client, 'demo', { classRef: { name: 'brief' } });
+    assert.equal((await world.runIn({ ask: async () => '' }, 'delete', 'demo')).code, 1);
+    const ask = (): Promise<string> => assert.fail('it was told not to ask');
+    assert.equal((await world.runIn({ ask }, 'delete', 'demo', '--yes')).code, 0);
+  });
+
+  test('that waits for a finalizer says for which', async () => {
+    await using world = await openTestWorld();
+    await makePlane(world.client, 'demo');
+    const body = { metadata: { finalizers: ['example.com/never'] } };
+    await world.client.patch(ControlPlane, { name: 'demo' }, { type: 'merge', body });
+    const { code, err } = await world.run('delete', 'demo', '--timeout', '300ms');
+    assert.equal(code, 1);
+    assert.match(err, /is not gone after 0\.3 s: waiting for example\.com\/never/);
+    assert.match((await world.run('delete', 'demo', '--no-wait')).out, /is being deleted/);
+  });
+});
+
+describe('suspend and resume', () => {
+  test('are the suspension of the tenant', async () => {
+    await using world = await openTestWorld();
+    await makePlane(world.client, 'demo');
+    const suspension = async () => (await world.client.get(Tenant, { name: 'demo' })).spec?.suspension;
+    assert.equal((await world.run('suspend', 'demo')).out, 'control plane demo is read-only\n');
+    assert.equal(await suspension(), 'ReadOnly');
+    assert.equal((await world.run('suspend', 'demo', '--offline')).out, 'control plane demo is offline\n');
+    assert.equal(await suspension(), 'Offline');
+    assert.equal((await world.run('resume', 'demo')).out, 'control plane demo is active\n');
+    assert.equal(await suspension(), undefined);
+    assert.equal((await world.run('suspend', 'demo', '--offline', '--read-only')).code, 2);
+  });
+
+  test('need a tenant', async () => {
+    await using world = await openTestWorld();
+    await world.client.create(ControlPlane, { metadata: { name: 'far' }, spec: {} });
+    assert.match((await world.run('suspend', 'far')).err, /has no tenant on this server/);
+  });
+});

@@ -1,0 +1,26 @@
+/** What a control plane still answers, as its Tenant says. */
+
+import type { Client } from '@hangar/client';
+import { findControlPlane, tenantOf } from '../../control-planes/find.ts';
+import { Tenant } from '../../kinds.ts';
+import type { Session } from '../../session.ts';
+
+export interface Suspended {
+  readonly session: Session;
+  readonly client: Client;
+  /** Of the control plane. */
+  readonly name: string;
+}
+
+/** Resolves with its name. */
+export async function setSuspension(
+  { session: { signal }, client, name }: Suspended,
+  suspension: 'ReadOnly' | 'Offline' | undefined,
+): Promise<string> {
+  const plane = await findControlPlane(client, name, signal);
+  const { metadata } = await tenantOf(client, plane, signal);
+  // The uid: of the tenant that was found, whoever replaces it meanwhile.
+  const body = { metadata: { uid: metadata.uid }, spec: { suspension: suspension ?? null } };
+  await client.patch(Tenant, { name: metadata.name! }, { type: 'merge', body }, { signal });
+  return name;
+}

@@ -1,0 +1,30 @@
+/** `--timeout`: how long to wait. */
+
+import type { Given, OptionSpec } from '../../command.ts';
+import { usage } from '../../errors.ts';
+import { quoted } from '../../terminal/plain-text.ts';
+
+export const timeoutOption: OptionSpec = {
+  name: 'timeout',
+  value: 'TIME',
+  meaning: 'how long to wait, such as 90s, 5m or 1h (default: 1m)',
+};
+
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+const durationMaxMs = 24 * 3_600_000;
+
+export const timeoutMs = (given: Given, defaultMs = 60_000): number =>
+  durationMs('timeout', given.text('timeout')) ?? defaultMs;
+
+/** `90`, `90s`, `1.5m`, `1h30m`. Throws `Usage`. */
+export function durationMs(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const plainSeconds = /^\d{1,6}$/.test(text) ? Number(text) * 1_000 : undefined;
+  const isDuration = /^(\d{1,6}(\.\d{1,3})?(ms|s|m|h))+$/.test(text);
+  const parts = isDuration ? [...text.matchAll(/([\d.]+)(ms|s|m|h)/g)] : [];
+  const ms = plainSeconds ?? parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * unitMs[unit!]!, 0);
+  if (ms <= 0 || ms > durationMaxMs) {
+    throw usage(`--${option} must be a time such as 90s or 5m, 24h at most, not ${quoted(text)}`);
+  }
+  return ms;
+}

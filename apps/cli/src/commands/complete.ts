@@ -1,0 +1,50 @@
+/** `hangar __complete -- WORDS…`: for the scripts of `hangar completion`. It says nothing rather than something wrong, and is never slow. */
+
+import { connectionOptions } from '../arguments.ts';
+import type { Call, Command, Given } from '../command.ts';
+import { offered } from '../completion/candidates.ts';
+import { controlPlaneNames } from '../control-planes/find.ts';
+import { platformConfig } from '../platform.ts';
+import { plain } from '../terminal/plain-text.ts';
+
+export const complete: Command = {
+  name: '__complete',
+  summary: 'what a shell offers for a word',
+  args: [{ name: 'WORD', meaning: 'as it was typed', isOptional: true, isRepeated: true }],
+  options: [],
+  examples: [],
+  isHidden: true,
+  async run({ commands, session, given }) {
+    const controlPlanes = (words: readonly string[]): Promise<string[]> => namesOf(session, words).catch(() => []);
+    const all = await offered({ commands, controlPlanes }, given.args);
+    if (typeof all === 'string') return session.out.write(`:${all}\n`);
+    for (const { word, meaning } of all) {
+      session.out.write(meaning === undefined ? `${word}\n` : `${word}\t${plain(meaning)}\n`);
+    }
+  },
+};
+
+/** A person waits for it with a finger on the key. */
+const namesTimeoutMs = 2_000;
+
+async function namesOf(session: Call['session'], words: readonly string[]): Promise<string[]> {
+  const late = new AbortController();
+  const timer = session.clock.after(namesTimeoutMs, () => late.abort());
+  const client = await session.connect(await platformConfig(session, connectionIn(words)));
+  try {
+    return await controlPlaneNames(client, AbortSignal.any([session.signal, late.signal]));
+  } finally {
+    timer.cancel();
+    await client.close();
+  }
+}
+
+/** What of a line that is not finished says where the platform is. */
+function connectionIn(words: readonly string[]): Given {
+  const text = (name: string): string | undefined => {
+    const at = words.findLastIndex((word) => word === `--${name}` || word.startsWith(`--${name}=`));
+    if (at === -1 || !connectionOptions.some((one) => one.name === name)) return undefined;
+    return words[at] === `--${name}` ? words[at + 1] : words[at]!.slice(name.length + 3);
+  };
+  return { args: [], text, flag: () => false, has: (name) => text(name) !== undefined };
+}

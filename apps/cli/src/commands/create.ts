@@ -1,0 +1,98 @@
+/** `hangar create NAME`: a control plane, and its kubeconfig when it can be used. */
+
+import { hasCode } from '@hangar/core';
+import { failed, usage } from '../errors.ts';
+import { accessOf } from '../control-planes/access.ts';
+import { withDefinitions } from '../control-planes/find.ts';
+import { untilReady } from '../control-planes/ready.ts';
+import { formats, nameOf, printed } from '../terminal/printed.ts';
+import type { Format } from '../terminal/printed.ts';
+import { ControlPlane } from '../kinds.ts';
+import type { ControlPlaneObject } from '../kinds.ts';
+import type { Call, Command, Given } from '../command.ts';
+import { planeTable } from '../control-planes/table.ts';
+import { timeoutMs, timeoutOption } from './common/timeout.ts';
+import { writtenKubeconfig } from './common/written-kubeconfig.ts';
+import { insistOnNewName } from './common/new-name.ts';
+
+export const create: Command = {
+  name: 'create',
+  summary: 'make a control plane, and wait until it can be used',
+  description:
+    'With -o FILE the kubeconfig of the control plane is written there, readable for you alone; it is there, and the exit code is 0, when the control plane can be used.',
+  args: [{ name: 'NAME', meaning: 'of the control plane: letters, digits and dashes, 63 at most' }],
+  options: [
+    { name: 'class', value: 'NAME', meaning: 'its ControlPlaneClass (default: none)' },
+    { name: 'host', value: 'NAME', meaning: 'the host name by which it is reached from outside' },
+    {
+      name: 'deletion-policy',
+      value: 'POLICY',
+      meaning: "Retain or Destroy: what becomes of its data with it (default: the class's, else Retain)",
+      oneOf: ['Retain', 'Destroy'],
+      completes: ['Retain', 'Destroy'],
+    },
+    { name: 'wait', isOn: true, meaning: 'do not wait until it can be used' },
+    timeoutOption,
+    {
+      name: 'output',
+      short: 'o',
+      value: 'FILE|FORMAT',
+      meaning: 'where to write its kubeconfig (- is standard output); or json, yaml, name, wide: print the object',
+      completes: 'file',
+    },
+  ],
+  examples: ['create demo', 'create demo -o demo.kubeconfig', 'create shop --class production --host shop.example.com'],
+  isConnected: true,
+  run: createNow,
+};
+
+async function createNow({ session, given, client: connected }: Call): Promise<void> {
+  const name = given.args[0]!;
+  insistOnNewName(name);
+  const output = given.text('output');
+  const format = formats.find((one) => one === output);
+  const file = format === undefined ? output : undefined;
+  if (file !== undefined && !given.flag('wait')) {
+    throw usage('a kubeconfig is there when the control plane can be used: -o FILE cannot be with --no-wait');
+  }
+  const waitMs = timeoutMs(given);
+  const client = await connected();
+  const { signal } = session;
+  let plane = await withDefinitions(client.create(ControlPlane, drafted(name, given), { signal })).catch(
+    (error: unknown) => {
+      if (!hasCode(error, 'AlreadyExists')) throw error;
+      throw failed(`there is a control plane "${name}" already`, {
+        next: `see: hangar get ${name}\nits kubeconfig: hangar kubeconfig ${name}`,
+        cause: error,
+      });
+    },
+  );
+  if (given.flag('wait')) plane = await untilReady(client, { session, name, timeoutMs: waitMs });
+  if (file !== undefined) {
+    const access = await accessOf(client, plane, { isExternal: false, signal });
+    const where = await writtenKubeconfig(session, { name, access, file });
+    if (where !== undefined) session.err.write(`control plane ${name} is ready; its kubeconfig is ${where}\n`);
+    return;
+  }
+  session.out.write(shown(plane, format, given, session.clock.now()));
+}
+
+const drafted = (name: string, given: Given): Omit<ControlPlaneObject, 'apiVersion' | 'kind'> => {
+  const [className, host, policy] = [given.text('class'), given.text('host'), given.text('deletion-policy')];
+  return {
+    metadata: { name },
+    spec: {
+      ...(className === undefined ? {} : { classRef: { name: className } }),
+      ...(host === undefined ? {} : { endpointPolicy: { hostname: host } }),
+      ...(policy === undefined ? {} : { deletionPolicy: policy as 'Retain' | 'Destroy' }),
+    },
+  };
+};
+
+function shown(plane: ControlPlaneObject, format: Format | undefined, given: Given, now: number): string {
+  if (format === 'wide') return planeTable([plane], { isWide: true, now });
+  if (format !== undefined) return printed(format, [plane], false);
+  const name = plane.metadata.name!;
+  if (!given.flag('wait')) return `${nameOf(plane)} created\n`;
+  return [`control plane ${name} is ready`, '', `  hangar use ${name}`, '  kubectl get namespaces', ''].join('\n');
+}

@@ -1,0 +1,19 @@
+/** `hangar help [COMMAND]`; without one the overview, which needs all commands, is printed by `run.ts`. */
+
+import type { Command } from '../command.ts';
+import { usage } from '../errors.ts';
+import { commandHelp } from '../help.ts';
+import { quoted } from '../terminal/plain-text.ts';
+
+export const help: Command = {
+  name: 'help',
+  summary: 'explain a command',
+  args: [{ name: 'COMMAND', meaning: 'one of those that "hangar help" lists', isOptional: true }],
+  options: [],
+  examples: ['help create'],
+  async run({ commands, session, given }) {
+    const command = commands.find(({ name }) => name === given.args[0]);
+    if (!command) throw usage(`there is no command ${quoted(given.args[0]!)}`, 'all commands: hangar help');
+    session.out.write(`${commandHelp(command, session)}\n`);
+  },
+};

@@ -1,0 +1,40 @@
+/** All commands, in the order of the help. */
+
+import type { Command } from '../command.ts';
+import { backup } from './backup.ts';
+import { complete } from './complete.ts';
+import { completion } from './completion.ts';
+import { create } from './create.ts';
+import { deleteCommand } from './delete.ts';
+import { describe } from './describe.ts';
+import { doctor } from './doctor.ts';
+import { get } from './get.ts';
+import { help } from './help.ts';
+import { kubeconfig } from './kubeconfig.ts';
+import { restore } from './restore.ts';
+import { resume } from './resume.ts';
+import { suspend } from './suspend.ts';
+import { top } from './top.ts';
+import { use } from './use.ts';
+import { version } from './version.ts';
+
+export const commands: readonly Command[] = [
+  create,
+  get,
+  describe,
+  kubeconfig,
+  use,
+  deleteCommand,
+  suspend,
+  resume,
+  backup,
+  restore,
+  top,
+  doctor,
+  version,
+  completion,
+  help,
+  complete,
+];
+
+export const findCommand = (name: string): Command | undefined => commands.find((one) => one.name === name);

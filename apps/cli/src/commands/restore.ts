@@ -1,0 +1,128 @@
+/**
+ * `hangar restore NAME -f FILE`: a control plane made of a backup. The server makes the tenant, whole or not at all; it is nobody's
+ * then, so it is marked for its control plane, and the operator gives it to the ControlPlane of that name.
+ */
+
+import { open } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Client } from '@hangar/client';
+import { asError, hasCode } from '@hangar/core';
+import { controlPlaneNames } from '../control-planes/find.ts';
+import { untilReady } from '../control-planes/ready.ts';
+import type { Call, Command } from '../command.ts';
+import { failed, usage } from '../errors.ts';
+import { adoptByAnnotation, ControlPlane, Tenant } from '../kinds.ts';
+import { bytesText } from '../terminal/figures.ts';
+import { quoted } from '../terminal/plain-text.ts';
+import { Progress } from '../terminal/progress.ts';
+import { insistOnNewName } from './common/new-name.ts';
+import { insistOnSuccess, tenantTarget } from './common/tenant-request.ts';
+import { timeoutMs, timeoutOption } from './common/timeout.ts';
+
+export const restore: Command = {
+  name: 'restore',
+  summary: 'make a control plane of a backup',
+  description:
+    'There must be no control plane, and no data, of that name. It comes back as a whole or not at all; credentials that the old one had issued count only if its keys are in the backup and the name is the same.',
+  args: [{ name: 'NAME', meaning: 'of the control plane that is made' }],
+  options: [
+    { name: 'file', short: 'f', value: 'FILE', meaning: 'the backup', completes: 'file' },
+    { name: 'class', value: 'NAME', meaning: 'its ControlPlaneClass (default: none)' },
+    { name: 'wait', isOn: true, meaning: 'do not wait until it can be used' },
+    timeoutOption,
+  ],
+  examples: ['restore demo -f demo.backup', 'restore copy-of-demo -f demo.backup'],
+  isConnected: true,
+  run: restoreNow,
+};
+
+async function restoreNow({ session, given, client: connected }: Call): Promise<void> {
+  const name = given.args[0]!;
+  insistOnNewName(name);
+  const file = given.text('file');
+  if (file === undefined) throw usage('restore needs -f FILE: the backup');
+  const waitMs = timeoutMs(given);
+  const body = await contentOf(resolve(session.folder, file), file);
+  const client = await connected();
+  const { signal, clock, err } = session;
+  if ((await controlPlaneNames(client, signal)).includes(name)) throw isThere(name);
+  const progress = new Progress(err, clock);
+  progress.say(`restoring ${name} from ${bytesText(body.length)}`);
+  try {
+    await upload(client, name, body, signal);
+    await adopted(client, name, given.text('class'), signal);
+  } finally {
+    progress.end();
+  }
+  if (given.flag('wait')) await untilReady(client, { session, name, timeoutMs: waitMs });
+  session.out.write(`control plane ${name} is restored\n`);
+}
+
+const isThere = (name: string): Error =>
+  failed(`there is a control plane ${quoted(name)} already`, {
+    next: `restore under another name, or destroy what is there: hangar delete ${name} --destroy`,
+  });
+
+/** What a control plane left that was deleted and not destroyed, or a Tenant that is not a control plane's. */
+const hasData = (name: string, cause: unknown): Error =>
+  failed(`there is data under the name ${quoted(name)} already`, {
+    next: `restore under another name, or take it over and destroy it:\n  hangar create ${name}\n  hangar delete ${name} --destroy`,
+    cause,
+  });
+
+/** It is sent from memory: as much as may be there at once. */
+const fileBytesMax = 1024 * 1024 * 1024;
+
+async function contentOf(path: string, shown: string): Promise<Buffer> {
+  try {
+    await using file = await open(path, 'r');
+    const { size } = await file.stat();
+    if (size > fileBytesMax) throw failed(`${quoted(shown)} is larger than ${bytesText(fileBytesMax)}`);
+    return await file.readFile();
+  } catch (error) {
+    if (hasCode(error, 'Failed')) throw error;
+    throw failed(`${quoted(shown)} cannot be read: ${asError(error).message}`, { cause: error });
+  }
+}
+
+async function upload(client: Client, name: string, body: Buffer, signal: AbortSignal): Promise<void> {
+  const answer = await client.raw({
+    method: 'POST',
+    target: tenantTarget(name, 'restore'),
+    headers: { 'content-type': 'application/octet-stream', accept: 'application/json' },
+    body,
+    signal,
+    isLong: true,
+  });
+  try {
+    await insistOnSuccess(answer);
+    await answer.body();
+  } catch (error) {
+    if (hasCode(error, 'AlreadyExists') || hasCode(error, 'Conflict')) throw hasData(name, error);
+    throw error;
+  }
+}
+
+/** The mark first: an operator that sees the ControlPlane without it would find somebody else's tenant. */
+async function adopted(
+  client: Client,
+  name: string,
+  className: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const annotations = { [adoptByAnnotation]: name };
+    await client.patch(Tenant, { name }, { type: 'merge', body: { metadata: { annotations } } }, { signal });
+    const spec = className === undefined ? {} : { classRef: { name: className } };
+    await client.create(ControlPlane, { metadata: { name }, spec }, { signal });
+  } catch (error) {
+    throw failed(`the data of ${name} is restored, but not its control plane: ${asError(error).message}`, {
+      next: [
+        'to go on:',
+        `  kubectl annotate tenant ${name} ${adoptByAnnotation}=${name}`,
+        `  hangar create ${name}`,
+      ].join('\n'),
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,69 @@
+/** What belongs to a control plane besides its object. Each part is asked for on its own: what cannot be had is told as such. */
+
+import type { Client } from '@hangar/client';
+import { asError, hasCode } from '@hangar/core';
+import { clusterPathOf, ControlPlaneClass, ControlPlaneRegistration, Event, Tenant } from '../kinds.ts';
+import type {
+  ControlPlaneClassObject,
+  ControlPlaneObject,
+  ControlPlaneRegistrationObject,
+  EventObject,
+  TenantObject,
+} from '../kinds.ts';
+import { find } from './optional.ts';
+
+export interface TenantUsage {
+  readonly spec?: {
+    readonly quota?: { readonly objects?: number; readonly storedBytes?: number; readonly watches?: number };
+  };
+  readonly status?: {
+    readonly objects?: number;
+    readonly storedBytes?: number;
+    readonly watches?: number;
+    readonly requests?: { readonly read?: number; readonly write?: number };
+  };
+}
+
+/** Undefined: there is none. */
+export type Part<T> = { readonly value: T | undefined } | { readonly problem: string };
+
+export interface About {
+  readonly plane: ControlPlaneObject;
+  readonly planeClass: Part<ControlPlaneClassObject>;
+  readonly registrations: Part<readonly ControlPlaneRegistrationObject[]>;
+  readonly tenant: Part<TenantObject>;
+  readonly usage: Part<TenantUsage>;
+  readonly events: Part<readonly EventObject[]>;
+}
+
+const eventsMax = 500;
+
+export async function gatherAbout(client: Client, plane: ControlPlaneObject, signal: AbortSignal): Promise<About> {
+  const { name } = plane.metadata;
+  const path = clusterPathOf(plane);
+  const className = plane.spec?.classRef?.name;
+  const [planeClass, registrations, tenant, usage, events] = await Promise.all([
+    part(async () => (className === undefined ? undefined : find(client, ControlPlaneClass, className, signal))),
+    part(async () => {
+      const { items } = await client.list(ControlPlaneRegistration, { signal });
+      return items.filter(({ spec }) => spec?.controlPlaneRef?.name === name);
+    }),
+    part(() => find(client, Tenant, path, signal)),
+    part(() => client.subresource('usage').get<TenantUsage, TenantObject>(Tenant, { name: path }, { signal })),
+    part(async () => {
+      const fieldSelector = `involvedObject.kind=ControlPlane,involvedObject.name=${name}`;
+      return (await client.list(Event, { fieldSelector, limit: eventsMax, signal })).items;
+    }),
+  ]);
+  return { plane, planeClass, registrations, tenant, usage, events };
+}
+
+async function part<T>(ask: () => Promise<T | undefined>): Promise<Part<T>> {
+  try {
+    return { value: await ask() };
+  } catch (error) {
+    if (hasCode(error, 'NotFound')) return { value: undefined };
+    if (hasCode(error, 'Aborted')) throw error;
+    return { problem: asError(error).message };
+  }
+}

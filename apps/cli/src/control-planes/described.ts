@@ -1,0 +1,129 @@
+/** A control plane on one page. */
+
+import type { Condition, EventObject } from '../kinds.ts';
+import { clusterPathOf } from '../kinds.ts';
+import { bytesText } from '../terminal/figures.ts';
+import { plain } from '../terminal/plain-text.ts';
+import { table } from '../terminal/table.ts';
+import type { About, Part } from './about.ts';
+import { ageOf } from './table.ts';
+
+const labelWidth = 16;
+const none = '<none>';
+const eventsShown = 20;
+
+export function describedPlane(about: About, now: number): string {
+  return [
+    ...head(about, now),
+    ...endpoints(about),
+    ...section('Conditions', conditions(about, now)),
+    ...section('Registrations', registrations(about)),
+    ...tenant(about),
+    ...section('Events', events(about, now)),
+    '',
+  ].join('\n');
+}
+
+const line = (label: string, value: string, indent = ''): string =>
+  `${indent}${`${label}:`.padEnd(labelWidth - indent.length)}${plain(value)}`;
+
+function head({ plane, planeClass }: About, now: number): string[] {
+  const { metadata, spec, status } = plane;
+  const className = spec?.classRef?.name;
+  const isMissing = className !== undefined && 'value' in planeClass && planeClass.value === undefined;
+  const classPolicy = 'value' in planeClass ? planeClass.value?.spec?.deletionPolicy : undefined;
+  const secret = status?.kubeconfigSecretRef;
+  return [
+    line('Name', metadata.name ?? ''),
+    line('Mode', spec?.mode ?? 'Virtual'),
+    line('Class', className === undefined ? none : `${className}${isMissing ? ' (does not exist)' : ''}`),
+    line('Phase', metadata.deletionTimestamp ? 'Deleting' : (status?.phase ?? 'Pending')),
+    line('Path', clusterPathOf(plane)),
+    line('Deletion', spec?.deletionPolicy ?? (classPolicy ? `${classPolicy} (by its class)` : 'Retain (by default)')),
+    line('Age', ageOf(metadata.creationTimestamp, now)),
+    line('Kubeconfig', secret ? `Secret ${secret.namespace}/${secret.name}` : none),
+  ];
+}
+
+function endpoints({ plane: { status } }: About): string[] {
+  const all = status?.endpoints ?? (status?.endpoint ? [{ type: 'Internal', url: status.endpoint }] : []);
+  if (all.length === 0) return [line('Endpoints', none)];
+  return ['Endpoints:', ...all.map(({ type = '', url = '' }) => line(plain(type), url, '  '))];
+}
+
+function conditions({ plane }: About, now: number): string {
+  const rows = (plane.status?.conditions ?? []).map((one: Condition) => [
+    one.type,
+    one.status,
+    one.reason ?? '',
+    ageOf(one.lastTransitionTime, now),
+    one.message ?? '',
+  ]);
+  return rows.length === 0 ? '' : table(['TYPE', 'STATUS', 'REASON', 'AGE', 'MESSAGE'], rows);
+}
+
+function registrations({ registrations: all }: About): string {
+  return ofPart(all, (items) =>
+    items.length === 0
+      ? ''
+      : table(
+          ['NAME', 'SERVICES', 'MODE', 'READY'],
+          items.map(({ metadata, spec, status }) => [
+            metadata.name ?? '',
+            (spec?.services ?? []).join(','),
+            spec?.mode ?? 'Shared',
+            String(status?.ready ?? false),
+          ]),
+        ),
+  );
+}
+
+function tenant({ tenant: found, usage }: About): string[] {
+  if ('problem' in found) return [line('Tenant', `cannot be read: ${found.problem}`)];
+  if (!found.value) return [line('Tenant', none)];
+  const { suspension, hosts = [] } = found.value.spec ?? {};
+  const lines = ['Tenant:', line('State', suspension ?? 'Active', '  ')];
+  if (hosts.length > 0) lines.push(line('Hosts', hosts.join(', '), '  '));
+  if ('problem' in usage) return [...lines, line('Usage', `cannot be read: ${usage.problem}`, '  ')];
+  const { status = {}, spec: { quota = {} } = {} } = usage.value ?? {};
+  const of = (limit: string | undefined): string => (limit === undefined ? '' : ` of ${limit}`);
+  return [
+    ...lines,
+    line('Objects', `${status.objects ?? '?'}${of(quota.objects?.toString())}`, '  '),
+    line(
+      'Stored',
+      `${bytesText(status.storedBytes)}${of(quota.storedBytes === undefined ? undefined : bytesText(quota.storedBytes))}`,
+      '  ',
+    ),
+    line('Watches', `${status.watches ?? '?'}${of(quota.watches?.toString())}`, '  '),
+    line('Requests', `${status.requests?.read ?? '?'} reads, ${status.requests?.write ?? '?'} writes`, '  '),
+  ];
+}
+
+function events({ events: all }: About, now: number): string {
+  return ofPart(all, (items) => {
+    const rows = items
+      .map((event) => ({ event, at: timeOf(event) }))
+      .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+      .slice(-eventsShown)
+      .map(({ event, at }) => [
+        event.type ?? '',
+        event.reason ?? '',
+        ageOf(at === '' ? undefined : at, now),
+        String(event.series?.count ?? event.count ?? 1),
+        event.message ?? '',
+      ]);
+    return rows.length === 0 ? '' : table(['TYPE', 'REASON', 'AGE', 'COUNT', 'MESSAGE'], rows);
+  });
+}
+
+const timeOf = ({ series, lastTimestamp, eventTime, metadata }: EventObject): string =>
+  series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? metadata.creationTimestamp ?? '';
+
+const ofPart = <T>(found: Part<T>, text: (value: T) => string): string => {
+  if ('problem' in found) return `cannot be read: ${plain(found.problem)}\n`;
+  return found.value === undefined ? '' : text(found.value);
+};
+
+const section = (title: string, text: string): string[] =>
+  text === '' ? [line(title, none)] : [`${title}:`, text.trimEnd().replaceAll(/^/gm, '  ')];

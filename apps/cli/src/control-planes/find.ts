@@ -1,0 +1,71 @@
+/** Control planes by their names, and what is said when there is no such one. */
+
+import type { Client } from '@hangar/client';
+import { hasCode } from '@hangar/core';
+import { failed } from '../errors.ts';
+import { clusterPathOf, ControlPlane, Tenant } from '../kinds.ts';
+import type { ControlPlaneObject, TenantObject } from '../kinds.ts';
+import { quoted } from '../terminal/plain-text.ts';
+import { similarTo } from '../terminal/similar.ts';
+
+/** Rejects with `Failed` when there is none: with names that are similar, or with why there cannot be any. */
+export async function findControlPlane(
+  client: Client,
+  name: string,
+  signal?: AbortSignal,
+): Promise<ControlPlaneObject> {
+  try {
+    return await client.get(ControlPlane, { name }, { signal });
+  } catch (error) {
+    if (!hasCode(error, 'NotFound') && !hasCode(error, 'InvalidKey')) throw error;
+    throw await notFound(client, name, error, signal);
+  }
+}
+
+async function notFound(client: Client, name: string, cause: unknown, signal?: AbortSignal): Promise<Error> {
+  const names = await controlPlaneNames(client, signal);
+  const similar = similarTo(name, names);
+  const next =
+    similar.length > 0
+      ? `did you mean ${similar.map(quoted).join(' or ')}?`
+      : names.length === 0
+        ? 'there is none yet: hangar create NAME'
+        : 'all that there are: hangar get';
+  return failed(`there is no control plane ${quoted(name)}`, { next, cause });
+}
+
+/** Rejects with `Failed` when the server knows no control planes at all. */
+export async function controlPlaneNames(client: Client, signal?: AbortSignal): Promise<string[]> {
+  const { items } = await withDefinitions(client.metadata.list(ControlPlane, { signal }));
+  return items.map(({ metadata }) => metadata.name ?? '');
+}
+
+/** Of a request for control planes as such: 404 means that the server does not have the kind. */
+export async function withDefinitions<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!hasCode(error, 'NotFound')) throw error;
+    throw failed('this server knows no control planes', {
+      next: 'a Hangar that was started with --bare has none: start it without\non another Kubernetes, install the operator: see deploy/',
+      cause: error,
+    });
+  }
+}
+
+/** The tenant behind a virtual control plane. Rejects with `Failed` when there is none. */
+export async function tenantOf(client: Client, plane: ControlPlaneObject, signal?: AbortSignal): Promise<TenantObject> {
+  const { name } = plane.metadata;
+  if (plane.spec?.mode === 'Dedicated') {
+    throw failed(`control plane ${quoted(name!)} is a dedicated one: this is for virtual ones`);
+  }
+  try {
+    return await client.get(Tenant, { name: clusterPathOf(plane) }, { signal });
+  } catch (error) {
+    if (!hasCode(error, 'NotFound')) throw error;
+    throw failed(`control plane ${quoted(name!)} has no tenant on this server`, {
+      next: `it is not there yet (hangar describe ${name}), or its tenants are in another Hangar: --kubeconfig FILE`,
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,90 @@
+/** Waiting until a control plane can be used, with what is missing told meanwhile and in the end. */
+
+import type { Client } from '@hangar/client';
+import type { Timer } from '@hangar/core';
+import { CliError, failed } from '../errors.ts';
+import { conditionOf, ControlPlane } from '../kinds.ts';
+import type { Condition, ControlPlaneObject } from '../kinds.ts';
+import type { Session } from '../session.ts';
+import { quoted } from '../terminal/plain-text.ts';
+import { Progress } from '../terminal/progress.ts';
+import { waitFor } from './wait.ts';
+
+/** What is refused is put right by somebody else, if at all: whoever has just made what it refers to does not wait longer. */
+const refusedGraceMs = 3_000;
+
+export interface ReadyOptions {
+  readonly session: Session;
+  readonly name: string;
+  readonly timeoutMs: number;
+}
+
+/** Resolves with it as it is then. Rejects with `Failed`: not in time, refused, or deleted. */
+export async function untilReady(
+  client: Client,
+  { session, name, timeoutMs }: ReadyOptions,
+): Promise<ControlPlaneObject> {
+  const { clock, signal } = session;
+  const progress = new Progress(session.err, clock);
+  const refusal = new AbortController();
+  let last: ControlPlaneObject | undefined;
+  let grace: Timer | undefined;
+  try {
+    progress.say(`waiting for control plane ${name}`);
+    const isReady = await waitFor(client, ControlPlane, {
+      name,
+      clock,
+      timeoutMs,
+      signal: AbortSignal.any([signal, refusal.signal]),
+      onBroken: () => progress.say('the server does not answer, trying again'),
+      isDone: (object) => {
+        if (!object) throw failed(`control plane ${quoted(name)} was deleted while it was waited for`);
+        last = object;
+        if (isRefused(object)) grace ??= clock.after(refusedGraceMs, () => refusal.abort());
+        else grace = void grace?.cancel();
+        if (isUsable(object)) return true;
+        if (hasConditions(object)) progress.say(`waiting for control plane ${name}: ${missing(object)}`);
+        return false;
+      },
+    });
+    if (isReady) return last!;
+    throw failed(`control plane ${quoted(name)} is not ready after ${timeoutMs / 1_000} s: ${missing(last)}`, {
+      next: `see: hangar describe ${name}\nit goes on by itself; to wait longer: --timeout`,
+    });
+  } catch (error) {
+    if (!refusal.signal.aborted || signal.aborted || error instanceof CliError) throw error;
+    throw failed(`control plane ${quoted(name)} cannot be: ${missing(last)}`, {
+      next: `put that right and it goes on by itself, or give it up: hangar delete ${name}`,
+      cause: error,
+    });
+  } finally {
+    grace?.cancel();
+    progress.end();
+  }
+}
+
+/** What its conditions say is about its newest spec. */
+export function isUsable(plane: ControlPlaneObject): boolean {
+  const { metadata, status } = plane;
+  if (metadata.deletionTimestamp) return false;
+  const ready = conditionOf(plane, 'Ready');
+  const seen = ready?.observedGeneration ?? status?.observedGeneration ?? metadata.generation ?? 0;
+  return ready?.status === 'True' && seen >= (metadata.generation ?? 0) && status?.kubeconfigSecretRef !== undefined;
+}
+
+const hasConditions = ({ status }: ControlPlaneObject): boolean => (status?.conditions?.length ?? 0) > 0;
+
+const isRefused = (plane: ControlPlaneObject): boolean => conditionOf(plane, 'Accepted')?.status === 'False';
+
+/** The first condition that is not so. */
+export function missing(plane: ControlPlaneObject | undefined): string {
+  if (plane?.metadata.deletionTimestamp) return 'it is being deleted';
+  const conditions = plane?.status?.conditions ?? [];
+  if (!plane || conditions.length === 0) return 'no operator has looked at it yet (is one running? hangar doctor)';
+  const order = ['Accepted', 'Programmed', 'Ready'];
+  const wanting = order.map((type) => conditionOf(plane, type)).find((one) => one && one.status !== 'True');
+  return wanting ? conditionText(wanting) : 'its newest spec was not looked at yet';
+}
+
+const conditionText = ({ type, reason, message }: Condition): string =>
+  `${type} is missing${reason ? ` (${reason})` : ''}${message ? `: ${message}` : ''}`;

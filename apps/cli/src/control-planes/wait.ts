@@ -1,0 +1,72 @@
+/**
+ * Waiting for an object to be as it should be: told by a watch, which is begun anew when it ends or breaks, until the time is over.
+ * Nothing is asked again and again.
+ */
+
+import type { ApiObject, Client, Kind } from '@hangar/client';
+import { hasCode, sleep } from '@hangar/core';
+import type { Clock } from '@hangar/core';
+
+export interface WaitOptions<T> {
+  readonly name: string;
+  /** Told of every state, first of the one that is; undefined: it does not exist. True ends the waiting. May throw, which ends it, too. */
+  readonly isDone: (object: T | undefined) => boolean;
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  /** Rejects with `Aborted`. */
+  readonly signal: AbortSignal;
+  /** The connection broke: it is tried again. */
+  readonly onBroken?: () => void;
+}
+
+const againMs = 250;
+
+/** False: the time is over. */
+export async function waitFor<T extends ApiObject>(
+  client: Client,
+  kind: Kind<T>,
+  options: WaitOptions<T>,
+): Promise<boolean> {
+  const { clock, timeoutMs, signal } = options;
+  const late = new AbortController();
+  const timer = clock.after(timeoutMs, () => late.abort());
+  const either = AbortSignal.any([signal, late.signal]);
+  try {
+    for (;;) {
+      try {
+        if (await followed(client, kind, options, either)) return true;
+      } catch (error) {
+        if (!isBroken(error)) throw error;
+        options.onBroken?.();
+      }
+      await sleep(clock, againMs, either);
+    }
+  } catch (error) {
+    if (late.signal.aborted && !signal.aborted && hasCode(error, 'Aborted')) return false;
+    throw error;
+  } finally {
+    timer.cancel();
+    // Whatever is still open of the watch.
+    late.abort();
+  }
+}
+
+/** False: the watch ended. */
+async function followed<T extends ApiObject>(
+  client: Client,
+  kind: Kind<T>,
+  { name, isDone }: WaitOptions<T>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const fieldSelector = { 'metadata.name': name };
+  const { items, resourceVersion } = await client.list(kind, { fieldSelector, signal });
+  if (isDone(items[0])) return true;
+  for await (const event of client.watch(kind, { fieldSelector, resourceVersion, signal })) {
+    if (event.type === 'BOOKMARK') continue;
+    if (isDone(event.type === 'DELETED' ? undefined : event.object)) return true;
+  }
+  return false;
+}
+
+const broken = ['ConnectionFailed', 'ConnectionLost', 'TimedOut', 'Expired', 'ServiceUnavailable', 'TooManyRequests'];
+const isBroken = (error: unknown): boolean => broken.some((code) => hasCode(error, code));

@@ -1,0 +1,53 @@
+/** The data directory: is it there, is it ours, is it ours alone, and is there room in it? */
+
+import { access, constants, stat, statfs } from 'node:fs/promises';
+import { asError, hasCode } from '@hangar/core';
+import { bytesText } from '../../terminal/figures.ts';
+import { bad, doubtful, good } from '../finding.ts';
+import type { Check, Finding } from '../finding.ts';
+
+const freeBytesMin = 100 * 1024 * 1024;
+const freeBytesFew = 1024 * 1024 * 1024;
+
+export const dataFolder: Check = {
+  name: 'data directory',
+  async look({ platform }) {
+    const path = platform.dataFolder;
+    if (path === undefined) return [doubtful('data directory: not looked at', 'say where it is: --data-dir DIR')];
+    try {
+      const found = await stat(path);
+      if (!found.isDirectory()) return [bad(`data directory ${path} is none`, 'name another one: --data-dir DIR')];
+    } catch (error) {
+      if (hasCode(error, 'ENOENT')) return [doubtful(`data directory ${path} does not exist`, 'hangar up makes it')];
+      return [bad(`data directory ${path}: ${asError(error).message}`, 'run as the user whose it is')];
+    }
+    return [await rights(path), await secrecy(platform.kubeconfig), await room(path)].flat();
+  },
+};
+
+async function rights(path: string): Promise<Finding> {
+  try {
+    await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    return good(`data directory ${path} can be read and written`);
+  } catch {
+    return bad(
+      `data directory ${path} cannot be written`,
+      'run as the user whose it is, or give it to yourself: chown',
+    );
+  }
+}
+
+/** It opens everything. */
+async function secrecy(kubeconfig: string): Promise<Finding[]> {
+  const found = await stat(kubeconfig).catch(() => undefined);
+  if (!found || process.platform === 'win32' || (found.mode & 0o077) === 0) return [];
+  return [bad(`${kubeconfig} can be read by others`, `keep it to yourself: chmod 600 ${kubeconfig}`)];
+}
+
+async function room(path: string): Promise<Finding> {
+  const { bavail, bsize } = await statfs(path);
+  const free = bavail * bsize;
+  const text = `${bytesText(free)} are free on its disk`;
+  if (free < freeBytesMin) return bad(text, 'make room: the store stops when the disk is full');
+  return free < freeBytesFew ? doubtful(text, 'make room before the disk is full') : good(text);
+}

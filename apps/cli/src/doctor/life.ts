@@ -1,0 +1,26 @@
+/** Whether something that counts from one time to another does now, and for how much longer. */
+
+import { bad, doubtful, good } from './finding.ts';
+import type { Finding } from './finding.ts';
+
+export interface Life {
+  /** All in milliseconds since 1970. */
+  readonly from: number;
+  readonly to: number;
+  readonly now: number;
+  /** What to do when it is over. */
+  readonly next: string;
+}
+
+const dayMs = 86_400_000;
+const soonMs = 14 * dayMs;
+
+export function lifeOf(what: string, { from, to, now, next }: Life): Finding {
+  if (Number.isNaN(from) || Number.isNaN(to)) return doubtful(`${what} does not say how long it counts`);
+  const days = Math.floor(Math.abs(to - now) / dayMs);
+  if (now >= to) return bad(`${what} expired ${days} days ago`, next);
+  if (now < from)
+    return bad(`${what} does not count yet: it begins at ${new Date(from).toISOString()}`, 'is the clock right?');
+  const left = `${what} counts for ${days} more days`;
+  return to - now < soonMs ? doubtful(left, next) : good(left);
+}

@@ -1,0 +1,50 @@
+/** From whatever was thrown to what a person reads: what happened, and what to do next. */
+
+import { asError, hasCode } from '@hangar/core';
+import { CliError } from './errors.ts';
+import { plain } from './terminal/plain-text.ts';
+
+export interface Explanation {
+  readonly exitCode: number;
+  /** Absent: nothing is said. */
+  readonly message?: string;
+  readonly next?: string;
+}
+
+/** As shells have it for what was ended by Ctrl-C. */
+export const interruptedCode = 130;
+
+const failures: Readonly<Record<string, { readonly what: string; readonly next?: string }>> = {
+  ConnectionFailed: { what: 'the server cannot be reached', next: 'is it running? start it with: hangar up' },
+  ConnectionLost: {
+    what: 'the connection to the server broke',
+    next: 'whether it was done is not known: look, and try again',
+  },
+  TimedOut: { what: 'the server did not answer in time', next: 'see what is wrong with: hangar doctor' },
+  MalformedAnswer: { what: 'what answers is no Kubernetes API', next: 'is the kubeconfig for another server?' },
+  CredentialsFailed: { what: 'the credentials cannot be had' },
+  InvalidKubeconfig: { what: 'the kubeconfig cannot be used' },
+  Unauthorized: {
+    what: 'the server does not know who you are',
+    next: 'the credentials are of another server, or no longer count: take the kubeconfig of the running one',
+  },
+  Forbidden: { what: 'you may not do this' },
+  ServiceUnavailable: { what: 'the server is not ready', next: 'try again in a moment, or see: hangar doctor' },
+  TooManyRequests: { what: 'the server has too much to do', next: 'try again in a moment' },
+};
+
+export function explain(thrown: unknown): Explanation {
+  const error = asError(thrown);
+  if (hasCode(error, 'Aborted')) return { exitCode: interruptedCode };
+  if (error instanceof CliError) {
+    const { code, message, next } = error;
+    return { exitCode: code === 'Usage' ? 2 : 1, message, ...(next === undefined ? {} : { next }) };
+  }
+  const code = (error as { code?: unknown }).code;
+  const known = typeof code === 'string' ? failures[code] : undefined;
+  const said = plain(error.message).slice(0, saidMax);
+  if (!known) return { exitCode: 1, message: said === '' ? 'something went wrong' : said };
+  return { exitCode: 1, message: `${known.what}: ${said}`, ...(known.next === undefined ? {} : { next: known.next }) };
+}
+
+const saidMax = 2_000;

@@ -1,0 +1,114 @@
+/**
+ * The kinds that commands are about, with as much of them as commands read. They are data alone, without an import that runs: what
+ * needs no server starts without a client.
+ */
+
+import type { ApiObject, Kind } from '@hangar/client';
+
+export interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTransitionTime?: string;
+  readonly observedGeneration?: number;
+}
+
+export interface ControlPlaneObject extends ApiObject {
+  spec?: {
+    classRef?: { name?: string };
+    mode?: 'Virtual' | 'Dedicated';
+    endpointRef?: { name?: string };
+    endpointPolicy?: { hostname?: string };
+    deletionPolicy?: 'Retain' | 'Destroy';
+    virtual?: { clusterPath?: string };
+  };
+  status?: {
+    endpoint?: string;
+    endpoints?: readonly { readonly type?: string; readonly url?: string }[];
+    kubeconfigSecretRef?: { readonly name?: string; readonly namespace?: string };
+    phase?: string;
+    observedGeneration?: number;
+    conditions?: readonly Condition[];
+  };
+}
+
+export interface ControlPlaneClassObject extends ApiObject {
+  spec?: { deletionPolicy?: 'Retain' | 'Destroy'; addons?: readonly string[] };
+}
+
+export interface ControlPlaneRegistrationObject extends ApiObject {
+  spec?: { controlPlaneRef?: { name?: string }; services?: readonly string[]; mode?: string };
+  status?: { ready?: boolean; conditions?: readonly Condition[] };
+}
+
+export interface TenantObject extends ApiObject {
+  spec?: {
+    hosts?: readonly string[];
+    suspension?: 'ReadOnly' | 'Offline';
+    deletionPolicy?: 'Retain' | 'Destroy';
+    quota?: { readonly objects?: number; readonly storedBytes?: number; readonly watches?: number };
+  };
+}
+
+export interface SecretObject extends ApiObject {
+  data?: Readonly<Record<string, string>>;
+}
+
+export interface EventObject extends ApiObject {
+  type?: string;
+  reason?: string;
+  message?: string;
+  count?: number;
+  lastTimestamp?: string;
+  eventTime?: string;
+  series?: { readonly count?: number; readonly lastObservedTime?: string };
+}
+
+export interface LeaseObject extends ApiObject {
+  spec?: { holderIdentity?: string; leaseDurationSeconds?: number; renewTime?: string };
+}
+
+export const controlPlaneGroup = 'controlplane.kplane.dev';
+const controlPlaneVersion = `${controlPlaneGroup}/v1alpha1`;
+
+const ofControlPlanes = (kind: string, plural: string) =>
+  ({ apiVersion: controlPlaneVersion, kind, plural, isNamespaced: false }) as const;
+
+export const ControlPlane: Kind<ControlPlaneObject> = ofControlPlanes('ControlPlane', 'controlplanes');
+export const ControlPlaneClass: Kind<ControlPlaneClassObject> = ofControlPlanes(
+  'ControlPlaneClass',
+  'controlplaneclasses',
+);
+export const ControlPlaneRegistration: Kind<ControlPlaneRegistrationObject> = ofControlPlanes(
+  'ControlPlaneRegistration',
+  'controlplaneregistrations',
+);
+
+export const Tenant: Kind<TenantObject> = {
+  apiVersion: 'tenancy.hangar.dev/v1alpha1',
+  kind: 'Tenant',
+  plural: 'tenants',
+  isNamespaced: false,
+};
+
+export const Secret: Kind<SecretObject> = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets', isNamespaced: true };
+export const Event: Kind<EventObject> = { apiVersion: 'v1', kind: 'Event', plural: 'events', isNamespaced: true };
+export const Lease: Kind<LeaseObject> = {
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  plural: 'leases',
+  isNamespaced: true,
+};
+
+export const conditionOf = (
+  object: { readonly status?: { readonly conditions?: readonly Condition[] } },
+  type: string,
+): Condition | undefined => object.status?.conditions?.find((one) => one.type === type);
+
+/** Where the data of a virtual control plane is: the name of its Tenant. */
+export const clusterPathOf = ({ metadata, spec }: ControlPlaneObject): string =>
+  spec?.virtual?.clusterPath ?? metadata.name ?? '';
+
+/** On a Tenant that is nobody's: the ControlPlane of this name may have it. The operator heeds it once, when it claims the tenant. */
+export const adoptByAnnotation = `${controlPlaneGroup}/adopt-by`;

@@ -1,0 +1,12 @@
+/** Commands of the platform itself (apps/platform), which `bin/hangar.js` hands to it: here only so that they are told of. */
+
+export interface PlatformCommand {
+  readonly name: string;
+  readonly summary: string;
+}
+
+export const platformCommands: readonly PlatformCommand[] = [
+  { name: 'up', summary: 'run Hangar: API server, store, operator and controllers in one process' },
+  { name: 'operator', summary: 'run the operator of control planes alone' },
+  { name: 'pki', summary: 'make the keys that several servers share' },
+];

@@ -1,0 +1,82 @@
+/** The session of a person or script at this process: its streams, its files, its signals. */
+
+import { once } from 'node:events';
+import { homedir } from 'node:os';
+import { basename } from 'node:path';
+import type { ReadStream, WriteStream } from 'node:tty';
+import { abortError, systemClock } from '@hangar/core';
+import type { Output, Session } from './session.ts';
+import { version } from './version.ts';
+
+/** `signal` ends whatever is under way. */
+export function processSession(signal: AbortSignal): Session {
+  const input = process.stdin as ReadStream;
+  const hasKeyboard = Boolean(input.isTTY && process.stderr.isTTY);
+  return {
+    out: outputOf(process.stdout as WriteStream),
+    err: outputOf(process.stderr as WriteStream),
+    ...(hasKeyboard ? { ask: (question: string) => ask(question, signal), keys: pressedKeys } : {}),
+    env: process.env,
+    homeFolder: homedir(),
+    folder: process.cwd(),
+    clock: systemClock,
+    signal,
+    program: programName(process.argv[1] ?? '', process.env),
+    async connect(config) {
+      const { connect } = await import('@hangar/client');
+      // A person waits for it: what is not there now is said now.
+      return connect(config, { userAgent: `hangar/${version()}`, connectTimeoutMs, retry: { brokenMax: 1 } });
+    },
+  };
+}
+
+const connectTimeoutMs = 10_000;
+
+/** kubectl starts its plugins by their files' names. */
+const programName = (path: string, env: NodeJS.ProcessEnv): string =>
+  basename(path).startsWith('kubectl-hangar') || env['HANGAR_PROGRAM'] === 'kubectl hangar'
+    ? 'kubectl hangar'
+    : 'hangar';
+
+function outputOf(stream: WriteStream): Output {
+  return {
+    isTty: Boolean(stream.isTTY),
+    write: (text) => void stream.write(text),
+    drained: async () => {
+      if (stream.writableNeedDrain) await once(stream, 'drain');
+    },
+    size: () => (stream.isTTY && stream.columns > 0 ? { columns: stream.columns, rows: stream.rows } : undefined),
+  };
+}
+
+async function ask(question: string, signal: AbortSignal): Promise<string> {
+  const { createInterface } = await import('node:readline/promises');
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    // Ctrl-D is no answer, and ends it.
+    const gone = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
+    lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+    return await Promise.race([lines.question(question, { signal }), gone]);
+  } catch (error) {
+    if (signal.aborted) throw abortError(signal);
+    throw error;
+  } finally {
+    lines.close();
+  }
+}
+
+function pressedKeys(onKey: (key: string) => void, signal: AbortSignal): void {
+  const input = process.stdin as ReadStream;
+  const onData = (data: Buffer): void => onKey(data.toString('latin1'));
+  input.setRawMode(true);
+  input.on('data', onData);
+  signal.addEventListener(
+    'abort',
+    () => {
+      input.off('data', onData);
+      input.setRawMode(false);
+      input.pause();
+    },
+    { once: true },
+  );
+}

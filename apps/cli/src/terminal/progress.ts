@@ -1,0 +1,58 @@
+/**
+ * What a person sees while a command waits, on stderr: one line that turns on a terminal, a line for each change elsewhere. `end` takes
+ * the turning line away; whatever is said next stands in its place.
+ */
+
+import type { Clock, Timer } from '@hangar/core';
+import type { Output } from '../session.ts';
+import { plain, shortened } from './plain-text.ts';
+
+const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const frameMs = 100;
+const defaultColumns = 80;
+
+export class Progress {
+  readonly #err: Output;
+  readonly #clock: Clock;
+  #text = '';
+  #frame = 0;
+  #timer: Timer | undefined;
+  #isShown = false;
+
+  constructor(err: Output, clock: Clock) {
+    this.#err = err;
+    this.#clock = clock;
+  }
+
+  /** What is waited for now. The same again says nothing new. */
+  say(text: string): void {
+    if (text === this.#text) return;
+    this.#text = text;
+    if (!this.#err.isTty) return this.#err.write(`${plain(text)}\n`);
+    this.#draw();
+    this.#timer ??= this.#clock.after(frameMs, () => this.#turn());
+  }
+
+  end(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    if (this.#isShown) this.#err.write(clearLine);
+    this.#isShown = false;
+    this.#text = '';
+  }
+
+  #turn(): void {
+    this.#frame++;
+    this.#draw();
+    this.#timer = this.#clock.after(frameMs, () => this.#turn());
+  }
+
+  #draw(): void {
+    const columns = this.#err.size()?.columns ?? defaultColumns;
+    const text = shortened(plain(this.#text), Math.max(1, columns - 3));
+    this.#err.write(`${clearLine}${frames[this.#frame % frames.length]} ${text}`);
+    this.#isShown = true;
+  }
+}
+
+const clearLine = '\r\u001b[2K';

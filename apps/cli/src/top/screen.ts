@@ -1,0 +1,41 @@
+/** Rows as a table, and a table as a screen that is drawn over the one before. */
+
+import { bytesText, shortNumber } from '../terminal/figures.ts';
+import { shortened } from '../terminal/plain-text.ts';
+import { table } from '../terminal/table.ts';
+import type { TopRow } from './rows.ts';
+
+const head = ['NAME', 'REQUESTS/S', 'OBJECTS', 'STORED', 'MEMORY', 'SHARE', 'WATCHES'];
+
+export const topTable = (rows: readonly TopRow[]): string =>
+  table(
+    head,
+    rows.map(({ name, rate, objects, storedBytes, memoryBytes, memoryShare, watches }) => [
+      name,
+      rate === undefined ? '-' : shortNumber(rate),
+      objects === undefined ? '-' : String(objects),
+      storedBytes === undefined ? '-' : bytesText(storedBytes),
+      bytesText(memoryBytes),
+      `${Math.round(memoryShare * 100)}%`,
+      String(watches),
+    ]),
+  );
+
+export interface ScreenSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** Lines besides the tenants': the two of the title, the head, the one at the end. */
+const otherLines = 4;
+export const rowsThatFit = ({ rows }: ScreenSize): number => Math.max(1, rows - otherLines);
+
+/** From the upper left corner; every line is cleared behind itself, and everything below the last. No line is broken. */
+export function screen(title: string, text: string, { columns, rows }: ScreenSize): string {
+  const lines = [title, '', ...text.trimEnd().split('\n')].slice(0, Math.max(1, rows - 1));
+  return `\u001b[H${lines.map((line) => `${shortened(line, columns)}\u001b[K\n`).join('')}\u001b[J`;
+}
+
+/** On the alternate screen, so that what was there before is there afterwards. */
+export const enterScreen = '\u001b[?1049h\u001b[?25l';
+export const leaveScreen = '\u001b[?25h\u001b[?1049l';

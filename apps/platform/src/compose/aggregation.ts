@@ -1,0 +1,33 @@
+/** What other servers serve behind this one, and how they know it. */
+
+import type { Logger } from '@hangar/core';
+import { Aggregator, AuthenticationPublisher } from '@hangar/server';
+import type { ControlPlane } from '@hangar/server';
+import { frontProxyName } from './credentials.ts';
+import type { Credentials } from './credentials.ts';
+
+export interface Aggregation {
+  readonly aggregator: Aggregator;
+  start(): Promise<unknown>;
+  close(): void;
+}
+
+export function aggregationOf(plane: ControlPlane, credentials: () => Credentials, log: Logger): Aggregation {
+  const onError = (error: Error): void => log.error('an aggregated API could not be looked after', { error });
+  const { authority, frontProxyAuthority } = credentials();
+  const aggregator = new Aggregator({ plane, clientCertificate: () => credentials().frontProxy, onError });
+  const published = {
+    clientCa: authority.certificate,
+    frontProxyCa: frontProxyAuthority.certificate,
+    allowedNames: [frontProxyName],
+  };
+  const publisher = new AuthenticationPublisher(plane, () => published, onError);
+  return {
+    aggregator,
+    start: () => Promise.all([publisher.start(), aggregator.start()]),
+    close() {
+      publisher.close();
+      aggregator.close();
+    },
+  };
+}

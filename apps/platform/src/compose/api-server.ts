@@ -1,0 +1,53 @@
+/** The API server of the management plane, and how it says that it is well. */
+
+import type { Logger } from '@hangar/core';
+import { ApiServer, insistOnRoot } from '@hangar/server';
+import type { ApiServerOptions, ControlPlane, HealthCheck } from '@hangar/server';
+import type { Store } from '@hangar/store';
+import type { Authentication } from './authentication.ts';
+import type { ServerState } from './server-state.ts';
+
+/** Who is asked about requests, and who is told of them. */
+type Accounts = Pick<ApiServerOptions, 'aggregator' | 'auditor' | 'authorizers' | 'fairness' | 'metrics'>;
+
+export interface RootServerOptions extends Accounts {
+  readonly plane: ControlPlane;
+  readonly trusted: Authentication;
+  readonly state: Pick<ServerState, 'isReady' | 'url'>;
+  /** Besides its own; those that come later, too. */
+  readonly checks: readonly HealthCheck[];
+  readonly log: Logger;
+}
+
+export function rootServer({ plane, trusted, state, checks, log, ...accounts }: RootServerOptions): ApiServer {
+  return new ApiServer({
+    plane,
+    ...trusted.of(plane),
+    ...accounts,
+    health: {
+      livez: [ping],
+      get readyz() {
+        return [
+          ping,
+          { name: 'store', check: () => storeProblem(plane.store) },
+          { name: 'startup', check: () => (state.isReady ? undefined : 'not started, or stopping') },
+          ...checks,
+        ];
+      },
+    },
+    address: () => state.url.replace('https://', ''),
+    admits: (_info, request) => insistOnRoot(request),
+    onError: (error) => log.error('a request failed', { error }),
+  });
+}
+
+const ping: HealthCheck = { name: 'ping', check: () => undefined };
+
+async function storeProblem(store: Store): Promise<string | undefined> {
+  try {
+    await store.revision();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

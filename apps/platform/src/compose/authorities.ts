@@ -1,0 +1,22 @@
+/** What several servers on one store must have in common, made: CAs and the key that signs tokens. */
+
+import { generateKeyPairSync } from 'node:crypto';
+import { createAuthority } from '@hangar/pki';
+import type { KeyPair, World } from '@hangar/pki';
+
+const authorityDays = 3_650;
+
+/** Of the files that it is kept in; its common name is made of it. */
+export type AuthorityName = 'ca' | 'front-proxy-ca';
+
+export const newAuthority = (name: AuthorityName, world: World): KeyPair =>
+  createAuthority(`hangar-${name}`, authorityDays, world);
+
+/** Signs the tokens of service accounts; with its public part, for those who only verify. PEM. */
+export function newTokenKey(): { readonly key: string; readonly publicKey: string } {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  return {
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    publicKey: publicKey.export({ type: 'spki', format: 'pem' }),
+  };
+}

@@ -1,0 +1,95 @@
+/** The management plane, and all tenants: from the store to a function that answers requests. */
+
+import { hostname } from 'node:os';
+import { systemClock, systemRandom } from '@hangar/core';
+import { CacheBudget, FairQueue, openControlPlane, Tenancy, TenantFairness, usageStatus } from '@hangar/server';
+import type { BootstrapOptions, ControlPlane, Handler, HealthCheck } from '@hangar/server';
+import { endpointOf, serviceAddress, serviceCidr } from './addresses.ts';
+import { aggregationOf } from './aggregation.ts';
+import type { Aggregation } from './aggregation.ts';
+import { rootServer } from './api-server.ts';
+import { authorization } from './authorization.ts';
+import { usualHosts } from './credentials.ts';
+import { storePrefix } from './foundation.ts';
+import type { Foundation } from './foundation.ts';
+import { onceStarted } from './gate.ts';
+import type { ServerState } from './server-state.ts';
+
+export interface ControlPlanes {
+  readonly plane: ControlPlane;
+  readonly tenancy: Tenancy;
+  readonly aggregation: Aggregation;
+  /** Of all of them, as soon as everything that was stored is served. */
+  readonly handler: Handler;
+  /** What the management plane is born with; known when the port is. */
+  bootstrap(): BootstrapOptions;
+  /** Of `/metrics`, a text each. More may be added. */
+  readonly metrics: (() => string)[];
+  /** Of `/readyz`, besides its own. More may be added. */
+  readonly checks: HealthCheck[];
+}
+
+/** What it opens is closed with `opened`. */
+export async function openControlPlanes(
+  foundation: Foundation,
+  state: ServerState,
+  opened: AsyncDisposableStack,
+): Promise<ControlPlanes> {
+  const { options, log, identity, outbound, trusted, store, measured, auditor } = foundation;
+  const world = {
+    store,
+    clock: systemClock,
+    random: systemRandom,
+    outbound,
+    admission: options.admission,
+    cacheBudget: new CacheBudget(options.cacheBytesMax),
+  };
+  const open = await openControlPlane({ ...world, name: 'root', prefix: storePrefix });
+  opened.defer(() => open.close());
+  const { plane } = open;
+  const allowed = await authorization(plane, options.authorization, (error) =>
+    log.error('the authorization configuration is not used', { error }),
+  );
+  opened.defer(() => allowed.close());
+  const fairQueue = new FairQueue({ clock: systemClock, ...options.flow });
+  const fairness = new TenantFairness({ queue: fairQueue, plane });
+  opened.defer(() => fairness.close());
+  const aggregation = aggregationOf(plane, () => identity.credentials, log);
+  opened.defer(() => aggregation.close());
+  const bootstrap = () => ({ serviceCidr, serviceAddress, endpoint: endpointOf(options, state.port) });
+  const tenancy = new Tenancy({
+    ...world,
+    root: plane,
+    storePrefix,
+    fairQueue,
+    // What controllers would make in a new tenant is there already when they run: so an idle tenant needs none of their writes.
+    bootstrap: () => ({ ...bootstrap(), hasAccounts: !options.services.isBare }),
+    ownHosts: () => [...usualHosts, hostname().toLowerCase(), ...options.hosts],
+    rootGuard: () => server.guard,
+    url: (path) => `${options.externalUrl ?? state.url}/clusters/${path}/control-plane`,
+    servingCa: () => identity.servingCa(),
+    onError: (error) => log.error('a request to a tenant failed', { error }),
+    onDestroyed: (tenant, usage) => log.info('tenant destroyed', { tenant, usage: usageStatus(usage) }),
+    ...(auditor && { auditor }),
+  });
+  opened.defer(() => tenancy.close());
+  const metrics = [() => measured.text(), () => fairQueue.text(), () => tenancy.metricsText()];
+  const checks: HealthCheck[] = [];
+  const server = rootServer({
+    plane,
+    trusted,
+    state,
+    checks,
+    log,
+    aggregator: aggregation.aggregator,
+    authorizers: [allowed],
+    fairness,
+    metrics: () => metrics.map((text) => text()).join('\n'),
+    ...(auditor && { auditor }),
+  });
+  const handler = onceStarted(
+    tenancy.handler((request) => server.handle(request)),
+    state,
+  );
+  return { plane, tenancy, aggregation, handler, bootstrap, metrics, checks };
+}

@@ -1,0 +1,18 @@
+/** A new key for secrets at rest, as kube-apiserver's EncryptionConfiguration: one with this file reads the same store. */
+
+import type { Random } from '@hangar/core';
+
+const keyBytes = 32;
+
+/** As JSON, which is YAML too, and needs no parser to be loaded. */
+export function newEncryptionConfiguration(random: Random): string {
+  const secret = Buffer.from(random.bytes(keyBytes)).toString('base64');
+  // Another name for every key, so that a value tells which one it needs.
+  const name = `key-${Buffer.from(random.bytes(4)).toString('hex')}`;
+  const configuration = {
+    apiVersion: 'apiserver.config.k8s.io/v1',
+    kind: 'EncryptionConfiguration',
+    resources: [{ resources: ['secrets'], providers: [{ secretbox: { keys: [{ name, secret }] } }, { identity: {} }] }],
+  };
+  return `${JSON.stringify(configuration, undefined, 2)}\n`;
+}

@@ -1,0 +1,64 @@
+/** What control planes stand on: the store, keys and certificates, who is believed, files that are followed, the way out. */
+
+import { mkdir } from 'node:fs/promises';
+import { systemClock } from '@hangar/core';
+import type { Logger } from '@hangar/core';
+import { ObservedStore, Outbound } from '@hangar/server';
+import type { Auditor } from '@hangar/server/audit';
+import type { Store } from '@hangar/store';
+import type { PlatformOptions } from '../options/options.ts';
+import { authentication } from './authentication.ts';
+import type { Authentication } from './authentication.ts';
+import { encrypted } from './encryption.ts';
+import { firstStart } from './first-start.ts';
+import type { FirstStart } from './first-start.ts';
+import { FollowedFiles } from './followed-file.ts';
+import { InsideUsers } from './inside-users.ts';
+import { ServerIdentity } from './server-identity.ts';
+import { openStore } from './store.ts';
+
+export interface Foundation {
+  readonly options: PlatformOptions;
+  readonly log: Logger;
+  readonly identity: ServerIdentity;
+  readonly outbound: Outbound;
+  readonly files: FollowedFiles;
+  readonly users: InsideUsers;
+  readonly trusted: Authentication;
+  /** Sealed where it should be, and measured. */
+  readonly store: Store;
+  readonly measured: ObservedStore;
+  readonly firstStart: FirstStart;
+  readonly auditor: Auditor | undefined;
+}
+
+export const storePrefix = '/registry';
+
+/** What it opens is closed with `opened`, also when it fails on the way. */
+export async function openFoundation(
+  options: PlatformOptions,
+  log: Logger,
+  opened: AsyncDisposableStack,
+): Promise<Foundation> {
+  await mkdir(options.dataDirectory, { recursive: true, mode: 0o700 });
+  const opening = openStore(options);
+  // Why it could not be opened is told where it is awaited; then there is nothing to close.
+  const closing = opening.then(
+    (store) => () => store.close(),
+    () => undefined,
+  );
+  opened.defer(async () => (await closing)?.());
+  const identity = await ServerIdentity.load(options);
+  const outbound = new Outbound({ allow: options.outboundAllow });
+  opened.defer(() => outbound.close());
+  const files = new FollowedFiles({ clock: systemClock, log });
+  opened.defer(() => files.close());
+  const users = new InsideUsers();
+  const trusted = await authentication(options, identity.credentials, { outbound, files, inside: users });
+  const measured = new ObservedStore(await opening, storePrefix, systemClock);
+  const first = await firstStart(measured, storePrefix, options.services.makesDemo);
+  const store = await encrypted(measured, storePrefix, options);
+  const auditor = options.audit && (await (await import('./audit.ts')).openAuditor(options.audit, outbound, log));
+  opened.defer(() => auditor?.close());
+  return { options, log, identity, outbound, files, users, trusted, store, measured, firstStart: first, auditor };
+}

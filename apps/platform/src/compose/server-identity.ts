@@ -1,0 +1,73 @@
+/**
+ * Who this server is to others: its keys and certificates, what its port shows, and the file by which its administrator comes in.
+ * Renewed while it runs.
+ */
+
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { systemClock, systemRandom } from '@hangar/core';
+import { kubeconfig } from '@hangar/pki';
+import type { PlatformOptions } from '../options/options.ts';
+import { isAny, serviceAddress } from './addresses.ts';
+import { loadCredentials, writeSecret } from './credentials.ts';
+import type { Credentials } from './credentials.ts';
+import { servingPair } from './serving.ts';
+import type { ServingPair } from './serving.ts';
+
+export class ServerIdentity {
+  /** As of the start: files that change are followed by who serves. */
+  readonly pair: ServingPair;
+  readonly #options: PlatformOptions;
+  #credentials: Credentials;
+
+  private constructor(options: PlatformOptions, credentials: Credentials, pair: ServingPair) {
+    this.#options = options;
+    this.#credentials = credentials;
+    this.pair = pair;
+  }
+
+  /** Makes what is missing. Rejects with a UsageError when a file that was named is not what it should be. */
+  static async load(options: PlatformOptions): Promise<ServerIdentity> {
+    const credentials = await credentialsOf(options);
+    const pair = await servingPair(options.serving, credentials, options.dataDirectory);
+    return new ServerIdentity(options, credentials, pair);
+  }
+
+  get credentials(): Credentials {
+    return this.#credentials;
+  }
+
+  /** Clients trust what the port shows, whoever issued that. PEM. */
+  servingCa(): string {
+    const { authority } = this.#credentials;
+    if (this.#options.serving.certificateFile === undefined) return authority.certificate;
+    return `${authority.certificate}${this.pair.certificate}`;
+  }
+
+  async writeKubeconfig(url: string): Promise<void> {
+    const { kubeconfig: path } = this.#options;
+    await mkdir(dirname(path), { recursive: true });
+    const text = kubeconfig({
+      name: 'hangar',
+      user: 'admin',
+      server: url,
+      authority: this.servingCa(),
+      credentials: this.#credentials.admin,
+    });
+    await writeSecret(path, text);
+  }
+
+  async renew(url: string): Promise<void> {
+    const { admin } = this.#credentials;
+    this.#credentials = await credentialsOf(this.#options);
+    // Not without need: people add their own users to it.
+    if (this.#credentials.admin.certificate !== admin.certificate) await this.writeKubeconfig(url);
+  }
+}
+
+function credentialsOf(options: PlatformOptions): Promise<Credentials> {
+  const { dataDirectory, serving } = options;
+  const hosts = [...(isAny(options) ? [] : [options.host]), ...options.hosts, serviceAddress];
+  const world = { clock: systemClock, random: systemRandom };
+  return loadCredentials({ dataDirectory, pkiDirectory: serving.pkiDirectory }, hosts, world);
+}

@@ -1,0 +1,88 @@
+/**
+ * What the port shows and whom it trusts, while the server runs: certificates that are renewed, by us or by whoever put
+ * them there, are shown to the next client; CAs that are added count for the next connection, CAs that are taken back for the
+ * next request.
+ */
+
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemClock } from '@hangar/core';
+import type { Logger } from '@hangar/core';
+import type { Listener } from '@hangar/server';
+import type { Authentication } from './authentication.ts';
+import type { Credentials } from './credentials.ts';
+import type { FollowedFiles } from './followed-file.ts';
+import { UsageError } from '../options/usage-error.ts';
+import type { ServingOptions } from '../options/serving.ts';
+
+export interface ServingPair {
+  readonly key: string;
+  readonly certificate: string;
+  /** Where both are read again. */
+  readonly files: { readonly key: string; readonly certificate: string };
+}
+
+const renewalPeriodMs = 12 * 3_600_000;
+
+/** Given by the administrator, or this Hangar's own. */
+export async function servingPair(
+  { certificateFile, keyFile }: ServingOptions,
+  { server }: Credentials,
+  dataDirectory: string,
+): Promise<ServingPair> {
+  if (certificateFile === undefined || keyFile === undefined) {
+    const own = join(dataDirectory, 'pki', 'server');
+    return { ...server, files: { key: `${own}.key`, certificate: `${own}.crt` } };
+  }
+  try {
+    const pair = { key: await readFile(keyFile, 'utf8'), certificate: await readFile(certificateFile, 'utf8') };
+    checkPair(pair);
+    return { ...pair, files: { key: keyFile, certificate: certificateFile } };
+  } catch (error) {
+    throw new UsageError(`--tls-cert-file, --tls-private-key-file: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** Throws when the key is not the certificate's: between two writes of a renewal they may differ for a moment. */
+function checkPair({ key, certificate }: { readonly key: string; readonly certificate: string }): void {
+  if (!new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))) {
+    throw new Error('the private key is not that of the certificate');
+  }
+}
+
+export interface Followed {
+  readonly listener: Listener;
+  readonly pair: ServingPair;
+  readonly trusted: Authentication;
+  readonly clientCaFile: string | undefined;
+  readonly files: FollowedFiles;
+}
+
+export function followServing({ listener, pair, trusted, clientCaFile, files }: Followed): void {
+  files.follow([pair.files.key, pair.files.certificate], [pair.key, pair.certificate], ([key, certificate]) => {
+    checkPair({ key: key!, certificate: certificate! });
+    listener.reload({ key: key!, certificate: certificate! });
+  });
+  if (clientCaFile === undefined) return;
+  files.follow([clientCaFile], [trusted.givenCas], ([cas]) => {
+    listener.reload({ clientCas: trusted.useGivenCas(cas!) });
+  });
+}
+
+/** Renews what this Hangar issued itself before it ends; whoever follows the files sees it. */
+export function renewRegularly(renew: () => Promise<unknown>, log: Logger): { close(): void } {
+  const again = () => systemClock.after(renewalPeriodMs, () => void look());
+  const look = async (): Promise<void> => {
+    await renew().catch((error: unknown) => log.error('certificates could not be renewed', { error }));
+    if (!isClosed) timer = again();
+  };
+  let isClosed = false;
+  let timer = again();
+  return {
+    close() {
+      isClosed = true;
+      timer.cancel();
+    },
+  };
+}

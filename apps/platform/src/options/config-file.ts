@@ -1,0 +1,85 @@
+/**
+ * A configuration file: flags of the command line as YAML, without their dashes, as if they had been typed. Paths in it are
+ * relative to where the command is run, as on the command line, which wins where both say something.
+ *
+ *     data-dir: /var/lib/hangar
+ *     port: 6443
+ *     host: [hangar.example.com]
+ *     no-demo: true
+ */
+
+import { readFileSync } from 'node:fs';
+import { parseYaml } from '@hangar/api';
+import type { Flags, FlagGroup, GivenValues } from './flags.ts';
+import { UsageError } from './usage-error.ts';
+
+/** What is said on a command line alone. */
+const notInFiles: ReadonlySet<string> = new Set(['config', 'help', 'version']);
+
+export interface ConfigFileOptions {
+  readonly flags: Flags;
+  /** Which of them take `true|false`, is known to people only. */
+  readonly groups: readonly FlagGroup[];
+}
+
+/** Throws a UsageError that names the file and the key. */
+export function readConfigFile(file: string, options: ConfigFileOptions): GivenValues {
+  const entries = entriesOf(file);
+  return Object.fromEntries(entries.map(([key, value]) => [key, valueOf(file, key, value, options)]));
+}
+
+function entriesOf(file: string): [string, unknown][] {
+  let read;
+  try {
+    read = parseYaml(readFileSync(file), { findRepeated: true });
+  } catch (error) {
+    throw new UsageError(`--config: ${file}: ${(error as Error).message}`, { cause: error });
+  }
+  const { value, problems } = read;
+  if (problems.length > 0) throw new UsageError(`--config: ${file}: ${problems.join(', ')}`);
+  if (value === null || value === undefined) return [];
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw new UsageError(`--config: ${file}: it must be a map of flags, such as "port: 6443"`);
+  }
+  return Object.entries(value);
+}
+
+function valueOf(
+  file: string,
+  key: string,
+  value: unknown,
+  { flags, groups }: ConfigFileOptions,
+): string | boolean | string[] {
+  const refused = (problem: string): UsageError => new UsageError(`--config: ${file}: ${key}: ${problem}`);
+  if (!Object.hasOwn(flags, key)) throw refused(unknownKey(key, flags));
+  if (notInFiles.has(key)) throw refused('belongs on the command line');
+  const { type, multiple } = flags[key]!;
+  if (type === 'boolean') {
+    if (typeof value !== 'boolean') throw refused(`${shown(value)} is neither true nor false`);
+    return value;
+  }
+  if (multiple) {
+    if (!Array.isArray(value)) throw refused(`${shown(value)} is no list`);
+    return value.map((one) => {
+      if (!isText(one)) throw refused(`${shown(one)} is no string`);
+      return String(one);
+    });
+  }
+  const takesBoolean = groups.some(({ flags: all }) =>
+    all.some(({ name, argument }) => name === key && argument === 'true|false'),
+  );
+  if (takesBoolean && typeof value === 'boolean') return String(value);
+  if (!isText(value)) throw refused(`${shown(value)} is no ${takesBoolean ? 'true or false' : 'string'}`);
+  return String(value);
+}
+
+const isText = (value: unknown): value is string | number => typeof value === 'string' || typeof value === 'number';
+
+const shown = (value: unknown): string => JSON.stringify(value)?.slice(0, 60) ?? String(value);
+
+/** With the flag that was meant, where a slip of the finger explains it. */
+function unknownKey(key: string, flags: Flags): string {
+  const plain = (text: string): string => text.toLowerCase().replaceAll(/[^a-z]/g, '');
+  const meant = Object.keys(flags).find((name) => plain(name) === plain(key));
+  return meant === undefined ? 'there is no such flag' : `there is no such flag; is it ${meant}?`;
+}

@@ -1,0 +1,114 @@
+/**
+ * Flags of a command: how they are read from a command line, and what is known of them for help, for configuration files and for
+ * documents. A flag is one entry of a table for the reader, and one row of a help group for people; a test compares the two.
+ */
+
+import { parseArgs } from 'node:util';
+import type { HelpGroup } from './help.ts';
+import { UsageError } from './usage-error.ts';
+
+export interface Flag {
+  /** `boolean`: a switch, which has no value. */
+  readonly type: 'string' | 'boolean';
+  /** May be repeated. */
+  readonly multiple?: boolean;
+  readonly short?: string;
+  readonly default?: string | boolean;
+}
+
+export type Flags = Readonly<Record<string, Flag>>;
+
+type ValueOf<F extends Flag> = F extends { readonly type: 'boolean' }
+  ? boolean
+  : F extends { readonly multiple: true }
+    ? string[]
+    : string;
+
+/** What was said of each flag; those with a default always are. */
+export type FlagValues<F extends Flags> = {
+  readonly [Name in keyof F as F[Name] extends { readonly default: unknown } ? Name : never]: ValueOf<F[Name]>;
+} & {
+  readonly [Name in keyof F as F[Name] extends { readonly default: unknown } ? never : Name]?:
+    | ValueOf<F[Name]>
+    | undefined;
+};
+
+export type GivenValues = Readonly<Record<string, string | boolean | string[]>>;
+
+/** Only what is there, without defaults. Throws a UsageError for what is no flag, and for what is none at all. */
+export function parseFlags(flags: Flags, args: readonly string[]): GivenValues {
+  const { rest, switches } = takeSwitches(flags, args);
+  const options = Object.fromEntries(
+    Object.entries(flags).map(([name, { type, multiple = false, short }]) => [
+      name,
+      { type, multiple, ...(short === undefined ? {} : { short }) },
+    ]),
+  );
+  try {
+    const { values } = parseArgs({ args: rest, strict: true, allowPositionals: false, options });
+    return { ...(values as GivenValues), ...switches };
+  } catch (error) {
+    throw new UsageError(problemOf(error as NodeJS.ErrnoException), { cause: error });
+  }
+}
+
+/** Node advises to put `--` before what is no flag; here there is no such thing. */
+function problemOf({ code, message }: NodeJS.ErrnoException): string {
+  const [, word] = /'(.*?)'/s.exec(message) ?? [];
+  if (code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL') {
+    return `"${word}" is no flag; a command comes first, before its flags: hangar ${word}`;
+  }
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `there is no flag "${word}"; --help lists those that there are`;
+  return message;
+}
+
+/** `--switch=false` takes back what a configuration file says; Node knows switches without a value only. */
+function takeSwitches(flags: Flags, args: readonly string[]): { rest: string[]; switches: Record<string, boolean> } {
+  const switches: Record<string, boolean> = {};
+  const rest = args.filter((arg) => {
+    const [, name, value] = /^--([^=]+)=(.*)$/.exec(arg) ?? [];
+    if (name === undefined || !Object.hasOwn(flags, name) || flags[name]!.type !== 'boolean') return true;
+    if (value !== 'true' && value !== 'false') throw new UsageError(`--${name}: "${value}" is neither true nor false`);
+    switches[name] = value === 'true';
+    return false;
+  });
+  return { rest, switches };
+}
+
+/** Later layers win; defaults are below all of them. */
+export function layered<F extends Flags>(flags: F, ...layers: readonly GivenValues[]): FlagValues<F> {
+  const defaults = Object.entries(flags).flatMap(([name, flag]) =>
+    flag.default === undefined ? [] : [[name, flag.default] as const],
+  );
+  return Object.assign(Object.fromEntries(defaults), ...layers) as FlagValues<F>;
+}
+
+/** What documents say of a flag. */
+export interface FlagDescription {
+  /** Without dashes: as a configuration file has it. */
+  readonly name: string;
+  /** What follows it on the command line; absent: it is a switch. */
+  readonly argument?: string;
+  readonly meaning: string;
+  readonly isRepeatable: boolean;
+}
+
+export interface FlagGroup {
+  readonly title: string;
+  readonly flags: readonly FlagDescription[];
+}
+
+/** All flags in the order of help. Rows that are no flags (environment variables) are left out. */
+export function describeFlags(flags: Flags, groups: readonly HelpGroup[]): FlagGroup[] {
+  return groups
+    .map(({ title, rows }) => ({
+      title,
+      flags: rows.flatMap(([option, meaning]): FlagDescription[] => {
+        const [, name, argument] = /^(?:-\w, )?--([a-z-]+)(?: (.+))?$/.exec(option) ?? [];
+        if (name === undefined || !Object.hasOwn(flags, name)) return [];
+        const isRepeatable = flags[name]!.multiple === true;
+        return [{ name, ...(argument === undefined ? {} : { argument }), meaning, isRepeatable }];
+      }),
+    }))
+    .filter((group) => group.flags.length > 0);
+}

@@ -1,0 +1,54 @@
+/** How much is told of what happens, and in which form. */
+
+import { logLevels } from '@hangar/core';
+import type { LogFormat, LogLevel } from '@hangar/core';
+import type { GivenValues } from './flags.ts';
+import type { HelpGroup } from './help.ts';
+import { UsageError } from './usage-error.ts';
+
+export interface LoggingOptions {
+  readonly level: LogLevel;
+  /** Absent: text where a person looks on, JSON where a program does. */
+  readonly format: LogFormat | undefined;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export const loggingFlags = {
+  'log-level': { type: 'string', default: 'info' },
+  'log-format': { type: 'string' },
+} as const;
+
+export const loggingHelp: HelpGroup = {
+  title: 'Logging',
+  rows: [
+    [
+      '--log-level LEVEL',
+      'trace, debug, info, warn, error, fatal or silent; at debug every request is told, and what operator and controllers do (default: info)',
+    ],
+    ['--log-format FORMAT', 'json or text, to standard error (default: text on a terminal, else json)'],
+  ],
+};
+
+export const loggingEnvironmentHelp: HelpGroup['rows'] = [
+  ['LOG_LEVEL, LOG_FORMAT', 'as --log-level and --log-format, which win'],
+];
+
+type Values = { readonly 'log-level': string; readonly 'log-format'?: string | undefined };
+
+/** What the environment says of these flags: a layer below the command line. */
+export function loggingOf({ LOG_LEVEL: level, LOG_FORMAT: format }: Environment): GivenValues {
+  return { ...(level ? { 'log-level': level } : {}), ...(format ? { 'log-format': format } : {}) };
+}
+
+export function loggingOptions(values: Values): LoggingOptions {
+  const level = values['log-level'].toLowerCase();
+  const format = values['log-format']?.toLowerCase();
+  if (!logLevels.includes(level as LogLevel)) {
+    throw new UsageError(`--log-level: "${level}" is none of ${logLevels.join(', ')}`);
+  }
+  if (format !== undefined && format !== 'json' && format !== 'text') {
+    throw new UsageError(`--log-format: "${format}" is neither json nor text`);
+  }
+  return { level: level as LogLevel, format: format as LogFormat | undefined };
+}

@@ -1,0 +1,264 @@
+/**
+ * The command line of `hangar up`, and what it means. What is not said there is looked for in the environment, then in the
+ * configuration file.
+ */
+
+import { join, resolve } from 'node:path';
+import { checkPluginChoice, parseCidr } from '@hangar/server';
+import type { PluginChoice } from '@hangar/server';
+import { auditFlags, auditHelp, auditOptions } from './audit.ts';
+import type { AuditOptions } from './audit.ts';
+import { authenticationFlags, authenticationHelp, authenticationOptions } from './authentication.ts';
+import type { AuthenticationOptions } from './authentication.ts';
+import { authorizationFlags, authorizationHelp, authorizationSource } from './authorization.ts';
+import type { AuthorizationSource } from './authorization.ts';
+import { readConfigFile } from './config-file.ts';
+import { describeFlags, layered, parseFlags } from './flags.ts';
+import type { FlagGroup, FlagValues } from './flags.ts';
+import { flowFlags, flowHelp, flowOptions } from './flow.ts';
+import type { FlowOptions } from './flow.ts';
+import { helpText } from './help.ts';
+import type { HelpGroup } from './help.ts';
+import { loggingEnvironmentHelp, loggingFlags, loggingHelp, loggingOf, loggingOptions } from './logging.ts';
+import type { Environment, LoggingOptions } from './logging.ts';
+import { cacheBytes, memoryFlags, memoryHelp } from './memory.ts';
+import { serviceFlags, serviceHelp, serviceOptions } from './services.ts';
+import type { ServiceOptions } from './services.ts';
+import { servingFlags, servingHelp, servingOptions } from './serving.ts';
+import type { ServingOptions } from './serving.ts';
+import { storeFlags, storeHelp, storeOptions } from './store.ts';
+import type { StoreOptions } from './store.ts';
+import { UsageError } from './usage-error.ts';
+
+export { UsageError };
+
+export interface PlatformOptions {
+  readonly dataDirectory: string;
+  readonly host: string;
+  readonly port: number;
+  /** Where the administrator's kubeconfig is written. */
+  readonly kubeconfig: string;
+  readonly store: StoreOptions;
+  /** Lines of `token,user,uid,"group1,group2"`. */
+  readonly tokenFile: string | undefined;
+  readonly serving: ServingOptions;
+  readonly authentication: AuthenticationOptions;
+  readonly authorization: AuthorizationSource;
+  /** Where others reach this server, as endpoints of the `kubernetes` service tell; absent: where it listens. */
+  readonly advertiseAddress: string | undefined;
+  /** Absent: nothing is audited. */
+  readonly audit: AuditOptions | undefined;
+  /** kube-apiserver's EncryptionConfiguration; absent: one of its own for the embedded store, none for others. */
+  readonly encryptionConfig: string | undefined;
+  /** Which admission plugins are on, besides kube-apiserver's own choice. */
+  readonly admission: PluginChoice;
+  /** More names and addresses for the server's certificate. */
+  readonly hosts: readonly string[];
+  /** Where clients reach tenants, whichever replica answers; their tokens name it. Absent: where the API is served. */
+  readonly externalUrl: string | undefined;
+  /** The same for those on the platform's own network, as control planes tell. Absent: where the API is served. */
+  readonly internalUrl: string | undefined;
+  /** Networks that webhooks and APIServices may name although they are on this machine or its link. */
+  readonly outboundAllow: readonly string[];
+  readonly flow: FlowOptions;
+  /** What all control planes together may keep in memory of their stores. */
+  readonly cacheBytesMax: number;
+  readonly logging: LoggingOptions;
+  readonly services: ServiceOptions;
+}
+
+const groups: readonly HelpGroup[] = [
+  {
+    title: 'Basics',
+    rows: [
+      ['--data-dir DIR', 'where everything is kept (default: .data)'],
+      ['--config FILE', 'YAML with any of these flags, without their dashes: what is typed wins'],
+      ['--kubeconfig FILE', "where the administrator's kubeconfig is written (default: DIR/admin.kubeconfig)"],
+      ['--version', 'print the version and the Kubernetes release that is served'],
+      ['-h, --help', 'print this'],
+    ],
+  },
+  {
+    title: 'Serving',
+    rows: [
+      ['--listen HOST:PORT', 'where the API is served, over TLS (default: 127.0.0.1:6443; port 0: any)'],
+      ['--port N', 'the port of --listen'],
+      ['--advertise-address IP', 'what the endpoints of the kubernetes service say (default: where the API is served)'],
+      ['--host NAME', 'one more name or address of this server, for its certificate; may be repeated'],
+      ['--external-url URL', 'where tenants are reached, the same for all replicas (default: where the API is served)'],
+      ['--internal-url URL', 'where the platform itself reaches them (default: where the API is served)'],
+      ...servingHelp,
+    ],
+  },
+  storeHelp,
+  serviceHelp,
+  authenticationHelp,
+  authorizationHelp,
+  {
+    title: 'Admission',
+    rows: [
+      ['--enable-admission-plugins NAMES', 'plugins that are off unless they are named, separated by commas'],
+      ['--disable-admission-plugins NAMES', 'plugins that are on unless they are named, separated by commas'],
+    ],
+  },
+  auditHelp,
+  {
+    title: 'Encryption at rest',
+    rows: [
+      [
+        '--encryption-provider-config FILE',
+        "kube-apiserver's EncryptionConfiguration; without it, the embedded store has DIR/pki/encryption.yaml, made at the first start, and others encrypt nothing",
+      ],
+    ],
+  },
+  {
+    title: 'Outbound',
+    rows: [
+      [
+        '--outbound-allow-cidr CIDR',
+        'let webhooks and APIServices reach loopback, link-local and metadata addresses of this network; may be repeated',
+      ],
+    ],
+  },
+  flowHelp,
+  memoryHelp,
+  loggingHelp,
+  {
+    title: 'Environment',
+    rows: [
+      ...loggingEnvironmentHelp,
+      ['OTEL_EXPORTER_OTLP_ENDPOINT', 'a collector of OpenTelemetry that is sent traces (default: none are made)'],
+    ],
+  },
+];
+
+export const help = helpText(
+  [
+    'Starts Hangar, a home for Kubernetes control planes: API server, store, operator and controllers',
+    'in one process.\n\nUsage: hangar up [options]',
+  ].join('\n'),
+  groups,
+);
+
+/** Throws a UsageError, which names what is wrong. */
+export function readOptions(
+  args: readonly string[],
+  environment: Environment = {},
+): PlatformOptions | 'help' | 'version' {
+  const typed = parseFlags(flags, args);
+  if (typed['help']) return 'help';
+  if (typed['version']) return 'version';
+  const file = typed['config'] as string | undefined;
+  const configured = file === undefined ? {} : readConfigFile(file, { flags, groups: flagGroups });
+  return optionsOf(layered(flags, configured, loggingOf(environment), typed));
+}
+
+function optionsOf(values: FlagValues<typeof flags>): PlatformOptions {
+  const dataDirectory = resolve(values['data-dir']);
+  const store = storeOptions(values);
+  return {
+    dataDirectory,
+    ...listenAddress(values.listen, values.port),
+    kubeconfig: resolve(values.kubeconfig ?? join(dataDirectory, 'admin.kubeconfig')),
+    store,
+    tokenFile: values['token-file'],
+    serving: servingOptions(values),
+    authentication: authenticationOptions(values),
+    authorization: authorizationSource(values),
+    advertiseAddress: values['advertise-address'],
+    audit: auditOptions(values),
+    encryptionConfig: values['encryption-provider-config'],
+    admission: plugins(values['enable-admission-plugins'], values['disable-admission-plugins']),
+    ...reachedAt(values),
+    outboundAllow: networks(values['outbound-allow-cidr'] ?? []),
+    flow: flowOptions(values),
+    cacheBytesMax: cacheBytes(values),
+    logging: loggingOptions(values),
+    services: serviceOptions(values, store),
+  };
+}
+
+/** All that there are. */
+export const flags = {
+  'data-dir': { type: 'string', default: '.data' },
+  config: { type: 'string' },
+  listen: { type: 'string', default: '127.0.0.1:6443' },
+  port: { type: 'string' },
+  kubeconfig: { type: 'string' },
+  'advertise-address': { type: 'string' },
+  host: { type: 'string', multiple: true },
+  'external-url': { type: 'string' },
+  'internal-url': { type: 'string' },
+  'token-file': { type: 'string' },
+  ...servingFlags,
+  ...authenticationFlags,
+  ...authorizationFlags,
+  ...auditFlags,
+  ...flowFlags,
+  ...memoryFlags,
+  'outbound-allow-cidr': { type: 'string', multiple: true },
+  'encryption-provider-config': { type: 'string' },
+  'enable-admission-plugins': { type: 'string', multiple: true },
+  'disable-admission-plugins': { type: 'string', multiple: true },
+  ...storeFlags,
+  ...serviceFlags,
+  ...loggingFlags,
+  version: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+/** For documents: every flag, as help shows it. */
+export const flagGroups: readonly FlagGroup[] = describeFlags(flags, groups);
+
+type Reached = Pick<PlatformOptions, 'hosts' | 'externalUrl' | 'internalUrl'>;
+
+/** The names in the URLs are the server's, too. */
+function reachedAt(values: Pick<FlagValues<typeof flags>, 'host' | 'external-url' | 'internal-url'>): Reached {
+  const hosts = new Set(values.host);
+  const origin = (name: 'external-url' | 'internal-url'): string | undefined => {
+    const given = values[name];
+    if (given === undefined) return undefined;
+    const url = URL.parse(given);
+    if (url?.protocol !== 'https:' || url.href !== `${url.origin}/`) {
+      throw new UsageError(`--${name}: "${given}" is not https://HOST or https://HOST:PORT`);
+    }
+    hosts.add(url.hostname.replaceAll(/[[\]]/g, ''));
+    return url.origin;
+  };
+  const [externalUrl, internalUrl] = [origin('external-url'), origin('internal-url')];
+  return { hosts: [...hosts], externalUrl, internalUrl };
+}
+
+/** `instead`: a port in place of the address's. */
+function listenAddress(text: string, instead: string | undefined): { host: string; port: number } {
+  const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d{1,5})$/.exec(text);
+  const port = Number(instead ?? match?.[3]);
+  if (instead !== undefined && (!/^\d{1,5}$/.test(instead) || port > 65_535)) {
+    throw new UsageError(`--port: "${instead}" is no port`);
+  }
+  if (!match || Number(match[3]) > 65_535) throw new UsageError(`--listen: "${text}" is not HOST:PORT`);
+  return { host: match[1] ?? (match[2] || '0.0.0.0'), port };
+}
+
+/** A name that no plugin has is told, with those that there are. */
+function plugins(enabled: readonly string[] = [], disabled: readonly string[] = []): PluginChoice {
+  const names = (lists: readonly string[]): string[] => lists.flatMap((list) => list.split(',').filter(Boolean));
+  const choice = { enabled: names(enabled), disabled: names(disabled) };
+  try {
+    checkPluginChoice(choice);
+  } catch (error) {
+    throw new UsageError((error as Error).message, { cause: error });
+  }
+  return choice;
+}
+
+function networks(all: readonly string[]): readonly string[] {
+  for (const text of all) {
+    try {
+      parseCidr(text);
+    } catch (error) {
+      throw new UsageError(`--outbound-allow-cidr: ${(error as Error).message}`, { cause: error });
+    }
+  }
+  return all;
+}

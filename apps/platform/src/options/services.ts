@@ -1,0 +1,46 @@
+/** What runs beside the API server: the operator of control planes, the controllers of all of them, a first control plane. */
+
+import type { HelpGroup } from './help.ts';
+import type { StoreOptions } from './store.ts';
+import { UsageError } from './usage-error.ts';
+
+export interface ServiceOptions {
+  /** The API server alone. */
+  readonly isBare: boolean;
+  /** A first control plane, where there is nothing yet. */
+  readonly makesDemo: boolean;
+  /** Of several servers on one store, one runs the operator and the controllers. */
+  readonly electsLeader: boolean;
+}
+
+export const serviceFlags = {
+  bare: { type: 'boolean' },
+  'no-demo': { type: 'boolean' },
+  'leader-elect': { type: 'boolean' },
+} as const;
+
+export const serviceHelp: HelpGroup = {
+  title: 'Control planes',
+  rows: [
+    ['--bare', 'the API server alone, without the operator of control planes, the controllers and demo'],
+    ['--no-demo', 'do not make the control plane "demo" at the first start'],
+    [
+      '--leader-elect',
+      'one of several servers on one store runs the operator and the controllers; may be =false (default: with etcd)',
+    ],
+  ],
+};
+
+interface Values {
+  readonly bare?: boolean | undefined;
+  readonly 'no-demo'?: boolean | undefined;
+  readonly 'leader-elect'?: boolean | undefined;
+}
+
+export function serviceOptions(values: Values, { type }: StoreOptions): ServiceOptions {
+  const isBare = values.bare ?? false;
+  const electsLeader = values['leader-elect'] ?? type === 'etcd';
+  if (isBare && values['leader-elect']) throw new UsageError('--leader-elect has nobody to elect with --bare');
+  // A store that others serve is nobody's first.
+  return { isBare, makesDemo: !isBare && !values['no-demo'] && type !== 'etcd', electsLeader: !isBare && electsLeader };
+}

@@ -1,0 +1,110 @@
+/** Those parts of the command line that say where objects are kept. Flags of etcd as kube-apiserver names them. */
+
+import { parseDuration } from '@hangar/api';
+import type { HelpGroup } from './help.ts';
+import { endpointsOf, isEndpoints } from './store-url.ts';
+import { UsageError } from './usage-error.ts';
+
+export type StoreOptions = { readonly type: 'embedded' | 'memory' } | EtcdOptions;
+
+export interface EtcdOptions {
+  readonly type: 'etcd';
+  readonly endpoints: readonly string[];
+  /** For endpoints with https. */
+  readonly tls: EtcdTlsFiles | undefined;
+  /** Older history is compacted away; 0: somebody else does it. */
+  readonly compactionIntervalMs: number;
+}
+
+export interface EtcdTlsFiles {
+  /** Absent: the authorities that Node trusts. */
+  readonly ca: string | undefined;
+  /** Both or none: what is shown to etcd. */
+  readonly certificate: string | undefined;
+  readonly key: string | undefined;
+}
+
+const text = { type: 'string' } as const;
+
+export const storeFlags = {
+  store: { type: 'string', default: 'embedded' },
+  'etcd-endpoints': text,
+  'etcd-cafile': text,
+  'etcd-certfile': text,
+  'etcd-keyfile': text,
+  'etcd-compaction-interval': text,
+} as const;
+
+export const storeHelp: HelpGroup = {
+  title: 'Store',
+  rows: [
+    [
+      '--store STORE',
+      'embedded, memory, or an etcd: etcd://HOST:PORT,HOST:PORT in the clear, etcds:// or https:// over TLS; etcd alone takes --etcd-endpoints (default: embedded)',
+    ],
+    ['--etcd-endpoints URLS', 'of --store etcd, separated by commas'],
+    ['--etcd-cafile FILE', "CAs of etcd's certificates (default: those that Node trusts)"],
+    ['--etcd-certfile FILE', 'certificate that is shown to etcd'],
+    ['--etcd-keyfile FILE', 'its key'],
+    ['--etcd-compaction-interval DURATION', "how much of etcd's history is kept (default: 5m; 0: left to others)"],
+  ],
+};
+
+type Values = { readonly [Name in keyof typeof storeFlags]?: string | undefined } & { readonly store: string };
+
+export function storeOptions(values: Values): StoreOptions {
+  const { store: type, 'etcd-endpoints': endpoints } = values;
+  if (isEndpoints(type)) return etcdByUrl(type, values);
+  switch (type) {
+    case 'embedded':
+    case 'memory': {
+      const useless = Object.entries(values).find(([name, given]) => name.startsWith('etcd-') && given !== undefined);
+      if (useless) throw new UsageError(`--${useless[0]} is for --store etcd`);
+      return { type };
+    }
+    case 'etcd':
+      if (endpoints === undefined) throw new UsageError('--store etcd needs --etcd-endpoints');
+      return etcd(endpoints.split(','), values);
+    default:
+      throw new UsageError(`--store: "${type}" is none of embedded, memory, etcd, etcd://HOST:PORT, etcds://HOST:PORT`);
+  }
+}
+
+const etcd = (endpoints: readonly string[], values: Values): EtcdOptions => ({
+  type: 'etcd',
+  endpoints,
+  tls: tlsFiles(values),
+  compactionIntervalMs: milliseconds(values['etcd-compaction-interval'] ?? '5m'),
+});
+
+function etcdByUrl(text: string, values: Values): EtcdOptions {
+  if (values['etcd-endpoints'] !== undefined)
+    throw new UsageError('--store names etcd already: leave --etcd-endpoints out');
+  const endpoints = endpointsOf(text);
+  const given = etcd(endpoints, values);
+  // Who gives certificates expects that nobody listens.
+  if (given.tls && endpoints.some((one) => one.startsWith('http:'))) {
+    throw new UsageError(
+      `--store: "${text}" is in the clear, and --etcd-cafile, --etcd-certfile and --etcd-keyfile are for etcds://`,
+    );
+  }
+  return given;
+}
+
+function tlsFiles(values: Values): EtcdTlsFiles | undefined {
+  const { 'etcd-cafile': ca, 'etcd-certfile': certificate, 'etcd-keyfile': key } = values;
+  if ((certificate === undefined) !== (key === undefined)) {
+    throw new UsageError('--etcd-certfile and --etcd-keyfile need each other');
+  }
+  return ca === undefined && certificate === undefined ? undefined : { ca, certificate, key };
+}
+
+function milliseconds(compaction: string): number {
+  try {
+    const found = Number(parseDuration(compaction) / 1_000_000n);
+    if (found >= 0) return found;
+  } catch {
+    // As wrong as a negative one.
+  }
+  throw new UsageError(`--etcd-compaction-interval: "${compaction}" is no duration`);
+}

@@ -1,0 +1,86 @@
+/**
+ * The keys that all servers on one store share, as files: what `--pki-dir`, `--encryption-provider-config` and `--token-file` are
+ * given. The same names are the keys of a Secret, so that a folder and a mounted Secret are the same thing.
+ *
+ * A part is made as a whole or not at all, and never over one of which something is left: a CA whose key is lost cannot be made
+ * again, and whoever made another one by mistake would lock everybody out.
+ */
+
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { World } from '@hangar/pki';
+import { newAuthority, newTokenKey } from '../compose/authorities.ts';
+import type { AuthorityName } from '../compose/authorities.ts';
+import { writeSecret } from '../compose/credentials.ts';
+import { newEncryptionConfiguration } from '../compose/encryption-key.ts';
+import { UsageError } from '../options/usage-error.ts';
+
+export type PkiFiles = Readonly<Record<string, string>>;
+
+interface Part {
+  readonly files: readonly string[];
+  make(world: World): PkiFiles;
+}
+
+/** May read `/metrics` and health, by the default policy, and nothing else. */
+const metricsUser = { name: 'hangar-metrics', group: 'system:monitoring' };
+const tokenBytes = 32;
+
+const parts: readonly Part[] = [
+  authorityPart('ca'),
+  authorityPart('front-proxy-ca'),
+  {
+    files: ['sa.pub', 'sa.key'],
+    make() {
+      const { key, publicKey } = newTokenKey();
+      return { 'sa.pub': publicKey, 'sa.key': key };
+    },
+  },
+  {
+    files: ['encryption.yaml'],
+    make: ({ random }) => ({ 'encryption.yaml': newEncryptionConfiguration(random) }),
+  },
+  {
+    // A token and no certificate: it can be taken back, and does not end on a day that nobody remembers.
+    files: ['metrics-token', 'tokens.csv'],
+    make({ random }) {
+      const token = Buffer.from(random.bytes(tokenBytes)).toString('base64url');
+      const line = `${token},${metricsUser.name},${metricsUser.name},"${metricsUser.group}"\n`;
+      return { 'metrics-token': token, 'tokens.csv': line };
+    },
+  },
+];
+
+function authorityPart(name: AuthorityName): Part {
+  return {
+    files: [`${name}.key`, `${name}.crt`],
+    make(world) {
+      const { key, certificate } = newAuthority(name, world);
+      return { [`${name}.key`]: key, [`${name}.crt`]: certificate };
+    },
+  };
+}
+
+/** All of them, new. */
+export const newPki = (world: World): PkiFiles => Object.assign({}, ...parts.map((part) => part.make(world)));
+
+/** Makes the parts that the folder does not have, and says which files those are. */
+export async function initPki(folder: string, world: World): Promise<readonly string[]> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const present = new Set(await readdir(folder));
+  const missing = parts.filter(({ files }) => files.every((file) => !present.has(file)));
+  for (const part of parts) {
+    const lost = part.files.filter((file) => !present.has(file));
+    if (lost.length > 0 && !missing.includes(part)) {
+      const kept = part.files.filter((file) => present.has(file));
+      throw new UsageError(
+        `${folder} has ${kept.join(', ')} but not ${lost.join(', ')}: put back what is lost, or remove what is left`,
+      );
+    }
+  }
+  for (const part of missing) {
+    const made = part.make(world);
+    for (const file of part.files) await writeSecret(join(folder, file), made[file]!);
+  }
+  return missing.flatMap(({ files }) => files);
+}

@@ -1,0 +1,129 @@
+/**
+ * The first control plane, `demo`: made at the first start, so that there is something to use. Its kubeconfig is kept in a file for
+ * as long as it exists. Whoever deletes it is not given another one.
+ */
+
+import { rm } from 'node:fs/promises';
+import { find, hasCode } from '@hangar/client';
+import type { Client } from '@hangar/client';
+import { Secret } from '@hangar/client/kinds/core-v1';
+import { ControlPlane, kubeconfigSecretName, managementNamespace } from '@hangar/controlplane-operator';
+import { sleep } from '@hangar/core';
+import type { Clock, Logger } from '@hangar/core';
+import { findCondition } from '@hangar/runtime';
+import { writeSecret } from '../compose/credentials.ts';
+import type { FirstStart } from '../compose/first-start.ts';
+
+export const demoName = 'demo';
+const key = { name: demoName };
+const secretKey = { namespace: managementNamespace(demoName), name: kubeconfigSecretName(demoName) };
+/** Between looks, when a watch has ended. */
+const pauseMs = 1_000;
+
+export interface DemoOptions {
+  /** Of the management plane. */
+  readonly client: Client;
+  readonly firstStart: FirstStart;
+  /** Where control planes are: at another port than the last time, `demo` is somewhere else. */
+  readonly url: string;
+  /** Where its kubeconfig is kept. */
+  readonly file: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+type Kubeconfig = string | undefined;
+
+export class Demo {
+  readonly #options: DemoOptions;
+  #written: Kubeconfig;
+
+  constructor(options: DemoOptions) {
+    this.#options = options;
+  }
+
+  /** After the definitions are installed. False: there is none, and there should be none. */
+  async begin(signal: AbortSignal): Promise<boolean> {
+    const { client, firstStart } = this.#options;
+    if (firstStart.isPending) {
+      try {
+        await client.create(ControlPlane, { metadata: key, spec: {} }, { signal });
+      } catch (error) {
+        // By a start that was cut short after it.
+        if (!hasCode(error, 'AlreadyExists')) throw error;
+      }
+      await firstStart.done();
+      return true;
+    }
+    const known = await find(client, ControlPlane, key, { signal });
+    return known !== undefined && known.metadata.deletionTimestamp === undefined;
+  }
+
+  /** Resolves when it can be used and its kubeconfig is written; rejects with `Aborted`. False: it was deleted meanwhile. */
+  async usable(signal: AbortSignal): Promise<boolean> {
+    const { client, clock, url } = this.#options;
+    for (;;) {
+      const found = await find(client, ControlPlane, key, { signal });
+      if (!found) return false;
+      if (isReady(found, url) && (await this.#keep(signal))) return true;
+      const { resourceVersion } = found.metadata;
+      for await (const event of client.watch(ControlPlane, { ...named(demoName), resourceVersion, signal })) {
+        if (event.type === 'DELETED') return false;
+        if (event.type !== 'BOOKMARK' && isReady(event.object, url) && (await this.#keep(signal))) return true;
+      }
+      await sleep(clock, pauseMs, signal);
+    }
+  }
+
+  /** Keeps the file as the Secret is, which is renewed before it expires. Until the signal; never rejects. */
+  async follow(signal: AbortSignal): Promise<void> {
+    const { client, clock, log } = this.#options;
+    while (!signal.aborted) {
+      try {
+        const { items, resourceVersion } = await client.list(Secret, { ...secretNamed, signal });
+        await this.#write(kubeconfigIn(items[0]));
+        for await (const event of client.watch(Secret, { ...secretNamed, resourceVersion, signal })) {
+          if (event.type !== 'BOOKMARK') {
+            await this.#write(event.type === 'DELETED' ? undefined : kubeconfigIn(event.object));
+          }
+        }
+      } catch (error) {
+        if (!signal.aborted && !hasCode(error, 'Expired')) {
+          log.warn('the kubeconfig of demo could not be followed', { error: error as Error });
+        }
+      }
+      await sleep(clock, pauseMs, signal).catch(() => undefined);
+    }
+  }
+
+  async #keep(signal: AbortSignal): Promise<boolean> {
+    const text = kubeconfigIn(await find(this.#options.client, Secret, secretKey, { signal }));
+    if (text === undefined) return false;
+    await this.#write(text);
+    return true;
+  }
+
+  async #write(text: Kubeconfig): Promise<void> {
+    if (text === this.#written) return;
+    const { file } = this.#options;
+    if (text === undefined) await rm(file, { force: true });
+    else await writeSecret(file, text);
+    this.#written = text;
+  }
+}
+
+const named = (name: string) => ({ fieldSelector: { 'metadata.name': name } });
+const secretNamed = { namespace: secretKey.namespace, ...named(secretKey.name) };
+
+const kubeconfigIn = (secret: Secret | undefined): Kubeconfig => {
+  const encoded = secret?.data?.['kubeconfig'];
+  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString();
+};
+
+function isReady({ metadata, spec, status }: ControlPlane, url: string): boolean {
+  if (findCondition(status?.conditions, 'Ready')?.status !== 'True') return false;
+  if (status?.observedGeneration !== metadata.generation) return false;
+  // At this address, and not at that of an earlier start; unless somebody gave it one.
+  const isElsewhere = spec.endpointRef ?? spec.endpointPolicy ?? spec.classRef;
+  return isElsewhere !== undefined || (status?.endpoint?.startsWith(`${url}/`) ?? false);
+}

@@ -1,0 +1,52 @@
+/** The operator of control planes, in this process: its management plane and the host of its tenants are this server. */
+
+import { controlPlaneOperator, installDefinitions, pathHost } from '@hangar/controlplane-operator';
+import { systemClock, systemRandom } from '@hangar/core';
+import { insideClients } from './clients.ts';
+import { leaseNamespace } from './service-world.ts';
+import type { ServiceWorld } from './service-world.ts';
+import type { SupervisedService } from './supervise.ts';
+
+export interface OperatorServiceWorld extends ServiceWorld {
+  /** The kinds are served. Told by every run. */
+  readonly onInstalled: () => void;
+}
+
+export const operatorService = ({
+  inside,
+  log,
+  electsLeader,
+  tellMetrics,
+  onInstalled,
+}: OperatorServiceWorld): SupervisedService => ({
+  name: 'operator',
+  async run(signal, running) {
+    const clients = insideClients(inside, 'operator');
+    try {
+      // Newer ones in place of older ones, also before this server leads: the definitions are of the newest server.
+      await installDefinitions(clients.root, { signal });
+      onInstalled();
+      const host = pathHost({
+        transport: clients.transport,
+        internalUrl: inside.internalUrl,
+        externalUrl: inside.externalUrl,
+        servingCa: () => inside.servingCa(),
+      });
+      const manager = controlPlaneOperator({
+        management: clients.root,
+        host,
+        metrics: false,
+        health: false,
+        clock: systemClock,
+        random: systemRandom,
+        log,
+        ...(electsLeader ? { leaderElection: { namespace: leaseNamespace, name: 'hangar-operator' } } : {}),
+      });
+      tellMetrics(() => manager.registry.text());
+      running();
+      await manager.run(signal);
+    } finally {
+      await clients.close();
+    }
+  },
+});

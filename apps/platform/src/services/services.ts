@@ -1,0 +1,63 @@
+/**
+ * What runs beside the API server, and never takes it down: the operator of control planes, the essential controllers, and `demo`.
+ * Loaded while the store is opened: a server that runs alone has none of this in memory.
+ */
+
+import { systemClock, systemRandom } from '@hangar/core';
+import type { Logger } from '@hangar/core';
+import type { Inside } from '../compose/inside.ts';
+import { controllersService } from './controllers.ts';
+import { demoService } from './demo-service.ts';
+import { mergedExposition } from './exposition.ts';
+import { operatorService } from './operator.ts';
+import { Supervisor } from './supervise.ts';
+import type { SupervisedService } from './supervise.ts';
+
+export interface ServicesOptions {
+  readonly inside: Inside;
+  readonly log: Logger;
+  readonly electsLeader: boolean;
+  /** Where the kubeconfig of `demo` is kept. Absent: it is a control plane like any other. */
+  readonly demoFile?: string | undefined;
+}
+
+export interface Services {
+  /** True: `demo` can be used. False: there is none, or it takes too long. Never rejects. */
+  readonly hasDemo: Promise<boolean>;
+  /** What waits for `demo` first, then the operator, then the controllers, which finish what it has begun. Never rejects. */
+  stop(): Promise<void>;
+}
+
+export function startServices({ inside, log, electsLeader, demoFile }: ServicesOptions): Services {
+  const supervisor = new Supervisor({ clock: systemClock, random: systemRandom, log });
+  const texts = new Map<string, () => string>();
+  inside.addMetrics(() => mergedExposition([supervisor.text(), ...Array.from(texts.values(), (text) => text())]));
+  const worldOf = (name: string) => ({
+    inside,
+    log,
+    electsLeader,
+    tellMetrics: (text: () => string) => void texts.set(name, text),
+  });
+  const installed = Promise.withResolvers<void>();
+  const operator = operatorService({ ...worldOf('operator'), onInstalled: installed.resolve });
+  const controllers = controllersService(worldOf('controllers'));
+  const demo =
+    demoFile === undefined ? undefined : demoService({ inside, log, demoFile, installed: installed.promise });
+  for (const { name } of [operator, controllers]) {
+    inside.addCheck({ name, isAdvisory: true, check: () => supervisor.problem(name) });
+  }
+  const begin = (service: SupervisedService) => {
+    const stop = new AbortController();
+    return { stop, ended: supervisor.run(service, stop.signal) };
+  };
+  const begun = [...(demo ? [demo] : []), operator, controllers].map(begin);
+  return {
+    hasDemo: demo?.isUsable ?? Promise.resolve(false),
+    async stop() {
+      for (const { stop, ended } of begun) {
+        stop.abort(new Error('the server ends'));
+        await ended;
+      }
+    },
+  };
+}

@@ -1,0 +1,87 @@
+/**
+ * Keeps a part of the process running that must not take the rest with it: whatever it fails with is logged, and it is begun anew
+ * after a while that doubles with each failure in a row. Who ran well for a minute begins with the shortest wait again.
+ */
+
+import { asError, backOffMs, Counter, Gauge, labelText, sleep } from '@hangar/core';
+import type { Clock, Logger, Random } from '@hangar/core';
+
+export interface SupervisedService {
+  readonly name: string;
+  /** Until the signal. Made anew each time. Ending before is a failure, too. */
+  run(signal: AbortSignal, running: () => void): Promise<void>;
+}
+
+export interface SupervisorOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+const backOff = { baseMs: 500, maxMs: 30_000 };
+const wellAfterMs = 60_000;
+
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  readonly #restarts = new Counter(
+    'hangar_service_restarts_total',
+    'Parts of this process that failed and were begun anew.',
+  );
+  readonly #up = new Gauge('hangar_service_up', 'Parts of this process: 1 while one is at work.');
+  readonly #problems = new Map<string, string>();
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+  }
+
+  /** In Prometheus' format. */
+  text(): string {
+    return [this.#restarts.text(), this.#up.text()].join('\n');
+  }
+
+  /** Why it is not at work; undefined when it is, or was never begun. */
+  problem(name: string): string | undefined {
+    return this.#problems.get(name);
+  }
+
+  /** Resolves when it has ended because of the signal. Never rejects. */
+  async run({ name, run }: SupervisedService, signal: AbortSignal): Promise<void> {
+    const { clock, random, log } = this.#options;
+    this.#restarts.add(labelsOf(name), 0);
+    this.#set(name, 'it is starting');
+    for (let failures = 0; !signal.aborted;) {
+      const begunMs = clock.monotonicMs();
+      const error = await this.#once(() => run(signal, () => this.#set(name, undefined)));
+      this.#set(name, 'it is not running');
+      if (signal.aborted) {
+        if (error && !isAbort(error)) log.error('a service did not end well', { service: name, error });
+        return;
+      }
+      failures = clock.monotonicMs() - begunMs >= wellAfterMs ? 1 : failures + 1;
+      const waitMs = Math.round(backOffMs(backOff, failures, random));
+      log.error('a service failed and is begun anew', { service: name, error: error ?? new Error('it ended'), waitMs });
+      this.#restarts.add(labelsOf(name));
+      await sleep(clock, waitMs, signal).catch(() => undefined);
+    }
+  }
+
+  /** What it failed with. */
+  async #once(run: () => Promise<void>): Promise<Error | undefined> {
+    try {
+      await run();
+      return undefined;
+    } catch (error) {
+      return asError(error);
+    }
+  }
+
+  #set(name: string, problem: string | undefined): void {
+    if (problem === undefined) this.#problems.delete(name);
+    else this.#problems.set(name, problem);
+    this.#up.set(labelsOf(name), problem === undefined ? 1 : 0);
+  }
+}
+
+const labelsOf = (service: string): string => labelText({ service });
+
+const isAbort = (error: Error): boolean => (error as { code?: unknown }).code === 'Aborted';
