@@ -1,0 +1,274 @@
+/**
+ * What must hold for everything in `deploy/`, found out without Helm and without a cluster: the plain manifests are the charts with
+ * their default values. `charts.real.ts` gives other values, and asks real servers.
+ */
+
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { systemClock, systemRandom } from '@hangar/core';
+import { readOperatorOptions } from '../../apps/platform/src/operator/options.ts';
+import { readOptions } from '../../apps/platform/src/options/options.ts';
+import { newPki } from '../../apps/platform/src/pki/shared-pki.ts';
+import { definitions } from '../../operators/controlplane/src/api/definitions.generated.ts';
+import { electionRules, hostRules, operatorRules } from '../../operators/controlplane/src/rbac.ts';
+import { byTemplate } from '../../scripts/generate/manifests/plain.ts';
+import { chartProblems } from '../../scripts/generate/manifests/files.ts';
+import { objectsIn, objectsOf, podTemplates, root, version } from './testing/files.ts';
+import type { Data } from './testing/files.ts';
+import { isAsLocalAsWritten, restrictedProblems } from './testing/rules.ts';
+
+const files = await objectsIn('deploy/{manifests,examples,crds,charts/*/crds}/**/*.yaml');
+const manifests = await objectsIn('deploy/manifests/*/*.yaml');
+const all = [...manifests].filter(([path]) => !path.endsWith('kustomization.yaml')).flatMap(([, objects]) => objects);
+const find = (kind: string, name: string): Data => {
+  const found = all.find((object) => object.kind === kind && object.metadata.name === name);
+  assert.ok(found, `${kind} ${name}`);
+  return found;
+};
+const pods = podTemplates(all);
+const yamlOf = async (path: string): Promise<Data> => objectsOf(await readFile(join(root, path), 'utf8'))[0];
+
+describe('deploy', () => {
+  const folders: string[] = [];
+  after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
+
+  test('every file is YAML with whole objects, each there once', () => {
+    assert.ok(files.size > 25, `${files.size} files`);
+    for (const [path, objects] of files) {
+      assert.ok(objects.length > 0, path);
+      for (const { apiVersion, kind, metadata } of objects) {
+        assert.ok(apiVersion && kind, path);
+        if (kind !== 'Kustomization') assert.ok(metadata?.name, `${path}: ${kind}`);
+      }
+    }
+    for (const chart of ['hangar', 'hangar-operator']) {
+      const own = [...manifests].filter(([path]) => path.startsWith(`deploy/manifests/${chart}/`));
+      const names = own.flatMap(([, objects]) => objects.map(({ kind, metadata }) => `${kind} ${metadata?.name}`));
+      assert.deepEqual(names, [...new Set(names)]);
+    }
+  });
+
+  test('a kustomization names every file beside it', async () => {
+    for (const [path, [kustomization]] of manifests) {
+      if (!path.endsWith('kustomization.yaml')) continue;
+      const folder = path.slice(0, path.lastIndexOf('/') + 1);
+      const beside = [...manifests.keys()].filter((one) => one.startsWith(folder) && one !== path);
+      assert.deepEqual(kustomization.resources.toSorted(), beside.map((one) => one.slice(folder.length)).sort());
+    }
+  });
+
+  test('charts and images have the version of the package', async () => {
+    for (const chart of ['hangar', 'hangar-operator']) {
+      const { version: own, appVersion, name } = await yamlOf(`deploy/charts/${chart}/Chart.yaml`);
+      assert.deepEqual([own, appVersion, name], [version, version, chart]);
+    }
+    for (const { of, spec } of pods) assert.deepEqual(imagesOf(spec), [`hangar:${version}`], of);
+  });
+
+  test('definitions of the chart, of deploy/crds and of the operator are the same', async () => {
+    assert.deepEqual(await chartProblems(), []);
+    const asText = (objects: readonly unknown[]): string[] => objects.map((one) => JSON.stringify(one)).sort();
+    const plain = all.filter(({ kind }) => kind === 'CustomResourceDefinition');
+    assert.deepEqual(asText(plain), asText(definitions));
+  });
+
+  test('roles are what the source of the operator says', async () => {
+    assert.deepEqual(find('ClusterRole', 'hangar-operator').rules, operatorRules);
+    assert.deepEqual(find('Role', 'hangar-operator').rules, electionRules);
+    const [role, binding] = files.get('deploy/manifests/tenants-rights.yaml')!;
+    assert.deepEqual(role.rules, hostRules);
+    assert.deepEqual(binding.subjects, [
+      { apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'hangar-operator' },
+    ]);
+    // Nothing else has rights, but for the Job that makes keys, which can read none.
+    const roles = all.filter(({ kind }) => kind.endsWith('Role')).map(({ metadata }) => metadata.name);
+    assert.deepEqual([...new Set(roles)].sort(), ['hangar-operator', 'hangar-pki']);
+    assert.deepEqual(find('Role', 'hangar-pki').rules, [
+      { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
+    ]);
+    for (const binding of all.filter(({ kind }) => kind.endsWith('RoleBinding'))) {
+      const [{ name }] = binding.subjects;
+      assert.ok(find('ServiceAccount', name));
+      assert.ok(find(binding.roleRef.kind, binding.roleRef.name));
+    }
+  });
+
+  test('every pod meets the restricted standard, has limits, and no token that it does not need', () => {
+    assert.equal(pods.length, 3);
+    for (const { of, spec } of pods) {
+      assert.deepEqual(restrictedProblems(spec), [], of);
+      for (const { resources, securityContext } of spec.containers) {
+        assert.ok(resources.requests.cpu && resources.requests.memory && resources.limits.memory, of);
+        assert.equal(securityContext.readOnlyRootFilesystem, true, of);
+      }
+      assert.equal(spec.enableServiceLinks, false, of);
+      const usesTheCluster = spec.containers[0].args[0] !== 'up';
+      assert.equal(spec.automountServiceAccountToken, usesTheCluster, of);
+    }
+    for (const { metadata } of all.filter(({ kind }) => kind === 'Namespace')) {
+      assert.equal(metadata.labels['pod-security.kubernetes.io/enforce'], 'restricted');
+    }
+  });
+
+  test('the servers are told flags that exist, and files that are mounted', async () => {
+    const { data } = find('ConfigMap', 'hangar');
+    const folder = await mkdtemp(join(tmpdir(), 'hangar-deploy-'));
+    folders.push(folder);
+    const config = join(folder, 'hangar.yaml');
+    await writeFile(config, data['hangar.yaml']);
+    const options = readOptions([`--config=${config}`]);
+    assert.ok(typeof options === 'object');
+    assert.equal(options.store.type, 'etcd');
+    assert.equal(options.services.electsLeader, true);
+    assert.equal(options.services.makesDemo, false);
+    assert.deepEqual([options.host, options.port], ['0.0.0.0', 6443]);
+    const { spec } = find('Deployment', 'hangar').spec.template;
+    const [container] = spec.containers;
+    assert.deepEqual(container.args, ['up', '--config=/etc/hangar/config/hangar.yaml']);
+    const named = data['hangar.yaml'].match(/\/(etc|var)\/\S+/g);
+    assert.ok(named.length >= 6);
+    for (const file of named) assert.ok(mountOf(container, file), `${file} is not mounted`);
+    for (const { mountPath, readOnly } of container.volumeMounts) {
+      assert.equal(readOnly ?? false, mountPath !== '/var/lib/hangar', mountPath);
+    }
+    // What is read from the Secret is what `hangar pki` makes.
+    const made = Object.keys(newPki({ clock: systemClock, random: systemRandom }));
+    for (const file of named.filter((one: string) => one.startsWith('/etc/hangar/pki/'))) {
+      assert.ok(made.includes(file.slice('/etc/hangar/pki/'.length)), file);
+    }
+    // Keys are for the group alone: 0440.
+    for (const { secret } of spec.volumes) if (secret) assert.equal(secret.defaultMode, 0o440);
+  });
+
+  test('the operator is told flags that exist', () => {
+    const [container] = find('Deployment', 'hangar-operator').spec.template.spec.containers;
+    const [command, ...args] = container.args;
+    assert.equal(command, 'operator');
+    const options = readOperatorOptions(args);
+    assert.ok(typeof options === 'object');
+    assert.equal(options.electsLeader, true);
+    assert.equal(options.leaseNamespace, 'hangar-system');
+    assert.ok(mountOf(container, options.tenantsKubeconfig!));
+    assert.deepEqual(options.metrics, { host: '0.0.0.0', port: container.ports[0].containerPort });
+  });
+
+  test('probes ask what is served, and a server is drained before it ends', () => {
+    for (const { spec } of pods.filter(({ of }) => of.startsWith('Deployment'))) {
+      const [container] = spec.containers;
+      const ports = new Set(container.ports.map(({ name }: Data) => name));
+      for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
+        if (container[probe] === undefined) continue;
+        const { path, port } = container[probe].httpGet;
+        assert.equal(path, probe === 'readinessProbe' ? '/readyz' : '/livez');
+        assert.ok(ports.has(port));
+      }
+      assert.ok(container.livenessProbe && container.readinessProbe);
+    }
+    const { spec } = find('Deployment', 'hangar').spec.template;
+    const drainSeconds = spec.containers[0].lifecycle.preStop.sleep.seconds;
+    // The server itself gives requests under way 30 seconds.
+    assert.ok(spec.terminationGracePeriodSeconds >= drainSeconds + 30);
+  });
+
+  test('selectors find their pods, and no others of the release', () => {
+    const labelsOf = (kind: string, name: string): Data => find(kind, name).spec.template.metadata.labels;
+    const servers = labelsOf('Deployment', 'hangar');
+    for (const [kind, name] of [
+      ['Service', 'hangar'],
+      ['PodDisruptionBudget', 'hangar'],
+      ['NetworkPolicy', 'hangar'],
+      ['Deployment', 'hangar'],
+    ] as const) {
+      const { selector, podSelector } = find(kind, name).spec;
+      const wanted = podSelector?.matchLabels ?? selector.matchLabels ?? selector;
+      assert.ok(matches(wanted, servers), `${kind} ${name}`);
+      const job = all.find((object) => object.kind === 'Job');
+      assert.ok(!matches(wanted, job.spec.template.metadata.labels));
+      assert.ok(!matches(wanted, labelsOf('Deployment', 'hangar-operator')));
+    }
+  });
+
+  test('the names under which the Service is reached are in the certificate', async () => {
+    const config = objectsOf(find('ConfigMap', 'hangar').data['hangar.yaml'])[0];
+    const service = find('Service', 'hangar');
+    const { name, namespace } = service.metadata;
+    for (const suffix of ['', `.${namespace}`, `.${namespace}.svc`, `.${namespace}.svc.cluster.local`]) {
+      assert.ok(config.host.includes(`${name}${suffix}`));
+    }
+    for (const url of ['internal-url', 'external-url']) assert.equal(config[url], `https://${name}.${namespace}.svc`);
+    assert.equal(service.spec.ports[0].port, 443);
+  });
+
+  test('examples name each other, and an addon is manifests', () => {
+    const examples = [...files]
+      .filter(([path]) => path.startsWith('deploy/examples/'))
+      .flatMap(([, objects]) => objects);
+    const has = (kind: string, name: string): boolean =>
+      examples.some((object) => object.kind === kind && object.metadata.name === name);
+    for (const { kind, spec } of examples) {
+      if (kind !== 'ControlPlane') continue;
+      assert.ok(has('ControlPlaneClass', spec.classRef.name));
+      if (spec.endpointRef) assert.ok(has('ControlPlaneEndpoint', spec.endpointRef.name));
+    }
+    const addon = examples.find(({ kind }) => kind === 'ConfigMap');
+    assert.equal(addon.metadata.namespace, 'kplane-system');
+    for (const text of Object.values<string>(addon.data)) {
+      for (const object of objectsOf(text)) assert.ok(object.apiVersion && object.kind && object.metadata.name);
+    }
+  });
+
+  test('the guide names files that exist, and charts that it can install', async () => {
+    const guide = await readFile(join(root, 'deploy/README.md'), 'utf8');
+    const links = [...guide.matchAll(/\]\(([^)#]+)\)/g)].map(([, path]) => join('deploy', path!));
+    const commands = [...guide.matchAll(/(?<!\/)\bdeploy\/[\w./-]*\w/g)].map(([path]) => path);
+    assert.ok(links.length > 10 && commands.length > 5);
+    for (const path of [...links, ...commands]) assert.ok(existsSync(join(root, path)), path);
+    assert.match(guide, new RegExp(`--tag hangar:${version} `));
+  });
+
+  test('nothing names a registry or a machine', () => {
+    for (const [path, objects] of files) assert.ok(isAsLocalAsWritten(JSON.stringify(objects)), path);
+  });
+});
+
+test('marks of a Helm release do not get into plain manifests, and annotations of others do', () => {
+  const rendered = `---
+# Source: chart/templates/a.yaml
+metadata:
+  name: a
+  labels:
+    helm.sh/chart: a-1
+    app.kubernetes.io/managed-by: Helm
+  annotations:
+    helm.sh/hook: pre-install
+spec: {}
+---
+# Source: chart/templates/b.yaml
+metadata:
+  annotations:
+    helm.sh/hook: pre-install
+    mine: kept
+---
+# Source: chart/templates/a.yaml
+metadata: { name: second }
+`;
+  assert.deepEqual(
+    byTemplate(rendered),
+    new Map([
+      ['a.yaml', 'metadata:\n  name: a\nspec: {}\n---\nmetadata: { name: second }\n'],
+      ['b.yaml', 'metadata:\n  annotations:\n    mine: kept\n'],
+    ]),
+  );
+});
+
+const imagesOf = (spec: Data): string[] => spec.containers.map(({ image }: Data) => image);
+
+const mountOf = ({ volumeMounts }: Data, file: string): Data =>
+  volumeMounts.find(({ mountPath }: Data) => file === mountPath || file.startsWith(`${mountPath}/`));
+
+const matches = (wanted: Data, labels: Data): boolean =>
+  Object.entries(wanted).every(([name, value]) => labels[name] === value);
