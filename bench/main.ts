@@ -21,6 +21,14 @@ const benches: Record<string, { what: string; run: () => Promise<{ run(options: 
     what: 'operators: client, reconciles, a thousand clusters in one process, clusters shared by several',
     run: () => import('./runtime/main.ts'),
   },
+  controlplanes: {
+    what: 'ControlPlanes through the whole platform: one, five hundred at once, and what they cost when nobody uses them',
+    run: () => import('./controlplanes/main.ts'),
+  },
+  controllers: {
+    what: 'the essential controllers beside kube-controller-manager: namespaces, garbage, accounts; ten thousand idle tenants',
+    run: () => import('./controllers/main.ts'),
+  },
 };
 
 const [name = '', ...options] = process.argv.slice(2);

@@ -10,10 +10,21 @@ import { relative } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 
-const suites: Record<string, { pattern: string; concurrency: number; timeoutMs: number }> = {
-  unit: { pattern: '*.test.ts', concurrency: availableParallelism(), timeoutMs: 5 * 60_000 },
-  // Real programs compete for the machine, and some tests measure time: one file after the other.
-  real: { pattern: '*.real.ts', concurrency: 1, timeoutMs: 20 * 60_000 },
+interface Suite {
+  readonly pattern: string;
+  readonly timeoutMs: number;
+  /** Files that do not mind each other; all others come last, one after the other. */
+  readonly together: RegExp;
+}
+
+const suites: Record<string, Suite> = {
+  unit: { pattern: '*.test.ts', timeoutMs: 5 * 60_000, together: /./ },
+  // Real programs compete for the machine, and some tests measure time. Those that only compare answers can share it.
+  real: {
+    pattern: '*.real.ts',
+    timeoutMs: 20 * 60_000,
+    together: /^(packages\/(api|server)|tests\/(conformance|examples|tenancy|isolation|deploy))\//,
+  },
 };
 
 const [name = '', ...only] = process.argv.slice(2);
@@ -35,34 +46,42 @@ if (files.length === 0) {
 
 const counts = { passed: 0, failed: 0 };
 const startedMs = performance.now();
-const stream = run({
-  files: files.map((file) => root + file),
-  concurrency: suite.concurrency,
-  timeout: suite.timeoutMs,
-});
-stream.on('test:summary', (summary) => {
-  if (summary.file !== undefined) {
-    const seconds = (summary.duration_ms / 1000).toFixed(1);
-    const { passed, tests } = summary.counts;
-    console.log(`${summary.success ? '✔' : '✖'} ${relative(root, summary.file)}  ${passed}/${tests}  ${seconds} s`);
-    return;
-  }
-  counts.passed = summary.counts.passed;
-  counts.failed = summary.counts.tests - summary.counts.passed;
-  if (!summary.success && counts.failed === 0) counts.failed = 1;
-});
-// What real tests print is their progress and their figures.
-if (name === 'real') stream.on('test:stdout', ({ message }) => process.stdout.write(`  ${message}`));
-// Details only of what failed: `spec` prints every test, which nobody reads in a log of thousands.
-const report = stream.compose(spec);
-let details = '';
-report.on('data', (text: Buffer) => (details += text.toString()));
-await new Promise((resolve) => report.on('end', resolve));
+const together = files.filter((file) => suite.together.test(file));
+await pass(together, availableParallelism());
+await pass(
+  files.filter((file) => !together.includes(file)),
+  1,
+);
 
-if (counts.failed > 0) console.log(details.slice(details.lastIndexOf('failing tests:') - 40));
 console.log(`${name}: ${files.length} files in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
 console.log(`${counts.passed} passed, ${counts.failed} failed`);
 if (process.env['HANGAR_TEST_COUNTS']) {
   appendFileSync(process.env['HANGAR_TEST_COUNTS'], `${counts.passed} ${counts.failed}\n`);
 }
 process.exitCode = counts.failed > 0 ? 1 : 0;
+
+async function pass(some: readonly string[], concurrency: number): Promise<void> {
+  if (some.length === 0) return;
+  const stream = run({ files: some.map((file) => root + file), concurrency, timeout: suite!.timeoutMs });
+  let failed = 0;
+  stream.on('test:summary', (summary) => {
+    if (summary.file !== undefined) {
+      const seconds = (summary.duration_ms / 1000).toFixed(1);
+      const { passed, tests } = summary.counts;
+      console.log(`${summary.success ? '✔' : '✖'} ${relative(root, summary.file)}  ${passed}/${tests}  ${seconds} s`);
+      return;
+    }
+    failed = summary.counts.tests - summary.counts.passed;
+    if (!summary.success && failed === 0) failed = 1;
+    counts.passed += summary.counts.passed;
+    counts.failed += failed;
+  });
+  // What real tests print is their progress and their figures.
+  if (name === 'real') stream.on('test:stdout', ({ message }) => process.stdout.write(`  ${message}`));
+  // Details only of what failed: `spec` prints every test, which nobody reads in a log of thousands.
+  const report = stream.compose(spec);
+  let details = '';
+  report.on('data', (text: Buffer) => (details += text.toString()));
+  await new Promise((resolve) => report.on('end', resolve));
+  if (failed > 0) console.log(details.slice(details.lastIndexOf('failing tests:') - 40));
+}

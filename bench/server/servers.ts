@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { etcdArguments, etcdUrl, kubernetesArguments, writeCredentials } from '@hangar/api/testing';
-import { freePorts } from '../../tests/conformance/servers/processes.ts';
+import { freePorts } from '../../tools/free-ports.ts';
 import { tool } from '../../tools/tool.ts';
 import { Connection } from './connection.ts';
 
@@ -112,18 +112,22 @@ export interface HangarOptions {
   /** More files of its folder, and what is said of them on the command line. */
   readonly files?: Readonly<Record<string, string>>;
   readonly flags?: (folder: string) => readonly string[];
+  /** With controllers and operator. Absent: the API server alone, as of the one that it is compared with. */
+  readonly isWhole?: boolean;
 }
 
 export async function startHangar(store: 'embedded' | 'etcd', options: HangarOptions = {}): Promise<Server> {
   return started(`hangar-${store}`, async (all) => {
     const [port] = await freePorts(1);
     const token = randomUUID();
-    const { user = 'admin,,system:masters', files = {}, flags = () => [] } = options;
+    const { user = 'admin,,system:masters', files = {}, flags = () => [], isWhole = false } = options;
     await writeFile(join(all.folder, 'tokens.csv'), `${token},${user}\n${adminToken},admin,,system:masters\n`);
     for (const [name, text] of Object.entries(files)) await writeFile(join(all.folder, name), text);
     const etcd = store === 'etcd' ? [`--etcd-endpoints=${await runEtcd(all)}`] : [];
     all.run(process.execPath, [
       hangar,
+      'up',
+      isWhole ? '--no-demo' : '--bare',
       `--data-dir=${all.folder}/data`,
       `--listen=127.0.0.1:${port}`,
       `--token-file=${all.folder}/tokens.csv`,

@@ -1,4 +1,4 @@
-/** The product as it is run: `bin/hangar.js` with the embedded store, in a process of its own, in a folder that outlives it. */
+/** The API server as it is run: `bin/hangar.js up --bare` with the embedded store, in a process of its own, in a folder that outlives it. */
 
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePorts } from '../../tests/conformance/servers/processes.ts';
+import { freePorts } from '../../tools/free-ports.ts';
 import { Connection } from '../server/connection.ts';
 
 const program = fileURLToPath(new URL('../../bin/hangar.js', import.meta.url));
@@ -63,8 +63,8 @@ export class Hangar {
     return join(this.#folder, name);
   }
 
-  /** From the start of the process to the first `ok` of /readyz, in milliseconds. */
-  async start(): Promise<number> {
+  /** From the start of the process to the first `ok` of /readyz, in milliseconds. `isWhole`: with controllers and operator. */
+  async start({ isWhole = false } = {}): Promise<number> {
     const output = await open(this.file('output.txt'), 'a');
     const begun = performance.now();
     this.#child = spawn(
@@ -72,6 +72,8 @@ export class Hangar {
       [
         ...this.#nodeFlags,
         program,
+        'up',
+        isWhole ? '--no-demo' : '--bare',
         `--data-dir=${this.dataFolder}`,
         `--listen=127.0.0.1:${this.#port}`,
         `--token-file=${this.file('tokens.csv')}`,

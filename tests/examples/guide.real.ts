@@ -15,7 +15,7 @@ import { run } from '../../tools/run.ts';
 import { tool } from '../../tools/tool.ts';
 import { startHangar } from '../conformance/servers/index.ts';
 import type { ControlPlane } from '../conformance/servers/index.ts';
-import { freePorts } from '../conformance/servers/processes.ts';
+import { freePorts } from '../../tools/free-ports.ts';
 import { normalised, readDocument, root } from './testing/documents.ts';
 import { Shell } from './testing/shell.ts';
 

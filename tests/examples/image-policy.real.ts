@@ -13,7 +13,7 @@ import { parseYamlDocuments } from '@hangar/api/yaml';
 import { Pod } from '@hangar/client/kinds/core-v1';
 import { testAuthority } from '@hangar/testkit';
 import type { TestPair } from '@hangar/testkit';
-import { freePorts } from '../conformance/servers/processes.ts';
+import { freePorts } from '../../tools/free-ports.ts';
 import { eventually } from './testing/eventually.ts';
 import { Example, exampleFolder } from './testing/example.ts';
 import { assertExactRights, Side, sideNames } from './testing/sides.ts';

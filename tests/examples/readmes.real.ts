@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { tool } from '../../tools/tool.ts';
 import { startHangar } from '../conformance/servers/index.ts';
-import { freePorts } from '../conformance/servers/processes.ts';
+import { freePorts } from '../../tools/free-ports.ts';
 import { normalised, readDocument, root } from './testing/documents.ts';
 import { Shell } from './testing/shell.ts';
 

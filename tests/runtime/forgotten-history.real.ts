@@ -4,7 +4,8 @@ import { after, before, describe, test } from 'node:test';
 import { careless, etcdArguments, etcdUrl } from '@hangar/api/testing';
 import { tool } from '../../tools/tool.ts';
 import { startHangar, startReal } from '../conformance/servers/index.ts';
-import { freePorts, Processes } from '../conformance/servers/processes.ts';
+import { freePorts } from '../../tools/free-ports.ts';
+import { Processes } from '../conformance/servers/processes.ts';
 import { forgetting } from './cases/forgetting.ts';
 import { Ground } from './testing/ground.ts';
 

@@ -37,6 +37,9 @@ describe('a kube-controller-manager for each of three tenants', () => {
       const kubeconfig = join(folder, 'kubeconfig');
       started.run(process.execPath, [
         program,
+        'up',
+        // Real controller managers do the work of Hangar's own.
+        '--bare',
         `--data-dir=${folder}/data`,
         '--listen=127.0.0.1:0',
         `--kubeconfig=${kubeconfig}`,

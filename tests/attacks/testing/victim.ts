@@ -17,9 +17,9 @@ import { join } from 'node:path';
 import { Logger, systemClock, systemRandom } from '@hangar/core';
 import { issueCertificate } from '@hangar/pki';
 import type { KeyPair } from '@hangar/pki';
-import { readOptions } from '../../../apps/platform/src/options.ts';
-import { start } from '../../../apps/platform/src/start.ts';
-import type { Running } from '../../../apps/platform/src/start.ts';
+import { readOptions } from '../../../apps/platform/src/options/options.ts';
+import { start } from '../../../apps/platform/src/compose/start.ts';
+import type { Running } from '../../../apps/platform/src/compose/start.ts';
 import { Client } from './client.ts';
 import type { Data, Identity } from './client.ts';
 
@@ -71,6 +71,7 @@ export class Victim implements AsyncDisposable {
       const tokens = join(folder, 'tokens.csv');
       writeFileSync(tokens, `${tenantToken},tenant,t-uid,\n${nobodyToken},nobody,n-uid,\n`, { mode: 0o600 });
       const options = readOptions([
+        '--bare',
         `--data-dir=${folder}/data`,
         '--listen=127.0.0.1:0',
         `--token-file=${tokens}`,

@@ -19,7 +19,8 @@ import { describeControlPlane, isReady } from '../servers/control-plane.ts';
 import type { ControlPlane } from '../servers/index.ts';
 import { isInTenant, makeTenant, tenantKeyFiles, tenantKubeconfig, tenantName } from '../servers/place.ts';
 import type { TenantAccess } from '../servers/place.ts';
-import { freePorts, Processes } from '../servers/processes.ts';
+import { freePorts } from '../../../tools/free-ports.ts';
+import { Processes } from '../servers/processes.ts';
 import { ComponentLog } from './component-log.ts';
 
 export type ComponentName = 'kube-controller-manager' | 'kube-scheduler';
@@ -59,6 +60,9 @@ export async function startCluster({ components, serverArguments = [] }: Cluster
         process.execPath,
         [
           program,
+          'up',
+          // Kubernetes' own components do the work of Hangar's.
+          '--bare',
           `--data-dir=${folder}/data`,
           `--listen=127.0.0.1:${port}`,
           `--kubeconfig=${kubeconfig}`,

@@ -21,7 +21,8 @@ import type { Api, KubeObject } from '../components/api.ts';
 import { startCluster } from '../components/cluster.ts';
 import type { Cluster } from '../components/cluster.ts';
 import { readKubeconfig } from '../servers/index.ts';
-import { freePorts, Processes } from '../servers/processes.ts';
+import { freePorts } from '../../../tools/free-ports.ts';
+import { Processes } from '../servers/processes.ts';
 
 const manifest = (name: string): string => fileURLToPath(new URL(`manifests/${name}.yaml`, import.meta.url));
 const websites = '/apis/operator.example.com/v1/namespaces/default/websites';

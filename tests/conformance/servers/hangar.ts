@@ -17,6 +17,9 @@ export function startHangar(extraArguments: readonly string[] = []): Promise<Res
     const run = (port: number | string): ChildProcess =>
       processes.run(process.execPath, [
         program,
+        'up',
+        // The API server alone, as the one that it is compared with.
+        '--bare',
         `--data-dir=${processes.folder}/data`,
         `--listen=127.0.0.1:${port}`,
         `--kubeconfig=${kubeconfig}`,

@@ -7,7 +7,8 @@ import { careless, etcdArguments, etcdUrl, kubernetesArguments, writeCredentials
 import { tool } from '../../../tools/tool.ts';
 import { describeControlPlane, isReady } from './control-plane.ts';
 import type { RestartableControlPlane } from './control-plane.ts';
-import { freePorts, Processes } from './processes.ts';
+import { freePorts } from '../../../tools/free-ports.ts';
+import { Processes } from './processes.ts';
 
 /** Who the kubeconfig's credentials are; only `auth whoami` and the like show it. */
 export interface RealOptions {

@@ -4,7 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readFile } from 'node:fs/promises';
 import { tool } from '../../../tools/tool.ts';
-import { freePorts, Processes } from '../../conformance/servers/processes.ts';
+import { freePorts } from '../../../tools/free-ports.ts';
+import { Processes } from '../../conformance/servers/processes.ts';
 import type { Access, Data } from './access.ts';
 
 export interface DedicatedOptions {

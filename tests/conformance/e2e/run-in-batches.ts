@@ -1,0 +1,71 @@
+/** Specs against one control plane: several processes of the test program at a time, then those specs that must be alone. */
+
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { batchesOf, timeoutSecondsOf } from './batches.ts';
+import type { Outcome } from './report.ts';
+import { runSpecs } from './run-specs.ts';
+import type { Spec } from './specs.ts';
+
+export interface RunInBatchesOptions {
+  readonly specs: readonly Spec[];
+  readonly kubeconfig: string;
+  /** For what the programs leave behind; a folder in it for each batch. */
+  readonly folder: string;
+  readonly processesMax: number;
+  /** Of work for one process. Absent: as of the whole suite. */
+  readonly batchSeconds?: number;
+  /** Told of each spec as soon as its batch has ended. */
+  readonly onOutcome: (outcome: Outcome) => void;
+}
+
+/** One outcome for each spec, in the order in which they came. */
+export async function runInBatches(options: RunInBatchesOptions): Promise<Outcome[]> {
+  const { specs, kubeconfig, processesMax, batchSeconds, onOutcome } = options;
+  const outcomes: Outcome[] = [];
+  let folders = 0;
+  const runBatch = async (batch: readonly Spec[]): Promise<Spec[]> => {
+    const folder = join(options.folder, `batch-${folders++}`);
+    await mkdir(folder);
+    const timeoutMs = timeoutSecondsOf(batch) * 1000;
+    const found = await runSpecs({ kubeconfig, specs: batch, folder, timeoutMs });
+    // Those behind one that hung did not get their turn; unless nothing of the batch did.
+    const isEnded = found.every((one) => one.wasRun) || !found.some((one) => one.wasRun);
+    const told = found.filter((one) => one.wasRun || isEnded);
+    outcomes.push(...told);
+    told.forEach(onOutcome);
+    return isEnded ? [] : found.filter((one) => !one.wasRun).map((one) => one.spec);
+  };
+  await runAll(
+    batchesOf(
+      specs.filter((spec) => !spec.isAlone),
+      batchSeconds,
+    ),
+    processesMax,
+    runBatch,
+  );
+  await runAll(
+    batchesOf(
+      specs.filter((spec) => spec.isAlone),
+      batchSeconds,
+    ),
+    1,
+    runBatch,
+  );
+  return outcomes;
+}
+
+/** `run` gives back what must be run again. */
+async function runAll(
+  queue: Spec[][],
+  processes: number,
+  run: (batch: readonly Spec[]) => Promise<Spec[]>,
+): Promise<void> {
+  const work = async (): Promise<void> => {
+    for (let batch = queue.shift(); batch; batch = queue.shift()) {
+      const again = await run(batch);
+      if (again.length > 0) queue.push(again);
+    }
+  };
+  await Promise.all(Array.from({ length: processes }, work));
+}
