@@ -2,6 +2,7 @@
 
 import { controlPlaneOperator, installDefinitions, pathHost } from '@hangar/controlplane-operator';
 import { systemClock, systemRandom } from '@hangar/core';
+import { addonChanges } from './addon-changes.ts';
 import { insideClients } from './clients.ts';
 import { leaseNamespace } from './service-world.ts';
 import type { ServiceWorld } from './service-world.ts';
@@ -31,6 +32,7 @@ export const operatorService = ({
         internalUrl: inside.internalUrl,
         externalUrl: inside.externalUrl,
         servingCa: () => inside.servingCa(),
+        changes: (tell, ended) => addonChanges(inside.tenancy.feed(), tell, ended),
       });
       const manager = controlPlaneOperator({
         management: clients.root,

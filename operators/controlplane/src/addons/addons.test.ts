@@ -5,10 +5,14 @@ import { test } from 'node:test';
 import { defineKind, find } from '@hangar/client';
 import { ConfigMap, Namespace } from '@hangar/client/kinds/core-v1';
 import { findCondition } from '@hangar/runtime';
+import type { Cluster } from '@hangar/runtime';
+import { virtualClock } from '@hangar/testkit';
 import { ControlPlane, ControlPlaneClass, labels } from '../api/index.ts';
+import type { InsideChange } from '../host/index.ts';
 import { startTestPlatform } from '../testing/platform.ts';
 import type { TestPlatform } from '../testing/platform.ts';
 import { until, untilReady } from '../testing/until.ts';
+import { Drift } from './drift.ts';
 
 const Gadget = defineKind({ apiVersion: 'test.example/v1', kind: 'Gadget', plural: 'gadgets', isNamespaced: true });
 
@@ -196,4 +200,59 @@ test('an inventory that somebody has spoilt takes nothing away', async () => {
   await until(inside, ConfigMap, 'two', (one) => one !== undefined, 'default');
   await untilApplied(platform, (reason) => reason === 'Applied');
   assert.notEqual(await find(inside, ConfigMap, { namespace: 'default', name: 'one' }), undefined);
+});
+
+test('what somebody inside changes or deletes is put right at once, and only then is the control plane entered', async () => {
+  await using platform = await startTestPlatform();
+  platform.start();
+  await withAddons(platform, { web: configMap('one'), more: configMap('two') });
+  await untilApplied(platform, (reason) => reason === 'Applied');
+  const inside = platform.inside('demo');
+  await inside.patch(
+    ConfigMap,
+    { namespace: 'default', name: 'one' },
+    { type: 'merge', body: { data: { text: 'b' } } },
+  );
+  await until(inside, ConfigMap, 'one', (one) => one?.data?.['text'] === 'a', 'default');
+  // Our own writes come back as changes, too: they are no reason to go in.
+  await platform.quiet();
+  platform.forget();
+  await inside.create(ConfigMap, { metadata: { namespace: 'default', name: 'another' } });
+  await platform.quiet();
+  assert.deepEqual(platform.requests, []);
+});
+
+test('what is changed again and again is put right, but not again and again', async () => {
+  const clock = virtualClock();
+  const changed = new Map<string, (change: InsideChange) => void>();
+  const drift = new Drift({ changes: async (tell) => void changed.set('tell', tell) }, clock);
+  const asked: (number | undefined)[] = [];
+  const informer = { byIndex: () => [{ metadata: { name: 'demo' } }] };
+  const cluster = { cache: { informer: () => informer } } as unknown as Cluster;
+  const enqueue = (_: unknown, options?: { afterMs?: number }) => void asked.push(options?.afterMs);
+  await drift.source({ cluster, enqueue } as never, new AbortController().signal);
+  const change = (resourceVersion: string) =>
+    changed.get('tell')!({ path: 'demo', object: 'configmaps./default/one', resourceVersion });
+  assert.equal(drift.take('demo'), false);
+  change('5');
+  assert.equal(drift.take('demo'), true);
+  assert.equal(drift.take('demo'), false);
+  const item = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    plural: 'configmaps',
+    isNamespaced: true,
+    name: 'one',
+    addon: 'web',
+  };
+  drift.applied({ path: 'demo', item: { ...item, namespace: 'default' }, resourceVersion: '6' });
+  change('7');
+  assert.equal(drift.take('demo'), false, 'too soon');
+  assert.deepEqual(asked, [100, 10_000]);
+  await clock.advance(10_000);
+  assert.equal(drift.take('demo'), true);
+  drift.applied({ path: 'demo', item: { ...item, namespace: 'default' }, resourceVersion: '8' });
+  change('8');
+  await clock.advance(10_000);
+  assert.equal(drift.take('demo'), false, 'it was us');
 });

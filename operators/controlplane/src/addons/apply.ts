@@ -28,6 +28,7 @@ export interface ApplyAddonsOptions {
   readonly clock: Clock;
   readonly writes: Writes;
   readonly signal: AbortSignal;
+  onApplied(item: Item, resourceVersion: string): void;
 }
 
 interface Placed {
@@ -105,7 +106,8 @@ async function placed(
   return all.filter((one) => one !== undefined);
 }
 
-async function applyOne({ tenantClient, writes, signal }: ApplyAddonsOptions, { item, object }: Placed): Promise<void> {
+async function applyOne(options: ApplyAddonsOptions, { item, object }: Placed): Promise<void> {
+  const { tenantClient, writes, signal, onApplied } = options;
   const { addon, namespace, ...kind } = item;
   const { name, labels: own, annotations } = object.metadata;
   const metadata = {
@@ -116,9 +118,11 @@ async function applyOne({ tenantClient, writes, signal }: ApplyAddonsOptions, { 
   };
   const { status: _, ...wanted } = object;
   try {
-    await writes.make('inside.addon', () =>
-      tenantClient.apply(kind as Kind<UnknownObject>, { ...wanted, metadata }, { fieldManager, force: true, signal }),
-    );
+    await writes.make('inside.addon', async () => {
+      const type = kind as Kind<UnknownObject>;
+      const applied = await tenantClient.apply(type, { ...wanted, metadata }, { fieldManager, force: true, signal });
+      onApplied(item, applied.metadata.resourceVersion ?? '');
+    });
   } catch (error) {
     if (signal.aborted) throw error;
     throw failed(addon, object, error);

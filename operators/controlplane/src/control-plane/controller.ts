@@ -1,6 +1,6 @@
 /**
  * The controller of ControlPlanes: what it looks at, and whom it then thinks of. Everything is followed by watches of the management
- * plane and one of the host; in tenants nothing is.
+ * plane and one of the host; of what happens in tenants a host may tell.
  */
 
 import type { ApiObject, Client } from '@hangar/client';
@@ -9,6 +9,7 @@ import type { Clock, Failpoints, Logger, Random } from '@hangar/core';
 import { kindOptions, labelled } from '@hangar/runtime';
 import type { Cluster, ControllerOptions, KindOptions, Manager, RequestLike } from '@hangar/runtime';
 import { addonNamespace } from '../addons/bundles.ts';
+import { Drift } from '../addons/drift.ts';
 import { ControlPlane, ControlPlaneClass, ControlPlaneEndpoint, labels } from '../api/index.ts';
 import { authorityChanges } from '../host/authority-changes.ts';
 import type { TenantHost } from '../host/index.ts';
@@ -52,7 +53,8 @@ export function addControlPlaneController(manager: Manager, options: ControlPlan
   const ofClass = (name: string) => Array.from(indexed(cluster, byClass.name, name), (one) => one.name);
   const routes = new Routes({ client: management, clock, log, ofClass });
   const hostFacts = new HostFacts(host.client);
-  const reconcile = controlPlaneReconciler({ host, tenants, hostFacts, routes, clock, random, writes });
+  const drift = new Drift(host, clock);
+  const reconcile = controlPlaneReconciler({ host, tenants, hostFacts, routes, drift, clock, random, writes });
   const controller: ControllerOptions<
     ControlPlane,
     [Namespace, Secret, ControlPlaneEndpoint],
@@ -66,7 +68,7 @@ export function addControlPlaneController(manager: Manager, options: ControlPlan
       { kind: ControlPlaneEndpoint, map: ({ metadata }, cluster) => indexed(cluster, byEndpoint.name, metadata.name!) },
       { kind: ConfigMap, where: labelled({ [labels.addon]: undefined }), map: usersOfAddon },
     ],
-    sources: [tenantEvents(tenants), routes.source, authorityChanges(host, clock)],
+    sources: [tenantEvents(tenants), routes.source, drift.source, authorityChanges(host, clock)],
     reconcile,
     concurrency,
   };

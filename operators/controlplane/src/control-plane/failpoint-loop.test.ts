@@ -30,7 +30,11 @@ class Recorded extends Failpoints {
   }
 }
 
-/** Runs `act` with an operator that ends at the failpoint, then goes on with another one. */
+/**
+ * Runs `act` with an operator that ends at the failpoint: its pass goes no further. Writes that were sent at the same time arrive, as
+ * they may when a process is killed. Objects inside of a tenant are written together, and share a failpoint by kind: the first one
+ * counts.
+ */
 async function endedAt(platform: TestPlatform, failpoint: string, act: () => Promise<unknown>): Promise<void> {
   const failpoints = new Failpoints();
   const killed = Promise.withResolvers<void>();

@@ -1,6 +1,7 @@
 /**
- * The operator on a real kube-apiserver, for a Hangar that is somewhere else and lets it do only what `hostRules` say: the same four
- * manifests, in several orders, and a life of a control plane.
+ * The operator on a real kube-apiserver, for a Hangar that is somewhere else and whose tenants it enters with certificates: the four
+ * manifests, in several orders, and a life of a control plane. Both sides know it as an administrator here; that it needs only the rights
+ * that it declares is shown by ../rbac.real.ts.
  */
 
 import assert from 'node:assert/strict';

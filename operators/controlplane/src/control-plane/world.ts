@@ -11,6 +11,7 @@ import type { Auth } from '../kubeconfig/auth.ts';
 import type { HostFacts } from '../join/host-facts.ts';
 import type { JoinMaterial } from '../join/material.ts';
 import type { Bundle } from '../addons/bundles.ts';
+import type { Drift } from '../addons/drift.ts';
 import type { Entrance } from './entrance.ts';
 import type { SecretObject } from './kept-secret.ts';
 import type { Writes } from './writes.ts';
@@ -22,6 +23,7 @@ export interface World {
   readonly tenants: Cluster;
   readonly hostFacts: HostFacts;
   readonly routes: Routes;
+  readonly drift: Drift;
   readonly clock: Clock;
   readonly random: Random;
   readonly writes: Writes;

@@ -5,6 +5,15 @@
 
 import type { Client } from '@hangar/client';
 
+/** Something was done to an object that an addon brought. */
+export interface InsideChange {
+  readonly path: string;
+  /** `resource.group/namespace/name`: `configmaps./default/a`. */
+  readonly object: string;
+  /** Of what it is now; of a deletion, another one. */
+  readonly resourceVersion: string;
+}
+
 export interface TenantHost {
   /** Of its management plane, where `Tenant`s are. Asks the server. */
   readonly client: Client;
@@ -19,4 +28,9 @@ export interface TenantHost {
   readonly externalUrl?: string | undefined;
   /** Whose certificates its port shows; PEM. Asked again now and then: it may be renewed. */
   servingCa(): string | Promise<string>;
+  /**
+   * What happens in tenants to objects with the label of addons, until the signal. Absent: nobody can tell, and what was changed is put
+   * right when credentials are renewed.
+   */
+  changes?(listener: (change: InsideChange) => void, signal: AbortSignal): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /** host: the Hangar whose tenants virtual control planes are. Read `contract.ts`. */
 
-export type { TenantHost } from './contract.ts';
+export type { InsideChange, TenantHost } from './contract.ts';
 export { pathHost } from './path-host.ts';
 export type { PathHostOptions } from './path-host.ts';
 export { kubeconfigHost } from './kubeconfig-host.ts';

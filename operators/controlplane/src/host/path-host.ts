@@ -15,9 +15,11 @@ export interface PathHostOptions extends RestOptions {
   readonly internalUrl: string | (() => string);
   readonly externalUrl?: string | undefined;
   readonly servingCa: () => string | Promise<string>;
+  readonly changes?: TenantHost['changes'];
 }
 
-export function pathHost({ transport, internalUrl, externalUrl, servingCa, ...options }: PathHostOptions): TenantHost {
+export function pathHost(all: PathHostOptions): TenantHost {
+  const { transport, internalUrl, externalUrl, servingCa, changes, ...options } = all;
   return {
     client: new RestClient(below('', transport), options),
     enter: (path) => Promise.resolve(new RestClient(below(tenantPath(path), transport), options)),
@@ -26,6 +28,7 @@ export function pathHost({ transport, internalUrl, externalUrl, servingCa, ...op
     },
     externalUrl,
     servingCa,
+    ...(changes ? { changes } : {}),
   };
 }
 

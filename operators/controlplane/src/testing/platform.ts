@@ -9,8 +9,10 @@ import type { Clock, Failpoints } from '@hangar/core';
 import { Logger, seededRandom, sleep, systemClock } from '@hangar/core';
 import { startTestFleet, testAuthority } from '@hangar/testkit';
 import type { TestFleet } from '@hangar/testkit';
+import { labels } from '../api/index.ts';
 import { installDefinitions } from '../api/install.ts';
 import { pathHost } from '../host/index.ts';
+import type { InsideChange } from '../host/index.ts';
 import { controlPlaneOperator } from '../operator.ts';
 import { namespaceEnder } from './namespace-ender.ts';
 
@@ -76,7 +78,14 @@ export async function startTestPlatform({
     const random = seededRandom(7);
     const rest = { clock, random, retry: false as const };
     const transport = counted(fleet.transportOf());
-    const host = pathHost({ transport, internalUrl, externalUrl, servingCa: () => serving.ca, ...rest });
+    const host = pathHost({
+      transport,
+      internalUrl,
+      externalUrl,
+      servingCa: () => serving.ca,
+      changes: (tell, signal) => addonChanges(fleet, tell, signal),
+      ...rest,
+    });
     const management = new RestClient(transport, rest);
     const manager = controlPlaneOperator({
       management,
@@ -123,4 +132,26 @@ export async function startTestPlatform({
     },
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
+}
+
+/** As the platform tells them. */
+function addonChanges(fleet: TestFleet, tell: (change: InsideChange) => void, signal: AbortSignal): Promise<void> {
+  const nothing = (): void => {};
+  return fleet.feed().follow(
+    {
+      wants: () => true,
+      changed(change) {
+        const { isInitial, cluster, group, resource, namespace, name, resourceVersion } = change;
+        if (isInitial || cluster === 'root') return;
+        if (change.object().metadata.labels?.[labels.addon] === undefined) return;
+        tell({ path: cluster, object: `${resource}.${group}/${namespace}/${name}`, resourceVersion });
+      },
+      synced: nothing,
+      reset: nothing,
+      clusterChanged: nothing,
+      clusterTold: nothing,
+      clusterGone: nothing,
+    },
+    signal,
+  );
 }

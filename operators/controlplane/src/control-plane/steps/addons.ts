@@ -6,6 +6,7 @@
 import { applyAddons } from '../../addons/apply.ts';
 import { asAddonError } from '../../addons/errors.ts';
 import { manifestsOf } from '../../addons/manifests.ts';
+import { isKubeconfigDue } from '../../kubeconfig/secret.ts';
 import { addonsDigest, areAddonsDue } from '../inside-due.ts';
 import { annotationOf, secretAnnotations } from '../kept-secret.ts';
 import { suspended } from '../suspended.ts';
@@ -13,12 +14,16 @@ import type { Pass, Verdict } from '../world.ts';
 
 const addonsApplied = 'AddonsApplied';
 
+/** Somebody changed them, as the host tells; and with new credentials, in case that it cannot tell. */
+const shouldLookAgain = (pass: Pass): boolean =>
+  pass.world.drift.take(pass.path) || isKubeconfigDue(pass, pass.secrets!.kubeconfig);
+
 export async function addons(pass: Pass): Promise<Verdict | undefined> {
-  const { bundles, world, entrance, signal } = pass;
+  const { bundles, world, entrance, signal, path } = pass;
   const names = bundles!.map(({ addon }) => addon).join(', ');
   const said = { type: addonsApplied, status: true, reason: 'Applied', message: names };
   pass.addons = annotationOf(pass.secrets!.kubeconfig, secretAnnotations.addons) ?? '';
-  if (areAddonsDue(pass)) {
+  if (areAddonsDue(pass) || (bundles!.length > 0 && shouldLookAgain(pass))) {
     const verdict = suspended(pass);
     if (verdict) return verdict;
     try {
@@ -29,11 +34,14 @@ export async function addons(pass: Pass): Promise<Verdict | undefined> {
         clock: world.clock,
         writes: world.writes,
         signal,
+        onApplied: (item, resourceVersion) => world.drift.applied({ path, item, resourceVersion }),
       });
       pass.addons = addonsDigest(pass);
     } catch (error) {
       const refusal = asAddonError(error);
       if (!refusal) throw error;
+      // Whatever was applied before: they are due until it has worked.
+      pass.addons = '';
       pass.remarks.push({ ...said, status: false, reason: refusal.code, message: refusal.message });
       return undefined;
     }

@@ -5,6 +5,7 @@
  */
 
 import { writeClusterInfo } from '../../join/cluster-info.ts';
+import { untilGranted } from '../../kubeconfig/granted.ts';
 import { isKubeconfigDue } from '../../kubeconfig/secret.ts';
 import { bootstrapOf, insideText } from '../bootstrap.ts';
 import { putInside } from '../inside-object.ts';
@@ -37,5 +38,6 @@ export async function inside(pass: Pass): Promise<Verdict | undefined> {
     ...[...objects, token].map(put),
     ...(isBornSo ? [] : [writeClusterInfo(client, clusterInfo, world.writes, { signal })]),
   ]);
+  await untilGranted({ tenantClient: client, auth: pass.auth!, clock: world.clock, signal });
   return undefined;
 }
