@@ -31,7 +31,12 @@ if (Number(process.versions.node.split('.')[0]) >= needed) {
   const self = fileURLToPath(import.meta.url);
   const child = spawn(bundled, [self, ...process.argv.slice(2)], { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  child.on('exit', (code, signal) => (signal ? process.kill(process.pid, signal) : process.exit(code ?? 1)));
+  child.on('exit', (code, signal) => {
+    if (!signal) process.exit(code ?? 1);
+    // As it ended, so does this: not by the handler from above, which has nobody left to hand the signal to.
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
 }
 
 // What serves, and what asks it: the second must not load the first. Flags without a command were those of `up` before there

@@ -23,7 +23,8 @@ const suites: Record<string, Suite> = {
   real: {
     pattern: '*.real.ts',
     timeoutMs: 20 * 60_000,
-    together: /^(packages\/(api|server)|tests\/(conformance|examples|tenancy|isolation|deploy))\//,
+    together:
+      /^(packages\/(api|server)\/|tests\/(conformance\/(?!.*(e2e|essential))|examples\/|tenancy\/|isolation\/))/,
   },
 };
 

@@ -43,6 +43,26 @@ test('a command line that cannot be is one line, and no stack; flags without a c
   assert.deepEqual([status, stdout, stderr], [2, '', 'hangar: --listen: "nonsense" is not HOST:PORT\n']);
 });
 
+test('under an old Node it ends as the one that it started ended, also by a signal', () => {
+  const ended = (program: string) => {
+    // An old Node, whose newer one runs this program instead.
+    const preload = `import { createRequire, syncBuiltinESMExports } from 'node:module';
+      Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.0.0' } });
+      const processes = createRequire(${JSON.stringify(import.meta.url)})('node:child_process');
+      const { spawn } = processes;
+      processes.spawn = () => spawn(process.execPath, ['-e', ${JSON.stringify(program)}], { stdio: 'inherit' });
+      syncBuiltinESMExports();`;
+    const preloaded = `data:text/javascript,${encodeURIComponent(preload)}`;
+    const options = { encoding: 'utf8', timeout: patienceMs } as const;
+    const { status, signal } = spawnSync(process.execPath, ['--import', preloaded, hangar, 'version'], options);
+    return signal ?? status;
+  };
+  assert.equal(ended('process.exit(3)'), 3);
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL']) {
+    assert.equal(ended(`process.kill(process.pid, '${signal}'); setInterval(() => {}, 1000)`), signal);
+  }
+});
+
 test('a kubeconfig that cannot be written is one line, and the end', () => {
   const data = join(folder, 'odd');
   const { status, stdout, stderr } = run(

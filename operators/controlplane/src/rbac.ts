@@ -12,7 +12,7 @@ import { definitionName, gatewayGroup } from './gateway/tls-route.ts';
 /** On the management plane, for all namespaces. */
 export const operatorRules: readonly PolicyRule[] = [
   { apiGroups: [group], resources: ['controlplanes'], verbs: ['get', 'list', 'watch', 'patch'] },
-  { apiGroups: [group], resources: ['controlplaneclasses'], verbs: ['list', 'watch'] },
+  { apiGroups: [group], resources: ['controlplaneclasses'], verbs: ['get', 'list', 'watch'] },
   {
     apiGroups: [group],
     resources: ['controlplaneendpoints'],

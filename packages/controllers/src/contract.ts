@@ -107,9 +107,9 @@ export type Ask = (request: Request, options?: AskOptions) => void;
 
 export interface FleetController {
   readonly name: string;
-  /** Absent: 4. */
+  /** Absent: 64. */
   readonly concurrency?: number;
-  /** How many requests of one control plane may be under way at a time. Absent: half of `concurrency`. */
+  /** How many requests of one control plane may be under way at a time. Absent: 2, so that one whose webhooks hang holds up nobody else. */
   readonly perCluster?: number;
   wants(resource: ResourceId): boolean;
   /** Quick and synchronous: notes what it must remember, and asks for what is to be done. */

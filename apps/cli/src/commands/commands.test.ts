@@ -287,6 +287,50 @@ describe('delete', () => {
     assert.equal((await world.runIn({ ask }, 'delete', 'demo', '--yes')).code, 0);
   });
 
+  test('of a class that is gone asks as its tenant says, and says what became of the data', async () => {
+    await using world = await openTestWorld();
+    const { client } = world;
+    const questions: string[] = [];
+    const ask = async (question: string): Promise<string> => {
+      questions.push(question);
+      return questions.length > 1 ? 'demo' : 'no';
+    };
+    await makePlane(client, 'demo', { classRef: { name: 'gone' } });
+    const { uid } = (await client.get(ControlPlane, { name: 'demo' })).metadata;
+    const tenantSays = (deletionPolicy: string, by: string | null = 'gone') => {
+      const annotations = { 'controlplane.kplane.dev/uid': uid, 'controlplane.kplane.dev/policy-by': by };
+      const body = { metadata: { annotations }, spec: { deletionPolicy } };
+      return client.patch(Tenant, { name: 'demo' }, { type: 'merge', body });
+    };
+    const described = async () => /^Deletion: +(.*)$/m.exec((await world.run('describe', 'demo')).out)?.[1];
+    assert.equal(await described(), 'unknown (by its class, which cannot be read)', 'the tenant is nobody’s');
+    await tenantSays('Destroy', null);
+    assert.match((await described())!, /^unknown/, 'not the word of this class');
+    await tenantSays('Destroy');
+    assert.equal(await described(), 'Destroy (by its class)');
+    assert.equal((await world.runIn({ ask }, 'delete', 'demo')).code, 1);
+    assert.match(questions[0]!, /will be destroyed/);
+    assert.match((await world.runIn({ ask }, 'delete', 'demo')).out, /is deleted; and all that was in it\n$/);
+    await client.create(ControlPlane, { metadata: { name: 'demo' }, spec: { classRef: { name: 'gone' } } });
+    await tenantSays('Retain');
+    // Of the one before, and so not this one's.
+    assert.match((await world.runIn({ ask }, 'delete', 'demo')).out, /whether its data stays is not known here/);
+    assert.match(questions[2]!, /may be destroyed, which is not known here: its class "gone" is gone/);
+  });
+
+  test('of a class that is gone does not ask where the data stays', async () => {
+    await using world = await openTestWorld();
+    await makePlane(world.client, 'demo', { classRef: { name: 'gone' } });
+    const { uid } = (await world.client.get(ControlPlane, { name: 'demo' })).metadata;
+    const body = {
+      metadata: { annotations: { 'controlplane.kplane.dev/uid': uid } },
+      spec: { deletionPolicy: 'Retain' },
+    };
+    await world.client.patch(Tenant, { name: 'demo' }, { type: 'merge', body });
+    const ask = (): Promise<string> => assert.fail('nothing is destroyed');
+    assert.match((await world.runIn({ ask }, 'delete', 'demo')).out, /its data stays/);
+  });
+
   test('that waits for a finalizer says for which', async () => {
     await using world = await openTestWorld();
     await makePlane(world.client, 'demo');

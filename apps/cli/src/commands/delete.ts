@@ -1,14 +1,18 @@
 /** `hangar delete NAME`: the control plane goes; its data stays, or goes with it. */
 
 import type { Client } from '@hangar/client';
+import { hasCode } from '@hangar/core';
+import { deletionPolicyOf, isByClass } from '../control-planes/deletion-policy.ts';
+import type { DeletionPolicy } from '../control-planes/deletion-policy.ts';
 import { find } from '../control-planes/optional.ts';
 import { findControlPlane } from '../control-planes/find.ts';
 import { missing } from '../control-planes/ready.ts';
 import { waitFor } from '../control-planes/wait.ts';
 import type { Call, Command } from '../command.ts';
 import { CliError, failed } from '../errors.ts';
-import { ControlPlane, ControlPlaneClass } from '../kinds.ts';
-import type { ControlPlaneObject } from '../kinds.ts';
+import { clusterPathOf, ControlPlane, ControlPlaneClass, Tenant } from '../kinds.ts';
+import type { ControlPlaneObject, TenantObject } from '../kinds.ts';
+import { quoted } from '../terminal/plain-text.ts';
 import { Progress } from '../terminal/progress.ts';
 import { timeoutMs, timeoutOption } from './common/timeout.ts';
 
@@ -36,8 +40,8 @@ async function deleteNow({ session, given, client: connected }: Call): Promise<v
   const { signal } = session;
   const plane = await findControlPlane(client, name, signal);
   const { uid } = plane.metadata;
-  const isDestroyed = given.flag('destroy') || (await policyOf(client, plane, signal)) === 'Destroy';
-  if (isDestroyed && !given.flag('yes') && session.ask) await insistOnYes(session.ask, name);
+  const policy = given.flag('destroy') ? 'Destroy' : await policyOf(client, plane, signal);
+  if (policy !== 'Retain' && !given.flag('yes') && session.ask) await insistOnYes(session.ask, plane, policy);
   if (given.flag('destroy') && plane.spec?.deletionPolicy !== 'Destroy') {
     const body = { metadata: { uid }, spec: { deletionPolicy: 'Destroy' } };
     await client.patch(ControlPlane, { name }, { type: 'merge', body }, { signal });
@@ -45,20 +49,53 @@ async function deleteNow({ session, given, client: connected }: Call): Promise<v
   // This one: somebody may have made another of the name while the question stood.
   await client.delete(ControlPlane, { name }, { signal, ...(uid ? { preconditions: { uid } } : {}) });
   if (given.flag('wait')) await untilGone({ session, client, name, uid, waitMs });
-  const fate = isDestroyed ? 'and all that was in it' : `its data stays: hangar create ${name} takes it over`;
+  const fate = fateOf(plane, policy);
   session.out.write(`control plane ${name} ${given.flag('wait') ? 'is deleted' : 'is being deleted'}; ${fate}\n`);
 }
 
-/** As the operator has it: its own, its class's, Retain. */
-async function policyOf(client: Client, { spec }: ControlPlaneObject, signal: AbortSignal): Promise<string> {
-  if (spec?.deletionPolicy) return spec.deletionPolicy;
-  const name = spec?.classRef?.name;
+/** Undefined: it cannot be found out. */
+type Policy = DeletionPolicy | undefined;
+
+async function policyOf(client: Client, plane: ControlPlaneObject, signal: AbortSignal): Promise<Policy> {
+  const name = isByClass(plane) ? plane.spec?.classRef?.name : undefined;
   const planeClass = name === undefined ? undefined : await find(client, ControlPlaneClass, name, signal);
-  return planeClass?.spec?.deletionPolicy ?? 'Retain';
+  const tenant = name === undefined || planeClass ? undefined : await tenantIfReadable(client, plane, signal);
+  return deletionPolicyOf(plane, planeClass, tenant);
 }
 
-async function insistOnYes(ask: (question: string) => Promise<string>, name: string): Promise<void> {
-  const answer = await ask(`Everything in control plane ${name} will be destroyed. Type its name to go on: `);
+/** Who may delete control planes need not be allowed to see tenants. */
+async function tenantIfReadable(
+  client: Client,
+  plane: ControlPlaneObject,
+  signal: AbortSignal,
+): Promise<TenantObject | undefined> {
+  try {
+    return await find(client, Tenant, clusterPathOf(plane), signal);
+  } catch (error) {
+    if (hasCode(error, 'Forbidden')) return undefined;
+    throw error;
+  }
+}
+
+function fateOf(plane: ControlPlaneObject, policy: Policy): string {
+  if (policy === 'Destroy') return 'and all that was in it';
+  if (policy === 'Retain') return `its data stays: hangar create ${plane.metadata.name} takes it over`;
+  return `whether its data stays is not known here: ${classGone(plane)}`;
+}
+
+const classGone = ({ spec }: ControlPlaneObject): string => `its class ${quoted(spec?.classRef?.name ?? '')} is gone`;
+
+async function insistOnYes(
+  ask: (question: string) => Promise<string>,
+  plane: ControlPlaneObject,
+  policy: Policy,
+): Promise<void> {
+  const { name } = plane.metadata;
+  const what =
+    policy === 'Destroy'
+      ? `Everything in control plane ${name} will be destroyed.`
+      : `Everything in control plane ${name} may be destroyed, which is not known here: ${classGone(plane)}.`;
+  const answer = await ask(`${what} Type its name to go on: `);
   if (answer.trim() !== name) throw new CliError('Declined', 'nothing was deleted');
 }
 

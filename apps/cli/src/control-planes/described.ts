@@ -6,6 +6,7 @@ import { bytesText } from '../terminal/figures.ts';
 import { plain } from '../terminal/plain-text.ts';
 import { table } from '../terminal/table.ts';
 import type { About, Part } from './about.ts';
+import { deletionPolicyOf, isByClass } from './deletion-policy.ts';
 import { ageOf } from './table.ts';
 
 const labelWidth = 16;
@@ -27,11 +28,11 @@ export function describedPlane(about: About, now: number): string {
 const line = (label: string, value: string, indent = ''): string =>
   `${indent}${`${label}:`.padEnd(labelWidth - indent.length)}${plain(value)}`;
 
-function head({ plane, planeClass }: About, now: number): string[] {
+function head(about: About, now: number): string[] {
+  const { plane, planeClass } = about;
   const { metadata, spec, status } = plane;
   const className = spec?.classRef?.name;
   const isMissing = className !== undefined && 'value' in planeClass && planeClass.value === undefined;
-  const classPolicy = 'value' in planeClass ? planeClass.value?.spec?.deletionPolicy : undefined;
   const secret = status?.kubeconfigSecretRef;
   return [
     line('Name', metadata.name ?? ''),
@@ -39,11 +40,22 @@ function head({ plane, planeClass }: About, now: number): string[] {
     line('Class', className === undefined ? none : `${className}${isMissing ? ' (does not exist)' : ''}`),
     line('Phase', metadata.deletionTimestamp ? 'Deleting' : (status?.phase ?? 'Pending')),
     line('Path', clusterPathOf(plane)),
-    line('Deletion', spec?.deletionPolicy ?? (classPolicy ? `${classPolicy} (by its class)` : 'Retain (by default)')),
+    line('Deletion', deletionText(about)),
     line('Age', ageOf(metadata.creationTimestamp, now)),
     line('Kubeconfig', secret ? `Secret ${secret.namespace}/${secret.name}` : none),
   ];
 }
+
+function deletionText({ plane, planeClass, tenant: behind }: About): string {
+  const ofClass = valueOf(planeClass);
+  const policy = deletionPolicyOf(plane, ofClass, valueOf(behind));
+  if (policy === undefined) return 'unknown (by its class, which cannot be read)';
+  if (plane.spec?.deletionPolicy) return policy;
+  const isDefault = !isByClass(plane) || (ofClass !== undefined && ofClass.spec?.deletionPolicy === undefined);
+  return `${policy} (by ${isDefault ? 'default' : 'its class'})`;
+}
+
+const valueOf = <T>(found: Part<T>): T | undefined => ('value' in found ? found.value : undefined);
 
 function endpoints({ plane: { status } }: About): string[] {
   const all = status?.endpoints ?? (status?.endpoint ? [{ type: 'Internal', url: status.endpoint }] : []);

@@ -18,6 +18,17 @@ export const plainJson = (json: string): string =>
     one === '\n' ? one : one.replaceAll(/./gs, (unit) => `\\u${hex(unit.charCodeAt(0), 4)}`),
   );
 
+/** What must be in double quotes in YAML, for `plainYaml`. */
+export const unsafeInYaml = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+/** YAML, in which they mean the same where they are in double quotes: there they all must be. */
+export const plainYaml = (yaml: string): string =>
+  yaml.replace(unsafe, (one) => {
+    if (one === '\n') return one;
+    const code = one.codePointAt(0)!;
+    return code < 0x1_0000 ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`;
+  });
+
 /** At most so many characters. */
 export const shortened = (text: string, lengthMax: number): string => {
   const characters = [...text];

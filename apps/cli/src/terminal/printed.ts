@@ -4,7 +4,7 @@ import { dumpYaml } from '@hangar/api/yaml';
 import type { JsonObject } from '@hangar/api/json';
 import type { ApiObject } from '@hangar/client';
 import type { OptionSpec } from '../command.ts';
-import { plain, plainJson } from './plain-text.ts';
+import { plain, plainJson, plainYaml, unsafeInYaml } from './plain-text.ts';
 
 export type Format = 'json' | 'yaml' | 'name' | 'wide';
 export const formats: readonly Format[] = ['json', 'yaml', 'name', 'wide'];
@@ -28,7 +28,9 @@ export function printed(format: Exclude<Format, 'wide'>, objects: readonly ApiOb
 }
 
 export const printedValue = (format: 'json' | 'yaml', value: JsonObject): string =>
-  format === 'json' ? plainJson(`${JSON.stringify(value, undefined, 4)}\n`) : dumpYaml(value);
+  format === 'json'
+    ? plainJson(`${JSON.stringify(value, undefined, 4)}\n`)
+    : plainYaml(dumpYaml(value, { doubleQuoted: unsafeInYaml }));
 
 /** `controlplane.controlplane.kplane.dev/demo`. */
 export const nameOf = ({ kind, apiVersion, metadata }: ApiObject): string => {

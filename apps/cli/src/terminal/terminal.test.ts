@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { parseYaml } from '@hangar/api/yaml';
 import { virtualClock } from '@hangar/testkit';
 import { KeptOutput } from '../testing/test-session.ts';
 import { bytesText, shortNumber } from './figures.ts';
@@ -53,6 +54,31 @@ test('objects are printed as kubectl prints them', () => {
   assert.equal(printed('name', [object], false), 'controlplane.controlplane.kplane.dev/a\n');
   assert.equal(JSON.parse(printed('json', [], true)).kind, 'List');
   assert.match(printed('yaml', [object], true), /^items:\n- apiVersion: /m);
+});
+
+test('objects as YAML have nothing in them that a terminal obeys, and mean the same', () => {
+  const odd = [
+    '\u202e',
+    '\u200b',
+    '\u00ad',
+    '\u{e0001}',
+    '\ufeff',
+    '\u001b[2J',
+    '\u009b',
+    '\u0085',
+    '\u2028',
+    '\r',
+    '\t',
+    '\u007f',
+  ];
+  const around = (one: string) => [one, `a${one}b`, `"${one}\\u202e'`, `a: ${one} # b`, `one\n${one}two\n`, `\\${one}`];
+  const texts = [...odd.flatMap(around), 'as \\u202e is written', 'Grüße, 世界 🚀', 'lines\nof text\n'];
+  const data = Object.fromEntries(texts.map((text) => [text, text]));
+  const yaml = printed('yaml', [{ apiVersion: 'v1', kind: 'X', metadata: { name: 'a' }, data } as never], false);
+  assert.doesNotMatch(yaml, /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+  assert.deepEqual((parseYaml(yaml).value as { data: object }).data, data);
+  assert.match(yaml, /世界 🚀$/m);
+  assert.match(yaml, /: \|\n {4}lines\n {4}of text$/m);
 });
 
 test('what is similar is found, and not everything is', () => {

@@ -21,6 +21,7 @@ test('an empty store is at its first start until that is done, however often it 
   const again = await firstStart(store, prefix, true);
   assert.equal(again.isPending, true);
   await again.done();
+  assert.equal(again.isPending, false, 'who begins anew in the same process makes no second one');
   assert.equal((await firstStart(store, prefix, true)).isPending, false);
 });
 

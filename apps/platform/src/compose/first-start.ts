@@ -12,7 +12,7 @@ import { prefixRange } from '@hangar/store';
 import type { Store } from '@hangar/store';
 
 export interface FirstStart {
-  /** The first control plane is still to be made. */
+  /** The first control plane is still to be made. Not any more after `done`, also for who begins anew in this process. */
   readonly isPending: boolean;
   /** It is there. */
   done(): Promise<void>;
@@ -29,11 +29,24 @@ export async function firstStart(store: Store, prefix: string, isWanted: boolean
     if (noted) await forget();
     return notPending;
   }
-  if (noted) return { isPending: true, done: forget };
+  if (noted) return pendingUntil(forget);
   const { entries } = await store.range(prefixRange(`${prefix}/`), { limit: 1, keysOnly: true });
   if (entries.length > 0) return notPending;
   await store.commit([{ type: 'put', key, value: Buffer.from('demo') }]);
-  return { isPending: true, done: forget };
+  return pendingUntil(forget);
+}
+
+function pendingUntil(forget: () => Promise<void>): FirstStart {
+  let isPending = true;
+  return {
+    get isPending() {
+      return isPending;
+    },
+    async done() {
+      await forget();
+      isPending = false;
+    },
+  };
 }
 
 const notPending: FirstStart = { isPending: false, done: () => Promise.resolve() };

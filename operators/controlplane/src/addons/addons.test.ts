@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { defineKind, find } from '@hangar/client';
 import { ConfigMap, Namespace } from '@hangar/client/kinds/core-v1';
 import { findCondition } from '@hangar/runtime';
+import type { Clock } from '@hangar/core';
 import type { Cluster } from '@hangar/runtime';
 import { virtualClock } from '@hangar/testkit';
 import { ControlPlane, ControlPlaneClass, labels } from '../api/index.ts';
@@ -222,21 +223,17 @@ test('what somebody inside changes or deletes is put right at once, and only the
   assert.deepEqual(platform.requests, []);
 });
 
-test('what is changed again and again is put right, but not again and again', async () => {
-  const clock = virtualClock();
-  const changed = new Map<string, (change: InsideChange) => void>();
-  const drift = new Drift({ changes: async (tell) => void changed.set('tell', tell) }, clock);
+/** What the host tells, and which looks are asked for. */
+async function toldDrift(clock: Clock, wanting = ['demo']) {
+  let tell: (change: InsideChange) => void = () => {};
+  const drift = new Drift({ changes: async (listener) => void (tell = listener) }, clock);
   const asked: (number | undefined)[] = [];
-  const informer = { byIndex: () => [{ metadata: { name: 'demo' } }] };
+  const informer = { byIndex: () => wanting.map((name) => ({ metadata: { name } })) };
   const cluster = { cache: { informer: () => informer } } as unknown as Cluster;
   const enqueue = (_: unknown, options?: { afterMs?: number }) => void asked.push(options?.afterMs);
   await drift.source({ cluster, enqueue } as never, new AbortController().signal);
-  const change = (resourceVersion: string) =>
-    changed.get('tell')!({ path: 'demo', object: 'configmaps./default/one', resourceVersion });
-  assert.equal(drift.take('demo'), false);
-  change('5');
-  assert.equal(drift.take('demo'), true);
-  assert.equal(drift.take('demo'), false);
+  const change = (resourceVersion: string, name = 'one') =>
+    tell({ path: 'demo', object: `configmaps./default/${name}`, resourceVersion });
   const item = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -245,14 +242,50 @@ test('what is changed again and again is put right, but not again and again', as
     name: 'one',
     addon: 'web',
   };
-  drift.applied({ path: 'demo', item: { ...item, namespace: 'default' }, resourceVersion: '6' });
+  const applied = (resourceVersion: string) =>
+    drift.applied({ path: 'demo', item: { ...item, namespace: 'default' }, resourceVersion });
+  return { drift, asked, change, applied };
+}
+
+test('what is changed again and again is put right less and less often', async () => {
+  const clock = virtualClock();
+  const { drift, asked, change, applied } = await toldDrift(clock);
+  assert.equal(drift.dueMs('demo'), undefined);
+  change('5');
+  assert.equal(drift.dueMs('demo'), 0);
+  assert.equal(drift.dueMs('demo'), 0, 'until it was looked after');
+  drift.settled('demo', drift.seen('demo'));
+  assert.equal(drift.dueMs('demo'), undefined);
+  applied('6');
   change('7');
-  assert.equal(drift.take('demo'), false, 'too soon');
+  assert.equal(drift.dueMs('demo'), 10_000);
   assert.deepEqual(asked, [100, 10_000]);
   await clock.advance(10_000);
-  assert.equal(drift.take('demo'), true);
-  drift.applied({ path: 'demo', item: { ...item, namespace: 'default' }, resourceVersion: '8' });
+  assert.equal(drift.dueMs('demo'), 0);
+  drift.settled('demo', drift.seen('demo'));
   change('8');
-  await clock.advance(10_000);
-  assert.equal(drift.take('demo'), false, 'it was us');
+  assert.equal(drift.dueMs('demo'), 20_000);
+  await clock.advance(60_000);
+  applied('9');
+  change('9');
+  assert.equal(drift.dueMs('demo'), undefined, 'it was us');
+});
+
+test('what comes while it is looked after is not forgotten, and a flood costs little', async () => {
+  const { drift, change } = await toldDrift(virtualClock());
+  change('5');
+  const seen = drift.seen('demo');
+  change('6');
+  drift.settled('demo', seen);
+  assert.equal(drift.dueMs('demo'), 10_000);
+  for (let at = 0; at < 5_000; at++) change(String(at), `n${at}`);
+  assert.equal(drift.seen('demo').size, 1_025);
+  drift.forget('demo');
+  assert.equal(drift.seen('demo').size, 0);
+});
+
+test('of a tenant that no control plane wants nothing is kept', async () => {
+  const { drift, asked, change } = await toldDrift(virtualClock(), []);
+  change('5');
+  assert.deepEqual([drift.seen('demo').size, asked], [0, []]);
 });

@@ -1,9 +1,9 @@
 /**
  * What others do to the objects of addons inside of control planes, as far as the host tells: then the addons are applied again. Nothing is
- * kept for a control plane in which nothing happens.
+ * kept for a control plane in which nothing happens, and little for one that does its worst.
  *
- * Our own writes are told, too: they are known by the version that was answered. Somebody who changes such objects all the time is put
- * right every ten seconds, and costs others nothing more.
+ * Our own writes are told, too: they are known by the version that was answered. What is changed again and again is put right after
+ * ten seconds, then after twenty, at last every ten minutes: a tenant cannot keep the operator busy.
  */
 
 import { aborted } from '@hangar/core';
@@ -17,9 +17,12 @@ import type { Item } from './inventory.ts';
 
 /** By then our own writes have been answered. */
 const settleMs = 100;
-const againAfterMs = 10_000;
+const [pauseMinMs, pauseMaxMs] = [10_000, 600_000];
 /** Of our own writes, waiting to be told: beyond this, one is taken for somebody else's, which costs a look. */
 const ownMax = 4_096;
+/** Of one control plane: beyond this, one that is none stands for the rest. */
+const objectsMax = 1_024;
+const theRest = '';
 
 export interface Applied {
   readonly path: string;
@@ -27,14 +30,21 @@ export interface Applied {
   readonly resourceVersion: string;
 }
 
+/** Objects, and the version that was told last. */
+export type Changes = ReadonlyMap<string, string>;
+
+interface Repair {
+  readonly atMs: number;
+  readonly pauseMs: number;
+}
+
 export class Drift {
   readonly #changes: TenantHost['changes'];
   readonly #clock: Clock;
-  /** By path: objects, and the version that was told last. */
   readonly #changed = new Map<string, Map<string, string>>();
   readonly #own = new Map<string, string>();
-  /** When addons were applied again for the last time, oldest first; for as long as it matters. */
-  readonly #appliedAtMs = new Map<string, number>();
+  /** The last time that somebody's change was put right, the oldest first; for as long as it matters. */
+  readonly #repairs = new Map<string, Repair>();
 
   constructor({ changes }: Pick<TenantHost, 'changes'>, clock: Clock) {
     this.#changes = changes;
@@ -45,13 +55,11 @@ export class Drift {
   readonly source: RawSource = async ({ cluster, enqueue }, signal) => {
     if (!this.#changes) return aborted(signal);
     await this.#changes((change) => {
-      const { path, object, resourceVersion } = change;
-      const known = this.#changed.get(path);
-      if (known) known.set(object, resourceVersion);
-      else this.#changed.set(path, new Map([[object, resourceVersion]]));
-      for (const { metadata } of cluster.cache.informer(ControlPlane).byIndex(byPath.name, path)) {
-        enqueue({ name: metadata.name! }, { afterMs: this.#waitMs(path) });
-      }
+      const wanting = [...cluster.cache.informer(ControlPlane).byIndex(byPath.name, change.path)];
+      if (wanting.length === 0) return this.forget(change.path);
+      this.#note(change);
+      const afterMs = Math.max(settleMs, this.#waitMs(change.path));
+      for (const { metadata } of wanting) enqueue({ name: metadata.name! }, { afterMs });
     }, signal);
   };
 
@@ -62,34 +70,64 @@ export class Drift {
     if (this.#own.size > ownMax) this.#own.delete(this.#own.keys().next().value!);
   }
 
-  /** Did somebody else change something since the last call? Too soon after the last time, no: a look was asked for then. */
-  take(path: string): boolean {
+  /** In how many milliseconds what others changed may be put right: 0 is now, undefined is never, for nobody changed anything. */
+  dueMs(path: string): number | undefined {
     const changed = this.#changed.get(path);
-    if (!changed || this.#waitMs(path) > settleMs) return false;
-    this.#changed.delete(path);
-    let isDrifted = false;
+    if (!changed) return undefined;
     for (const [object, resourceVersion] of changed) {
       const key = `${path} ${object}`;
-      if (this.#own.get(key) !== resourceVersion) isDrifted = true;
-      else this.#own.delete(key);
+      if (this.#own.get(key) !== resourceVersion) continue;
+      this.#own.delete(key);
+      changed.delete(object);
     }
-    if (isDrifted) this.#noteApplied(path);
-    return isDrifted;
+    if (changed.size > 0) return this.#waitMs(path);
+    this.#changed.delete(path);
+    return undefined;
+  }
+
+  /** What was changed until now, for `settled`. */
+  seen(path: string): Changes {
+    return new Map(this.#changed.get(path));
+  }
+
+  /** All of it was looked after: applied, or refused, which is said elsewhere. What came meanwhile stays. */
+  settled(path: string, seen: Changes): void {
+    if (seen.size === 0) return;
+    const changed = this.#changed.get(path);
+    for (const [object, resourceVersion] of seen) {
+      if (changed?.get(object) === resourceVersion) changed.delete(object);
+    }
+    if (changed?.size === 0) this.#changed.delete(path);
+    this.#noteRepair(path);
+  }
+
+  /** It has no addons, or is gone. */
+  forget(path: string): void {
+    this.#changed.delete(path);
+  }
+
+  #note({ path, object, resourceVersion }: InsideChange): void {
+    const known = this.#changed.get(path) ?? new Map<string, string>();
+    this.#changed.set(path, known);
+    if (known.has(object) || known.size < objectsMax) known.set(object, resourceVersion);
+    else known.set(theRest, resourceVersion);
   }
 
   #waitMs(path: string): number {
-    const atMs = this.#appliedAtMs.get(path);
-    return atMs === undefined ? settleMs : Math.max(settleMs, atMs + againAfterMs - this.#clock.monotonicMs());
+    const repair = this.#repairs.get(path);
+    return repair ? Math.max(0, repair.atMs + repair.pauseMs - this.#clock.monotonicMs()) : 0;
   }
 
-  #noteApplied(path: string): void {
+  #noteRepair(path: string): void {
     const nowMs = this.#clock.monotonicMs();
-    for (const [old, atMs] of this.#appliedAtMs) {
-      if (atMs + againAfterMs > nowMs) break;
-      this.#appliedAtMs.delete(old);
+    for (const [old, { atMs, pauseMs }] of this.#repairs) {
+      if (atMs + 2 * pauseMs > nowMs) break;
+      this.#repairs.delete(old);
     }
-    this.#appliedAtMs.delete(path);
-    this.#appliedAtMs.set(path, nowMs);
+    const before = this.#repairs.get(path);
+    const isSoon = before !== undefined && before.atMs + 2 * before.pauseMs > nowMs;
+    this.#repairs.delete(path);
+    this.#repairs.set(path, { atMs: nowMs, pauseMs: isSoon ? Math.min(2 * before.pauseMs, pauseMaxMs) : pauseMinMs });
   }
 }
 

@@ -80,7 +80,8 @@ export interface ClassGateway {
    */
   parentRef?: GatewayReference;
   /**
-   * The host name of a control plane, with {name} and {path} in it.
+   * The host name of a control plane, with {name} and {path} in it. Only names in its domain, which is what follows them from the first
+   * dot on, are routed; without a template all are, unless the listeners of the Gateway limit them.
    *
    * @maxLength 253
    * @pattern ^([-a-z0-9.]|\{name\}|\{path\})+$

@@ -390,7 +390,8 @@ export const definitions: readonly CustomResourceDefinition[] = [
                           },
                         },
                         hostnameTemplate: {
-                          description: 'The host name of a control plane, with {name} and {path} in it.',
+                          description:
+                            'The host name of a control plane, with {name} and {path} in it. Only names in its domain, which is what follows them from the first dot on, are routed; without a template all are, unless the listeners of the Gateway limit them.',
                           type: 'string',
                           maxLength: 253,
                           pattern: '^([-a-z0-9.]|\\{name\\}|\\{path\\})+$',

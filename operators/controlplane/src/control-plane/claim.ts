@@ -30,6 +30,9 @@ export const mayAdopt = ({ metadata }: TenantObject, controlPlane: ControlPlane)
   metadata.annotations?.[annotations.uid] === undefined &&
   metadata.deletionTimestamp === undefined;
 
+/** The class whose word the Tenant's deletion policy is. Absent: the control plane's own, or nobody's. */
+export const policyByAnnotation = `${group}/policy-by`;
+
 /** Host names that the operator put on the Tenant; those that others put there stay. */
 export const hostsAnnotation = `${group}/hosts`;
 

@@ -3,11 +3,12 @@
  * plane and one of the host; of what happens in tenants a host may tell.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject, Client } from '@hangar/client';
 import { ConfigMap, Namespace, Secret } from '@hangar/client/kinds/core-v1';
 import type { Clock, Failpoints, Logger, Random } from '@hangar/core';
 import { kindOptions, labelled } from '@hangar/runtime';
-import type { Cluster, ControllerOptions, KindOptions, Manager, RequestLike } from '@hangar/runtime';
+import type { Cluster, ControllerOptions, KindOptions, Manager, Predicate, RequestLike } from '@hangar/runtime';
 import { addonNamespace } from '../addons/bundles.ts';
 import { Drift } from '../addons/drift.ts';
 import { ControlPlane, ControlPlaneClass, ControlPlaneEndpoint, labels } from '../api/index.ts';
@@ -44,6 +45,23 @@ export const controlPlaneCaches: readonly KindOptions[] = [
 /** Most of a pass is waiting for others. */
 const concurrency = 16;
 
+/**
+ * Our own status is no news to us: a message that is another each time, as a tenant's webhooks can make it, would outrun every back-off.
+ */
+const notStatusAlone: Predicate<ControlPlane> = {
+  update({ metadata: before }, { metadata: after }) {
+    if (before.resourceVersion === after.resourceVersion || before.generation !== after.generation) return true;
+    const told = ({ labels, annotations, finalizers, ownerReferences, deletionTimestamp }: typeof before) => [
+      labels,
+      annotations,
+      finalizers,
+      ownerReferences,
+      deletionTimestamp,
+    ];
+    return !isDeepStrictEqual(told(before), told(after));
+  },
+};
+
 /** The manager's cache must have `controlPlaneCaches`. */
 export function addControlPlaneController(manager: Manager, options: ControlPlaneControllerOptions): void {
   const { management, host, tenants, clock, random, log, failpoints } = options;
@@ -61,7 +79,7 @@ export function addControlPlaneController(manager: Manager, options: ControlPlan
     [ControlPlaneClass, ControlPlaneEndpoint, ConfigMap]
   > = {
     name: 'controlplane',
-    for: ControlPlane,
+    for: { kind: ControlPlane, where: notStatusAlone },
     owns: [Namespace, Secret, ControlPlaneEndpoint],
     watches: [
       { kind: ControlPlaneClass, map: ({ metadata }, cluster) => indexed(cluster, byClass.name, metadata.name!) },

@@ -74,10 +74,11 @@ const classes = {
   },
 } as const;
 
+/** In the domain of the class's template: others are not routed. */
 const endpointSpec = (host: string) => ({
   endpoint: 'https://shared.example',
-  externalEndpoint: `https://${host}.example`,
-  joinEndpoint: `https://${host}.join.example/`,
+  externalEndpoint: `https://${host}.planes.example`,
+  joinEndpoint: `https://${host}-join.planes.example/`,
 });
 
 async function prepared(): Promise<TestPlatform> {

@@ -71,7 +71,7 @@ async function firstVerdict(pass: Pass): Promise<Verdict | undefined> {
     const verdict = await step(pass);
     if (verdict) return verdict;
   }
-  return undefined;
+  return pass.deferred;
 }
 
 /** If the management plane were away, the status could not be written either: so it is the host. */

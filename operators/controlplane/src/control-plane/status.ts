@@ -20,7 +20,8 @@ export function statusAfter(pass: Pass, verdict: Verdict | undefined): ControlPl
   const { status: before = {}, metadata } = controlPlane;
   const observedGeneration = metadata.generation ?? 0;
   const wasReady = isConditionTrue(before.conditions, 'Ready');
-  const conditions = [...conditionsAfter(verdict, wasReady), ...remarks].map((one) => ({ ...one, observedGeneration }));
+  const said = [...conditionsAfter(verdict, wasReady), ...remarks];
+  const conditions = said.map((one) => ({ ...one, message: bounded(one.message), observedGeneration }));
   // A pass that did not get there leaves what was said before.
   const known = withdrawn.reduce<Condition[] | undefined>(removed, before.conditions);
   return {
@@ -34,6 +35,12 @@ export function statusAfter(pass: Pass, verdict: Verdict | undefined): ControlPl
     conditions: setConditions(known, conditions, world.clock),
   };
 }
+
+const messageMax = 1_024;
+
+/** What is said by others, a tenant's webhook perhaps, has an end: a status that is refused for its length says nothing. */
+export const bounded = (message = ''): string =>
+  message.length <= messageMax ? message : `${message.slice(0, messageMax - 1)}…`;
 
 const removed = (all: Condition[] | undefined, type: string) => removeCondition(all, type);
 

@@ -51,6 +51,8 @@ export interface Pass {
   addresses?: ResolvedAddresses;
   /** Nodes were given an address of their own: what they join with is kept fresh. */
   isJoinWanted?: boolean;
+  /** Said at the end, when what can be done without it is done. */
+  deferred?: Verdict | undefined;
   tenant?: TenantObject;
   /** It was claimed by this pass. */
   isTenantNew?: boolean;

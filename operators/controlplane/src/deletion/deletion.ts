@@ -11,7 +11,7 @@ import { dropFinalizer, hasFinalizer, setConditions } from '@hangar/runtime';
 import type { Result } from '@hangar/runtime';
 import { ControlPlane, finalizer } from '../api/index.ts';
 import type { ControlPlaneStatus } from '../api/index.ts';
-import { sayStatus } from '../control-plane/status.ts';
+import { bounded, sayStatus } from '../control-plane/status.ts';
 import type { Pass } from '../control-plane/world.ts';
 import { endLeftovers } from './leftovers.ts';
 import { endTenant } from './tenant.ts';
@@ -28,6 +28,7 @@ export async function deletion(pass: Pass): Promise<Result | void> {
     await sayStatus(pass, statusOf(pass, 'DeletionDelayed', `it cannot be deleted yet, it is tried again: ${message}`));
     throw error;
   }
+  world.drift.forget(pass.path);
   await sayStatus(pass, statusOf(pass, 'Deleting', 'everything that was made for it is gone'));
   // Others may have finalizers of their own, and what they did to them meanwhile counts.
   const last = await find(apiReader, ControlPlane, { name: controlPlane.metadata.name! }, { signal });
@@ -38,7 +39,7 @@ export async function deletion(pass: Pass): Promise<Result | void> {
 function statusOf({ controlPlane, world }: Pass, reason: string, message: string): ControlPlaneStatus {
   const { status = {}, metadata } = controlPlane;
   const observedGeneration = metadata.generation ?? 0;
-  const said = { status: false, reason, message, observedGeneration };
+  const said = { status: false, reason, message: bounded(message), observedGeneration };
   const conditions = ['Programmed', 'Ready'].map((type) => ({ ...said, type }));
   return {
     ...status,

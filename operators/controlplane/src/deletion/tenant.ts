@@ -5,17 +5,19 @@
 
 import { find } from '@hangar/client';
 import { ControlPlaneClass } from '../api/index.ts';
-import { isClaimedBy } from '../control-plane/claim.ts';
+import type { DeletionPolicy } from '../api/index.ts';
+import { isClaimedBy, policyByAnnotation } from '../control-plane/claim.ts';
 import { deletionPolicyOf } from '../control-plane/steps/tenant.ts';
 import type { Pass } from '../control-plane/world.ts';
 import { Tenant } from '../host/index.ts';
+import type { TenantObject } from '../host/index.ts';
 
 export async function endTenant(pass: Pass): Promise<void> {
   const { world, path, controlPlane, signal } = pass;
   const hostClient = world.host.client;
   const there = await find(hostClient, Tenant, { name: path }, { signal });
   if (!there || !isClaimedBy(there, controlPlane)) return;
-  const deletionPolicy = await lastPolicy(pass, there.spec?.deletionPolicy);
+  const deletionPolicy = await lastPolicy(pass, there);
   let { uid, resourceVersion } = there.metadata;
   if (there.spec?.deletionPolicy !== deletionPolicy) {
     const body = { metadata: { uid, resourceVersion }, spec: { deletionPolicy } };
@@ -29,12 +31,16 @@ export async function endTenant(pass: Pass): Promise<void> {
   await world.writes.make('tenant-delete', () => hostClient.delete(Tenant, { name: path }, { preconditions, signal }));
 }
 
-/** A class that is gone said something while it was there: the tenant still says it. */
-async function lastPolicy(pass: Pass, mirrored: 'Retain' | 'Destroy' | undefined): Promise<'Retain' | 'Destroy'> {
-  const { controlPlane, client, signal } = pass;
-  const { classRef } = controlPlane.spec ?? {};
-  if (!classRef) return deletionPolicyOf(pass);
-  const ofClass = await find(client, ControlPlaneClass, { name: classRef.name }, { signal });
-  if (!ofClass) return controlPlane.spec.deletionPolicy ?? mirrored ?? 'Retain';
-  return deletionPolicyOf({ controlPlane, class: ofClass });
+/**
+ * A class that is gone said something while it was there: the tenant still says it, and that it was this class's word. The class is asked
+ * for at the server: a cache that is behind must not destroy what was to be retained.
+ */
+async function lastPolicy(pass: Pass, tenant: TenantObject): Promise<DeletionPolicy> {
+  const { controlPlane, apiReader, signal } = pass;
+  const { classRef, deletionPolicy } = controlPlane.spec ?? {};
+  if (!classRef || deletionPolicy) return deletionPolicyOf(pass);
+  const ofClass = await find(apiReader, ControlPlaneClass, { name: classRef.name }, { signal });
+  if (ofClass) return deletionPolicyOf({ controlPlane, class: ofClass });
+  const isOfClass = tenant.metadata.annotations?.[policyByAnnotation] === classRef.name;
+  return (isOfClass ? tenant.spec?.deletionPolicy : undefined) ?? 'Retain';
 }

@@ -7,7 +7,7 @@ import type { Client } from '@hangar/client';
 import { CustomResourceDefinition } from '@hangar/client/kinds/apiextensions-v1';
 import { Namespace } from '@hangar/client/kinds/core-v1';
 import { findCondition, isConditionTrue } from '@hangar/runtime';
-import { ControlPlane, ControlPlaneClass, labels } from '../api/index.ts';
+import { ControlPlane, ControlPlaneClass, ControlPlaneEndpoint, labels } from '../api/index.ts';
 import type { ControlPlaneClassSpec, ControlPlaneSpec } from '../api/index.ts';
 import { startTestPlatform } from '../testing/platform.ts';
 import type { TestPlatform } from '../testing/platform.ts';
@@ -154,6 +154,37 @@ test('a control plane without a host name says so, and gets its route with the n
   await client.patch(ControlPlane, { name: 'demo' }, named(null));
   await routeGone(client);
   await said(client, 'HostNameMissing');
+});
+
+test('a name outside of the domain of the class is not routed, however it was typed', async () => {
+  await using platform = await start();
+  platform.start();
+  const { client } = platform;
+  await create(client, { endpointPolicy: { hostname: 'shop.example' } });
+  const { status } = await said(client, 'HostNameNotAllowed');
+  assert.match(findCondition(status?.conditions, type)!.message, /^shop\.example may not be routed: .*class edge/);
+  assert.equal(await find(client, TlsRoute, key), undefined);
+  await untilReady(client, 'demo');
+  const named = (hostname: string | null) =>
+    client.patch(ControlPlane, { name: 'demo' }, { type: 'merge', body: { spec: { endpointPolicy: { hostname } } } });
+  await named('mine.planes.example');
+  await until(client, TlsRoute, key.name, (one) => one?.spec?.hostnames?.[0] === 'mine.planes.example', key.namespace);
+  await named('planes.example');
+  await routeGone(client);
+  await named(null);
+  await said(client, 'RouteNotAccepted');
+
+  const spec = {
+    endpoint: 'https://hangar.example',
+    externalEndpoint: 'https://theirs.planes.example',
+    joinEndpoint: 'https://bank.example',
+  };
+  await client.create(ControlPlaneEndpoint, { metadata: { name: 'typed' }, spec });
+  await create(client, { endpointRef: { name: 'typed' } }, 'other');
+  const other = await said(client, 'HostNameNotAllowed', 'other');
+  assert.match(findCondition(other.status?.conditions, type)!.message, /^bank\.example may not .* has not said yet/);
+  const route = await client.get(TlsRoute, { ...key, name: 'controlplane-other' });
+  assert.deepEqual(route.spec?.hostnames, ['theirs.planes.example']);
 });
 
 test('a class that does not say which server says so', async () => {

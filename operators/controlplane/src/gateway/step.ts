@@ -8,17 +8,21 @@ import type { Kind } from '@hangar/client';
 import { CustomResourceDefinition } from '@hangar/client/kinds/apiextensions-v1';
 import { asError } from '@hangar/core';
 import { controllerReference, isBeingDeleted, isControlledBy } from '@hangar/runtime';
+import { builtinProvider } from '../api/index.ts';
+import { hostnameOf } from '../control-plane/hostname.ts';
+import { hostsOf } from '../control-plane/hosts.ts';
 import { isPassing } from '../control-plane/passing.ts';
 import type { Pass, Remark } from '../control-plane/world.ts';
 import { acceptanceOf } from './acceptance.ts';
 import { definitionName, servedRoute } from './tls-route.ts';
 import type { TlsRoute } from './tls-route.ts';
-import { isAsWanted, wantedRoute } from './wanted-route.ts';
+import { isAsWanted, notAllowedText, wantedRoute } from './wanted-route.ts';
 import type { WantedRoute } from './wanted-route.ts';
 
 export const gatewayProgrammed = 'GatewayProgrammed';
 
 export async function gateway(pass: Pass): Promise<undefined> {
+  if (isMoving(pass)) return undefined;
   try {
     const said = await programmed(pass);
     if (said) pass.remarks.push({ type: gatewayProgrammed, ...said });
@@ -28,6 +32,14 @@ export async function gateway(pass: Pass): Promise<undefined> {
     const message = `the route could not be written, it is tried again: ${asError(error).message}`;
     pass.remarks.push({ type: gatewayProgrammed, status: false, reason: 'RouteRefused', message });
   }
+}
+
+/** It was given another name, which its endpoint does not have yet: until then the route of before leads to it. */
+function isMoving({ controlPlane, class: ofClass, addresses }: Pass): boolean {
+  const { endpointRef, endpointPolicy } = controlPlane.spec ?? {};
+  if (endpointRef || (endpointPolicy?.provider ?? builtinProvider) !== builtinProvider) return false;
+  const hostname = hostnameOf(controlPlane, ofClass);
+  return hostname !== undefined && !hostsOf(addresses!).includes(hostname);
 }
 
 type Said = Omit<Remark, 'type'>;
@@ -82,7 +94,10 @@ async function kept(pass: Pass, kind: Kind<TlsRoute>, wanted: WantedRoute): Prom
     return { status: false, reason: 'RouteNotAccepted', message, isAwaited: true };
   }
   const route = isAsWanted(there, wanted) ? there : await putRight(pass, kind, there, wanted);
-  return { ...acceptanceOf(route, wanted.parent), isAwaited: true };
+  const acceptance = acceptanceOf(route, wanted.parent);
+  if (wanted.notAllowed.length === 0) return { ...acceptance, isAwaited: true };
+  const message = `${notAllowedText(wanted.notAllowed, pass.class!)}; of the others, ${acceptance.message}`;
+  return { status: false, reason: 'HostNameNotAllowed', message, isAwaited: true };
 }
 
 /** Rejects with `AlreadyExists` when somebody was faster: then it is looked at again. */

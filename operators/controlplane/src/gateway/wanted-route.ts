@@ -4,6 +4,7 @@ import { labels, labelValue, routeName } from '../api/index.ts';
 import type { ControlPlane, ControlPlaneClass, GatewayReference } from '../api/index.ts';
 import { hostsOf } from '../control-plane/hosts.ts';
 import type { ResolvedAddresses } from '../endpoint/resolve.ts';
+import { sortedNames } from './allowed-names.ts';
 import { gatewayGroup } from './tls-route.ts';
 import type { TlsRoute, TlsRouteSpec } from './tls-route.ts';
 
@@ -13,11 +14,13 @@ export interface WantedRoute {
   readonly spec: TlsRouteSpec;
   /** The Gateway that it is attached to. */
   readonly parent: GatewayReference;
+  /** Host names of the control plane that are not in the domain of its class, and so not in the route. */
+  readonly notAllowed: readonly string[];
 }
 
 /** There should be one, but something is missing for it. */
 export interface Missing {
-  readonly reason: 'HostNameMissing' | 'APIServerRefMissing';
+  readonly reason: 'HostNameMissing' | 'HostNameNotAllowed' | 'APIServerRefMissing';
   readonly message: string;
 }
 
@@ -39,11 +42,13 @@ export function wantedRoute(facts: RouteFacts): WantedRoute | Missing | undefine
     return { reason: 'APIServerRefMissing', message: `${what}: set the Service that routes lead to` };
   }
   // What the tenant answers to, and nothing else: by any other name one would arrive at the management plane.
-  const hostnames = hostsOf(facts.addresses!);
-  if (hostnames.length === 0) {
+  const names = hostsOf(facts.addresses!);
+  if (names.length === 0) {
     const how = 'set gateway.hostnameTemplate of the class, or spec.endpointPolicy.hostname';
     return { reason: 'HostNameMissing', message: `the control plane has no host name that could be routed: ${how}` };
   }
+  const { allowed, others } = sortedNames(names, facts.controlPlane, facts.class);
+  if (allowed.length === 0) return { reason: 'HostNameNotAllowed', message: notAllowedText(others, facts.class!) };
   const { name } = facts.controlPlane.metadata;
   const { namespace = parentRef.namespace, port = portOfServer } = apiServerRef;
   const backend = { group: '', kind: 'Service', name: apiServerRef.name, port };
@@ -52,11 +57,17 @@ export function wantedRoute(facts: RouteFacts): WantedRoute | Missing | undefine
     labels: { [labels.name]: labelValue(name!), ...managedBy },
     spec: {
       parentRefs: [{ group: gatewayGroup, kind: 'Gateway', name: parentRef.name, namespace: parentRef.namespace }],
-      hostnames,
+      hostnames: allowed,
       rules: [{ backendRefs: [backend] }],
     },
     parent: parentRef,
+    notAllowed: others,
   };
+}
+
+export function notAllowedText(names: readonly string[], { metadata, spec }: ControlPlaneClass): string {
+  const domain = `gateway.hostnameTemplate of class ${metadata.name} is ${spec?.gateway?.hostnameTemplate}`;
+  return `${names.join(', ')} may not be routed: ${domain}, and only names in its domain are`;
 }
 
 /** Whatever else is there: servers add defaults, others add labels and fields of their own. */

@@ -9,13 +9,14 @@ import { Secret } from '@hangar/client/kinds/core-v1';
 import { aborted } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { setCondition } from '@hangar/runtime';
-import type { ControllerOptions, NewCondition, ReconcileContext, Reconciler } from '@hangar/runtime';
+import type { ControllerOptions, NewCondition, ReconcileContext, Reconciler, Result } from '@hangar/runtime';
 import { ControlPlane, ControlPlaneEndpoint, ControlPlaneRegistration } from '../api/index.ts';
 import type { ControlPlaneRegistrationStatus, SecretReference } from '../api/index.ts';
 import { writeStatus } from '../write-status.ts';
 import type { FollowedSecrets } from './followed-secrets.ts';
 import { madeFor, requestsOfControlPlane, requestsOfEndpoint, requestsOfSecret } from './indexes.ts';
 import { kubeconfigFacts, kubeconfigIn, withServer } from './kubeconfig.ts';
+import type { KubeconfigFacts } from './kubeconfig.ts';
 import { deleteOwnSecrets, writeOwnSecret } from './own-secret.ts';
 import { controlPlaneOf, isOwn, resolve, secretOf } from './resolution.ts';
 import type { Resolution } from './resolution.ts';
@@ -25,6 +26,9 @@ export interface RegistrationWorld {
   readonly clock: Clock;
   readonly followed: FollowedSecrets;
 }
+
+/** For who named one Secret too many: nobody tells when there is room. */
+const noRoomPauseMs = 60_000;
 
 type Watched = [ControlPlane, ControlPlaneEndpoint, Secret];
 
@@ -60,10 +64,11 @@ export const registrationReconciler =
       return deleteOwnSecrets(client, madeFor(cluster.cache, name), { signal });
     }
     if (!isCanonical(registration.spec.services ?? [])) return writeServices(client, registration, signal);
-    const { resolution, keep } = await resolved(world, registration, context);
+    const { resolution, keep, result } = await resolved(world, registration, context);
     await deleteOwnSecrets(client, madeFor(cluster.cache, name), { keep, signal });
     const status = statusAfter(registration, resolution, world.clock);
     await writeStatus(client, { kind: ControlPlaneRegistration, object: registration, status, signal });
+    return result;
   };
 
 /** The cause of the next look. Conflicts bring it back, too. */
@@ -77,6 +82,7 @@ interface Resolved {
   readonly resolution: Resolution;
   /** The Secret that was made for the registration, while it is needed. */
   readonly keep?: SecretReference;
+  readonly result?: Result;
 }
 
 async function resolved(
@@ -90,15 +96,37 @@ async function resolved(
   const endpoint = endpointRef && (await find(client, ControlPlaneEndpoint, { name: endpointRef.name }));
   const reference = secretOf(registration, controlPlane);
   const isForeign = reference !== undefined && !isOwn(reference, name);
-  world.followed.follow(registration.metadata.name!, isForeign ? reference : undefined);
+  const hasRoom = world.followed.follow(registration.metadata.name!, isForeign ? reference : undefined);
+  if (!hasRoom) return noRoom(world, resolve({ registration, controlPlane, endpoint }));
   const read = isForeign ? world.followed.get(reference) : reference && (await find(client, Secret, reference));
   const secret = read === 'pending' ? undefined : read;
-  const kubeconfig = secret && (await kubeconfigFacts(secret));
+  const kubeconfig =
+    read === 'pending' ? asPublished(registration, reference!) : secret && (await kubeconfigFacts(secret));
   const resolution = resolve({ registration, controlPlane, endpoint, kubeconfig });
   if (resolution.reason !== 'Resolved' || !resolution.rewrite) return { resolution };
   const text = withServer(kubeconfigIn(secret!)!, resolution.address);
   const keep = await writeOwnSecret(client, { registration, kubeconfig: text, signal });
   return { resolution: { ...resolution, secret: keep }, keep };
+}
+
+/**
+ * A Secret that is not known yet, as after every start of the operator, is taken for what it was when it was last seen: services must not
+ * lose a control plane for that. As soon as it is known, this is looked at again.
+ */
+function asPublished(
+  { status }: ControlPlaneRegistration,
+  { namespace, name }: SecretReference,
+): KubeconfigFacts | undefined {
+  const { ready, resolvedEndpoint, resolvedKubeconfigSecretRef: last } = status ?? {};
+  const isSame = last?.namespace === namespace && last?.name === name;
+  return ready && isSame && resolvedEndpoint !== undefined ? { server: resolvedEndpoint } : undefined;
+}
+
+/** What is missing besides is told first. */
+function noRoom({ followed }: RegistrationWorld, resolution: Resolution): Resolved {
+  if (resolution.reason !== 'KubeconfigPending') return { resolution };
+  const message = `registrations name too many Secrets, ${followed.sizeMax} are followed: use the control plane's own, or delete some`;
+  return { resolution: { reason: 'KubeconfigPending', message }, result: { requeueAfterMs: noRoomPauseMs } };
 }
 
 function statusAfter(

@@ -4,6 +4,8 @@
  *
  *     follow('a', fleet/east)   ──► one watch of fleet/east       follow('b', fleet/east)   ──► the same one
  *     follow('a', undefined)        b still needs it              follow('b', undefined)    ──► the watch ends
+ *
+ * There are never more than `sizeMax` watches, however many Secrets are named: whoever may create registrations may name any number.
  */
 
 import type { Client, ObjectKey } from '@hangar/client';
@@ -18,7 +20,11 @@ export interface FollowedSecretsOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
+  /** How many Secrets are followed at most. */
+  readonly sizeMax?: number;
 }
+
+export const followedMax = 1_024;
 
 interface Followed {
   readonly informer: Informer<Secret>;
@@ -51,16 +57,24 @@ export class FollowedSecrets {
     this.#isClosed = false;
   }
 
-  /** What a registration names from now on; undefined: none. */
-  follow(registration: string, secret: ObjectKey | undefined): void {
+  /** How many may be. */
+  get sizeMax(): number {
+    return this.#options.sizeMax ?? followedMax;
+  }
+
+  /** What a registration names from now on; undefined: none. False: it is not followed, because too many others are. */
+  follow(registration: string, secret: ObjectKey | undefined): boolean {
     const before = this.#byRegistration.get(registration);
     const now = secret && textOf(secret);
     // What is still under way when everything ends must not begin anything.
-    if (before === now || this.#isClosed) return;
-    if (secret) this.#followed(secret).by.add(registration);
-    if (now === undefined) this.#byRegistration.delete(registration);
-    else this.#byRegistration.set(registration, now);
+    if (before === now || this.#isClosed) return true;
     if (before !== undefined) this.#leave(before, registration);
+    this.#byRegistration.delete(registration);
+    if (now === undefined) return true;
+    if (!this.#bySecret.has(now) && this.size >= this.sizeMax) return false;
+    this.#followed(secret!).by.add(registration);
+    this.#byRegistration.set(registration, now);
+    return true;
   }
 
   /** `pending`: it is not known yet; who follows it is told. */

@@ -26,10 +26,10 @@ interface World extends LoneOperator {
   readonly followed: () => FollowedSecrets;
 }
 
-async function start(): Promise<World> {
+async function start({ sizeMax }: { readonly sizeMax?: number } = {}): Promise<World> {
   let followed: FollowedSecrets;
   const operator = await startLoneOperator(({ manager, client, log }) => {
-    followed = new FollowedSecrets({ client, clock: systemClock, log });
+    followed = new FollowedSecrets({ client, clock: systemClock, log, ...(sizeMax ? { sizeMax } : {}) });
     addRegistrationIndexes(manager.cluster.cache);
     manager.controller(registrationController({ clock: systemClock, followed }));
   });
@@ -205,6 +205,58 @@ describe('a registration', () => {
       return one?.status?.resolvedKubeconfigSecretRef?.namespace === managementNamespace('a');
     });
     assert.equal(world.followed().size, 0);
+  });
+
+  test("with a user's Secret stays ready when the operator starts anew, unless the Secret is another by then", async () => {
+    await using world = await start();
+    const { client } = world;
+    const [mine, lost] = ['mine', 'lost'].map((name) => ({ name, namespace: 'users' }));
+    await readyControlPlane(client, 'a');
+    for (const secret of [mine!, lost!]) await putSecret(client, secret, address);
+    await register(client, { kubeconfigSecretRef: mine! });
+    await register(client, { kubeconfigSecretRef: lost! }, 'b');
+    await Promise.all(['a', 'b'].map((name) => ready(client, address, name)));
+    await world.restart(async () => {
+      world.forget();
+      await client.delete(Secret, lost!);
+    });
+    await because(client, 'KubeconfigPending', 'b');
+    // The last one that is looked at after the start is one whose state changes.
+    await register(client, { controlPlaneRef: { name: 'missing' } }, 'c');
+    await because(client, 'ControlPlaneNotFound', 'c');
+    assert.deepEqual(
+      world.writes.filter((one) => /registrations\/a\//.test(one)),
+      [],
+    );
+    // What else it depends on counts at once, whether the Secret is known or not.
+    await world.restart(() => publish(client, 'a', { endpoint: address, isReady: false }));
+    await because(client, 'ControlPlaneNotReady');
+  });
+
+  test('is hostile: however many Secrets are named, only so many are watched, and who is too late is told', async () => {
+    await using world = await start({ sizeMax: 2 });
+    const { client } = world;
+    const names = ['a', 'b', 'c'];
+    await readyControlPlane(client, 'a');
+    for (const name of names) await putSecret(client, { name, namespace: 'users' }, address);
+    for (const name of names.slice(0, 2)) {
+      await register(client, { kubeconfigSecretRef: { name, namespace: 'users' } }, name);
+      await ready(client, address, name);
+    }
+    await register(client, { kubeconfigSecretRef: { name: 'c', namespace: 'users' } }, 'c');
+    const late = (await because(client, 'KubeconfigPending', 'c'))!;
+    assert.match(findCondition(late.status!.conditions, 'Ready')!.message, /too many Secrets, 2 are followed/);
+    await register(client, { kubeconfigSecretRef: { name: 'b', namespace: 'users' } }, 'd');
+    await ready(client, address, 'd');
+    assert.equal(world.followed().size, 2, 'one that is followed already needs no room');
+    // Its own room is enough for another one.
+    await change(client, { kubeconfigSecretRef: { name: 'c', namespace: 'users' } });
+    await until(client, ControlPlaneRegistration, 'a', (one) => {
+      return one?.status?.resolvedKubeconfigSecretRef?.name === 'c';
+    });
+    await change(client, { mode: 'Dedicated' }, 'c');
+    await ready(client, address, 'c');
+    assert.equal(world.followed().size, 2);
   });
 
   test('is hostile: a kubeconfig that names files or programs is of no use', async () => {

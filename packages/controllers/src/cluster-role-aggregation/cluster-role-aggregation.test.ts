@@ -111,3 +111,21 @@ test('the roles of a new tenant are collected already', async () => {
   assert.ok(items.some(({ aggregationRule }) => aggregationRule));
   assert.deepEqual([...outdated(items)], []);
 });
+
+test('roles that collect each other come to an end, and forget what nobody has any more', () => {
+  const sketch = (leaf: readonly string[]): ClusterRole[] => [
+    role('c0', { labels: { of: 'c3' }, collects: [{ of: 'c0' }] }),
+    role('c1', { labels: { of: 'c0' }, collects: [{ of: 'c1' }] }),
+    role('c2', { labels: { of: 'c1' }, collects: [{ of: 'c2' }] }),
+    role('c3', { labels: { of: 'c2' }, collects: [{ of: 'c3' }] }),
+    role('leaf-a', { labels: { of: 'c0' }, rules: ['a'] }),
+    role('leaf-b', { labels: { of: 'c2' }, rules: leaf }),
+  ];
+  const written = (roles: ClusterRole[], wanted: ReadonlyMap<string, readonly PolicyRule[]>): ClusterRole[] =>
+    roles.map((one) => ({ ...one, rules: [...(wanted.get(one.metadata.name!) ?? one.rules ?? [])] }));
+  const done = written(sketch(['b']), outdated(sketch(['b'])));
+  assert.deepEqual(changes(...done), {});
+  for (const one of done.slice(0, 4)) assert.deepEqual(resourcesOf(one.rules).sort(), ['a', 'b']);
+  const without = [...done.slice(0, 5), role('leaf-b', { labels: { of: 'c2' }, rules: [] })];
+  assert.deepEqual(changes(...without), { c0: ['a'], c1: ['a'], c2: ['a'], c3: ['a'] });
+});

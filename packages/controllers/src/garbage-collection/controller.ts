@@ -20,8 +20,8 @@ import type { Work } from './steps/work.ts';
 
 export class GarbageCollector implements FleetController {
   readonly name = 'garbage-collector';
-  readonly concurrency = 64;
-  readonly perCluster = 32;
+  readonly concurrency = 256;
+  readonly perCluster = 16;
   readonly #world: ControllerWorld;
   readonly #mappers: KindMappers;
   readonly #graphs = new Map<string, Graph>();
@@ -69,6 +69,7 @@ export class GarbageCollector implements FleetController {
 
   reset(): void {
     this.#graphs.clear();
+    this.#mappers.clear();
     this.#seen = new SeenObjects();
   }
 

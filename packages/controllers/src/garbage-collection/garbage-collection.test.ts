@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { find } from '@hangar/client';
 import { ConfigMap, Event, Secret } from '@hangar/client/kinds/core-v1';
+import { CustomResourceDefinition } from '@hangar/client/kinds/apiextensions-v1';
 import { ClusterRole } from '@hangar/client/kinds/rbac-v1';
 import { installCrd } from '@hangar/testkit';
 import { isGone, map, namespace, open, ownedBy, release, remove, settled } from '../testing/garbage.ts';
@@ -278,4 +279,34 @@ describe('across kinds and namespaces', () => {
     await client.delete(ClusterRole, { name: 'system:node' });
     await eventually(() => isGone(client, ConfigMap, 'child'));
   });
+});
+
+test('that a version of the owner is not served any more does not mean that the owner has gone', async () => {
+  await using world = await open();
+  const { client } = world;
+  const [v1] = widgets.spec.versions;
+  const old = { ...v1!, name: 'v1alpha1', storage: false };
+  await installCrd(client, { ...widgets, spec: { ...widgets.spec, versions: [v1!, old] } });
+  const owner = await client.create(Widget, { metadata: { namespace, name: 'owner' } });
+  const reference = { ...ownedBy(owner), apiVersion: 'example.com/v1alpha1', kind: 'Widget' };
+  // It is looked up, and what is served is known from then on.
+  await map(client, 'first', [{ ...reference, uid: 'another' }]);
+  await eventually(() => isGone(client, ConfigMap, 'first'));
+  const versions = [v1, { ...old, served: false }];
+  await client.patch(
+    CustomResourceDefinition,
+    { name: widgets.metadata.name },
+    { type: 'merge', body: { spec: { versions } } },
+  );
+  await eventually(async () => {
+    const answer = await client.raw({ method: 'GET', target: '/apis/example.com/v1alpha1/widgets' });
+    assert.equal(answer.status, 404);
+  });
+  await map(client, 'child', [reference]);
+  // Another one that is collected afterwards: by then the child was looked at.
+  const other = await map(client, 'other');
+  await map(client, 'of-other', [ownedBy(other)]);
+  await remove(client, 'other');
+  await eventually(() => isGone(client, ConfigMap, 'of-other'));
+  assert.ok(!(await isGone(client, ConfigMap, 'child')));
 });

@@ -27,7 +27,7 @@ const lookAgainMsMax = 600_000;
 
 export class NamespaceController implements FleetController {
   readonly name = 'namespace';
-  readonly concurrency = 16;
+  readonly concurrency = 128;
   readonly perCluster = 4;
   readonly #world: ControllerWorld;
   readonly #mappers: KindMappers;

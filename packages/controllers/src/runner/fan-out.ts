@@ -8,6 +8,9 @@ import type { Change, FeedListener, FleetFeed, ResourceId } from '../contract.ts
 import type { Lane } from './lane.ts';
 import { isLeftAlone } from './left-alone.ts';
 
+/** Tenants choose what their kinds are called: beyond this, who wants what is asked again. */
+const wantingMax = 20_000;
+
 export interface FanOutOptions {
   readonly lanes: readonly Lane[];
   readonly feed: Pick<FleetFeed, 'retell' | 'has'>;
@@ -87,9 +90,13 @@ export class FanOut implements FeedListener {
 
   #wantedBy({ group, resource }: ResourceId): readonly Lane[] {
     let byGroup = this.#wanting.get(resource);
-    if (!byGroup) this.#wanting.set(resource, (byGroup = new Map()));
+    if (!byGroup) {
+      if (this.#wanting.size >= wantingMax) this.#wanting.clear();
+      this.#wanting.set(resource, (byGroup = new Map()));
+    }
     let lanes = byGroup.get(group);
     if (!lanes) {
+      if (byGroup.size >= wantingMax) byGroup.clear();
       lanes = this.#lanes.filter(({ controller }) => controller.wants({ group, resource }));
       byGroup.set(group, lanes);
     }

@@ -22,7 +22,9 @@ export interface LaneOptions {
   isServed(cluster: string): boolean;
 }
 
-const defaultConcurrency = 4;
+/** Work here is waiting for others, for somebody's slow webhook perhaps: many wait at once, and few of one control plane. */
+const defaultConcurrency = 64;
+const defaultPerCluster = 2;
 /** What was there at the beginning waits behind news. */
 const priorityOfInitial = -100;
 const timeoutMs = 60_000;
@@ -48,7 +50,7 @@ export class Lane {
 
   constructor(options: LaneOptions) {
     const { controller, world, registry } = options;
-    const { name, concurrency = defaultConcurrency, perCluster = Math.ceil(concurrency / 2) } = controller;
+    const { name, concurrency = defaultConcurrency, perCluster = defaultPerCluster } = controller;
     this.controller = controller;
     this.#options = options;
     this.#world = { ...world, log: world.log.child({ controller: name }) };

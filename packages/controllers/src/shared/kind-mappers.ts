@@ -32,6 +32,10 @@ export class KindMappers {
     this.#mappers.delete(cluster);
   }
 
+  clear(): void {
+    this.#mappers.clear();
+  }
+
   get size(): number {
     return this.#mappers.size;
   }

@@ -15,17 +15,26 @@ import type { Pass, Verdict } from '../world.ts';
 const addonsApplied = 'AddonsApplied';
 
 /** Somebody changed them, as the host tells; and with new credentials, in case that it cannot tell. */
-const shouldLookAgain = (pass: Pass): boolean =>
-  pass.world.drift.take(pass.path) || isKubeconfigDue(pass, pass.secrets!.kubeconfig);
+function shouldLookAgain(pass: Pass): boolean {
+  const { bundles, world, path, secrets, wakeUps } = pass;
+  if (bundles!.length === 0) {
+    world.drift.forget(path);
+    return false;
+  }
+  const dueMs = world.drift.dueMs(path);
+  if (dueMs !== undefined && dueMs > 0) wakeUps.push(world.clock.now() + dueMs);
+  return dueMs === 0 || isKubeconfigDue(pass, secrets!.kubeconfig);
+}
 
 export async function addons(pass: Pass): Promise<Verdict | undefined> {
   const { bundles, world, entrance, signal, path } = pass;
   const names = bundles!.map(({ addon }) => addon).join(', ');
   const said = { type: addonsApplied, status: true, reason: 'Applied', message: names };
   pass.addons = annotationOf(pass.secrets!.kubeconfig, secretAnnotations.addons) ?? '';
-  if (areAddonsDue(pass) || (bundles!.length > 0 && shouldLookAgain(pass))) {
+  if (areAddonsDue(pass) || shouldLookAgain(pass)) {
     const verdict = suspended(pass);
     if (verdict) return verdict;
+    const seen = world.drift.seen(path);
     try {
       const manifests = manifestsOf(bundles!);
       await applyAddons({
@@ -37,9 +46,11 @@ export async function addons(pass: Pass): Promise<Verdict | undefined> {
         onApplied: (item, resourceVersion) => world.drift.applied({ path, item, resourceVersion }),
       });
       pass.addons = addonsDigest(pass);
+      world.drift.settled(path, seen);
     } catch (error) {
       const refusal = asAddonError(error);
       if (!refusal) throw error;
+      world.drift.settled(path, seen);
       // Whatever was applied before: they are due until it has worked.
       pass.addons = '';
       pass.remarks.push({ ...said, status: false, reason: refusal.code, message: refusal.message });

@@ -7,7 +7,9 @@ import { find, keyOf } from '@hangar/client';
 import { hasCode } from '@hangar/core';
 import { controllerReference, findCondition, isBeingDeleted, isControlledBy } from '@hangar/runtime';
 import { annotations, builtinProvider, ControlPlaneEndpoint, labels } from '../../api/index.ts';
+import type { AddressKind } from '../../api/index.ts';
 import { resolveAddresses } from '../../endpoint/resolve.ts';
+import type { ResolvedAddresses } from '../../endpoint/resolve.ts';
 import { hostnameOf } from '../hostname.ts';
 import type { Pass, Verdict } from '../world.ts';
 
@@ -15,6 +17,22 @@ import type { Pass, Verdict } from '../world.ts';
 const providerMs = 1_000;
 
 export async function endpoint(pass: Pass): Promise<Verdict | undefined> {
+  const verdict = await resolved(pass);
+  const before = verdict?.type === 'Programmed' ? addressesBefore(pass) : undefined;
+  if (!before) return verdict;
+  // It is where it was, until there is another place: its credentials must not run out meanwhile.
+  pass.addresses = before;
+  pass.deferred = verdict;
+  return undefined;
+}
+
+function addressesBefore({ controlPlane: { status } }: Pass): ResolvedAddresses | undefined {
+  const url = (type: AddressKind) => status?.endpoints?.find((one) => one.type === type)?.url;
+  const [internal, external, join] = [url('Internal'), url('External'), url('Join')];
+  return internal && external && join ? { internal, external, join } : undefined;
+}
+
+async function resolved(pass: Pass): Promise<Verdict | undefined> {
   const { spec } = pass.controlPlane;
   const found = spec?.endpointRef ? await referred(pass, spec.endpointRef.name) : await allocated(pass);
   if ('reason' in found) return found;

@@ -4,14 +4,18 @@
  * that they are for.
  */
 
+import { asError } from '@hangar/core';
 import { writeClusterInfo } from '../../join/cluster-info.ts';
 import { untilGranted } from '../../kubeconfig/granted.ts';
 import { isKubeconfigDue } from '../../kubeconfig/secret.ts';
 import { bootstrapOf, insideText } from '../bootstrap.ts';
 import { putInside } from '../inside-object.ts';
+import { isPassing } from '../passing.ts';
 import { annotationOf, secretAnnotations } from '../kept-secret.ts';
 import { suspended } from '../suspended.ts';
 import type { Pass, Verdict } from '../world.ts';
+
+const insideKept = 'InsideKept';
 
 export async function inside(pass: Pass): Promise<Verdict | undefined> {
   const { world, signal, entrance, addresses, tenant } = pass;
@@ -31,13 +35,27 @@ export async function inside(pass: Pass): Promise<Verdict | undefined> {
     await put(token);
     return undefined;
   }
-  await put(namespace);
   // The one that a tenant is born with has the host's own address already.
   const isBornSo = isNew && addresses!.join === tenant!.status?.url;
-  await Promise.all([
-    ...[...objects, token].map(put),
-    ...(isBornSo ? [] : [writeClusterInfo(client, clusterInfo, world.writes, { signal })]),
-  ]);
-  await untilGranted({ tenantClient: client, auth: pass.auth!, clock: world.clock, signal });
+  const putAll = async (): Promise<void> => {
+    await put(namespace);
+    await Promise.all([
+      ...[...objects, token].map(put),
+      ...(isBornSo ? [] : [writeClusterInfo(client, clusterInfo, world.writes, { signal })]),
+    ]);
+    await untilGranted({ tenantClient: client, auth: pass.auth!, clock: world.clock, signal });
+  };
+  if (!isThere) {
+    await putAll();
+    return undefined;
+  }
+  try {
+    await putAll();
+    pass.withdrawn.push(insideKept);
+  } catch (error) {
+    if (signal.aborted || isPassing(error)) throw error;
+    // All of it was there. A webhook of the tenant's own that refuses everything is no reason to let those run out who can remove it.
+    pass.remarks.push({ type: insideKept, status: false, reason: 'Refused', message: asError(error).message });
+  }
   return undefined;
 }

@@ -4,22 +4,41 @@
  * not make it be done twice, so the server is asked before anything is.
  */
 
+import { find } from '@hangar/client';
 import type { Client } from '@hangar/client';
 import { bundlesOf } from '../../addons/bundles.ts';
 import { kubeconfigSecretName } from '../../api/index.ts';
 import { isJoinDue, joinSecretName, materialOf } from '../../join/material.ts';
 import { isKubeconfigDue } from '../../kubeconfig/secret.ts';
 import { areAddonsDue, isInsideDue } from '../inside-due.ts';
+import { isClaimedBy } from '../claim.ts';
 import { readSecret } from '../kept-secret.ts';
-import type { Pass } from '../world.ts';
+import { Tenant } from '../../host/index.ts';
+import type { Pass, Verdict } from '../world.ts';
 
-export async function secrets(pass: Pass): Promise<undefined> {
+export async function secrets(pass: Pass): Promise<Verdict | undefined> {
   pass.servingCa = await pass.world.host.servingCa();
   pass.bundles = await bundlesOf(pass.client, pass.class?.spec?.addons ?? []);
   pass.secrets = await read(pass, pass.client);
   // For a tenant that is a moment old nobody has done anything.
-  if (!pass.isTenantNew && (await isAnythingDue(pass))) pass.secrets = await read(pass, pass.apiReader);
+  if (pass.isTenantNew || !(await isAnythingDue(pass))) return undefined;
+  pass.secrets = await read(pass, pass.apiReader);
+  return (await isStillOurs(pass)) ? undefined : replaced(pass);
 }
+
+/** Nobody's tenant is entered on the word of a cache. */
+async function isStillOurs({ world, path, tenant, controlPlane, signal }: Pass): Promise<boolean> {
+  const there = await find(world.host.client, Tenant, { name: path }, { signal });
+  return there !== undefined && there.metadata.uid === tenant!.metadata.uid && isClaimedBy(there, controlPlane);
+}
+
+const replacedLookMs = 1_000;
+const replaced = ({ path }: Pass): Verdict => ({
+  type: 'Programmed',
+  reason: 'TenantTerminating',
+  message: `tenant ${path} has just gone, or is another by now`,
+  lookAgainMs: replacedLookMs,
+});
 
 async function read(pass: Pass, reader: Pick<Client, 'get'>): Promise<NonNullable<Pass['secrets']>> {
   const name = pass.controlPlane.metadata.name!;

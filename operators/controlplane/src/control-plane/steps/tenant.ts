@@ -17,6 +17,7 @@ import {
   hostsAnnotation,
   isClaimedBy,
   mayAdopt,
+  policyByAnnotation,
   taken,
 } from '../claim.ts';
 import { hostsOf, isOfHost } from '../hosts.ts';
@@ -57,6 +58,10 @@ export const deletionPolicyOf = ({
 }: Pick<Pass, 'controlPlane' | 'class'>): DeletionPolicy =>
   controlPlane.spec?.deletionPolicy ?? ofClass?.spec?.deletionPolicy ?? 'Retain';
 
+/** The class that says so; undefined: the control plane itself, or nobody. */
+const policyBy = ({ controlPlane, class: ofClass }: Pass): string | undefined =>
+  controlPlane.spec?.deletionPolicy || !ofClass?.spec?.deletionPolicy ? undefined : ofClass.metadata.name!;
+
 /** Undefined: somebody was faster. */
 async function claim(pass: Pass): Promise<TenantObject | undefined> {
   const { world, path, controlPlane, addresses, signal } = pass;
@@ -64,6 +69,7 @@ async function claim(pass: Pass): Promise<TenantObject | undefined> {
   const annotations = {
     ...claimAnnotations(controlPlane),
     ...(hosts.length > 0 ? { [hostsAnnotation]: hosts.join(',') } : {}),
+    ...(policyBy(pass) === undefined ? {} : { [policyByAnnotation]: policyBy(pass)! }),
   };
   const spec = { deletionPolicy: deletionPolicyOf(pass), ...(hosts.length > 0 ? { hosts } : {}) };
   try {
@@ -93,11 +99,21 @@ async function kept(pass: Pass, there: TenantObject): Promise<TenantObject> {
   const foreign = (there.spec?.hosts ?? []).filter((host) => !before.includes(host));
   const hosts = [...new Set([...foreign, ...ours])];
   const deletionPolicy = deletionPolicyOf(pass);
-  const isSame = there.spec?.deletionPolicy === deletionPolicy && isDeepStrictEqual(before, ours);
+  const isSamePolicy =
+    there.spec?.deletionPolicy === deletionPolicy &&
+    there.metadata.annotations?.[policyByAnnotation] === policyBy(pass);
+  const isSame = isSamePolicy && isDeepStrictEqual(before, ours);
   if (isSame && ours.every((host) => there.spec?.hosts?.includes(host))) return there;
   const { uid, resourceVersion } = there.metadata;
   const body = {
-    metadata: { uid, resourceVersion, annotations: { [hostsAnnotation]: ours.length > 0 ? ours.join(',') : null } },
+    metadata: {
+      uid,
+      resourceVersion,
+      annotations: {
+        [hostsAnnotation]: ours.length > 0 ? ours.join(',') : null,
+        [policyByAnnotation]: policyBy(pass) ?? null,
+      },
+    },
     spec: { deletionPolicy, hosts: hosts.length > 0 ? hosts : null },
   };
   return world.writes.make('tenant-wish', () =>

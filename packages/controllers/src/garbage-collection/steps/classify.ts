@@ -8,12 +8,13 @@
  * An owner whose deletion was told has gone. Of any other it is believed that it has gone only when the server says so now.
  */
 
-import { find } from '@hangar/client';
 import type { Kind, ObjectKey } from '@hangar/client';
+import { asError } from '@hangar/core';
 import { kindOfReference } from '../kinds.ts';
 import { foregroundFinalizer } from '../node.ts';
 import type { Node, Reference } from '../node.ts';
 import { tellInvalidNamespace } from './invalid-namespace.ts';
+import { findNamed } from './work.ts';
 import type { Work } from './work.ts';
 
 export interface Classified {
@@ -38,7 +39,7 @@ export async function classify(
 }
 
 async function verdictOf(work: Work, node: Node, reference: Reference): Promise<keyof Classified | 'meaningless'> {
-  const { client, mapper, graph, signal, log } = work;
+  const { mapper, graph, signal, log } = work;
   if (graph.owners.get(reference.uid)?.isGoneFor(node.namespace)) return 'dangling';
   const kind = await kindOfReference(mapper, reference, signal);
   if (kind.isNamespaced && node.namespace === '') {
@@ -49,7 +50,7 @@ async function verdictOf(work: Work, node: Node, reference: Reference): Promise<
   const key: ObjectKey = kind.isNamespaced
     ? { namespace: node.namespace, name: reference.name }
     : { name: reference.name };
-  const object = await find(client.metadata, kind, key, { signal });
+  const object = await findNamed(work, kind, key);
   if (object?.metadata.uid !== reference.uid) {
     await reportElsewhere(work, node, { kind, reference });
     return 'dangling';
@@ -67,8 +68,14 @@ async function reportElsewhere(
   { kind, reference }: { readonly kind: Kind; readonly reference: Reference },
 ): Promise<void> {
   if (!kind.isNamespaced) return;
-  const { client, signal } = work;
+  const { client, signal, log } = work;
   const fieldSelector = { 'metadata.name': reference.name };
-  const { items } = await client.metadata.list(kind, { fieldSelector, signal });
-  if (items.some(({ metadata }) => metadata.uid === reference.uid)) await tellInvalidNamespace(work, node, reference);
+  try {
+    const { items } = await client.metadata.list(kind, { fieldSelector, signal });
+    if (items.some(({ metadata }) => metadata.uid === reference.uid)) await tellInvalidNamespace(work, node, reference);
+  } catch (error) {
+    // An event that nobody gets is no reason to keep garbage.
+    if (signal.aborted) throw error;
+    log.debug('an owner could not be looked for elsewhere', { error: asError(error) });
+  }
 }

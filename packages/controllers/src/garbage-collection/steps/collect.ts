@@ -50,8 +50,9 @@ async function collectedAsTold({ client, mapper, signal }: Work, node: Node): Pr
   const { uid, revision, propagation } = node;
   const preconditions = { uid, resourceVersion: String(revision) };
   try {
-    await client.metadata.delete(kind, keyOfNode(node), { preconditions, propagationPolicy: propagation, signal });
-    return true;
+    const options = { preconditions, propagationPolicy: propagation, signal };
+    // False: it was not found, perhaps in a version that is not served any more. The long way finds out.
+    return (await client.metadata.delete(kind, keyOfNode(node), options)) !== false;
   } catch (error) {
     // It has changed since, or is another one by now.
     if (hasCode(error, 'Conflict')) return false;

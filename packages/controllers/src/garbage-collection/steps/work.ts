@@ -1,8 +1,8 @@
 /** What the steps are given, and how they see and change objects: only metadata, and never another object of the same name. */
 
-import { find } from '@hangar/client';
 import type { ApiObject, Client, Kind, KindMapper, ObjectKey } from '@hangar/client';
 import type { ObjectMeta } from '@hangar/api';
+import { StatusError } from '@hangar/api/status';
 import { hasCode } from '@hangar/core';
 import type { Clock, Logger } from '@hangar/core';
 import type { Graph } from '../graph.ts';
@@ -31,11 +31,30 @@ export const keyOfNode = ({ namespace, name }: Node): ObjectKey => (namespace ==
 
 /** As the server has it now. Undefined: it has gone, or another one has its name. */
 export async function liveObject(work: Work, node: Node): Promise<LiveObject | undefined> {
-  const { client, mapper, signal } = work;
+  const { mapper, signal } = work;
   const kind = await kindOfResource(mapper, node, signal);
   const key = keyOfNode(node);
-  const object = await find(client.metadata, kind, key, { signal });
+  const object = await findNamed(work, kind, key);
   return object?.metadata.uid === node.uid ? { kind, key, object } : undefined;
+}
+
+/**
+ * Undefined: the server says of this very object that it is not there. That nothing is served there any more, in this version or at all,
+ * says nothing about the object: then what is served is looked up anew, and the request is tried again.
+ */
+export async function findNamed(
+  { client, mapper, signal }: Work,
+  kind: Kind,
+  key: ObjectKey,
+): Promise<ApiObject | undefined> {
+  try {
+    return await client.metadata.get(kind, key, { signal });
+  } catch (error) {
+    if (!hasCode(error, 'NotFound')) throw error;
+    if (error instanceof StatusError && error.status.details?.name === key.name) return undefined;
+    await mapper.refresh({ signal });
+    throw error;
+  }
 }
 
 const attemptsMax = 5;

@@ -4,7 +4,6 @@
  * that the two find nothing to do for each other.
  */
 
-import { isDeepStrictEqual } from 'node:util';
 import { applyObject, labelSelectorOf } from '@hangar/api';
 import type { KubeObject, LabelSelectorObject } from '@hangar/api';
 import { objectKey } from '../../../control-plane.ts';
@@ -53,6 +52,10 @@ export function aggregatedRules(role: ClusterRole, all: Iterable<ClusterRole>): 
 const ruleText = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): string =>
   JSON.stringify([verbs, apiGroups ?? [], resources ?? [], resourceNames ?? [], nonResourceURLs ?? []]);
 
+/** In whatever order: it has no meaning, and could go round in circles. */
+const isSame = (some: readonly PolicyRule[], others: readonly PolicyRule[]): boolean =>
+  new Set(some.map(ruleText)).symmetricDifference(new Set(others.map(ruleText))).size === 0;
+
 const manager = 'clusterrole-aggregation-controller';
 /** Between two rounds: roles that collect each other could go on for ever. */
 const pauseMs = 50;
@@ -94,7 +97,7 @@ export class RoleAggregator {
     for (const role of roles.values()) {
       if (!role.isAggregated || this.#isClosed) continue;
       const rules = aggregatedRules(role, roles.values());
-      if (!isDeepStrictEqual(rules.map(ruleText), role.rules.map(ruleText))) await this.#write(role.name, rules);
+      if (!isSame(rules, role.rules)) await this.#write(role.name, rules);
     }
   }
 
