@@ -13,7 +13,7 @@ import { systemClock, systemRandom } from '@hangar/core';
 import { readOperatorOptions } from '../../apps/platform/src/operator/options.ts';
 import { readOptions } from '../../apps/platform/src/options/options.ts';
 import { newPki } from '../../apps/platform/src/pki/shared-pki.ts';
-import { definitions } from '../../operators/controlplane/src/api/definitions.generated.ts';
+import { definitions } from '../../operators/controlplane/src/api/generated/index.ts';
 import { electionRules, hostRules, operatorRules } from '../../operators/controlplane/src/rbac.ts';
 import { byTemplate } from '../../scripts/generate/manifests/plain.ts';
 import { chartProblems } from '../../scripts/generate/manifests/files.ts';

@@ -11,7 +11,7 @@
  */
 
 export * from './api/index.ts';
-export { definitions } from './api/definitions.generated.ts';
+export { definitions } from './api/generated/index.ts';
 export { InstallError, installDefinitions } from './api/install.ts';
 export type { InstallOptions } from './api/install.ts';
 export { addressList, resolveAddresses } from './endpoint/resolve.ts';

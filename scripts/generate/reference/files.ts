@@ -1,7 +1,7 @@
 /** The pages of docs/reference. */
 
 import { tenantKind } from '../../../packages/server/src/tenancy/kind/definition.ts';
-import { definitions } from '../../../operators/controlplane/src/api/definitions.generated.ts';
+import { definitions } from '../../../operators/controlplane/src/api/generated/index.ts';
 import { describeCommands } from '../../../apps/cli/src/describe-commands.ts';
 import { operatorFlagGroups } from '../../../apps/platform/src/operator/options.ts';
 import { flagGroups as platformFlags } from '../../../apps/platform/src/options/options.ts';

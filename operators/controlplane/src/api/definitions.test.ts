@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { CustomResourceDefinition } from '@hangar/client/kinds/apiextensions-v1';
 import { startTestCluster } from '@hangar/testkit';
 import type { TestCluster } from '@hangar/testkit';
-import { definitions } from './definitions.generated.ts';
+import { definitions } from './generated/index.ts';
 import { installDefinitions } from './install.ts';
 import { ControlPlane } from './index.ts';
 import { answersTo } from './testing/answers.ts';

@@ -7,7 +7,7 @@ import type { ApplyConfiguration, Client, ObjectOf } from '@hangar/client';
 import { CustomResourceDefinition } from '@hangar/client/kinds/apiextensions-v1';
 import { CodedError } from '@hangar/core';
 import { findCondition } from '@hangar/runtime';
-import { definitions } from './definitions.generated.ts';
+import { definitions } from './generated/index.ts';
 
 type Definition = ObjectOf<typeof CustomResourceDefinition>;
 
