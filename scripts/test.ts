@@ -1,7 +1,7 @@
 /**
  * Runs the tests: `unit` needs nothing but what `npm ci` brought, `real` gets the real programs it needs by itself.
- * Prints a line per file as it ends and `N passed, N failed` last; with HANGAR_TEST_COUNTS it also appends the counts to
- * that file, for whoever runs both.
+ * Prints a line per file as it ends, what failed once more by its name, and `N passed, N failed` last; with HANGAR_TEST_COUNTS
+ * it also appends counts and names to that file, for whoever runs both.
  */
 
 import { appendFileSync, globSync } from 'node:fs';
@@ -19,12 +19,12 @@ interface Suite {
 
 const suites: Record<string, Suite> = {
   unit: { pattern: '*.test.ts', timeoutMs: 5 * 60_000, together: /./ },
-  // Real programs compete for the machine, and some tests measure time. Those that only compare answers can share it.
+  // Real programs compete for the machine. Alone are those that measure time, or whose limits of time are Kubernetes' own.
   real: {
     pattern: '*.real.ts',
     timeoutMs: 20 * 60_000,
     together:
-      /^(packages\/(api|server)\/|tests\/(conformance\/(?!.*(e2e|essential))|examples\/|tenancy\/|isolation\/))/,
+      /^(?!.*(e2e|essential|leader-election|tests\/(controller-manager|platform|readme)\/|apps\/controller-manager\/))/,
   },
 };
 
@@ -46,6 +46,7 @@ if (files.length === 0) {
 }
 
 const counts = { passed: 0, failed: 0 };
+const failures: string[] = [];
 const startedMs = performance.now();
 const together = files.filter((file) => suite.together.test(file));
 await pass(together, availableParallelism());
@@ -55,9 +56,11 @@ await pass(
 );
 
 console.log(`${name}: ${files.length} files in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
+for (const failure of failures) console.log(failure);
 console.log(`${counts.passed} passed, ${counts.failed} failed`);
 if (process.env['HANGAR_TEST_COUNTS']) {
-  appendFileSync(process.env['HANGAR_TEST_COUNTS'], `${counts.passed} ${counts.failed}\n`);
+  const lines = [`${counts.passed} ${counts.failed}`, ...failures];
+  appendFileSync(process.env['HANGAR_TEST_COUNTS'], `${lines.join('\n')}\n`);
 }
 process.exitCode = counts.failed > 0 ? 1 : 0;
 
@@ -76,6 +79,11 @@ async function pass(some: readonly string[], concurrency: number): Promise<void>
     if (!summary.success && failed === 0) failed = 1;
     counts.passed += summary.counts.passed;
     counts.failed += failed;
+  });
+  stream.on('test:fail', ({ name: test, file = '', details }) => {
+    // Whatever contains it failed, too.
+    const { failureType } = details.error as { failureType?: string };
+    if (failureType !== 'subtestsFailed') failures.push(`✖ ${relative(root, file)}: ${test}`);
   });
   // What real tests print is their progress and their figures.
   if (name === 'real') stream.on('test:stdout', ({ message }) => process.stdout.write(`  ${message}`));
