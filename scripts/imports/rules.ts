@@ -19,7 +19,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'operators/controlplane': ['core', 'api', 'client', 'runtime', 'pki'],
   'apps/cli': ['core', 'api', 'client'],
   'apps/console': ['core', 'api', 'client'],
-  'apps/controller-manager': ['core', 'api', 'client', 'runtime'],
+  'apps/controller-manager': ['core', 'api', 'client', 'runtime', 'controllers', 'pki'],
   'apps/platform': ['*'],
   examples: ['client', 'runtime', 'server'],
 };

@@ -2,6 +2,9 @@
 
 import type { Claim, Coordinator, DiscoveredCluster, Ownership } from '../contract.ts';
 
+/** What coordinators go by. */
+type Share = Pick<DiscoveredCluster, 'name' | 'labels' | 'weight'>;
+
 export interface RightOptions {
   readonly coordinator: Coordinator;
   readonly onAcquired: () => void;
@@ -12,7 +15,7 @@ export interface RightOptions {
 
 export class Right {
   readonly #options: RightOptions;
-  #share: DiscoveredCluster | undefined;
+  #share: Share | undefined;
   #unfollow: (() => void) | undefined;
   #ownership: Ownership | undefined;
   readonly #onAbort = (): void => this.#end();
@@ -37,7 +40,7 @@ export class Right {
   }
 
   /** Asks for it, or says what changed of what coordinators go by. Idempotent. */
-  follow(cluster: DiscoveredCluster): void {
+  follow(cluster: Share): void {
     const before = this.#share;
     this.#share = cluster;
     if (before && sameShare(before, cluster)) return;
@@ -76,7 +79,7 @@ export class Right {
   }
 }
 
-function sameShare(one: DiscoveredCluster, other: DiscoveredCluster): boolean {
+function sameShare(one: Share, other: Share): boolean {
   return one.weight === other.weight && sameLabels(one.labels ?? {}, other.labels ?? {});
 }
 

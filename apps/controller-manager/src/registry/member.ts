@@ -1,0 +1,122 @@
+/** One cluster of the fleet: whose it is, and what runs for it here. */
+
+import type { Coordinator, Ownership } from '@hangar/runtime/clusters';
+import { Right } from '@hangar/runtime/clusters';
+import { services } from '../contract.ts';
+import type { ClusterRow, Engine, FleetCluster, Service, ServiceState, SourceObject } from '../contract.ts';
+import { Seat } from './seat.ts';
+import type { Announcements } from './seat.ts';
+import { sourceOf } from './source-of.ts';
+
+export interface MemberWorld {
+  readonly coordinator: Coordinator;
+  readonly announcements: Announcements;
+  readonly engineFor: (service: Service) => Engine;
+  /** A state of some member is another now. */
+  readonly onState: () => void;
+}
+
+export class Member {
+  readonly #world: MemberWorld;
+  readonly #right: Right;
+  readonly #seats = new Map<Service, Seat>();
+  #cluster: FleetCluster;
+  #isGone = false;
+
+  constructor(world: MemberWorld, cluster: FleetCluster) {
+    this.#world = world;
+    this.#cluster = cluster;
+    this.#right = new Right({
+      coordinator: world.coordinator,
+      onAcquired: () => this.#seat(),
+      onEnded: () => void this.#leaveAll(),
+      drained: () => this.#leaveAll(),
+    });
+  }
+
+  /** Until it comes back. */
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  /** Nothing of it runs here, or is about to. */
+  get isAtRest(): boolean {
+    return this.#seats.values().every((seat) => seat.state === undefined);
+  }
+
+  /** Also the first time. */
+  changed(cluster: FleetCluster): void {
+    const before = this.#cluster;
+    this.#cluster = cluster;
+    this.#isGone = false;
+    if (this.#right.ownership) this.#withdraw(before);
+    this.#right.follow(cluster);
+    this.#seat();
+  }
+
+  /** Resolves when nothing of it runs here any more. */
+  async gone(): Promise<void> {
+    this.#isGone = true;
+    if (this.#right.ownership) this.#withdraw(this.#cluster);
+    this.#right.leave();
+    await this.#leaveAll();
+  }
+
+  /** For the end of this process: whoever has the cluster next goes on with its conditions. */
+  async stop(): Promise<void> {
+    this.#isGone = true;
+    await this.#leaveAll();
+    this.#right.leave();
+  }
+
+  row(): ClusterRow {
+    const states = new Map<Service, ServiceState>();
+    const engines = new Map<Service, Engine['name']>();
+    for (const [service, seat] of this.#seats) {
+      engines.set(service, seat.engine.name);
+      if (seat.state) states.set(service, seat.state);
+    }
+    return { cluster: this.#cluster, isOwned: this.#right.ownership !== undefined, engines, states };
+  }
+
+  /** Puts what is wanted where it belongs, if the cluster is ours. */
+  #seat(): void {
+    const ownership: Ownership | undefined = this.#right.ownership;
+    if (!ownership || this.#isGone) return;
+    for (const service of services) {
+      const seat = this.#seats.get(service);
+      if (this.#cluster.services.has(service)) (seat ?? this.#newSeat(service)).want(this.#cluster, ownership);
+      else void seat?.leave();
+    }
+  }
+
+  /** Takes back the conditions of what is no longer asked for. */
+  #withdraw(before: FleetCluster): void {
+    for (const service of before.services) {
+      if (!this.#isAskedFor(service, sourceOf(before, service))) void this.#withdrawService(service, before);
+    }
+  }
+
+  /** Only when nothing runs any more: until then nobody else may take it for free. */
+  async #withdrawService(service: Service, before: FleetCluster): Promise<void> {
+    await this.#seats.get(service)?.leave();
+    const source = sourceOf(before, service);
+    if (!this.#isAskedFor(service, source)) this.#world.announcements.remove(source, service);
+    this.#seat();
+  }
+
+  #isAskedFor(service: Service, { uid }: SourceObject): boolean {
+    return !this.#isGone && this.#cluster.services.has(service) && sourceOf(this.#cluster, service).uid === uid;
+  }
+
+  #newSeat(service: Service): Seat {
+    const { engineFor, announcements, onState } = this.#world;
+    const seat = new Seat({ service, engine: engineFor(service), announcements, onState });
+    this.#seats.set(service, seat);
+    return seat;
+  }
+
+  async #leaveAll(): Promise<void> {
+    await Promise.all(Array.from(this.#seats.values(), (seat) => seat.leave()));
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * All clusters of the fleet, and what this process runs for those that are its own. Nothing here waits for a cluster, so none delays
+ * another.
+ */
+
+import { aborted, attempted } from '@hangar/core';
+import type { Logger } from '@hangar/core';
+import type { Coordinator } from '@hangar/runtime/clusters';
+import type { ClusterRow, Engine, Fleet, FleetCluster, Service } from '../contract.ts';
+import { Member } from './member.ts';
+import type { MemberWorld } from './member.ts';
+import type { Announcements } from './seat.ts';
+
+export interface RegistryOptions {
+  readonly fleet: Fleet;
+  /** Which clusters are this process's own. */
+  readonly coordinator: Coordinator;
+  readonly conditions: Announcements;
+  readonly engineFor: (service: Service) => Engine;
+  readonly log: Logger;
+  /** Something in `rows` is another now. */
+  readonly onChange?: () => void;
+}
+
+export class Registry {
+  readonly #options: RegistryOptions;
+  readonly #world: MemberWorld;
+  readonly #members = new Map<string, Member>();
+  #isSynced = false;
+  #isStopping = false;
+
+  constructor(options: RegistryOptions) {
+    const { coordinator, conditions: announcements, engineFor, onChange = () => {} } = options;
+    this.#options = options;
+    this.#world = { coordinator, announcements, engineFor, onState: onChange };
+  }
+
+  /** Everything that there was at first is known. */
+  get isSynced(): boolean {
+    return this.#isSynced;
+  }
+
+  *rows(): Generator<ClusterRow, void, void> {
+    for (const member of this.#members.values()) yield member.row();
+  }
+
+  /**
+   * Until the signal; resolves when nothing runs any more and the coordinator has given everything back. Rejects with what the fleet or the
+   * coordinator rejected with, after the same. Once.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const { fleet, coordinator } = this.#options;
+    const following = new AbortController();
+    const coordinating = new AbortController();
+    const listener = {
+      changed: (cluster: FleetCluster) => this.#changed(cluster),
+      gone: (name: string) => this.#gone(name),
+      synced: () => {
+        this.#isSynced = true;
+        this.#world.onState();
+      },
+    };
+    const running = [
+      attempted(() => fleet.follow(listener, following.signal)),
+      attempted(() => coordinator.run(coordinating.signal)),
+    ];
+    const failed = new Promise<never>((_resolve, reject) => running.forEach((one) => void one.catch(reject)));
+    try {
+      await Promise.race([aborted(signal), failed]);
+    } finally {
+      this.#isStopping = true;
+      following.abort();
+      await Promise.all(Array.from(this.#members.values(), (member) => member.stop()));
+      // Only now: whoever has a cluster next gets it at rest.
+      coordinating.abort();
+      await Promise.allSettled(running);
+    }
+  }
+
+  #changed(cluster: FleetCluster): void {
+    if (this.#isStopping) return;
+    let member = this.#members.get(cluster.name);
+    if (!member) this.#members.set(cluster.name, (member = new Member(this.#world, cluster)));
+    member.changed(cluster);
+  }
+
+  /** It is kept until nothing of it runs: should the cluster come back before, there are not two of it. */
+  #gone(name: string): void {
+    const member = this.#members.get(name);
+    if (!member || this.#isStopping) return;
+    void member.gone().then(() => {
+      const isOver = member.isGone && member.isAtRest;
+      if (isOver && this.#members.get(name) === member) this.#members.delete(name);
+      this.#world.onState();
+    });
+  }
+}

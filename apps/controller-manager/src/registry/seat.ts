@@ -1,0 +1,115 @@
+/**
+ * One service of one cluster, over all the times that it is begun and ended here: never two at a time. What is wanted may change at any
+ * moment; what runs follows as soon as what ran before has gone.
+ *
+ *   empty ──wanted──▶ announced ──the condition is written──▶ serving ──not wanted──▶ ending ──▶ empty
+ */
+
+import type { Engine, FleetCluster, Service, ServiceState, Serving, SourceObject } from '../contract.ts';
+import type { Ownership } from '@hangar/runtime/clusters';
+import { sourceOf } from './source-of.ts';
+
+/** What the registry tells of states, to be seen in the management plane. */
+export interface Announcements {
+  tell(source: SourceObject, service: Service, state: ServiceState): void;
+  /** Nobody asks for the service any more. */
+  remove(source: SourceObject, service: Service): void;
+  /** The first that was told is written, or cannot be for a while. Never rejects. */
+  written(source: SourceObject, service: Service): Promise<void>;
+}
+
+export interface SeatOptions {
+  readonly service: Service;
+  readonly engine: Engine;
+  readonly announcements: Announcements;
+  /** After each change of `state`. */
+  readonly onState: () => void;
+}
+
+interface Wanted {
+  readonly cluster: FleetCluster;
+  readonly source: SourceObject;
+  readonly ownership: Ownership;
+}
+
+const onItsWay: ServiceState = { phase: 'Starting', reason: 'Starting', message: 'it is on its way', restarts: 0 };
+
+export class Seat {
+  readonly engine: Engine;
+  readonly #options: SeatOptions;
+  #wanted: Wanted | undefined;
+  /** Of what runs, or is about to. */
+  #given: Wanted | undefined;
+  #serving: Serving | undefined;
+  #ending: Promise<void> | undefined;
+  #state: ServiceState | undefined;
+
+  constructor(options: SeatOptions) {
+    this.#options = options;
+    this.engine = options.engine;
+  }
+
+  /** Undefined: nothing runs and nothing is about to. */
+  get state(): ServiceState | undefined {
+    return this.#state;
+  }
+
+  /** Another cluster of the same name, another right: whatever fits is kept, everything else begins anew. */
+  want(cluster: FleetCluster, ownership: Ownership): void {
+    this.#wanted = { cluster, ownership, source: sourceOf(cluster, this.#options.service) };
+    if (this.#ending) return;
+    if (!this.#given) return this.#begin();
+    const isSame = this.#given.source.uid === this.#wanted.source.uid && this.#given.ownership === ownership;
+    if (!isSame) return this.#end();
+    this.#given = this.#wanted;
+    this.#serving?.update(cluster);
+  }
+
+  /** Nothing runs after what this resolves with, unless it was wanted again. */
+  async leave(): Promise<void> {
+    this.#wanted = undefined;
+    if (this.#given && !this.#ending) this.#end();
+    await this.#ending;
+  }
+
+  #begin(): void {
+    const given = (this.#given = this.#wanted!);
+    const { service, announcements } = this.#options;
+    this.#report(given, onItsWay);
+    void announcements.written(given.source, service).then(() => {
+      if (!this.#given || this.#ending || this.#serving || !isSameAs(this.#given, given)) return;
+      this.#serve(this.#given);
+    });
+  }
+
+  #serve(given: Wanted): void {
+    const { service, engine } = this.#options;
+    const { cluster, ownership } = given;
+    const report = (state: ServiceState): void => {
+      if (this.#given && isSameAs(this.#given, given)) this.#report(this.#given, state);
+    };
+    this.#serving = engine.serve({ cluster, service, ownership, report });
+  }
+
+  #end(): void {
+    this.#ending = (this.#serving?.stop() ?? Promise.resolve()).then(() => {
+      this.#ending = undefined;
+      this.#serving = undefined;
+      this.#given = undefined;
+      this.#state = undefined;
+      if (this.#wanted) this.#begin();
+      else this.#options.onState();
+    });
+  }
+
+  #report({ source }: Wanted, state: ServiceState): void {
+    this.#state = state;
+    const { announcements, service, onState } = this.#options;
+    // What ends says so itself, by going. A hand-over is no news for whoever reads the condition.
+    if (state.phase !== 'Stopping') announcements.tell(source, service, state);
+    onState();
+  }
+}
+
+const isSameAs = (one: Wanted, other: Wanted): boolean =>
+  one.ownership === other.ownership && one.source.uid === other.source.uid;
