@@ -15,9 +15,7 @@ if (Number(process.versions.node.split('.')[0]) >= needed) {
   setFlagsFromString('--heap-growing-percent=100');
   // Compiled code is kept beside what was installed, so that the next start is several times faster.
   module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/hangar', import.meta.url)));
-  const { main } = await (isPlatform(args)
-    ? import('../apps/platform/src/main.ts')
-    : import('../apps/cli/src/main.ts'));
+  const { main } = await loaded(args);
   await main(args);
   module.flushCompileCache();
 } else {
@@ -39,8 +37,13 @@ if (Number(process.versions.node.split('.')[0]) >= needed) {
   });
 }
 
-// What serves, and what asks it: the second must not load the first. Flags without a command were those of `up` before there
-// were commands.
+// What serves, and what asks it: the second must not load the first.
+function loaded(args) {
+  if (args[0] === 'controller-manager') return import('../apps/controller-manager/src/main.ts');
+  return isPlatform(args) ? import('../apps/platform/src/main.ts') : import('../apps/cli/src/main.ts');
+}
+
+// Flags without a command were those of `up` before there were commands.
 function isPlatform([first = '']) {
   if (first === 'up' || first === 'operator' || first === 'pki') return true;
   return first.startsWith('-') && !['-h', '--help', '--version'].includes(first);

@@ -2,9 +2,9 @@
 
 import { parseArgs } from 'node:util';
 import type { ParseArgsOptionsConfig } from 'node:util';
+import { similarTo } from '@hangar/core/command-line';
 import type { CommandSpec, Given, OptionSpec } from './command.ts';
 import { CliError, usage } from './errors.ts';
-import { similarTo } from './terminal/similar.ts';
 import { quoted } from './terminal/plain-text.ts';
 
 /** Where the platform is, for every command that asks it. */

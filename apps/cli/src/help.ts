@@ -22,7 +22,7 @@ export function overview(commands: readonly CommandSpec[], { program }: HelpOpti
   return [
     'Hangar is a home for Kubernetes control planes.',
     `Usage:\n  ${program} COMMAND …`,
-    `Commands:\n${all.map(({ name, summary }) => row(name, summary, 14)).join('\n')}`,
+    `Commands:\n${all.map(({ name, summary }) => row(name, summary, 22)).join('\n')}`,
     exitCodes,
     `How a command is used: ${program} COMMAND --help`,
   ].join('\n\n');

@@ -1,4 +1,4 @@
-/** What `hangar COMMAND` does when a person or a script starts it: every command besides `up` and `operator`. */
+/** What `hangar COMMAND` does when a person or a script starts it: every command that does not serve. */
 
 import { processSession } from './process-session.ts';
 import { run } from './run.ts';

@@ -2,6 +2,7 @@
 
 import { asError, lazy } from '@hangar/core';
 import type { Client } from '@hangar/client';
+import { similarTo } from '@hangar/core/command-line';
 import { readArguments } from './arguments.ts';
 import type { Command } from './command.ts';
 import { commands, findCommand } from './commands/index.ts';
@@ -12,7 +13,6 @@ import { platformCommands } from './platform-commands.ts';
 import { platformConfig } from './platform.ts';
 import type { Session } from './session.ts';
 import { plainLines, quoted } from './terminal/plain-text.ts';
-import { similarTo } from './terminal/similar.ts';
 
 export async function run(session: Session, words: readonly string[]): Promise<number> {
   try {

@@ -1,6 +1,6 @@
 /** What `hangar up`, `hangar operator` and `hangar pki` do. Everything else of `hangar` is the command line's own: apps/cli. */
 
-import { UsageError } from './options/usage-error.ts';
+import { UsageError } from '@hangar/core/command-line';
 
 /** Flags without a command are those of `up`. */
 export async function main(args: readonly string[]): Promise<void> {

@@ -3,6 +3,7 @@
 import type { Command } from '../command.ts';
 import { usage } from '../errors.ts';
 import { commandHelp } from '../help.ts';
+import { platformCommands } from '../platform-commands.ts';
 import { quoted } from '../terminal/plain-text.ts';
 
 export const help: Command = {
@@ -12,6 +13,12 @@ export const help: Command = {
   options: [],
   examples: ['help create'],
   async run({ commands, session, given }) {
+    const serving = platformCommands.find(({ name }) => name === given.args[0]);
+    if (serving) {
+      // Its flags are known to another part of the program.
+      session.out.write(`${serving.name}: ${serving.summary}\nIts flags: ${session.program} ${serving.name} --help\n`);
+      return;
+    }
     const command = commands.find(({ name }) => name === given.args[0]);
     if (!command) throw usage(`there is no command ${quoted(given.args[0]!)}`, 'all commands: hangar help');
     session.out.write(`${commandHelp(command, session)}\n`);

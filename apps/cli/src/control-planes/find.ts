@@ -2,11 +2,11 @@
 
 import type { Client } from '@hangar/client';
 import { hasCode } from '@hangar/core';
+import { similarTo } from '@hangar/core/command-line';
 import { failed } from '../errors.ts';
 import { clusterPathOf, ControlPlane, Tenant } from '../kinds.ts';
 import type { ControlPlaneObject, TenantObject } from '../kinds.ts';
 import { quoted } from '../terminal/plain-text.ts';
-import { similarTo } from '../terminal/similar.ts';
 
 /** Rejects with `Failed` when there is none: with names that are similar, or with why there cannot be any. */
 export async function findControlPlane(

@@ -7,7 +7,6 @@ import { bytesText, shortNumber } from './figures.ts';
 import { plain, plainJson, quoted, shortened } from './plain-text.ts';
 import { printed } from './printed.ts';
 import { Progress } from './progress.ts';
-import { similarTo } from './similar.ts';
 import { table } from './table.ts';
 
 describe('plain text', () => {
@@ -79,14 +78,6 @@ test('objects as YAML have nothing in them that a terminal obeys, and mean the s
   assert.deepEqual((parseYaml(yaml).value as { data: object }).data, data);
   assert.match(yaml, /世界 🚀$/m);
   assert.match(yaml, /: \|\n {4}lines\n {4}of text$/m);
-});
-
-test('what is similar is found, and not everything is', () => {
-  const known = ['demo', 'demon', 'shop', 'production'];
-  assert.deepEqual(similarTo('dmeo', known), ['demo']);
-  assert.deepEqual(similarTo('prod', known), ['production']);
-  assert.deepEqual(similarTo('zzzzzzzz', known), []);
-  assert.deepEqual(similarTo('a'.repeat(100_000), known), []);
 });
 
 test('figures are short', () => {

@@ -7,8 +7,8 @@ import { kubeconfigAccess, postToCluster } from '@hangar/server';
 import type { Outbound } from '@hangar/server';
 import { Auditor, AuditPolicy, AuditPolicyError, LogFile, WebhookSink } from '@hangar/server/audit';
 import type { AuditSink } from '@hangar/server/audit';
+import { UsageError } from '@hangar/core/command-line';
 import type { AuditOptions } from '../options/audit.ts';
-import { UsageError } from '../options/usage-error.ts';
 
 const postTimeoutMs = 30_000;
 

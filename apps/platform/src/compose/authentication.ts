@@ -16,6 +16,7 @@ import {
   verificationKeysOf,
 } from '@hangar/server';
 import type { ApiServerOptions, Authenticator, ControlPlane, Outbound, TokenAuthenticator } from '@hangar/server';
+import { UsageError } from '@hangar/core/command-line';
 import type { AuthenticationOptions, FrontProxyFlags } from '../options/authentication.ts';
 import type { Credentials } from './credentials.ts';
 import { externalAuthentication } from './external-authentication.ts';
@@ -23,7 +24,6 @@ import type { FollowedFiles } from './followed-file.ts';
 import type { InsideUsers } from './inside-users.ts';
 import type { PlatformOptions } from '../options/options.ts';
 import { readTokens } from './tokens.ts';
-import { UsageError } from '../options/usage-error.ts';
 
 export interface Authentication {
   /** Of users, and of front proxies where there are any. */

@@ -2,8 +2,8 @@
 
 import { Authorization, ConfigurationError } from '@hangar/server';
 import type { ControlPlane } from '@hangar/server';
+import { UsageError } from '@hangar/core/command-line';
 import type { AuthorizationSource } from '../options/authorization.ts';
-import { UsageError } from '../options/usage-error.ts';
 
 /** Rejects with a UsageError when what is configured cannot be. */
 export async function authorization(

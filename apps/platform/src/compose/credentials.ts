@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import type { Clock } from '@hangar/core';
 import { expiresAt, issueCertificate } from '@hangar/pki';
 import type { CertificateRequest, KeyPair, World } from '@hangar/pki';
-import { UsageError } from '../options/usage-error.ts';
+import { UsageError } from '@hangar/core/command-line';
 import { newAuthority, newTokenKey } from './authorities.ts';
 import type { AuthorityName } from './authorities.ts';
 

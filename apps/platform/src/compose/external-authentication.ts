@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { systemClock } from '@hangar/core';
 import { kubeconfigAccess, postToCluster } from '@hangar/server';
 import type { AnonymousOptions, Outbound, TokenAuthenticator } from '@hangar/server';
+import { UsageError } from '@hangar/core/command-line';
 import type { AuthenticationOptions } from '../options/authentication.ts';
 import type { FollowedFiles } from './followed-file.ts';
-import { UsageError } from '../options/usage-error.ts';
 
 export interface ExternalAuthentication {
   readonly authenticators: readonly TokenAuthenticator[];

@@ -10,10 +10,10 @@ import { join } from 'node:path';
 import { systemClock } from '@hangar/core';
 import type { Logger } from '@hangar/core';
 import type { Listener } from '@hangar/server';
+import { UsageError } from '@hangar/core/command-line';
 import type { Authentication } from './authentication.ts';
 import type { Credentials } from './credentials.ts';
 import type { FollowedFiles } from './followed-file.ts';
-import { UsageError } from '../options/usage-error.ts';
 import type { ServingOptions } from '../options/serving.ts';
 
 export interface ServingPair {

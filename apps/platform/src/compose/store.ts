@@ -3,9 +3,9 @@
 import { readFile } from 'node:fs/promises';
 import { openEmbeddedStore, openMemoryStore } from '@hangar/store';
 import type { Store } from '@hangar/store';
+import { UsageError } from '@hangar/core/command-line';
 import type { PlatformOptions } from '../options/options.ts';
 import type { EtcdOptions, EtcdTlsFiles } from '../options/store.ts';
-import { UsageError } from '../options/usage-error.ts';
 
 const historyRevisionsMax = 1_000_000;
 

@@ -1,7 +1,7 @@
 /** kube-apiserver's file of static tokens: `token,user,uid,"group1,group2"` on each line. */
 
 import type { StaticToken } from '@hangar/server';
-import { UsageError } from '../options/usage-error.ts';
+import { UsageError } from '@hangar/core/command-line';
 
 export function readTokens(text: string): StaticToken[] {
   return text

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
-import { UsageError } from '../options/usage-error.ts';
+import { UsageError } from '@hangar/core/command-line';
 import { operatorFlags, operatorHelp, readOperatorOptions } from './options.ts';
 import type { OperatorOptions } from './options.ts';
 

@@ -1,14 +1,20 @@
 /** The command line of `hangar operator`, and what it means. */
 
 import { resolve } from 'node:path';
+import {
+  describeFlags,
+  helpText,
+  layered,
+  loggingEnvironmentHelp,
+  loggingFlags,
+  loggingHelp,
+  loggingOf,
+  loggingOptions,
+  parseFlags,
+  UsageError,
+} from '@hangar/core/command-line';
+import type { Environment, FlagGroup, FlagValues, HelpGroup, LoggingOptions } from '@hangar/core/command-line';
 import { readConfigFile } from '../options/config-file.ts';
-import { describeFlags, layered, parseFlags } from '../options/flags.ts';
-import type { FlagGroup, FlagValues } from '../options/flags.ts';
-import { helpText } from '../options/help.ts';
-import type { HelpGroup } from '../options/help.ts';
-import { loggingEnvironmentHelp, loggingFlags, loggingHelp, loggingOf, loggingOptions } from '../options/logging.ts';
-import type { Environment, LoggingOptions } from '../options/logging.ts';
-import { UsageError } from '../options/usage-error.ts';
 
 export interface Address {
   readonly host: string;

@@ -1,7 +1,7 @@
 /** Those parts of the command line that say what is written down of requests, and where. As kube-apiserver names them. */
 
-import type { HelpGroup } from './help.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from '@hangar/core/command-line';
+import type { HelpGroup } from '@hangar/core/command-line';
 
 export interface AuditOptions {
   readonly policyFile: string;

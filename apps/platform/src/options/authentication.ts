@@ -1,8 +1,8 @@
 /** Those parts of the command line that say who may prove what by which means. Named as kube-apiserver names them. */
 
 import { parseDuration } from '@hangar/api';
-import type { HelpGroup } from './help.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from '@hangar/core/command-line';
+import type { HelpGroup } from '@hangar/core/command-line';
 
 export interface AuthenticationOptions {
   /** The first issues tokens, all of them are accepted. */

@@ -3,8 +3,8 @@
 import { resolve } from 'node:path';
 import { parseDuration } from '@hangar/api';
 import type { AuthorizationOptions, AuthorizerConfiguration } from '@hangar/server';
-import type { HelpGroup } from './help.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from '@hangar/core/command-line';
+import type { HelpGroup } from '@hangar/core/command-line';
 
 const text = { type: 'string' } as const;
 

@@ -10,8 +10,8 @@
 
 import { readFileSync } from 'node:fs';
 import { parseYaml } from '@hangar/api';
-import type { Flags, FlagGroup, GivenValues } from './flags.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from '@hangar/core/command-line';
+import type { FlagGroup, Flags, GivenValues } from '@hangar/core/command-line';
 
 /** What is said on a command line alone. */
 const notInFiles: ReadonlySet<string> = new Set(['config', 'help', 'version']);

@@ -1,33 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeFlags, layered, parseFlags } from './flags.ts';
 import { flagGroups, flags, readOptions, UsageError } from './options.ts';
 import { operatorFlagGroups, operatorFlags } from '../operator/options.ts';
-
-const some = {
-  name: { type: 'string', default: 'x' },
-  list: { type: 'string', multiple: true },
-  on: { type: 'boolean' },
-} as const;
-
-test('switches may be taken back, and nothing else is a value of theirs', () => {
-  assert.deepEqual(parseFlags(some, ['--on']), { on: true });
-  assert.deepEqual(parseFlags(some, ['--on', '--on=false']), { on: false });
-  assert.deepEqual(parseFlags(some, ['--on=true', '--list=a', '--list', 'b']), { on: true, list: ['a', 'b'] });
-  for (const args of [['--on=1'], ['--on='], ['--off=true'], ['--name'], ['word']]) {
-    assert.throws(() => parseFlags(some, args), UsageError, args.join(' '));
-  }
-});
-
-test('what is no flag is told in a line, with where to look', () => {
-  assert.throws(() => parseFlags(some, ['--nmae', 'x']), /^Error: there is no flag "--nmae"; --help lists/);
-  assert.throws(() => parseFlags(some, ['--on', 'get']), /"get" is no flag; a command comes first.*hangar get$/);
-});
-
-test('defaults are below every layer, and later layers win', () => {
-  assert.deepEqual({ ...layered(some) }, { name: 'x' });
-  assert.deepEqual({ ...layered(some, { name: 'y', on: true }, { on: false }) }, { name: 'y', on: false });
-});
 
 test('documents are given every flag once, with what follows it and whether it may be repeated', () => {
   for (const [groups, table] of [
@@ -43,7 +17,6 @@ test('documents are given every flag once, with what follows it and whether it m
       assert.ok(meaning.length > 5, name);
     }
   }
-  assert.deepEqual(describeFlags(some, [{ title: 'T', rows: [['ENV', 'not a flag']] }]), []);
 });
 
 test('what runs beside the server follows from the store, and can be said', () => {

@@ -1,7 +1,7 @@
 /** How many requests are under way at once; beyond, they wait for their turn. As kube-apiserver names and sets them. */
 
-import type { HelpGroup } from './help.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from '@hangar/core/command-line';
+import type { HelpGroup } from '@hangar/core/command-line';
 
 export interface FlowOptions {
   readonly readOnlyMax: number;

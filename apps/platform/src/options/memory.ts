@@ -1,8 +1,8 @@
 /** How much memory may be used for what could be read again. */
 
 import { defaultCacheBytesMax } from '@hangar/server';
-import type { HelpGroup } from './help.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from '@hangar/core/command-line';
+import type { HelpGroup } from '@hangar/core/command-line';
 
 export const memoryFlags = {
   'cache-memory': { type: 'string', default: `${defaultCacheBytesMax / 1024 ** 2}Mi` },

@@ -6,6 +6,19 @@
 import { join, resolve } from 'node:path';
 import { checkPluginChoice, parseCidr } from '@hangar/server';
 import type { PluginChoice } from '@hangar/server';
+import {
+  describeFlags,
+  helpText,
+  layered,
+  loggingEnvironmentHelp,
+  loggingFlags,
+  loggingHelp,
+  loggingOf,
+  loggingOptions,
+  parseFlags,
+  UsageError,
+} from '@hangar/core/command-line';
+import type { Environment, FlagGroup, FlagValues, HelpGroup, LoggingOptions } from '@hangar/core/command-line';
 import { auditFlags, auditHelp, auditOptions } from './audit.ts';
 import type { AuditOptions } from './audit.ts';
 import { authenticationFlags, authenticationHelp, authenticationOptions } from './authentication.ts';
@@ -13,14 +26,8 @@ import type { AuthenticationOptions } from './authentication.ts';
 import { authorizationFlags, authorizationHelp, authorizationSource } from './authorization.ts';
 import type { AuthorizationSource } from './authorization.ts';
 import { readConfigFile } from './config-file.ts';
-import { describeFlags, layered, parseFlags } from './flags.ts';
-import type { FlagGroup, FlagValues } from './flags.ts';
 import { flowFlags, flowHelp, flowOptions } from './flow.ts';
 import type { FlowOptions } from './flow.ts';
-import { helpText } from './help.ts';
-import type { HelpGroup } from './help.ts';
-import { loggingEnvironmentHelp, loggingFlags, loggingHelp, loggingOf, loggingOptions } from './logging.ts';
-import type { Environment, LoggingOptions } from './logging.ts';
 import { cacheBytes, memoryFlags, memoryHelp } from './memory.ts';
 import { serviceFlags, serviceHelp, serviceOptions } from './services.ts';
 import type { ServiceOptions } from './services.ts';
@@ -28,7 +35,6 @@ import { servingFlags, servingHelp, servingOptions } from './serving.ts';
 import type { ServingOptions } from './serving.ts';
 import { storeFlags, storeHelp, storeOptions } from './store.ts';
 import type { StoreOptions } from './store.ts';
-import { UsageError } from './usage-error.ts';
 
 export { UsageError };
 

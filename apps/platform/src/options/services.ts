@@ -1,8 +1,8 @@
 /** What runs beside the API server: the operator of control planes, the controllers of all of them, a first control plane. */
 
-import type { HelpGroup } from './help.ts';
+import { UsageError } from '@hangar/core/command-line';
+import type { HelpGroup } from '@hangar/core/command-line';
 import type { StoreOptions } from './store.ts';
-import { UsageError } from './usage-error.ts';
 
 export interface ServiceOptions {
   /** The API server alone. */

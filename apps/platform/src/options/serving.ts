@@ -1,7 +1,7 @@
 /** Those parts of the command line that say what the port shows and whom it trusts. As kube-apiserver names them. */
 
-import type { HelpRow } from './help.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from '@hangar/core/command-line';
+import type { HelpRow } from '@hangar/core/command-line';
 
 export interface ServingOptions {
   /** Both or none: absent, this Hangar issues its own. */

@@ -5,7 +5,7 @@
  *     etcds:// https://    over TLS
  */
 
-import { UsageError } from './usage-error.ts';
+import { UsageError } from '@hangar/core/command-line';
 
 const schemes: Readonly<Record<string, string>> = { etcd: 'http', http: 'http', etcds: 'https', https: 'https' };
 const defaultPort = '2379';

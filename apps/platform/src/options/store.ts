@@ -1,9 +1,9 @@
 /** Those parts of the command line that say where objects are kept. Flags of etcd as kube-apiserver names them. */
 
 import { parseDuration } from '@hangar/api';
-import type { HelpGroup } from './help.ts';
+import { UsageError } from '@hangar/core/command-line';
+import type { HelpGroup } from '@hangar/core/command-line';
 import { endpointsOf, isEndpoints } from './store-url.ts';
-import { UsageError } from './usage-error.ts';
 
 export type StoreOptions = { readonly type: 'embedded' | 'memory' } | EtcdOptions;
 

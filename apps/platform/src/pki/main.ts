@@ -5,9 +5,8 @@ import type { ParseArgsOptionsConfig } from 'node:util';
 import { systemClock, systemRandom } from '@hangar/core';
 import { connect, defaultConfig } from '@hangar/client';
 import { issueCertificate, kubeconfig } from '@hangar/pki';
+import { helpText, UsageError } from '@hangar/core/command-line';
 import { readAuthorities } from '../compose/credentials.ts';
-import { helpText } from '../options/help.ts';
-import { UsageError } from '../options/usage-error.ts';
 import { createPkiSecret } from './secret.ts';
 import { initPki, newPki } from './shared-pki.ts';
 

@@ -9,11 +9,11 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { World } from '@hangar/pki';
+import { UsageError } from '@hangar/core/command-line';
 import { newAuthority, newTokenKey } from '../compose/authorities.ts';
 import type { AuthorityName } from '../compose/authorities.ts';
 import { writeSecret } from '../compose/credentials.ts';
 import { newEncryptionConfiguration } from '../compose/encryption-key.ts';
-import { UsageError } from '../options/usage-error.ts';
 
 export type PkiFiles = Readonly<Record<string, string>>;
 

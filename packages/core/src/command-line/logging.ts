@@ -1,7 +1,7 @@
 /** How much is told of what happens, and in which form. */
 
-import { logLevels } from '@hangar/core';
-import type { LogFormat, LogLevel } from '@hangar/core';
+import { logLevels } from '../log.ts';
+import type { LogFormat, LogLevel } from '../log.ts';
 import type { GivenValues } from './flags.ts';
 import type { HelpGroup } from './help.ts';
 import { UsageError } from './usage-error.ts';

@@ -1,0 +1,10 @@
+/** What the commands of `hangar` that serve have in common: tables of flags, help, what is wrong with a command line. */
+
+export { describeFlags, layered, parseFlags } from './flags.ts';
+export type { Flag, FlagDescription, FlagGroup, Flags, FlagValues, GivenValues } from './flags.ts';
+export { helpText } from './help.ts';
+export type { HelpGroup, HelpRow } from './help.ts';
+export { loggingEnvironmentHelp, loggingFlags, loggingHelp, loggingOf, loggingOptions } from './logging.ts';
+export type { Environment, LoggingOptions } from './logging.ts';
+export { similarTo } from './similar.ts';
+export { UsageError } from './usage-error.ts';
