@@ -80,6 +80,7 @@ export class Tenancy {
   readonly #usage: UsageBook;
   readonly #metrics: TenantMetrics;
   readonly #strangersPaceMs: number;
+  readonly #closed = new AbortController();
   readonly #wildcard: () => Wildcard;
   readonly #wildcardServer: () => WildcardServer;
 
@@ -127,7 +128,7 @@ export class Tenancy {
           return taken === undefined || taken.path === path ? undefined : 'is a name of another tenant';
         },
         reached: (revision: Revision) => this.tenants.reached(revision),
-        operations: lazily().operations(this.#world, () => this.tenants.all),
+        operations: lazily().operations(this.#world, () => this.tenants.all, this.#closed.signal),
       }),
     );
   }
@@ -161,6 +162,7 @@ export class Tenancy {
 
   /** Resolves when what was used is written down. */
   async close(): Promise<void> {
+    this.#closed.abort();
     this.tenants.close();
     this.open.close();
     await this.#usage.close();

@@ -29,6 +29,11 @@ export interface FedChange extends FedResource {
 export interface FeedListener {
   /** Asked once for each resource, or now and then: changes of others are not told. */
   wants(resource: FedResource): boolean;
+  /**
+   * Asked while what is there is told: undefined, or resolves when there may be more of it. What happens is told without asking. Absent:
+   * always at once.
+   */
+  ready?(): Promise<void> | undefined;
   /** In the order of commits. Must not throw. */
   changed(change: FedChange): void;
   /** All that there was has been told. Again after each `reset`. */

@@ -7,6 +7,7 @@ import type { Store } from '@hangar/store';
 import { TenancyServer } from '../../testing/tenancy-server.ts';
 import { Run } from '../wildcard/model.ts';
 import { FeedRecorder } from './testing.ts';
+import type { FollowedFeed } from './testing.ts';
 
 const places: Readonly<Record<string, string>> = {
   roles: 'roles.rbac.authorization.k8s.io',
@@ -28,24 +29,42 @@ async function stored(server: TenancyServer, clusters: Iterable<string>): Promis
 }
 
 const wants = ({ resource }: { resource: string }): boolean => resource in places;
-const sorted = (map: ReadonlyMap<string, string>): string[] => Array.from(map, (pair) => pair.join(' ')).sort();
+/** Without what marks how far a feed is: it comes and goes. */
+const sorted = (map: ReadonlyMap<string, string>): string[] =>
+  Array.from(map, (pair) => pair.join(' '))
+    .filter((one) => !one.startsWith(`${marks} `))
+    .sort();
+
+export interface FeedModelOptions {
+  /** Absent: one in memory. */
+  readonly store?: Store;
+  /** Absent: that of the server's own process, which tells of the management plane, too. */
+  readonly feedOf?: (server: TenancyServer) => FollowedFeed;
+}
+
+/** A tenant that is there all the time: by what is written there it is known how far a feed is. */
+const marks = 'marks';
 
 /** Rejects when what was told is not what is stored, whenever the feed began. */
-export async function insistOnFeedModel(seed: number, store?: Store): Promise<void> {
+export async function insistOnFeedModel(seed: number, { store, feedOf }: FeedModelOptions = {}): Promise<void> {
   await using server = await TenancyServer.open(store ? { store } : {});
   const run = new Run(server, seededRandom(seed));
-  await using first = await FeedRecorder.open(server, wants);
+  await server.make(marks);
+  const follow = (): FeedRecorder<FollowedFeed> =>
+    new FeedRecorder(feedOf ? feedOf(server) : server.tenancy.feed(), wants);
+  const others = feedOf ? [] : ['root'];
+  await using first = follow();
   for (let round = 0; round < 10; round++) {
     for (let at = 1 + run.random.below(12); at > 0; at--) await run.step();
-    const late = new FeedRecorder(server.tenancy.feed(), wants);
+    const late = follow();
     for (let at = run.random.below(6); at > 0; at--) await run.step();
-    await first.caughtUp(server);
+    await first.caughtUp(server, marks);
     await late.until(() => late.told.includes('synced'));
-    await late.caughtUp(server);
-    const truth = sorted(await stored(server, [...run.alive, 'root']));
+    await late.caughtUp(server, marks);
+    const truth = sorted(await stored(server, [...run.alive, ...others]));
     assert.deepEqual(sorted(first.known), truth, 'from the beginning');
     assert.deepEqual(sorted(late.known), truth, `from round ${round}`);
-    assert.deepEqual([...first.tenants.keys()].sort(), [...run.alive].sort());
+    assert.deepEqual([...first.tenants.keys()].sort(), [...run.alive, marks].sort());
     await late[Symbol.asyncDispose]();
   }
   // Of a base object that went, too, it is told what it was.

@@ -10,6 +10,8 @@ export interface ScanOptions {
   readonly clock: Clock;
   readonly at: Revision;
   readonly signal: AbortSignal;
+  /** See `FeedListener`. */
+  readonly ready: () => Promise<void> | undefined;
 }
 
 const pageEntries = 250;
@@ -20,7 +22,7 @@ const sliceMs = 4;
  * `Compacted` when the revision is gone.
  */
 export async function scan(
-  { store, clock, at, signal }: ScanOptions,
+  { store, clock, at, signal, ready }: ScanOptions,
   range: KeyRange,
   tell: (entry: Entry) => string | undefined | void,
 ): Promise<void> {
@@ -29,8 +31,9 @@ export async function scan(
     const page = await store.range({ ...range, start }, { atRevision: at, limit: pageEntries });
     start = page.more ? successor(page.entries.at(-1)!.key) : undefined;
     for (const entry of page.entries) {
-      if (clock.monotonicMs() - sinceMs > sliceMs) {
-        await breathe(clock);
+      const waiting = ready() ?? (clock.monotonicMs() - sinceMs > sliceMs ? breathe(clock) : undefined);
+      if (waiting) {
+        await waiting;
         if (signal.aborted) return;
         sinceMs = clock.monotonicMs();
       }

@@ -206,7 +206,9 @@ describe('the life of tenants', () => {
     recorder.news();
     assert.equal((await restore(server, 'copy/restore', file)).status, 201);
     await recorder.caughtUp(server);
-    assert.deepEqual(recorder.news(), [
+    // The roles that `view` was aggregated into are put right by the server, some time after it went.
+    const news = recorder.news().filter((one) => !one.startsWith('put red clusterroles'));
+    assert.deepEqual(news, [
       'cluster copy',
       'put root tenants.tenancy.hangar.dev /copy',
       'initial put copy configmaps default/a',

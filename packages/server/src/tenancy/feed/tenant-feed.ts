@@ -95,7 +95,7 @@ export class TenantFeed {
     });
     this.#teller = teller;
     const at = await store.revision();
-    const options = { store, clock, at, signal };
+    const options = { store, clock, at, signal, ready: () => listener.ready?.() };
     await scan(options, prefixRange(`${tenantPrefix(storePrefix, rootPath)}${tenantsPrefix}`), (entry) =>
       teller.tenant(entry),
     );
@@ -136,7 +136,8 @@ export class TenantFeed {
     for (const cluster of this.#toTell) {
       this.#toTell.delete(cluster);
       if (!teller.has(cluster)) continue;
-      await scan({ store, clock, at, signal }, prefixRange(tenantPrefix(storePrefix, cluster)), (entry) => {
+      const options = { store, clock, at, signal, ready: () => listener.ready?.() };
+      await scan(options, prefixRange(tenantPrefix(storePrefix, cluster)), (entry) => {
         teller.initial(entry);
       });
       if (signal.aborted) return;

@@ -2,6 +2,7 @@
 
 import type { KubeObject } from '@hangar/api';
 import type { Revision } from '@hangar/store';
+import { planePath } from '../../testing/tenancy-server.ts';
 import type { TenancyServer } from '../../testing/tenancy-server.ts';
 import type { FedChange, FedResource, FeedListener } from './contract.ts';
 import type { TenantFeed } from './tenant-feed.ts';
@@ -9,8 +10,11 @@ import type { TenantFeed } from './tenant-feed.ts';
 const idOf = ({ cluster, group, resource, namespace, name }: FedChange): string =>
   `${cluster} ${resource}${group === '' ? '' : `.${group}`} ${namespace}/${name}`;
 
-export class FeedRecorder implements FeedListener, AsyncDisposable {
-  readonly feed: TenantFeed;
+/** What can be followed: a feed of this process, or one over HTTP. */
+export type FollowedFeed = Pick<TenantFeed, 'follow'>;
+
+export class FeedRecorder<Feed extends FollowedFeed = TenantFeed> implements FeedListener, AsyncDisposable {
+  readonly feed: Feed;
   /** By id: the revision. */
   readonly known = new Map<string, string>();
   /** Everything, in order. */
@@ -22,7 +26,7 @@ export class FeedRecorder implements FeedListener, AsyncDisposable {
   readonly #running: Promise<void>;
   readonly #waiting = new Set<{ isSo: () => boolean; resolve: () => void }>();
 
-  constructor(feed: TenantFeed, wants: (resource: FedResource) => boolean = () => true) {
+  constructor(feed: Feed, wants: (resource: FedResource) => boolean = () => true) {
     this.feed = feed;
     this.#wants = wants;
     this.#running = feed.follow(this, this.#stopping.signal);
@@ -77,13 +81,14 @@ export class FeedRecorder implements FeedListener, AsyncDisposable {
     return new Promise((resolve) => this.#waiting.add({ isSo, resolve }));
   }
 
-  /** Resolves when what was written up to now was told: by what it writes itself, in a tenant that nobody else looks at. */
-  async caughtUp(server: TenancyServer): Promise<Revision> {
+  /** Resolves when what was written up to now was told: by what it writes itself, in a control plane that nobody else looks at. */
+  async caughtUp(server: TenancyServer, cluster = 'root'): Promise<Revision> {
     const name = `mark-${await server.store.revision()}`;
     const marker = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name } };
-    await server.expect(201, 'POST', '/api/v1/namespaces/default/configmaps', { body: marker });
-    await server.expect(200, 'DELETE', `/api/v1/namespaces/default/configmaps/${name}`);
-    await this.until(() => this.told.includes(`delete root configmaps default/${name}`));
+    const maps = `${cluster === 'root' ? '' : planePath(cluster)}/api/v1/namespaces/default/configmaps`;
+    await server.expect(201, 'POST', maps, { body: marker });
+    await server.expect(200, 'DELETE', `${maps}/${name}`);
+    await this.until(() => this.told.includes(`delete ${cluster} configmaps default/${name}`));
     return server.store.revision();
   }
 

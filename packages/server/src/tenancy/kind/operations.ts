@@ -7,6 +7,7 @@ import type { TenantWorld } from '../open-tenant.ts';
 import { backupOperation } from '../backup/backup.ts';
 import { restoreOperation } from '../backup/restore.ts';
 import { materialiseOperation } from '../materialise.ts';
+import { FeedStreams } from '../feed/index.ts';
 import { keysOperation } from './keys.ts';
 import { everyTenant } from '../route.ts';
 import type { Tenant } from '../tenant.ts';
@@ -14,12 +15,14 @@ import { everyUsageOperation } from '../usage/every-usage.ts';
 import { usageOperation } from '../usage/operation.ts';
 import { kubeconfigOperation } from './kubeconfig.ts';
 
-/** `tenants`: all that there are. */
+/** `tenants`: all that there are. `closed`: the server's end, and that of what goes on until then. */
 export const operations = (
   world: TenantWorld,
   tenants: () => Iterable<Tenant>,
+  closed: AbortSignal,
 ): NonNullable<Resource['operations']> => ({
   backup: { create: backupOperation(world) },
+  feed: new FeedStreams({ world, closed }).handlers,
   keys: { create: keysOperation(world) },
   kubeconfig: { create: kubeconfigOperation(world) },
   materialise: { create: materialiseOperation(world) },

@@ -1,0 +1,169 @@
+/**
+ * Lines on their way to a reader. Those of one turn are joined to few chunks, and each byte is copied once, into the chunk. What the
+ * reader does not take waits here, up to a bound; beyond it the reader is cut off, and so is one that takes nothing for a minute: the
+ * process owes its memory to others.
+ *
+ *     line ──▶ pieces (of this turn, ≤ 64 KiB) ──▶ chunk ──▶ sink, or while that is full: queue (≤ 64 MiB)
+ */
+
+import { Buffer } from 'node:buffer';
+import type { Clock, Timer } from '@hangar/core';
+import type { Sink } from '../../../http/message.ts';
+
+export interface FeedOutputOptions {
+  readonly sink: Sink;
+  readonly clock: Clock;
+  /** Nobody reads any more, for whatever reason. Called once. */
+  onOver(): void;
+}
+
+const chunkBytes = 64 * 1024;
+/** Whoever tells what is there anyway waits beyond this. */
+const readyBytesMax = 256 * 1024;
+export const waitingBytesMax = 64 * 1024 * 1024;
+/** Whoever takes nothing for so long has gone. */
+const takingTimeoutMs = 60_000;
+const newline = 10;
+const space = 32;
+
+export class FeedOutput {
+  readonly #options: FeedOutputOptions;
+  /** Texts and bytes by turns as they were given; each is a line. */
+  #pieces: (string | Uint8Array)[] = [];
+  /** Of the pieces; texts are counted by their length, which is less when they are no ASCII. */
+  #pieceBytes = 0;
+  #queue: Buffer[] = [];
+  #queuedBytes = 0;
+  #isFull = false;
+  #isOver = false;
+  #writtenMs: number;
+  #flushing: Timer | undefined;
+  #taking: Timer | undefined;
+  #onReady: (() => void)[] = [];
+
+  constructor(options: FeedOutputOptions) {
+    const { sink, clock } = options;
+    this.#options = options;
+    this.#writtenMs = clock.monotonicMs();
+    sink.onDrain(() => this.#drained());
+    sink.onClose(() => this.#stop());
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** For how long nothing was there to be written. */
+  get silentMs(): number {
+    return this.#isFull || this.#pieces.length > 0 ? 0 : this.#options.clock.monotonicMs() - this.#writtenMs;
+  }
+
+  /** Ends of lines within the bytes become spaces: where JSON has them, they mean the same. */
+  line(text: string, bytes?: Uint8Array): void {
+    if (this.#isOver) return;
+    this.#pieces.push(text);
+    this.#pieceBytes += text.length + 1;
+    if (bytes) {
+      this.#pieces.push(bytes);
+      this.#pieceBytes += bytes.length + 1;
+    }
+    if (this.#pieceBytes >= chunkBytes) this.#flush();
+    else if (!this.#isFull) this.#flushing ??= this.#options.clock.soon(() => this.#flush());
+  }
+
+  /** Resolves when there may be more, or nobody wants more; undefined: at once. */
+  ready(): Promise<void> | undefined {
+    if (this.#isOver || this.#queuedBytes < readyBytesMax) return undefined;
+    return new Promise((resolve) => this.#onReady.push(resolve));
+  }
+
+  /** What was written is sent, and then the end. */
+  end(): void {
+    if (this.#isOver) return;
+    this.#isFull = false;
+    this.#flush();
+    for (const chunk of this.#queue) this.#options.sink.write(chunk);
+    this.#options.sink.end();
+    this.#stop();
+  }
+
+  /** Breaks off, so that nobody takes what was sent for all there is. What waits is not sent. */
+  cut(): void {
+    if (this.#isOver) return;
+    const { sink } = this.#options;
+    this.#stop();
+    (sink.abort ?? sink.end).call(sink);
+  }
+
+  #flush(): void {
+    this.#flushing?.cancel();
+    this.#flushing = undefined;
+    if (this.#isOver || this.#pieces.length === 0) return;
+    const chunk = joined(this.#pieces);
+    this.#pieces = [];
+    this.#pieceBytes = 0;
+    if (!this.#isFull && this.#queue.length === 0) return this.#write(chunk);
+    this.#queue.push(chunk);
+    this.#queuedBytes += chunk.length;
+    if (this.#queuedBytes > waitingBytesMax) this.cut();
+  }
+
+  #write(chunk: Buffer): void {
+    const { sink, clock } = this.#options;
+    this.#writtenMs = clock.monotonicMs();
+    if (sink.write(chunk) || this.#isOver) return;
+    this.#isFull = true;
+    this.#taking = clock.after(takingTimeoutMs, () => this.cut());
+  }
+
+  #drained(): void {
+    this.#isFull = false;
+    this.#taking?.cancel();
+    let written = 0;
+    while (!this.#isFull && written < this.#queue.length) {
+      const chunk = this.#queue[written++]!;
+      this.#queuedBytes -= chunk.length;
+      this.#write(chunk);
+    }
+    if (written > 0) this.#queue = this.#queue.slice(written);
+    if (!this.#isFull) this.#flush();
+    if (this.#queuedBytes < readyBytesMax) this.#wake();
+  }
+
+  #stop(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#flushing?.cancel();
+    this.#taking?.cancel();
+    this.#pieces = [];
+    this.#queue = [];
+    this.#queuedBytes = 0;
+    this.#wake();
+    this.#options.onOver();
+  }
+
+  #wake(): void {
+    for (const resolve of this.#onReady.splice(0)) resolve();
+  }
+}
+
+function joined(pieces: readonly (string | Uint8Array)[]): Buffer {
+  let length = pieces.length;
+  for (const piece of pieces) length += typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length;
+  const chunk = Buffer.allocUnsafe(length);
+  let at = 0;
+  for (const piece of pieces) {
+    if (typeof piece === 'string') at += chunk.write(piece, at);
+    else {
+      chunk.set(piece, at);
+      dropEnds(chunk.subarray(at, (at += piece.length)));
+    }
+    chunk[at++] = newline;
+  }
+  return chunk;
+}
+
+/** A real kube-apiserver ends what it stores with one. */
+function dropEnds(line: Buffer): void {
+  for (let end = line.indexOf(newline); end !== -1; end = line.indexOf(newline, end + 1)) line[end] = space;
+}

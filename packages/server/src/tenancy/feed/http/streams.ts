@@ -1,0 +1,123 @@
+/**
+ * `tenants/STAR/feed`, where STAR is `*`: the feed of all tenants for controllers of other processes.
+ *
+ *     GET    a stream of lines, for who may `get` tenants/feed of the name `*`:
+ *              {"type":"hello","session":"…"}                            the first one
+ *              {"type":"tenant","cluster":"a"}                           and a line: the Tenant
+ *              {"type":"put","cluster":"a","group":"apps","resource":"deployments","namespace":"default","name":"web",
+ *               "resourceVersion":"7","isInitial":true}                  and a line: what is stored; also "delete", with what it was last
+ *              {"type":"synced"}  {"type":"reset"}  {"type":"told","cluster":"a"}  {"type":"gone","cluster":"a"}
+ *              {"type":"ping"}                                           when nothing else was sent for ten seconds
+ *     POST   {"session":"…","retell":["a","b"]}, for who may `create` it: that stream tells these tenants again, and of each that it
+ *              did. 202; 404 when there is no such stream on this server, or it is another user's.
+ *
+ * A stream never resumes: whoever lost one begins anew. It tells everything that tenants store, except what is secret: Secrets have
+ * only their metadata (without annotations) and type in it, and the management plane's own objects are not in it at all. So the right
+ * is much, the sight of all tenants, and is nobody's by the default policy; nobody without a name has it, whatever a policy says.
+ */
+
+import { badRequest, notFound, StatusError, tooManyRequests, unauthorized } from '@hangar/api';
+import { uuid } from '@hangar/core';
+import { unauthenticatedGroup } from '../../../auth/user.ts';
+import type { Answer } from '../../../http/message.ts';
+import { statusAnswer } from '../../../objects/answers.ts';
+import type { Resource } from '../../../resources/resource.ts';
+import { groupResource } from '../../../verbs/call.ts';
+import type { Call } from '../../../verbs/call.ts';
+import { isTenantPath } from '../../layout.ts';
+import { everyTenant } from '../../route.ts';
+import type { TenantFeedWorld } from '../tenant-feed.ts';
+import { FeedStream } from './stream.ts';
+
+export interface FeedStreamsOptions {
+  readonly world: TenantFeedWorld;
+  /** The server's end, and that of all streams. */
+  readonly closed: AbortSignal;
+}
+
+/** Each reads all that is stored when it begins, and hears of every write. */
+export const streamsMax = 16;
+/** So that who was cut off together does not come back together at once. */
+const retryAfterSeconds = 5;
+const bodyBytesMax = 1024 * 1024;
+
+interface Opened {
+  readonly stream: FeedStream;
+  readonly user: string;
+}
+
+export class FeedStreams {
+  readonly #options: FeedStreamsOptions;
+  readonly #open = new Map<string, Opened>();
+
+  constructor(options: FeedStreamsOptions) {
+    this.#options = options;
+  }
+
+  /** By verb. */
+  get handlers(): NonNullable<Resource['operations']>[string] {
+    return { get: (call) => this.#follow(call), create: (call) => this.#retell(call) };
+  }
+
+  async #follow(call: Call): Promise<Answer> {
+    insistOnEvery(call);
+    const { guard, user, info } = call;
+    if (this.#open.size >= streamsMax) {
+      throw tooManyRequests(`this server has ${streamsMax} feeds of tenants open, and has no more`, retryAfterSeconds);
+    }
+    const session = uuid(this.#options.world.random);
+    const stream = new FeedStream({
+      ...this.#options,
+      session,
+      isAllowed: async () => (await guard.decide(user, info)) === 'allow',
+      onEnd: () => void this.#open.delete(session),
+    });
+    this.#open.set(session, { stream, user: user.name });
+    return {
+      status: 200,
+      headers: { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' },
+      body: stream,
+    };
+  }
+
+  async #retell(call: Call): Promise<Answer> {
+    insistOnEvery(call);
+    const { session, retell } = asked(await call.request.body(bodyBytesMax));
+    const opened = this.#open.get(session);
+    if (!opened || opened.user !== call.user.name) {
+      throw new StatusError('NotFound', 'there is no such session of a feed on this server', {
+        details: { name: session },
+      });
+    }
+    for (const cluster of retell) opened.stream.retell(cluster);
+    const message = 'they are told again, in order with what else happens';
+    const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', message, code: 202 } as const;
+    return statusAnswer(status, call.request.header('accept'));
+  }
+}
+
+/** Throws unless somebody asks for the feed that there is. */
+function insistOnEvery(call: Call): void {
+  if (call.user.groups.includes(unauthenticatedGroup)) throw unauthorized();
+  if (call.info.name !== everyTenant) throw notFound(groupResource(call), `${call.info.name}/feed`);
+}
+
+interface Asked {
+  readonly session: string;
+  readonly retell: readonly string[];
+}
+
+function asked(body: Uint8Array): Asked {
+  let value: Partial<Record<keyof Asked, unknown>> | null;
+  try {
+    value = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString()) as typeof value;
+  } catch (error) {
+    throw badRequest('the body is no JSON', error);
+  }
+  const { session, retell } = value ?? {};
+  if (typeof session !== 'string') throw badRequest('the body has no session, which is a text');
+  if (!Array.isArray(retell)) throw badRequest('the body has no retell, which is a list of names of tenants');
+  const wrong = retell.find((name) => typeof name !== 'string' || !isTenantPath(name)) as unknown;
+  if (wrong !== undefined) throw badRequest(`${JSON.stringify(wrong)} in retell is no name of a tenant`);
+  return { session, retell: retell as string[] };
+}
