@@ -47,6 +47,8 @@ export interface FeedListener {
   synced(): void;
   /** History was lost: what is known must be forgotten; everything that there is follows. */
   reset(): void;
+  /** Nothing can be told for now, and it is tried again: `reset` and everything that there is follow. Of feeds from elsewhere only. */
+  interrupted?(error: Error): void;
   /** The control plane is there, or its `Tenant` object changed. `root` never is told. */
   clusterChanged(cluster: string, tenant: KubeObject): void;
   /**
@@ -68,9 +70,12 @@ export interface FleetFeed {
    * any of its objects. One listener at a time.
    */
   follow(listener: FeedListener, signal: AbortSignal): Promise<void>;
-  /** Tells what the control plane has stored once more, as at the beginning, in order with what changes; then `clusterTold`. */
+  /**
+   * Tells what the control plane has stored once more, as at the beginning, in order with what changes; then `clusterTold`. Where that
+   * cannot be asked for, everything is told anew (`reset`).
+   */
   retell(cluster: string): void;
-  /** Is it there, as of what was told last? `root` is. */
+  /** Is it there, as of what was told last? `root` is, for a feed that tells of it. */
   has(cluster: string): boolean;
 }
 
@@ -87,14 +92,25 @@ export interface ClusterKeys {
   readonly url: string;
 }
 
-/** What every controller is made with. */
-export interface ControllerWorld {
+/** What of it everybody may know. */
+export interface PublicKeys {
+  /** Undefined: not known, since whoever comes from outside trusts what everybody does. */
+  readonly servingCa: string | undefined;
+}
+
+/** What a controller is made with that works from outside: of a control plane's keys it knows what everybody may know. */
+export interface RemoteWorld {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
   /** Cheap: nothing is opened before something is asked. Always asks the server. */
   readonly clientOf: (cluster: string) => Client;
   /** Cached for as long as is safe. Rejects with NotFound when the control plane has gone. */
+  readonly keysOf: (cluster: string) => Promise<PublicKeys>;
+}
+
+/** What every controller is made with that works where the keys are. */
+export interface ControllerWorld extends RemoteWorld {
   readonly keysOf: (cluster: string) => Promise<ClusterKeys>;
 }
 
@@ -111,6 +127,11 @@ export interface FleetController {
   readonly concurrency?: number;
   /** How many requests of one control plane may be under way at a time. Absent: 2, so that one whose webhooks hang holds up nobody else. */
   readonly perCluster?: number;
+  /**
+   * It stays at home: control planes whose controllers others run are served by it all the same, because it needs their keys, or does
+   * what a kube-controller-manager leaves out unless it is told to.
+   */
+  readonly isHome?: true;
   wants(resource: ResourceId): boolean;
   /** Quick and synchronous: notes what it must remember, and asks for what is to be done. */
   changed(change: Change, ask: Ask): void;
@@ -118,7 +139,10 @@ export interface FleetController {
   synced?(ask: Ask): void;
   reset?(): void;
   clusterChanged?(cluster: string, tenant: KubeObject, ask: Ask): void;
-  /** Like `synced`, of one control plane that came later, or is no longer left to others. */
+  /**
+   * Like `synced`, of one control plane that came later, or is no longer left to others. May come again for one that was told before:
+   * whoever stays at home is told with those that come back.
+   */
   clusterTold?(cluster: string, ask: Ask): void;
   /** It has gone, or is left to others from now on: what is known of it must be forgotten. What was asked of it is dropped. */
   clusterGone?(cluster: string): void;

@@ -2,49 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ConfigMap } from '@hangar/client/kinds/core-v1';
 import { MetricsRegistry, terminalError } from '@hangar/runtime';
-import type { Request } from '@hangar/runtime';
 import { startTestFleet, Tenant, virtualClock } from '@hangar/testkit';
 import type { TestFleet } from '@hangar/testkit';
-import type { Ask, Change, ControllerContext, FleetController } from './contract.ts';
-import { controllersAnnotation } from './runner/left-alone.ts';
+import { controllersAnnotation } from './runner/roster.ts';
+import { Recorder } from './testing/recorder.ts';
 import { eventually, runControllers } from './testing/run-controllers.ts';
-
-/** Asks for every config map in namespace default, and writes down what it is told. */
-class Recorder implements FleetController {
-  readonly name = 'recorder';
-  readonly concurrency: number = 4;
-  readonly told: string[] = [];
-  readonly reconciled: string[] = [];
-  work: (request: Request, context: ControllerContext) => Promise<void> = () => Promise.resolve();
-
-  wants({ resource }: { resource: string }): boolean {
-    return resource === 'configmaps';
-  }
-
-  changed(change: Change, ask: Ask): void {
-    const { cluster, namespace, name, type } = change;
-    if (namespace !== 'default') return;
-    this.told.push(`${type} ${cluster}/${name}`);
-    ask({ cluster, namespace, name });
-  }
-
-  clusterChanged(cluster: string): void {
-    this.told.push(`cluster ${cluster}`);
-  }
-
-  clusterTold(cluster: string): void {
-    this.told.push(`told ${cluster}`);
-  }
-
-  clusterGone(cluster: string): void {
-    this.told.push(`gone ${cluster}`);
-  }
-
-  async reconcile(request: Request, context: ControllerContext): Promise<void> {
-    this.reconciled.push(`${request.cluster}/${request.name}`);
-    await this.work(request, context);
-  }
-}
 
 const add = (fleet: TestFleet, cluster: string, name: string): Promise<unknown> =>
   fleet.clientOf(cluster).create(ConfigMap, { metadata: { namespace: 'default', name } });

@@ -5,16 +5,30 @@
 
 import { hasCode } from '@hangar/core';
 import type { MetricsRegistry } from '@hangar/runtime';
-import type { ControllerWorld, FleetController, FleetFeed } from './contract.ts';
+import type { ControllerWorld, FleetController, FleetFeed, RemoteWorld } from './contract.ts';
 import { essentialControllers } from './essential-set.ts';
 import { FanOut } from './runner/fan-out.ts';
 import { Lane } from './runner/lane.ts';
+import type { Serves } from './runner/roster.ts';
 
-export interface EssentialControllersOptions extends ControllerWorld {
+interface SetOptions {
   readonly feed: FleetFeed;
   readonly registry?: MetricsRegistry | undefined;
+  /**
+   * Which control planes the set serves; asked whenever a Tenant comes or changes, and by `reconsider`. Suspended ones it never does.
+   * Absent: all, the management plane included; those that others serve with the controllers that stay at home.
+   */
+  readonly serves?: Serves | undefined;
+}
+
+export interface EssentialControllersOptions extends ControllerWorld, SetOptions {
   /** Absent: all of the essential set. */
   readonly controllers?: (world: ControllerWorld) => readonly FleetController[];
+}
+
+/** Of a set that works from outside, with `remoteControllers`. */
+export interface RemoteControllersOptions extends RemoteWorld, SetOptions {
+  readonly controllers: (world: RemoteWorld) => readonly FleetController[];
 }
 
 export class EssentialControllers {
@@ -23,11 +37,16 @@ export class EssentialControllers {
   readonly #fanOut: FanOut;
   readonly #synced = Promise.withResolvers<void>();
 
-  constructor({ feed, registry, controllers = essentialControllers, ...world }: EssentialControllersOptions) {
+  constructor(options: EssentialControllersOptions | RemoteControllersOptions) {
+    const { feed, registry, serves, controllers = essentialControllers, ...world } = options;
     this.#feed = feed;
-    const isServed = (cluster: string): boolean => this.#fanOut.isServed(cluster);
-    this.#lanes = controllers(world).map((controller) => new Lane({ controller, world, registry, isServed }));
-    this.#fanOut = new FanOut({ lanes: this.#lanes, feed, onSynced: () => this.#synced.resolve() });
+    // Either kind of options has the world that its controllers are made with.
+    const make = controllers as (world: RemoteWorld) => readonly FleetController[];
+    this.#lanes = make(world).map((controller) => {
+      const isServed = (cluster: string): boolean => this.#fanOut.isServedBy(cluster, controller);
+      return new Lane({ controller, world, registry, isServed });
+    });
+    this.#fanOut = new FanOut({ lanes: this.#lanes, feed, serves, onSynced: () => this.#synced.resolve() });
   }
 
   /** Everything that there was when it began has been told. Never settles when it is stopped before. */
@@ -38,6 +57,16 @@ export class EssentialControllers {
   /** Requests of all controllers that are queued, delayed or under way. */
   get length(): number {
     return this.#lanes.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /** What `serves` says of it may be something else now. Of one that the feed has not told yet, nothing is to be done. */
+  reconsider(cluster: string): void {
+    this.#fanOut.reconsider(cluster);
+  }
+
+  /** Of a control plane that is no longer served: resolves when nothing is under way there, or does not end though it was aborted. */
+  async drained(cluster: string): Promise<void> {
+    await Promise.all(this.#lanes.map((lane) => lane.drained(cluster)));
   }
 
   /** Works until the signal; resolves when nothing is under way any more. Once. */

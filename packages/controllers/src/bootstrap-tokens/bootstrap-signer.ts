@@ -28,6 +28,7 @@ interface Told {
 
 export class BootstrapSignerController implements FleetController {
   readonly name = 'bootstrap-signer';
+  readonly isHome = true;
   readonly #clock: Clock;
   readonly #told = new ClusterNotes<Told>(() => ({ tokens: [] }));
 

@@ -11,6 +11,7 @@ import { bootstrapTokenType, expiresInMs, tokenNamespace } from './token.ts';
 
 export class TokenCleanerController implements FleetController {
   readonly name = 'token-cleaner';
+  readonly isHome = true;
   readonly #clock: Clock;
 
   constructor({ clock }: Pick<ControllerWorld, 'clock'>) {

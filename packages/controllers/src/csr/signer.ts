@@ -36,6 +36,7 @@ interface Signable {
 
 export class CsrSignerController implements FleetController {
   readonly name = 'csr-signer';
+  readonly isHome = true;
   readonly #world: World;
 
   constructor({ clock, random, keysOf }: World) {

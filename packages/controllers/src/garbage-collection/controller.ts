@@ -7,7 +7,7 @@
 
 import type { KubeObject } from '@hangar/api';
 import type { Request } from '@hangar/runtime';
-import type { Ask, Change, ControllerContext, ControllerWorld, FleetController, ResourceId } from '../contract.ts';
+import type { Ask, Change, ControllerContext, RemoteWorld, FleetController, ResourceId } from '../contract.ts';
 import { KindMappers } from '../shared/kind-mappers.ts';
 import { Graph } from './graph.ts';
 import type { Node } from './node.ts';
@@ -22,13 +22,13 @@ export class GarbageCollector implements FleetController {
   readonly name = 'garbage-collector';
   readonly concurrency = 256;
   readonly perCluster = 16;
-  readonly #world: ControllerWorld;
+  readonly #world: RemoteWorld;
   readonly #mappers: KindMappers;
   readonly #graphs = new Map<string, Graph>();
   /** Until all that there was has been told. */
   #seen: SeenObjects | undefined = new SeenObjects();
 
-  constructor(world: ControllerWorld) {
+  constructor(world: RemoteWorld) {
     this.#world = world;
     this.#mappers = new KindMappers(world);
   }

@@ -4,7 +4,7 @@
  */
 
 import type { Request, Result } from '@hangar/runtime';
-import type { Ask, Change, ControllerContext, ControllerWorld, FleetController } from '../contract.ts';
+import type { Ask, Change, ControllerContext, RemoteWorld, FleetController } from '../contract.ts';
 import { KindMappers } from '../shared/kind-mappers.ts';
 import { hasText, isCore } from '../shared/resources.ts';
 import { reconcileNamespace } from './reconcile.ts';
@@ -29,11 +29,11 @@ export class NamespaceController implements FleetController {
   readonly name = 'namespace';
   readonly concurrency = 128;
   readonly perCluster = 4;
-  readonly #world: ControllerWorld;
+  readonly #world: RemoteWorld;
   readonly #mappers: KindMappers;
   readonly #terminating = new Map<string, Map<string, Terminating>>();
 
-  constructor(world: ControllerWorld) {
+  constructor(world: RemoteWorld) {
     this.#world = world;
     this.#mappers = new KindMappers(world);
   }

@@ -1,14 +1,16 @@
 /**
  * The ConfigMap `kube-root-ca.crt` in every active namespace: by it, pods know the server that they speak to. Put right when somebody
- * changes or deletes it, and when the server has another CA than it had when they were written.
+ * changes or deletes it, and when the server has another CA than it had when they were written. Where the CA is not known, it is left
+ * alone, as a kube-controller-manager without a root CA does.
  */
 
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigMap } from '@hangar/client/kinds/core-v1';
 import type { Request } from '@hangar/runtime';
-import type { Ask, Change, ControllerContext, ControllerWorld } from '../contract.ts';
+import type { Ask, Change, ControllerContext, RemoteWorld } from '../contract.ts';
 import { AuthorityNotes, isAuthorityCheck } from '../shared/authority-notes.ts';
 import { EachNamespace } from '../shared/each-namespace.ts';
+import type { EachNamespaceOptions } from '../shared/each-namespace.ts';
 
 const name = 'kube-root-ca.crt';
 const descriptionAnnotation = 'kubernetes.io/description';
@@ -18,11 +20,11 @@ const description =
 
 export class RootCaController extends EachNamespace<ConfigMap> {
   readonly name = 'root-ca';
-  readonly #keysOf: ControllerWorld['keysOf'];
+  readonly #keysOf: RemoteWorld['keysOf'];
   readonly #authorities: AuthorityNotes;
 
-  constructor({ keysOf }: Pick<ControllerWorld, 'keysOf'>) {
-    super({ kind: ConfigMap, name });
+  constructor({ keysOf }: Pick<RemoteWorld, 'keysOf'>, options?: EachNamespaceOptions) {
+    super({ kind: ConfigMap, name }, options);
     this.#keysOf = keysOf;
     this.#authorities = new AuthorityNotes(keysOf);
   }
@@ -61,14 +63,15 @@ export class RootCaController extends EachNamespace<ConfigMap> {
     this.#authorities.note(change.cluster, { name: change.namespace }, data?.['ca.crt'] ?? '');
   }
 
-  protected override async wanted(namespace: string, cluster: string): Promise<ConfigMap> {
+  protected override async wanted(namespace: string, cluster: string): Promise<ConfigMap | undefined> {
     const annotations = { [descriptionAnnotation]: description };
     const data = await this.#data(cluster);
-    return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, annotations }, data };
+    return data && { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, annotations }, data };
   }
 
   protected override async revised(object: ConfigMap, cluster: string): Promise<ConfigMap | undefined> {
     const data = await this.#data(cluster);
+    if (!data) return undefined;
     const { metadata } = object;
     // Whatever it says, as long as it says something: as kube-controller-manager has it.
     const isDescribed = (metadata.annotations?.[descriptionAnnotation] ?? '') !== '';
@@ -77,7 +80,8 @@ export class RootCaController extends EachNamespace<ConfigMap> {
     return { ...object, metadata: { ...metadata, annotations }, data };
   }
 
-  async #data(cluster: string): Promise<Record<string, string>> {
-    return { 'ca.crt': (await this.#keysOf(cluster)).servingCa };
+  async #data(cluster: string): Promise<Record<string, string> | undefined> {
+    const { servingCa } = await this.#keysOf(cluster);
+    return servingCa === undefined ? undefined : { 'ca.crt': servingCa };
   }
 }

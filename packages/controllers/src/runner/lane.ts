@@ -11,12 +11,14 @@
 import { CodedError } from '@hangar/core';
 import { ControllerMetrics, failureOf, Queue, Turn } from '@hangar/runtime';
 import type { MetricsRegistry, RateLimit, Request, Result, Taken } from '@hangar/runtime';
-import type { Ask, Change, ControllerWorld, FleetController } from '../contract.ts';
+import type { Ask, Change, FleetController, RemoteWorld } from '../contract.ts';
 import { Run } from './run.ts';
+
+type LaneWorld = Pick<RemoteWorld, 'clock' | 'log' | 'clientOf'>;
 
 export interface LaneOptions {
   readonly controller: FleetController;
-  readonly world: ControllerWorld;
+  readonly world: LaneWorld;
   readonly registry?: MetricsRegistry | undefined;
   /** Requests of others are dropped when their turn comes. */
   isServed(cluster: string): boolean;
@@ -35,7 +37,7 @@ const rateLimit: RateLimit = { baseMs: 5, maxMs: 60_000, perCluster: { perSecond
 export class Lane {
   readonly controller: FleetController;
   readonly #options: LaneOptions;
-  readonly #world: ControllerWorld;
+  readonly #world: LaneWorld;
   readonly #queue: Queue;
   readonly #metrics: ControllerMetrics;
   readonly #turn: Turn;
@@ -117,6 +119,12 @@ export class Lane {
     }
   }
 
+  /** After `dropCluster`: resolves when nothing of it is under way any more, or does not end though it should. */
+  async drained(cluster: string): Promise<void> {
+    const left = Array.from(this.#runs).filter((run) => run.hasWorker && run.request.cluster === cluster);
+    await Promise.all(left.map((run) => run.ended));
+  }
+
   #wake(): void {
     if (this.#isRunning && this.#active < this.#concurrency) this.#turn.askForNext();
   }
@@ -157,6 +165,7 @@ export class Lane {
     this.#runs.delete(run);
     this.#queue.done(request);
     if (run.hasWorker) this.#leave();
+    run.end();
     this.#pump();
   }
 
@@ -199,6 +208,7 @@ export class Lane {
       run.hasWorker = false;
       run.log.error('a reconcile does not end though it was aborted');
       this.#leave();
+      run.end();
       this.#pump();
     });
   }

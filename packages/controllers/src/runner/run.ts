@@ -3,7 +3,7 @@
 import type { Client } from '@hangar/client';
 import type { Logger, Timer } from '@hangar/core';
 import type { Request } from '@hangar/runtime';
-import type { Ask, ControllerContext, ControllerWorld } from '../contract.ts';
+import type { Ask, ControllerContext, RemoteWorld } from '../contract.ts';
 
 export interface RunOptions {
   readonly request: Request;
@@ -15,7 +15,7 @@ export class Run implements ControllerContext {
   readonly request: Request;
   readonly priority: number;
   readonly ask: Ask;
-  readonly #world: Pick<ControllerWorld, 'clientOf' | 'log'>;
+  readonly #world: Pick<RemoteWorld, 'clientOf' | 'log'>;
   /** Until it is aborted, then until its worker is given to others. */
   timer: Timer | undefined;
   hasWorker = true;
@@ -24,8 +24,9 @@ export class Run implements ControllerContext {
   #abort: AbortController | undefined;
   #reason: unknown;
   #log: Logger | undefined;
+  #ended: PromiseWithResolvers<void> | undefined;
 
-  constructor(world: Pick<ControllerWorld, 'clientOf' | 'log'>, { request, priority, ask }: RunOptions) {
+  constructor(world: Pick<RemoteWorld, 'clientOf' | 'log'>, { request, priority, ask }: RunOptions) {
     this.#world = world;
     this.request = request;
     this.priority = priority;
@@ -54,5 +55,14 @@ export class Run implements ControllerContext {
     if (this.#reason !== undefined) return;
     this.#reason = reason ?? new DOMException('aborted', 'AbortError');
     this.#abort?.abort(this.#reason);
+  }
+
+  /** Of one that is under way: resolves with `end`. */
+  get ended(): Promise<void> {
+    return (this.#ended ??= Promise.withResolvers<void>()).promise;
+  }
+
+  end(): void {
+    this.#ended?.resolve();
   }
 }

@@ -2,14 +2,15 @@
 
 import { ServiceAccount } from '@hangar/client/kinds/core-v1';
 import { EachNamespace } from '../shared/each-namespace.ts';
+import type { EachNamespaceOptions } from '../shared/each-namespace.ts';
 
 const name = 'default';
 
 export class ServiceAccountsController extends EachNamespace<ServiceAccount> {
   readonly name = 'service-accounts';
 
-  constructor() {
-    super({ kind: ServiceAccount, name });
+  constructor(options?: EachNamespaceOptions) {
+    super({ kind: ServiceAccount, name }, options);
   }
 
   protected wanted(namespace: string): ServiceAccount {

@@ -7,7 +7,7 @@
 import { hash } from 'node:crypto';
 import type { ObjectKey } from '@hangar/client';
 import type { Request } from '@hangar/runtime';
-import type { Ask, ControllerWorld } from '../contract.ts';
+import type { Ask, RemoteWorld } from '../contract.ts';
 import { ClusterNotes } from './cluster-notes.ts';
 
 /** Stands for all objects of a control plane in requests. No object has it. */
@@ -16,12 +16,12 @@ const checkName = '';
 export const isAuthorityCheck = ({ name }: Request): boolean => name === checkName;
 
 export class AuthorityNotes {
-  readonly #keysOf: ControllerWorld['keysOf'];
+  readonly #keysOf: RemoteWorld['keysOf'];
   /** Digest of a CA → the objects that carry it. */
   readonly #told = new ClusterNotes<Map<string, ObjectKey[]>>(() => new Map());
   readonly #unchecked = new Map<string, ReadonlyMap<string, readonly ObjectKey[]>>();
 
-  constructor(keysOf: ControllerWorld['keysOf']) {
+  constructor(keysOf: RemoteWorld['keysOf']) {
     this.#keysOf = keysOf;
   }
 
@@ -47,9 +47,10 @@ export class AuthorityNotes {
     const told = this.#unchecked.get(cluster);
     if (!told) return;
     const { servingCa } = await this.#keysOf(cluster);
-    const current = hash('sha256', servingCa, 'base64');
+    // Not known: nobody can say that another one is wrong.
+    const current = servingCa === undefined ? undefined : hash('sha256', servingCa, 'base64');
     for (const [digest, keys] of told) {
-      if (digest !== current) for (const key of keys) ask({ cluster, ...key });
+      if (current !== undefined && digest !== current) for (const key of keys) ask({ cluster, ...key });
     }
     if (this.#unchecked.get(cluster) === told) this.#unchecked.delete(cluster);
   }

@@ -7,14 +7,17 @@
  *     object changed ── if wanted ┘
  *
  * At the beginning only namespaces are asked for that were told without the object: a server that starts with a thousand control
- * planes in order opens none of them.
+ * planes in order opens none of them. What they are born with is not told; who does not know whether that has the object looks
+ * (`base-objects.ts`).
  */
 
 import { find } from '@hangar/client';
 import type { ApiObject, Kind } from '@hangar/client';
 import { Namespace } from '@hangar/client/kinds/core-v1';
 import type { Request } from '@hangar/runtime';
+import { rootCluster } from '../contract.ts';
 import type { Ask, Change, ControllerContext, FleetController, ResourceId } from '../contract.ts';
+import { BaseObjects } from './base-objects.ts';
 import { ClusterNotes } from './cluster-notes.ts';
 import { unlessOvertaken } from './refusals.ts';
 import { isCore } from './resources.ts';
@@ -30,13 +33,21 @@ export interface NamespaceObject<T extends ApiObject> {
   readonly name: string;
 }
 
+export interface EachNamespaceOptions {
+  /** Perhaps control planes are born without the object. Absent: they have it in their first namespaces. */
+  readonly looksAtBase?: boolean;
+}
+
 export abstract class EachNamespace<T extends ApiObject> implements FleetController {
   abstract readonly name: string;
   readonly #object: NamespaceObject<T>;
   readonly #told = new ClusterNotes<Told>(() => ({ active: new Set(), served: new Set() }));
+  readonly #base: BaseObjects | undefined;
+  #isSynced = false;
 
-  constructor(object: NamespaceObject<T>) {
+  constructor(object: NamespaceObject<T>, { looksAtBase = false }: EachNamespaceOptions = {}) {
     this.#object = object;
+    this.#base = looksAtBase ? new BaseObjects() : undefined;
   }
 
   wants(id: ResourceId): boolean {
@@ -52,6 +63,7 @@ export abstract class EachNamespace<T extends ApiObject> implements FleetControl
       return;
     }
     if (change.name !== this.#object.name) return;
+    this.#base?.changed(cluster, change.namespace);
     if (isInitial && type === 'put') {
       this.#told.of(cluster).served.add(change.namespace);
       this.objectTold(change);
@@ -59,39 +71,69 @@ export abstract class EachNamespace<T extends ApiObject> implements FleetControl
   }
 
   synced(ask: Ask): void {
-    for (const [cluster, told] of this.#told.takeAll()) askForMissing(cluster, told, ask);
+    this.#isSynced = true;
+    for (const [cluster, told] of this.#told.takeAll()) this.#toldAll(cluster, told, ask);
+  }
+
+  clusterChanged(cluster: string): void {
+    // Also of those that have stored nothing it is to be seen in the end what they lack.
+    if (this.#base && !this.#isSynced) this.#told.of(cluster);
   }
 
   clusterTold(cluster: string, ask: Ask): void {
-    const told = this.#told.take(cluster);
-    if (told) askForMissing(cluster, told, ask);
+    this.#toldAll(cluster, this.#told.take(cluster), ask);
   }
 
   reset(): void {
+    this.#isSynced = false;
     this.#told.takeAll();
+    this.#base?.clear();
   }
 
   clusterGone(cluster: string): void {
     this.#told.take(cluster);
+    this.#base?.forget(cluster);
   }
 
-  async reconcile({ cluster, name: namespace }: Request, { client, signal }: ControllerContext): Promise<void> {
+  #toldAll(cluster: string, told: Told | undefined, ask: Ask): void {
+    if (told) askForMissing(cluster, told, ask);
+    // Nobody is born with what the management plane has: it is told.
+    if (cluster !== rootCluster) this.#base?.told(cluster, told?.served, ask);
+  }
+
+  async reconcile(request: Request, context: ControllerContext): Promise<void> {
+    try {
+      const wasThere = await this.#put(request, context);
+      this.#base?.found(request, wasThere);
+    } catch (error) {
+      this.#base?.failed(request);
+      throw error;
+    }
+  }
+
+  /** Was it there from birth? Undefined: it cannot be said. */
+  async #put(request: Request, { client, signal }: ControllerContext): Promise<boolean | undefined> {
+    const { cluster, name: namespace } = request;
     const { kind, name } = this.#object;
     const object = await find(client, kind, { namespace, name }, { signal });
     if (object) {
       const revised = await this.revised(object, cluster);
       // Who was faster is told of, and looked at then.
       if (revised) await unlessOvertaken(client.update(kind, revised, { signal }));
-      return;
+      if (!this.#base?.isOpen(request)) return undefined;
+      const born = await find(client, Namespace, { name: namespace }, { signal });
+      // All that a control plane is born with is of one moment.
+      return born?.metadata.resourceVersion === object.metadata.resourceVersion ? true : undefined;
     }
     const owner = await find(client, Namespace, { name: namespace }, { signal });
-    if (!owner || !isActive(owner)) return;
+    if (!owner || !isActive(owner)) return undefined;
     const wanted = await this.wanted(namespace, cluster);
-    await unlessOvertaken(client.create(kind, wanted, { signal }));
+    if (wanted) await unlessOvertaken(client.create(kind, wanted, { signal }));
+    return false;
   }
 
-  /** The object as it is made. */
-  protected abstract wanted(namespace: string, cluster: string): Promise<T> | T;
+  /** The object as it is made; undefined: it is not. */
+  protected abstract wanted(namespace: string, cluster: string): Promise<T | undefined> | T;
 
   /** Are changes of the object put right? */
   protected get isFollowed(): boolean {

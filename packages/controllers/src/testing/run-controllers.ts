@@ -10,6 +10,7 @@ import type { TestFleet } from '@hangar/testkit';
 import { rootCluster } from '../contract.ts';
 import type { ClusterKeys, ControllerWorld, FleetController, FleetFeed } from '../contract.ts';
 import { EssentialControllers } from '../essential-controllers.ts';
+import type { Serves } from '../runner/roster.ts';
 
 export interface RunControllersOptions {
   /** Absent: all of the essential set. */
@@ -22,6 +23,8 @@ export interface RunControllersOptions {
   /** Absent: the fleet's own, asked as an administrator. */
   readonly clientOf?: ControllerWorld['clientOf'];
   readonly keysOf?: ControllerWorld['keysOf'];
+  /** Absent: all are served. */
+  readonly serves?: Serves;
   /** Absent: nothing is written. */
   readonly log?: Logger;
 }
@@ -45,6 +48,7 @@ export function runControllers(fleet: TestFleet, options: RunControllersOptions 
     random: systemRandom,
     log: options.log ?? new Logger({ level: 'silent', format: 'text', clock }),
     registry,
+    serves: options.serves,
     ...(controllers ? { controllers } : {}),
   });
   const running = set.run(stopping.signal);

@@ -33,6 +33,7 @@ const referenceMark = '#';
 
 export class TokenSecretsController implements FleetController {
   readonly name = 'token-secrets';
+  readonly isHome = true;
   readonly #keysOf: ControllerWorld['keysOf'];
   readonly #index = new SecretIndex();
   readonly #told = new ClusterNotes<Told>(() => ({ accounts: new Set(), secrets: [] }));

@@ -1,0 +1,34 @@
+/** Where the tenants' feed is, and what is made of an answer that is none. */
+
+import type { Status } from '@hangar/api';
+import { ClientError, ReceivedStatusError } from '@hangar/client';
+import type { Client, HttpAnswer } from '@hangar/client';
+
+export const feedPath = '/apis/tenancy.hangar.dev/v1alpha1/tenants/*/feed';
+const contentType = 'application/x-ndjson';
+/** The server says something every ten seconds. */
+const silenceMs = 30_000;
+
+/** Rejects with the server's refusal, or with what became of the connection. */
+export async function openFeed(client: Pick<Client, 'raw'>, signal: AbortSignal): Promise<HttpAnswer> {
+  const headers = { accept: `${contentType}, application/json` };
+  const answer = await client.raw({ method: 'GET', target: feedPath, headers, isLong: true, silenceMs, signal });
+  if (answer.status !== 200) {
+    throw new ReceivedStatusError(refusalOf(answer.status, (await answer.body()).toString()));
+  }
+  const type = answer.header('content-type');
+  if (type?.split(';', 1)[0] === contentType) return answer;
+  throw new ClientError('MalformedAnswer', `the tenants' feed is ${contentType}, and not ${type ?? 'of no type'}`);
+}
+
+/** Of a Status, or of the text of a proxy that speaks no Kubernetes. */
+export function refusalOf(code: number, text: string): Status {
+  try {
+    const status = JSON.parse(text) as Status;
+    if (status?.kind === 'Status') return status;
+  } catch {
+    // It is no JSON.
+  }
+  const message = text.trim().slice(0, 500) || `the server answered ${code}`;
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, code };
+}
