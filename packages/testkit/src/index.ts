@@ -8,6 +8,7 @@ export type { FaultyTransportOptions, Hold, Matching } from './faults/faulty-tra
 export type { Refusal } from './faults/answers.ts';
 export { installCrd } from './install-crd.ts';
 export type { InstallOptions } from './install-crd.ts';
+export { rightOf, Rights } from './rights.ts';
 export { testAuthority } from './test-authority.ts';
 export type { TestAuthority, TestPair } from './test-authority.ts';
 export { startTestCluster } from './test-cluster.ts';

@@ -78,7 +78,7 @@ export interface ControlPlaneEndpointStatus {
    */
   observedGeneration?: number;
   /**
-   * Accepted, Programmed, Ready.
+   * Accepted, Programmed, Ready, and what services say about themselves.
    *
    * @listType map
    * @listMapKey type

@@ -27,10 +27,12 @@ export const annotations = {
   /** On Tenants: the control plane that it was made for. */
   name: `${group}/name`,
   uid: `${group}/uid`,
-  /** On Tenants: the registration on whose behalf the operator left the tenant to others. */
+  /** On Tenants: the registration on whose behalf the operator left the tenant to others, or `endpoint/NAME`. */
   controllersBy: `${group}/controllers-by`,
   /** On endpoints of the built-in provider: the host name that was allocated, and that the tenant answers to. */
   hostname: `${group}/hostname`,
+  /** On endpoints: the services that are run for what is there, separated by commas. Absent: controllers. */
+  services: `${group}/services`,
   /** On Secrets: the registration that it was made for. */
   registration: `${group}/registration`,
 } as const;
@@ -38,7 +40,7 @@ export const annotations = {
 /** On Tenants, of the tenants' own group: the essential controllers leave it alone, a real controller manager has it. */
 export const controllersAnnotation = 'tenancy.hangar.dev/controllers';
 
-/** On registrations for `controllers`: there, with whatever status, while a controller manager has the control plane. */
+/** On registrations for `controllers`, and on endpoints: there, with whatever status, while a controller manager has the control plane. */
 export const controllersReady = 'ControllersReady';
 
 /** The provider of endpoints that is built in. */

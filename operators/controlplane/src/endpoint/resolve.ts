@@ -36,6 +36,12 @@ export function resolveAddresses(
   return { internal, external, join: joining ? whole(joining) : external };
 }
 
+/** The internal address as it is written, for what is no tenant of a Hangar and so has no path. Undefined as above. */
+export function writtenAddress({ spec, status }: Pick<ControlPlaneEndpoint, 'spec' | 'status'>): string | undefined {
+  const own = httpsUrl(status?.endpoint || spec?.endpoint);
+  return own && text(own);
+}
+
 /** As `status.endpoints` has them. */
 export const addressList = ({ internal, external, join }: ResolvedAddresses): ControlPlaneAddress[] => [
   { type: 'Internal', url: internal },

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Client } from '@hangar/client';
 import { systemClock } from '@hangar/core';
-import { annotations, controllersAnnotation, ControlPlane, ControlPlaneRegistration } from '../api/index.ts';
+import {
+  annotations,
+  controllersAnnotation,
+  ControlPlane,
+  ControlPlaneEndpoint,
+  ControlPlaneRegistration,
+} from '../api/index.ts';
 import { controlPlaneIndexes } from '../control-plane/indexes.ts';
 import { tenantsOf } from '../control-plane/index.ts';
 import { Tenant } from '../host/index.ts';
@@ -23,11 +29,13 @@ const start = () =>
   });
 
 /** A control plane and the tenant that it has claimed. */
-async function claimed(client: Client, own: Record<string, string> = {}, name = 'a', path = name === 'a' ? 'p' : name) {
-  const spec = { virtual: { clusterPath: path } };
+async function claimed(client: Client, own: Record<string, string> = {}, name = 'a', more: object = {}) {
+  const path = name === 'a' ? 'p' : name;
+  const spec = { virtual: { clusterPath: path }, ...more };
   const { metadata } = await client.create(ControlPlane, { metadata: { name }, spec });
   const claim = { [annotations.name]: name, [annotations.uid]: metadata.uid!, ...own };
   await client.create(Tenant, { metadata: { name: path, annotations: claim } });
+  return metadata;
 }
 
 const register = (client: Client, name: string, services: string[], controlPlane = 'a') =>
@@ -37,7 +45,7 @@ const register = (client: Client, name: string, services: string[], controlPlane
   });
 
 /** As a controller manager does it. */
-const say = (client: Client, name: string, status: 'True' | 'False' | 'Unknown' | undefined) => {
+const statusOf = (status: 'True' | 'False' | 'Unknown' | undefined) => {
   const condition = {
     type: 'ControllersReady',
     status,
@@ -45,16 +53,26 @@ const say = (client: Client, name: string, status: 'True' | 'False' | 'Unknown' 
     message: '',
     lastTransitionTime: '2026-01-01T00:00:00Z',
   };
-  const body = { status: { conditions: status === undefined ? [] : [condition] } };
-  return client.status.patch(ControlPlaneRegistration, { name }, { type: 'merge', body });
+  return { type: 'merge', body: { status: { conditions: status === undefined ? [] : [condition] } } } as const;
 };
+
+type Said = 'True' | 'False' | 'Unknown' | undefined;
+
+const say = (client: Client, name: string, status: Said) =>
+  client.status.patch(ControlPlaneRegistration, { name }, statusOf(status));
+
+const sayOfEndpoint = (client: Client, name: string, status: Said) =>
+  client.status.patch(ControlPlaneEndpoint, { name }, statusOf(status));
+
+const makeEndpoint = (client: Client, name: string, metadata: object = {}) =>
+  client.create(ControlPlaneEndpoint, { metadata: { name, ...metadata }, spec: { endpoint: `https://${name}` } });
 
 const marks = ({ metadata }: TenantObject): [string | undefined, string | undefined] => [
   metadata.annotations?.[controllersAnnotation],
   metadata.annotations?.[annotations.controllersBy],
 ];
-const tenant = (client: Client, value: string | undefined, by: string | undefined) =>
-  until(client, Tenant, 'p', (one) => one !== undefined && marks(one)[0] === value && marks(one)[1] === by);
+const tenant = (client: Client, value: string | undefined, by: string | undefined, path = 'p') =>
+  until(client, Tenant, path, (one) => one !== undefined && marks(one)[0] === value && marks(one)[1] === by);
 
 test('a tenant is left to others while a registration for controllers says so, whatever the status', async () => {
   await using operator = await start();
@@ -136,4 +154,74 @@ test("what somebody takes off the tenant is put back, and another's tenant is ne
     operator.writes.filter((one) => !one.includes('/tenants/b')),
     [],
   );
+});
+
+test('the endpoint that a control plane names counts as a registration does, and comes after those', async () => {
+  await using operator = await start();
+  const { client } = operator;
+  await claimed(client, {}, 'a', { endpointRef: { name: 'e' } });
+  await makeEndpoint(client, 'e');
+  for (const status of ['False', 'True'] as const) {
+    await sayOfEndpoint(client, 'e', status);
+    await tenant(client, 'External', 'endpoint/e');
+  }
+  await register(client, 'r', ['controllers']);
+  await say(client, 'r', 'True');
+  await operator.restart(async () => void (await sayOfEndpoint(client, 'e', undefined)));
+  await tenant(client, 'External', 'r');
+  await sayOfEndpoint(client, 'e', 'True');
+  await client.delete(ControlPlaneRegistration, { name: 'r' });
+  await tenant(client, 'External', 'endpoint/e');
+  await client.delete(ControlPlaneEndpoint, { name: 'e' });
+  await tenant(client, undefined, undefined);
+});
+
+test('the endpoint that was allocated for a control plane counts for nobody else', async () => {
+  await using operator = await start();
+  const { client } = operator;
+  const { uid, name } = await claimed(client);
+  const { apiVersion, kind } = ControlPlane;
+  const ownerReferences = [{ apiVersion, kind, name, uid, controller: true }];
+  await makeEndpoint(client, 'a', { ownerReferences });
+  await claimed(client, {}, 'b', { endpointRef: { name: 'a' } });
+  await claimed(client, {}, 'c', { endpointRef: { name: 'mine' } });
+  await makeEndpoint(client, 'mine');
+  await makeEndpoint(client, 'd');
+  await claimed(client, {}, 'd');
+  for (const one of ['a', 'd', 'mine']) await sayOfEndpoint(client, one, 'True');
+  await tenant(client, 'External', 'endpoint/a');
+  await tenant(client, 'External', 'endpoint/mine', 'c');
+  for (const path of ['b', 'd']) {
+    assert.deepEqual(marks(await client.get(Tenant, { name: path })), [undefined, undefined], path);
+  }
+});
+
+test('an endpoint that several control planes name counts for none of them', async () => {
+  await using operator = await start();
+  const { client } = operator;
+  await makeEndpoint(client, 'e');
+  await sayOfEndpoint(client, 'e', 'True');
+  await claimed(client, {}, 'a', { endpointRef: { name: 'e' } });
+  await tenant(client, 'External', 'endpoint/e');
+  await claimed(client, {}, 'b', { endpointRef: { name: 'e' } });
+  await tenant(client, undefined, undefined);
+  await client.patch(ControlPlane, { name: 'a' }, { type: 'merge', body: { spec: { endpointRef: { name: 'f' } } } });
+  await tenant(client, 'External', 'endpoint/e', 'b');
+  assert.deepEqual(marks(await client.get(Tenant, { name: 'p' })), [undefined, undefined]);
+  await client.patch(ControlPlane, { name: 'a' }, { type: 'merge', body: { spec: { endpointRef: { name: 'e' } } } });
+  await tenant(client, undefined, undefined, 'b');
+  await client.delete(ControlPlane, { name: 'b' });
+  await tenant(client, 'External', 'endpoint/e');
+});
+
+test('an endpoint that is for other services does not count', async () => {
+  await using operator = await start();
+  const { client } = operator;
+  await claimed(client, {}, 'a', { endpointRef: { name: 'e' } });
+  await makeEndpoint(client, 'e', { annotations: { [annotations.services]: 'scheduler, Controllers' } });
+  await sayOfEndpoint(client, 'e', 'True');
+  await tenant(client, 'External', 'endpoint/e');
+  const body = { metadata: { annotations: { [annotations.services]: 'scheduler' } } };
+  await client.patch(ControlPlaneEndpoint, { name: 'e' }, { type: 'merge', body });
+  await tenant(client, undefined, undefined);
 });

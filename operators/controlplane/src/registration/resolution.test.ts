@@ -137,6 +137,27 @@ describe('the resolution of a registration', () => {
       'Resolved',
       { address: at('y'), secret: theirs, rewrite: false },
     ],
+    [
+      "a cluster of a user's own, which has no path",
+      {
+        registration: registered({ ...near, kubeconfigSecretRef: theirs }),
+        controlPlane: plane(),
+        endpoint: endpoint({ endpoint: 'https://Y:6443/' }),
+        kubeconfig: { server: 'https://y:6443' },
+      },
+      'Resolved',
+      { address: 'https://y:6443', secret: theirs, rewrite: false },
+    ],
+    [
+      'one at another address than its endpoint',
+      {
+        registration: registered({ ...near, kubeconfigSecretRef: theirs }),
+        controlPlane: plane(),
+        endpoint: endpoint({ endpoint: 'https://y' }),
+        kubeconfig: { server: 'https://z' },
+      },
+      'KubeconfigPending',
+    ],
   ];
   for (const [title, found, reason, rest = {}] of table) {
     test(`${title}: ${reason}`, () => {

@@ -9,7 +9,7 @@
 import { isConditionTrue, findCondition } from '@hangar/runtime';
 import type { ControlPlane, ControlPlaneEndpoint, ControlPlaneRegistration, SecretReference } from '../api/index.ts';
 import { clusterPathOf, kubeconfigSecretName, managementNamespace } from '../api/index.ts';
-import { isSameAddress, resolveAddresses } from '../endpoint/resolve.ts';
+import { isSameAddress, resolveAddresses, writtenAddress } from '../endpoint/resolve.ts';
 import type { KubeconfigFacts } from './kubeconfig.ts';
 
 export interface Found {
@@ -88,9 +88,12 @@ export function resolve(found: Found): Resolution {
   return { reason: 'Resolved', address, secret, rewrite };
 }
 
-/** Of the endpoint that the registration names, else what the control plane has published. */
-function addressOf({ registration, endpoint }: Found, controlPlane: ControlPlane): string | Resolution {
-  const { endpointRef } = registration.spec;
+/**
+ * Of the endpoint that the registration names, else what the control plane has published. With a user's kubeconfig for it the endpoint
+ * may be any cluster, which has no path: a kube-apiserver answers at its root.
+ */
+function addressOf({ registration, endpoint, kubeconfig }: Found, controlPlane: ControlPlane): string | Resolution {
+  const { endpointRef, kubeconfigSecretRef } = registration.spec;
   if (!endpointRef) {
     const { endpoints, endpoint: only } = controlPlane.status ?? {};
     const address = endpoints?.find(({ type }) => type === 'Internal')?.url ?? only;
@@ -101,6 +104,8 @@ function addressOf({ registration, endpoint }: Found, controlPlane: ControlPlane
   if (ready && ready.status !== 'True') {
     return pending('EndpointPending', `ControlPlaneEndpoint ${endpointRef.name} is not ready: ${ready.reason}`);
   }
+  const written = writtenAddress(endpoint);
+  if (written !== undefined && kubeconfigSecretRef && isSameAddress(kubeconfig?.server, written)) return written;
   const address = resolveAddresses(endpoint, clusterPathOf(controlPlane))?.internal;
   return address ?? pending('EndpointPending', `ControlPlaneEndpoint ${endpointRef.name} has no endpoint yet`);
 }

@@ -11,7 +11,7 @@ import { ConfigMap, Namespace, Secret } from '@hangar/client/kinds/core-v1';
 import { ClusterRole, ClusterRoleBinding } from '@hangar/client/kinds/rbac-v1';
 import type { PolicyRule } from '@hangar/client/kinds/rbac-v1';
 import { Logger, systemClock } from '@hangar/core';
-import { startTestFleet, testAuthority } from '@hangar/testkit';
+import { Rights, startTestFleet, testAuthority } from '@hangar/testkit';
 import {
   ControlPlane,
   ControlPlaneClass,
@@ -26,7 +26,6 @@ import type { TenantHost } from '../host/index.ts';
 import { controlPlaneOperator } from '../operator.ts';
 import { electionRules, hostRules, operatorRules } from '../rbac.ts';
 import { namespaceEnder } from './namespace-ender.ts';
-import { Rights } from './rights.ts';
 import { until, untilGone, untilReady, untilReason } from './until.ts';
 
 export const operatorUser = 'hangar-operator';

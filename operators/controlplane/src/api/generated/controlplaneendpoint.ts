@@ -98,7 +98,7 @@ export const definition: CustomResourceDefinition = {
                     format: 'int64',
                   },
                   conditions: {
-                    description: 'Accepted, Programmed, Ready.',
+                    description: 'Accepted, Programmed, Ready, and what services say about themselves.',
                     type: 'array',
                     items: {
                       type: 'object',

@@ -17,7 +17,9 @@ const readMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** A connection to somewhere inside the cluster, where anything can be done. */
 const isConnection = (target: string): boolean => /\/(exec|attach|portforward|proxy)([/?]|$)/.test(target);
 
-const isRead = ({ method, target }: HttpRequest): boolean => readMethods.has(method) && !isConnection(target);
+/** Does it change nothing, whatever comes of it? */
+export const isRead = ({ method, target }: Pick<HttpRequest, 'method' | 'target'>): boolean =>
+  readMethods.has(method) && !isConnection(target);
 
 export function fencedClient(client: Client, fence: WriteGate): Client {
   const write = <O extends CallOptions, T>(options: O | undefined, send: (options: O | undefined) => Promise<T>) =>

@@ -5,15 +5,15 @@
  *   gate        an address, a kubeconfig, and no condition Ready that is not True
  */
 
-import { defineKind } from '@hangar/client';
-import type { ApiObject, ClusterConfig } from '@hangar/client';
+import type { ClusterConfig } from '@hangar/client';
 import { RuntimeError } from '../../errors.ts';
 import type { Provider } from '../contract.ts';
 import { withAddress } from './address.ts';
+import { addressOf, ControlPlaneEndpoint } from './control-plane-kinds.ts';
+import type { AddressType, EndpointObject } from './control-plane-kinds.ts';
 import { informedProvider } from './informed.ts';
 import type { ManagementOptions } from './informed.ts';
 import { conditionOf, Secret } from './kinds.ts';
-import type { Condition } from './kinds.ts';
 import { foundByKubeconfig, kubeconfigIn, onlyKubeconfig, secretText } from './kubeconfig.ts';
 import type { ClusterOptions } from './open-cluster.ts';
 import { SecretLinks } from './secret-links.ts';
@@ -32,26 +32,6 @@ export interface ControlPlaneEndpointOptions extends ManagementOptions {
   readonly address?: AddressType;
   readonly clusterOptions?: ClusterOptions;
 }
-
-export type AddressType = 'internal' | 'external' | 'join';
-
-interface Addresses {
-  readonly endpoint?: string;
-  readonly externalEndpoint?: string;
-  readonly joinEndpoint?: string;
-}
-
-interface EndpointObject extends ApiObject {
-  spec?: Addresses;
-  status?: Addresses & { readonly conditions?: readonly Condition[] | null };
-}
-
-const ControlPlaneEndpoint = defineKind<EndpointObject>({
-  apiVersion: 'controlplane.kplane.dev/v1alpha1',
-  kind: 'ControlPlaneEndpoint',
-  plural: 'controlplaneendpoints',
-  isNamespaced: false,
-});
 
 export function controlPlaneEndpoint(options: ControlPlaneEndpointOptions): Provider {
   const { labelSelector, namespace, address = 'internal', clusterOptions = {} } = options;
@@ -84,16 +64,6 @@ export function controlPlaneEndpoint(options: ControlPlaneEndpointOptions): Prov
       for (const name of links.clustersOf({ namespace: metadata.namespace, name: metadata.name! })) refresh(name);
     });
   });
-}
-
-/** Status is what a provider of endpoints has seen; spec is what somebody wished. */
-export function addressOf({ spec, status }: Pick<EndpointObject, 'spec' | 'status'>, type: AddressType): string {
-  const said = (field: keyof Addresses): string | undefined => status?.[field] || spec?.[field];
-  // Empty says nothing: providers that are written in Go may say so where others leave the field out.
-  const internal = said('endpoint') || '';
-  if (type === 'internal') return internal;
-  const external = said('externalEndpoint') || internal;
-  return type === 'external' ? external : said('joinEndpoint') || external;
 }
 
 const isReady = ({ status }: EndpointObject): boolean =>

@@ -7,15 +7,15 @@
  *   address     status.resolvedEndpoint, whatever the kubeconfig says
  */
 
-import { defineKind } from '@hangar/client';
-import type { ApiObject, ClusterConfig, ObjectKey } from '@hangar/client';
+import type { ClusterConfig } from '@hangar/client';
 import type { ClusterName } from '../../cluster.ts';
 import type { Provider } from '../contract.ts';
 import { withAddress } from './address.ts';
+import { byAge, controlPlaneOf, ControlPlaneRegistration, resolvedSecretOf } from './control-plane-kinds.ts';
+import type { RegistrationObject } from './control-plane-kinds.ts';
 import { informedProvider } from './informed.ts';
 import type { ManagementOptions } from './informed.ts';
 import { conditionOf, Secret } from './kinds.ts';
-import type { Condition } from './kinds.ts';
 import { foundByKubeconfig, kubeconfigIn, onlyKubeconfig, secretText } from './kubeconfig.ts';
 import type { ClusterOptions } from './open-cluster.ts';
 import { SecretLinks } from './secret-links.ts';
@@ -32,27 +32,6 @@ export interface ControlPlaneRegistrationOptions extends ManagementOptions {
   readonly clusterOptions?: ClusterOptions;
 }
 
-interface RegistrationObject extends ApiObject {
-  spec?: {
-    readonly controlPlaneRef?: { readonly name?: string };
-    readonly services?: readonly string[] | null;
-    readonly mode?: string;
-  };
-  status?: {
-    readonly ready?: boolean;
-    readonly resolvedEndpoint?: string;
-    readonly resolvedKubeconfigSecretRef?: { readonly name?: string; readonly namespace?: string };
-    readonly conditions?: readonly Condition[] | null;
-  };
-}
-
-const ControlPlaneRegistration = defineKind<RegistrationObject>({
-  apiVersion: 'controlplane.kplane.dev/v1alpha1',
-  kind: 'ControlPlaneRegistration',
-  plural: 'controlplaneregistrations',
-  isNamespaced: false,
-});
-
 const byControlPlane = 'control-plane';
 
 export function controlPlaneRegistration(options: ControlPlaneRegistrationOptions): Provider {
@@ -66,7 +45,7 @@ export function controlPlaneRegistration(options: ControlPlaneRegistrationOption
     const refresh = (name: ClusterName): void => {
       const all = [...registrations.byIndex(byControlPlane, name)];
       const registration = all.filter((one) => isWanted(one, options)).sort(byAge)[0];
-      const reference = registration && secretOf(registration);
+      const reference = registration && resolvedSecretOf(registration);
       links.set(name, reference);
       const secret = reference && secrets.get(reference);
       const kubeconfig = kubeconfigIn(secret, key);
@@ -93,8 +72,6 @@ export function controlPlaneRegistration(options: ControlPlaneRegistrationOption
   });
 }
 
-const controlPlaneOf = ({ spec }: RegistrationObject): ClusterName => spec?.controlPlaneRef?.name ?? '';
-
 function isWanted(
   registration: RegistrationObject,
   { services, mode }: Pick<ControlPlaneRegistrationOptions, 'services' | 'mode'>,
@@ -105,15 +82,4 @@ function isWanted(
   if (mode !== undefined && (spec?.mode ?? 'Shared') !== mode) return false;
   const registered = new Set((spec?.services ?? []).map((service) => service.toLowerCase()));
   return services === undefined || services.some((service) => registered.has(service.toLowerCase()));
-}
-
-function secretOf({ status }: RegistrationObject): ObjectKey | undefined {
-  const { name, namespace } = status?.resolvedKubeconfigSecretRef ?? {};
-  return name && namespace ? { namespace, name } : undefined;
-}
-
-function byAge({ metadata: one }: RegistrationObject, { metadata: other }: RegistrationObject): number {
-  const times = [one.creationTimestamp ?? '', other.creationTimestamp ?? ''] as const;
-  if (times[0] !== times[1]) return times[0] < times[1] ? -1 : 1;
-  return one.name! < other.name! ? -1 : 1;
 }

@@ -8,10 +8,14 @@
  *   miloProjects               Milo's projects                               multi             several of these
  */
 
+export { withAddress } from './address.ts';
 export { clusterApi } from './cluster-api.ts';
 export type { ClusterApiOptions, ClusterApiVersion } from './cluster-api.ts';
 export { controlPlaneEndpoint } from './control-plane-endpoint.ts';
-export type { AddressType, ControlPlaneEndpointOptions } from './control-plane-endpoint.ts';
+export type { ControlPlaneEndpointOptions } from './control-plane-endpoint.ts';
+export { addressOf, byAge, controlPlaneOf, resolvedSecretOf } from './control-plane-kinds.ts';
+export { ControlPlaneEndpoint, ControlPlaneRegistration } from './control-plane-kinds.ts';
+export type { AddressType, EndpointObject, RegistrationObject } from './control-plane-kinds.ts';
 export { controlPlaneRegistration } from './control-plane-registration.ts';
 export type { ControlPlaneRegistrationOptions } from './control-plane-registration.ts';
 export { fixed, knownCluster, single } from './fixed.ts';
@@ -30,3 +34,4 @@ export type { MultiOptions } from './multi.ts';
 export { namespaces } from './namespaces.ts';
 export type { NamespacesOptions } from './namespaces.ts';
 export type { ClusterOptions } from './open-cluster.ts';
+export { secretTemplate } from './secret-template.ts';

@@ -193,7 +193,10 @@ export class PeerLife {
 
   /** Another one has ended this life. */
   #lose(): void {
-    this.#options.log?.warn('this peer was declared dead, or another process has its name: beginning anew');
+    // What it said itself may be seen before the answer to saying it is here.
+    if (this.#state !== 'gone') {
+      this.#options.log?.warn('this peer was declared dead, or another process has its name: beginning anew');
+    }
     this.#end();
   }
 

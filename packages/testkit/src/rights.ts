@@ -1,4 +1,12 @@
-/** Which rights requests use, and which are refused: every request of a client, as RBAC sees it. */
+/**
+ * Which rights requests use, and which are refused: every request of a client, as RBAC sees it. A test runs a program with exactly the
+ * rules that it ships, and fails when one is missing or never needed:
+ *
+ *   const rights = new Rights();
+ *   const client = new RestClient(rights.watched(cluster.transportOf(serviceAccount('ns', 'operator'))));
+ *   …
+ *   assert.deepEqual([rights.refused, rights.unused(rules)], [[], []]);
+ */
 
 import type { HttpAnswer, HttpTransport } from '@hangar/client';
 import type { PolicyRule } from '@hangar/client/kinds/rbac-v1';

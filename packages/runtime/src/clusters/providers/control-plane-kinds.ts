@@ -1,0 +1,78 @@
+/**
+ * Where control planes are told of, in the part that is read here: ControlPlaneEndpoints, which say where one is, and
+ * ControlPlaneRegistrations, which say for which services one is there. What others wrote may lack anything, or say it emptily.
+ */
+
+import { defineKind } from '@hangar/client';
+import type { ApiObject, ObjectKey } from '@hangar/client';
+import type { ClusterName } from '../../cluster.ts';
+import type { Condition } from './kinds.ts';
+
+export type AddressType = 'internal' | 'external' | 'join';
+
+export interface Addresses {
+  readonly endpoint?: string;
+  readonly externalEndpoint?: string;
+  readonly joinEndpoint?: string;
+}
+
+export interface EndpointObject extends ApiObject {
+  spec?: Addresses;
+  status?: Addresses & { readonly conditions?: readonly Condition[] | null };
+}
+
+export const ControlPlaneEndpoint = defineKind<EndpointObject>({
+  apiVersion: 'controlplane.kplane.dev/v1alpha1',
+  kind: 'ControlPlaneEndpoint',
+  plural: 'controlplaneendpoints',
+  isNamespaced: false,
+});
+
+export interface RegistrationObject extends ApiObject {
+  spec?: {
+    readonly controlPlaneRef?: { readonly name?: string };
+    readonly services?: readonly string[] | null;
+    readonly mode?: string;
+  };
+  status?: {
+    readonly ready?: boolean;
+    readonly resolvedEndpoint?: string;
+    readonly resolvedKubeconfigSecretRef?: { readonly name?: string; readonly namespace?: string };
+    readonly observedGeneration?: number;
+    readonly conditions?: readonly Condition[] | null;
+  };
+}
+
+export const ControlPlaneRegistration = defineKind<RegistrationObject>({
+  apiVersion: 'controlplane.kplane.dev/v1alpha1',
+  kind: 'ControlPlaneRegistration',
+  plural: 'controlplaneregistrations',
+  isNamespaced: false,
+});
+
+/** Status is what a provider of endpoints has seen; spec is what somebody wished. '' where neither says anything. */
+export function addressOf({ spec, status }: Pick<EndpointObject, 'spec' | 'status'>, type: AddressType): string {
+  const said = (field: keyof Addresses): string | undefined => status?.[field] || spec?.[field];
+  // Empty says nothing: providers that are written in Go may say so where others leave the field out.
+  const internal = said('endpoint') || '';
+  if (type === 'internal') return internal;
+  const external = said('externalEndpoint') || internal;
+  return type === 'external' ? external : said('joinEndpoint') || external;
+}
+
+/** '' where it names none. */
+export const controlPlaneOf = ({ spec }: Pick<RegistrationObject, 'spec'>): ClusterName =>
+  spec?.controlPlaneRef?.name ?? '';
+
+/** Where the kubeconfig is that a registration was resolved to. */
+export function resolvedSecretOf({ status }: Pick<RegistrationObject, 'status'>): ObjectKey | undefined {
+  const { name, namespace } = status?.resolvedKubeconfigSecretRef ?? {};
+  return name && namespace ? { namespace, name } : undefined;
+}
+
+/** For sorting: the oldest first, by name among those of the same second. */
+export function byAge({ metadata: one }: ApiObject, { metadata: other }: ApiObject): number {
+  const times = [one.creationTimestamp ?? '', other.creationTimestamp ?? ''] as const;
+  if (times[0] !== times[1]) return times[0] < times[1] ? -1 : 1;
+  return one.name! < other.name! ? -1 : 1;
+}
