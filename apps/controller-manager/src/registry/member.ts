@@ -58,8 +58,9 @@ export class Member {
   async gone(): Promise<void> {
     this.#isGone = true;
     if (this.#right.ownership) this.#withdraw(this.#cluster);
-    this.#right.leave();
+    // The right is given back last: what ends in good order needs it until then.
     await this.#leaveAll();
+    if (this.#isGone) this.#right.leave();
   }
 
   /** For the end of this process: whoever has the cluster next goes on with its conditions. */

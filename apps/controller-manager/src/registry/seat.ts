@@ -7,7 +7,7 @@
 
 import type { Engine, FleetCluster, Service, ServiceState, Serving, SourceObject } from '../contract.ts';
 import type { Ownership } from '@hangar/runtime/clusters';
-import { sourceOf } from './source-of.ts';
+import { ofService } from '../fleet/index.ts';
 
 /** What the registry tells of states, to be seen in the management plane. */
 export interface Announcements {
@@ -16,6 +16,8 @@ export interface Announcements {
   remove(source: SourceObject, service: Service): void;
   /** The first that was told is written, or cannot be for a while. Never rejects. */
   written(source: SourceObject, service: Service): Promise<void>;
+  /** Somebody else tells of it from now on: nothing is written after what this resolves with, and what is there stays. Never rejects. */
+  forget?(source: SourceObject, service: Service): Promise<void>;
 }
 
 export interface SeatOptions {
@@ -56,13 +58,14 @@ export class Seat {
 
   /** Another cluster of the same name, another right: whatever fits is kept, everything else begins anew. */
   want(cluster: FleetCluster, ownership: Ownership): void {
-    this.#wanted = { cluster, ownership, source: sourceOf(cluster, this.#options.service) };
+    const own = ofService(cluster, this.#options.service);
+    this.#wanted = { cluster: own, ownership, source: own.source };
     if (this.#ending) return;
     if (!this.#given) return this.#begin();
     const isSame = this.#given.source.uid === this.#wanted.source.uid && this.#given.ownership === ownership;
     if (!isSame) return this.#end();
     this.#given = this.#wanted;
-    this.#serving?.update(cluster);
+    this.#serving?.update(own);
   }
 
   /** Nothing runs after what this resolves with, unless it was wanted again. */
@@ -92,7 +95,12 @@ export class Seat {
   }
 
   #end(): void {
-    this.#ending = (this.#serving?.stop() ?? Promise.resolve()).then(() => {
+    const { announcements, service } = this.#options;
+    const { source } = this.#given!;
+    const stopped = this.#serving?.stop() ?? Promise.resolve();
+    // What was told last and not written yet must not overwrite what the next one says.
+    const silent = stopped.then(() => announcements.forget?.(source, service));
+    this.#ending = silent.then(() => {
       this.#ending = undefined;
       this.#serving = undefined;
       this.#given = undefined;

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { test } from 'node:test';
+import { findExecutable } from './find-executable.ts';
+import { temporaryFolder } from './testing/programs.ts';
+
+test('a program is found as a shell finds it: the first of PATH that can be executed', (context) => {
+  const folder = temporaryFolder(context);
+  for (const name of ['a', 'b', 'c']) mkdirSync(join(folder, name));
+  const path = ['a', 'b', 'c'].map((name) => join(folder, name)).join(':');
+  mkdirSync(join(folder, 'a', 'program'));
+  writeFileSync(join(folder, 'b', 'program'), '', { mode: 0o644 });
+  assert.equal(findExecutable('program', { path }), undefined);
+  writeFileSync(join(folder, 'real'), '', { mode: 0o755 });
+  symlinkSync(join(folder, 'real'), join(folder, 'c', 'program'));
+  assert.equal(findExecutable('program', { path }), join(folder, 'c', 'program'));
+  symlinkSync(join(folder, 'nowhere'), join(folder, 'c', 'dangling'));
+  assert.equal(findExecutable('dangling', { path }), undefined);
+});
+
+test('a path is taken as it is, and made absolute; what is here is not in PATH', (context) => {
+  const file = join(temporaryFolder(context), 'program');
+  writeFileSync(file, '', { mode: 0o755 });
+  assert.equal(findExecutable(file, { path: '' }), file);
+  assert.equal(findExecutable(relative(process.cwd(), file)), file);
+  assert.equal(findExecutable(`${file}-other`), undefined);
+  assert.equal(findExecutable('', { path: '/bin' }), undefined);
+  assert.equal(findExecutable('package.json', { path: ':' }), undefined);
+});

@@ -1,0 +1,133 @@
+/** This process's side of `keeper.sh`: starts it, vouches for its program, and hears of its end. */
+
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import type { Duplex, Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { asError, settledWithin } from '@hangar/core';
+import type { Clock } from '@hangar/core';
+import { ProgramError } from './errors.ts';
+import { identityOf, signalGroup } from './processes.ts';
+import type { ProcessIdentity } from './processes.ts';
+
+const script = fileURLToPath(new URL('keeper.sh', import.meta.url));
+
+export interface KeeperOptions {
+  readonly bash: string;
+  readonly executable: string;
+  readonly argv0: string;
+  readonly arguments: readonly string[];
+  readonly folder: string;
+  /** The program's, and nothing else is. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly clock: Clock;
+}
+
+/** What was said right before the end arrives within this time. */
+const reportWithinMs = 500;
+
+export interface KeeperEnd {
+  /** Of the program, as shells count. Undefined: the keeper was killed, and the program may still be there. */
+  readonly status: number | undefined;
+  /** Nobody vouched for the program in time. */
+  readonly isFenced: boolean;
+}
+
+export class Keeper {
+  /** Leads the group that everything of the program is in. */
+  readonly identity: ProcessIdentity;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** The program's pid; undefined when the keeper ended without starting it. */
+  readonly begun: Promise<number | undefined>;
+  readonly ended: Promise<KeeperEnd>;
+  /** Resolves when nobody reads any more what is vouched for. */
+  readonly deaf: Promise<void>;
+  readonly #child: ChildProcess;
+  readonly #voucher: Duplex;
+  #said = '';
+
+  /** Nothing is started before the first `vouch`. Rejects with `StartFailed`. */
+  static async start(options: KeeperOptions): Promise<Keeper> {
+    const child = await spawned(options);
+    const identity = identityOf(child.pid!);
+    if (identity) return new Keeper(child, identity, options.clock);
+    throw new ProgramError('StartFailed', `${options.executable} was ended before it began`);
+  }
+
+  private constructor(child: ChildProcess, identity: ProcessIdentity, clock: Clock) {
+    this.#child = child;
+    this.identity = identity;
+    this.stdout = child.stdout!;
+    this.stderr = child.stderr!;
+    this.#voucher = child.stdio[3] as Duplex;
+    // A keeper that is dead cannot read; its end is told by itself.
+    this.#voucher.on('error', () => {}).resume();
+    this.deaf = closed(this.#voucher);
+    const report = child.stdio[4] as Duplex;
+    const reported = closed(report);
+    const begun = Promise.withResolvers<number | undefined>();
+    this.begun = begun.promise;
+    report.setEncoding('latin1').on('error', () => {});
+    report.on('data', (text: string) => {
+      this.#said += text;
+      const pid = this.#word('pid');
+      if (pid !== undefined && /^guarded$/m.test(this.#said)) begun.resolve(pid);
+    });
+    this.ended = new Promise((resolve) => child.once('exit', resolve)).then(async () => {
+      // If it did not come to its own end, its guard is still there, and ends the others when it has nobody to listen to.
+      this.#voucher.destroy();
+      await settledWithin(clock, reportWithinMs, reported);
+      report.destroy();
+      begun.resolve(this.#word('pid'));
+      return { status: this.#word('status'), isFenced: /^fenced$/m.test(this.#said) };
+    });
+  }
+
+  /** The program may go on for so long without another word. */
+  vouch(forMs: number): void {
+    if (!this.#voucher.writable || this.#voucher.writableNeedDrain) return;
+    this.#voucher.write(`${(forMs / 1000).toFixed(3)}\n`);
+  }
+
+  get isAlive(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** To everything of the program. Nothing happens once the keeper has ended: its number may be another's then. */
+  signal(signal: NodeJS.Signals): void {
+    if (this.isAlive) signalGroup(this.identity.pid, signal);
+  }
+
+  #word(name: string): number | undefined {
+    const found = new RegExp(`^${name} (\\d+)\n`, 'm').exec(this.#said)?.[1];
+    return found === undefined ? undefined : Number(found);
+  }
+}
+
+async function spawned({
+  bash,
+  executable,
+  argv0,
+  arguments: args,
+  folder,
+  env,
+}: KeeperOptions): Promise<ChildProcess> {
+  try {
+    const child = spawn(bash, ['--noprofile', '--norc', script, argv0, executable, ...args], {
+      cwd: folder,
+      env,
+      // A session and a group of its own: what is typed at a terminal is for us, and the group can be ended as a whole.
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
+    });
+    if (child.pid === undefined) await once(child, 'spawn');
+    child.on('error', () => {});
+    return child;
+  } catch (cause) {
+    throw new ProgramError('StartFailed', `${executable} cannot be started: ${asError(cause).message}`, { cause });
+  }
+}
+
+const closed = (stream: Duplex): Promise<void> => new Promise((resolve) => stream.once('close', () => resolve()));

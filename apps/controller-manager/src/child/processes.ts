@@ -1,0 +1,79 @@
+/**
+ * What /proc says of processes. A process is known by its pid and the moment it started: a pid alone may be another's by now. One that is
+ * dead but not yet reaped is gone: process 1 of a container need not reap.
+ */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { hasCode } from '@hangar/core';
+
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** In the kernel's ticks since it booted. */
+  readonly startTime: number;
+}
+
+interface ProcessStat extends ProcessIdentity {
+  readonly group: number;
+}
+
+/** Undefined: there is no such process, or it is dead. Throws when that cannot be told, for want of file descriptors for example. */
+export function statOf(pid: number): ProcessStat | undefined {
+  let text: string;
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT') || hasCode(error, 'ESRCH')) return undefined;
+    throw error;
+  }
+  // The second field is the name in parentheses, and a name may contain anything.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const [state, , group] = fields;
+  if (state === 'Z' || state === 'X') return undefined;
+  return { pid, group: Number(group), startTime: Number(fields[19]) };
+}
+
+export const identityOf = (pid: number): ProcessIdentity | undefined => {
+  const stat = statOf(pid);
+  return stat && { pid, startTime: stat.startTime };
+};
+
+export const isAlive = ({ pid, startTime }: ProcessIdentity): boolean => statOf(pid)?.startTime === startTime;
+
+/** Those that are alive. */
+export function membersOf(group: number): ProcessStat[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => statOf(Number(name)))
+    .filter((stat) => stat?.group === group) as ProcessStat[];
+}
+
+/** Changes with every boot: start times of different boots say nothing about each other. */
+export const bootId = (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+
+/** Memory that it has in use; undefined when it is gone. */
+export function residentBytes(pid: number): number | undefined {
+  try {
+    const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
+    return kib === undefined ? undefined : Number(kib) * 1024;
+  } catch {
+    return undefined;
+  }
+}
+
+/** False: there is no such group any more. With 0 it only looks. */
+export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(-group, signal);
+  } catch (error) {
+    return !hasCode(error, 'ESRCH');
+  }
+}
+
+/** Only if it is that one still. */
+export function killProcess(identity: ProcessIdentity): boolean {
+  try {
+    return isAlive(identity) && process.kill(identity.pid, 'SIGKILL');
+  } catch {
+    return false;
+  }
+}

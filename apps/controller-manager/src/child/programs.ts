@@ -1,0 +1,197 @@
+/** Starts programs, each in its place, under its keeper. One per cluster and service; one process per work directory. */
+
+import { writeSync } from 'node:fs';
+import type { Clock, Logger } from '@hangar/core';
+import { abortError, asError, hasCode, settledWithin } from '@hangar/core';
+import type { Place, ProgramOptions, Programs, RunningProgram } from './contract.ts';
+import { ProgramError } from './errors.ts';
+import { findExecutable, isExecutable } from './find-executable.ts';
+import { Keeper } from './keeper.ts';
+import { endLeftovers } from './leftovers.ts';
+import { MemoryWatch } from './memory.ts';
+import { Output } from './output.ts';
+import { foldersOf, keyOf, makeFolders, removeFolders } from './place.ts';
+import type { Folders } from './place.ts';
+import { Ports } from './ports.ts';
+import type { PortRange } from './ports.ts';
+import { bootId, statOf } from './processes.ts';
+import { writeRecord } from './records.ts';
+import { leftMsOf } from './right.ts';
+import { Run } from './running-program.ts';
+import { stayingAlive } from './staying-alive.ts';
+import { Ticker } from './ticker.ts';
+import { openWorkDir } from './work-dir.ts';
+import type { WorkDir } from './work-dir.ts';
+
+export interface ProgramsOptions {
+  /** Made if it is not there. This process's alone, until it ends. */
+  readonly workDir: string;
+  readonly ports: PortRange;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** What programs print: a line with its prefix and newline. Absent: to standard error. */
+  readonly writeLine?: (text: string) => void;
+  /** From where programs get PATH and GOMAXPROCS, and nothing else. Absent: this process's environment. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+const vouchEveryMs = 1_000;
+/** A shell whose forks fail tries again for 15 s. */
+const beginWithinMs = 20_000;
+/** The collector works harder from here on; what is above the limit is ended. */
+const softLimitRatio = 0.9;
+
+export const newPrograms = (options: ProgramsOptions): Programs => new LocalPrograms(options);
+
+class LocalPrograms implements Programs {
+  readonly #options: ProgramsOptions;
+  readonly #ports: Ports;
+  readonly #ticker: Ticker;
+  readonly #memory: MemoryWatch;
+  readonly #keys = new Set<string>();
+  #workDir: WorkDir | undefined;
+  #cleaning: Promise<number> | undefined;
+
+  constructor(options: ProgramsOptions) {
+    this.#options = options;
+    this.#ports = new Ports(options.ports);
+    this.#ticker = new Ticker(options.clock, vouchEveryMs);
+    this.#memory = new MemoryWatch(options.clock);
+  }
+
+  cleanUp(): Promise<number> {
+    this.#cleaning ??= this.#cleanUp().catch((error: unknown) => {
+      this.#cleaning = undefined; // It may be tried again.
+      throw error;
+    });
+    return this.#cleaning;
+  }
+
+  async start(options: ProgramOptions): Promise<RunningProgram> {
+    const { cluster, service } = options;
+    const key = keyOf(cluster, service);
+    if (this.#keys.has(key)) {
+      throw new ProgramError('AlreadyRunning', `there is a program of ${cluster}/${service} already`);
+    }
+    this.#keys.add(key);
+    let port: number | undefined;
+    let folders: Folders | undefined;
+    /** Gives everything back; the last one is the right to begin another. */
+    const clear = async (): Promise<void> => {
+      if (folders) await this.#remove(folders);
+      if (port !== undefined) this.#ports.release(port);
+      this.#keys.delete(key);
+    };
+    let run: Run | undefined;
+    try {
+      await this.cleanUp();
+      port = await this.#ports.take();
+      folders = foldersOf(this.#workDir!.children, key);
+      await makeFolders(folders, options.files);
+      run = await this.#launch(options, { folders, port, clear });
+      const begun = run.begun();
+      if ((await settledWithin(this.#options.clock, beginWithinMs, begun)) && (await begun)) return run;
+      throw new ProgramError('StartFailed', `${options.executable} could not be started: no more processes?`);
+    } catch (error) {
+      run?.kill('exited');
+      await (run?.ended ?? clear());
+      throw startError(error);
+    }
+  }
+
+  async #cleanUp(): Promise<number> {
+    const { clock, log, workDir } = this.#options;
+    if (!statOf(process.pid))
+      throw new ProgramError('NotSupported', 'programs can be run on Linux only: there is no /proc');
+    this.#bash();
+    this.#workDir ??= openWorkDir(workDir);
+    const { children } = this.#workDir;
+    return stayingAlive(() => endLeftovers({ children, clock, log }));
+  }
+
+  async #launch(
+    options: ProgramOptions,
+    { folders, port, clear }: { folders: Folders; port: number; clear: () => Promise<void> },
+  ): Promise<Run> {
+    const { clock, writeLine = writeToStandardError } = this.#options;
+    const { cluster, service, executable, argv0, ownership, memoryLimitBytes } = options;
+    const place: Place = { folder: folders.home, port };
+    if (!isExecutable(executable)) throw new ProgramError('ExecutableMissing', `${executable} is no program`);
+    const args = options.arguments(place);
+    // Nothing new begins after the signal, even if what has begun may go on.
+    if (ownership.signal.aborted) throw abortError(ownership.signal);
+    leftMsOf(ownership);
+    const env = this.#envOf(place, memoryLimitBytes);
+    const keeper = await Keeper.start({
+      bash: this.#bash(),
+      executable,
+      argv0,
+      arguments: args,
+      folder: place.folder,
+      env,
+      clock,
+    });
+    const record = { bootId: bootId(), cluster, service, keeper: keeper.identity };
+    try {
+      writeRecord(folders.root, record);
+    } catch (error) {
+      keeper.signal('SIGKILL');
+      await keeper.ended;
+      throw error;
+    }
+    return new Run({
+      keeper,
+      place,
+      ownership,
+      memoryLimitBytes,
+      record,
+      output: new Output({ cluster, service, writeLine }),
+      clock,
+      log: this.#options.log.child({ cluster, service }),
+      ticker: this.#ticker,
+      memory: this.#memory,
+      keepRecord: (next) => writeRecord(folders.root, next),
+      clear,
+    });
+  }
+
+  #envOf({ folder }: Place, memoryLimitBytes: number | undefined): Record<string, string> {
+    const { PATH, GOMAXPROCS } = this.#options.env ?? process.env;
+    return {
+      HOME: folder,
+      TMPDIR: folder,
+      ...(PATH === undefined ? {} : { PATH }),
+      ...(GOMAXPROCS === undefined ? {} : { GOMAXPROCS }),
+      ...(memoryLimitBytes === undefined ? {} : { GOMEMLIMIT: String(Math.floor(memoryLimitBytes * softLimitRatio)) }),
+    };
+  }
+
+  /** What cannot be removed now stands in the way of the next start, which says so. */
+  async #remove({ root }: Folders): Promise<void> {
+    try {
+      await removeFolders(root);
+    } catch (error) {
+      this.#options.log.error('a folder cannot be removed', { root, error });
+    }
+  }
+
+  #bash(): string {
+    const bash = findExecutable('bash', { path: (this.#options.env ?? process.env)['PATH'] });
+    if (bash !== undefined) return bash;
+    throw new ProgramError('NotSupported', 'bash is needed to run programs and was not found in PATH');
+  }
+}
+
+/** Those of the ownership are its own. */
+const startError = (error: unknown): Error =>
+  error instanceof ProgramError || hasCode(error, 'Fenced') || hasCode(error, 'Aborted')
+    ? error
+    : new ProgramError('StartFailed', asError(error).message, { cause: error });
+
+function writeToStandardError(line: string): void {
+  try {
+    writeSync(2, line);
+  } catch {
+    // Whoever reads it is gone or does not keep up: no reason to end anything.
+  }
+}

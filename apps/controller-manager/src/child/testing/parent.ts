@@ -1,0 +1,25 @@
+/**
+ * A process that runs one program, to be killed or halted by a test: `parent.ts WORK_DIR REMAINING_MS`. Prints, a line of JSON each, what
+ * was started and how it ended.
+ */
+
+import { systemClock } from '@hangar/core';
+import { newPrograms } from '../programs.ts';
+import { owned, scripted, silentLog, waiting } from './programs.ts';
+
+const [workDir, remainingMs] = process.argv.slice(2);
+const programs = newPrograms({
+  workDir: workDir!,
+  ports: { from: 22_000, to: 22_999 },
+  clock: systemClock,
+  log: silentLog,
+  writeLine() {},
+});
+try {
+  const leftBehind = await programs.cleanUp();
+  const { pid, folder, ended } = await programs.start(scripted(waiting, { ownership: owned(Number(remainingMs)) }));
+  console.log(JSON.stringify({ leftBehind, pid, folder }));
+  console.log(JSON.stringify(await ended));
+} catch (error) {
+  console.log(JSON.stringify({ code: (error as { code?: string }).code, message: (error as Error).message }));
+}

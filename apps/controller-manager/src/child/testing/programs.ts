@@ -1,0 +1,76 @@
+/** Programs for tests: scripts of bash, in a work directory of the test's own. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { Logger, systemClock } from '@hangar/core';
+import type { ProgramOptions, Programs, RunningProgram } from '../contract.ts';
+import { newPrograms } from '../programs.ts';
+import type { ProgramsOptions } from '../programs.ts';
+
+export interface TestPrograms {
+  readonly programs: Programs;
+  readonly workDir: string;
+  /** What the programs printed. */
+  readonly lines: string[];
+  /** Of cluster `one` if it is not said, and owned for ever. */
+  start(script: string, options?: Partial<ProgramOptions>): Promise<RunningProgram>;
+}
+
+/** Runs until it is told to end. */
+export const waiting = 'exec sleep 1000';
+/** Does not end when it is told to. */
+export const stubborn = `trap '' TERM; echo deaf; while :; do sleep 0.02; done`;
+
+export const owned = (remainingMs = Infinity): ProgramOptions['ownership'] => ({
+  check() {},
+  remainingMs: () => remainingMs,
+  signal: new AbortController().signal,
+});
+
+export function scripted(script: string, options: Partial<ProgramOptions> = {}): ProgramOptions {
+  return {
+    cluster: 'one',
+    service: 'controllers',
+    executable: '/bin/bash',
+    argv0: 'a-program',
+    arguments: () => ['-c', script],
+    files: {},
+    memoryLimitBytes: undefined,
+    ownership: owned(),
+    ...options,
+  };
+}
+
+export const silentLog = new Logger({ level: 'silent', format: 'text', clock: systemClock });
+
+export function temporaryFolder(context: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'hangar-child-'));
+  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Whatever still runs after the test is ended. */
+export function testPrograms(context: TestContext, options: Partial<ProgramsOptions> = {}): TestPrograms {
+  const workDir = join(temporaryFolder(context), 'work');
+  const lines: string[] = [];
+  const programs = newPrograms({
+    workDir,
+    ports: { from: 22_000, to: 22_999 },
+    clock: systemClock,
+    log: silentLog,
+    writeLine: (line) => lines.push(line),
+    ...options,
+  });
+  return {
+    programs,
+    workDir,
+    lines,
+    async start(script, some) {
+      const program = await programs.start(scripted(script, some));
+      context.after(() => program.stop(0));
+      return program;
+    },
+  };
+}

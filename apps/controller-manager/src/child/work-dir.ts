@@ -1,0 +1,93 @@
+/**
+ * The work directory belongs to one process at a time. The lock is SQLite's on a file in it: the system releases it when the process ends,
+ * however it ends, also if that was in another container; so a lock that nobody holds cannot exist.
+ */
+
+import { chmodSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { asError } from '@hangar/core';
+import { ProgramError } from './errors.ts';
+
+export interface WorkDir {
+  /** The folder of all programs' folders; absolute, without links. */
+  readonly children: string;
+  /** Let go when this process ends. */
+  readonly lock: DatabaseSync;
+}
+
+/** For this user. Throws `WorkDirInUse`, `WorkDirUnsafe`, `StartFailed`. */
+export function openWorkDir(path: string, user: number = process.getuid!()): WorkDir {
+  const folder = prepared(path, user);
+  const lock = locked(folder);
+  try {
+    return { children: ownFolder(join(folder, 'children'), user), lock };
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+}
+
+function prepared(path: string, user: number): string {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    const folder = realpathSync(path);
+    // A volume of a pod is root's.
+    if (![user, 0].includes(statSync(folder).uid)) {
+      throw new ProgramError('WorkDirUnsafe', `${path} belongs to another user: choose another work directory`);
+    }
+    return folder;
+  } catch (error) {
+    throw error instanceof ProgramError
+      ? error
+      : new ProgramError('StartFailed', `the work directory cannot be made: ${asError(error).message}`, {
+          cause: error,
+        });
+  }
+}
+
+function ownFolder(path: string, user: number): string {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const stat = lstatSync(path);
+  if (!stat.isDirectory() || stat.uid !== user) {
+    throw new ProgramError(
+      'WorkDirUnsafe',
+      `${path} is no folder of this user: remove it, or choose another work directory`,
+    );
+  }
+  chmodSync(path, 0o700);
+  return path;
+}
+
+function locked(folder: string): DatabaseSync {
+  const pidPath = join(folder, 'owner.pid');
+  let lock: DatabaseSync | undefined;
+  try {
+    lock = new DatabaseSync(join(folder, 'owner.lock'), { timeout: 0 });
+    lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    rmSync(pidPath, { force: true });
+    writeFileSync(pidPath, `${process.pid}\n`, { mode: 0o600 });
+    return lock;
+  } catch (cause) {
+    lock?.close();
+    if (!isBusy(cause)) {
+      throw new ProgramError('StartFailed', `${folder} cannot be locked: ${asError(cause).message}`, { cause });
+    }
+    throw new ProgramError(
+      'WorkDirInUse',
+      `${folder} is in use by ${ownerIn(pidPath)}: stop that one, or choose another work directory`,
+      { cause },
+    );
+  }
+}
+
+const sqliteBusy = 5;
+const isBusy = (error: unknown): boolean => (error as { errcode?: number }).errcode === sqliteBusy;
+
+function ownerIn(pidPath: string): string {
+  try {
+    return `process ${Number.parseInt(readFileSync(pidPath, 'utf8')) || 'unknown'}`;
+  } catch {
+    return 'another process';
+  }
+}

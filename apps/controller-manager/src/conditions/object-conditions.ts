@@ -1,0 +1,100 @@
+/** The conditions of the objects that clusters are made of, as a management plane has them. Every call ends in time. */
+
+import { find } from '@hangar/client';
+import type { ApiObject, ApplyConfiguration, Client, Kind } from '@hangar/client';
+import type { Condition } from '@hangar/client/kinds/meta-v1';
+import type { Clock } from '@hangar/core';
+import { ControlPlaneEndpoint, ControlPlaneRegistration } from '@hangar/runtime/clusters';
+import type { EndpointObject, RegistrationObject } from '@hangar/runtime/clusters';
+import type { Service, SourceObject } from '../contract.ts';
+import { endpointServices, registeredServices } from '../fleet/index.ts';
+import { within } from '../fleet/within.ts';
+import { conditionTypes, fieldManagers } from './condition-of.ts';
+
+export interface ObjectConditions {
+  readonly conditions: readonly Condition[];
+  readonly services: ReadonlySet<Service>;
+}
+
+interface WithConditions extends ApiObject {
+  status?: { conditions?: Condition[] };
+}
+
+const requestTimeoutMs = 10_000;
+
+const kinds: Readonly<Record<SourceObject['kind'], Kind<WithConditions>>> = {
+  ControlPlaneRegistration: ControlPlaneRegistration as unknown as Kind<WithConditions>,
+  ControlPlaneEndpoint: ControlPlaneEndpoint as unknown as Kind<WithConditions>,
+};
+
+export class ManagedConditions {
+  readonly #client: Client;
+  readonly #clock: Clock;
+
+  constructor(client: Client, clock: Clock) {
+    this.#client = client;
+    this.#clock = clock;
+  }
+
+  /** Undefined: it is gone, or another has its name. */
+  async read({ kind, name, uid }: SourceObject, signal: AbortSignal): Promise<ObjectConditions | undefined> {
+    const object = await this.#within(signal, (signal) => find(this.#client, kinds[kind], { name }, { signal }));
+    return object && object.metadata.uid === uid ? conditionsOf(object) : undefined;
+  }
+
+  /**
+   * The uid of the object that has it now: servers do not look at the uid of who applies to a status, and another object may have the
+   * name by then. Rejects with `NotFound`.
+   */
+  async apply(source: SourceObject, service: Service, condition: Condition, signal: AbortSignal): Promise<string> {
+    const { kind: kindName, name } = source;
+    const kind = kinds[kindName];
+    const said = {
+      apiVersion: kind.apiVersion,
+      kind: kindName,
+      metadata: { name },
+      status: { conditions: [condition] },
+    };
+    // The condition is nobody else's, whoever touched it.
+    const options = { fieldManager: fieldManagers[service], force: true };
+    const { metadata } = await this.#within(signal, (signal) =>
+      this.#client.status.apply(kind, said as ApplyConfiguration<WithConditions>, { ...options, signal }),
+    );
+    return metadata.uid ?? '';
+  }
+
+  /**
+   * Whoever owns what of it: an apply without it would leave what others have touched. Resolves also when there was none, or no object.
+   * Rejects with `Invalid` when the list is another by the time: again, then.
+   */
+  async remove(source: SourceObject, service: Service, signal: AbortSignal): Promise<void> {
+    const object = await this.read(source, signal);
+    const type = conditionTypes[service];
+    const at = object?.conditions.findIndex((one) => one.type === type) ?? -1;
+    if (at < 0) return;
+    const path = `/status/conditions/${at}`;
+    const body = [
+      { op: 'test', path: '/metadata/uid', value: source.uid },
+      { op: 'test', path: `${path}/type`, value: type },
+      { op: 'remove', path },
+    ];
+    const { kind, name } = source;
+    const options = { fieldManager: fieldManagers[service] };
+    await this.#within(signal, (signal) =>
+      this.#client.status.patch(kinds[kind], { name }, { type: 'json', body }, { ...options, signal }),
+    );
+  }
+
+  #within<T>(signal: AbortSignal, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return within(this.#clock, requestTimeoutMs, signal, call);
+  }
+}
+
+/** What is said on an object of one of the two kinds. */
+export const conditionsOf = (object: ApiObject): ObjectConditions => ({
+  conditions: (object as WithConditions).status?.conditions ?? [],
+  services:
+    object.kind === 'ControlPlaneRegistration'
+      ? registeredServices(object as RegistrationObject)
+      : endpointServices(object as EndpointObject),
+});

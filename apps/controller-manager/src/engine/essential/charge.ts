@@ -1,0 +1,200 @@
+/**
+ * One cluster in this engine's charge: whether its Tenant is ours, how it is asked, and what is told of it. While nothing happens in
+ * it, it is this object and little more.
+ */
+
+import { RestClient } from '@hangar/client';
+import type { Client } from '@hangar/client';
+import type { PublicKeys } from '@hangar/controllers';
+import type { Clock, Random, Timer } from '@hangar/core';
+import type { Assignment, FleetCluster } from '../../contract.ts';
+import { ofService } from '../../fleet/index.ts';
+import { ClusterTransport } from './cluster-transport.ts';
+import type { Connections, Target } from './connections.ts';
+import { keyOfSource } from './handed-over.ts';
+import {
+  atWork,
+  handOverMs,
+  notHandedOver,
+  suspended,
+  takingOver,
+  waitingForFeed,
+  waitingForHandOver,
+} from './states.ts';
+import type { Said } from './states.ts';
+import { Trouble } from './trouble.ts';
+import { WriteGate } from './write-gate.ts';
+
+export interface ChargeWorld {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly userAgent: string;
+  readonly connections: Connections;
+  readonly feed: FeedState;
+}
+
+/** What is known of the feed. */
+export interface FeedState {
+  readonly isSynced: boolean;
+  /** It has been away for a while. */
+  readonly away: Said | undefined;
+}
+
+export class Charge implements Target {
+  /** Of the object that asked for it, as Tenants name it. */
+  readonly key: string;
+  readonly #world: ChargeWorld;
+  readonly #report: Assignment['report'];
+  readonly #gate: WriteGate;
+  #cluster: FleetCluster;
+  /** Of its Tenant, as long as that is ours. */
+  #path: string | undefined;
+  #isSuspended = false;
+  #isTold = false;
+  /** Since when there is no Tenant. */
+  #lonelyMs: number;
+  #lonely: Timer | undefined;
+  #isStopped = false;
+  #said: Said | undefined;
+  #saidError: string | undefined;
+  #trouble: Trouble | undefined;
+  #client: Client | undefined;
+  #closing: AbortController | undefined;
+
+  constructor(world: ChargeWorld, { cluster, ownership, report }: Assignment) {
+    this.#world = world;
+    this.#cluster = ofService(cluster, 'controllers');
+    this.#report = report;
+    this.key = keyOfSource(this.#cluster.source);
+    this.#gate = new WriteGate({ name: cluster.name, clock: world.clock, ownership });
+    this.#lonelyMs = world.clock.monotonicMs();
+  }
+
+  get cluster(): FleetCluster {
+    return this.#cluster;
+  }
+
+  get path(): string | undefined {
+    return this.#path;
+  }
+
+  get client(): Client {
+    return (this.#client ??= this.#newClient());
+  }
+
+  /** What whoever may ask it trusts. */
+  async keys(): Promise<PublicKeys> {
+    this.#closing ??= new AbortController();
+    const lease = await this.#world.connections.take(this, this.#closing.signal);
+    try {
+      const { ca, renewedCa, isInsecure } = lease.connection.config;
+      return { servingCa: isInsecure ? undefined : (ca ?? (await renewedCa?.())) };
+    } finally {
+      lease.release();
+    }
+  }
+
+  /** Its Tenant is this one now, or none. */
+  bind(path: string | undefined, isSuspended: boolean): void {
+    if (path === this.#path && isSuspended === this.#isSuspended) return;
+    if (path === undefined && this.#path !== undefined) this.#lonelyMs = this.#world.clock.monotonicMs();
+    this.#path = path;
+    this.#isSuspended = isSuspended;
+    this.#isTold = false;
+    this.say();
+  }
+
+  /** All that is stored in it was told, or will be told anew. */
+  told(isTold: boolean): void {
+    this.#isTold = isTold;
+    if (isTold) this.say();
+  }
+
+  update(cluster: FleetCluster): void {
+    const before = this.#cluster;
+    this.#cluster = ofService(cluster, 'controllers');
+    const { address, secret } = this.#cluster;
+    const isSame =
+      address === before.address &&
+      secret?.namespace === before.secret?.namespace &&
+      secret?.name === before.secret?.name;
+    if (isSame) return;
+    this.#world.connections.drop(this);
+    this.#trouble?.clear();
+    this.say();
+  }
+
+  /** Nothing is written from now on, nor told. */
+  close(): void {
+    this.#isStopped = true;
+    this.#lonely?.cancel();
+    this.#closing?.abort();
+    this.#gate.close();
+  }
+
+  /** After `close`: resolves when nothing that was sent is under way. */
+  async drained(): Promise<void> {
+    await this.#gate.drained();
+    this.#world.connections.drop(this);
+  }
+
+  onClosed(): void {
+    this.#client = undefined;
+  }
+
+  /** Tells what has changed of what is known. */
+  say(): void {
+    if (this.#isStopped) return;
+    const now = this.#current();
+    const lastError = this.#trouble?.lastError;
+    const before = this.#said;
+    const isSame = before?.reason === now.reason && before.message === now.message && before.phase === now.phase;
+    if (isSame && lastError === this.#saidError) return;
+    this.#said = now;
+    this.#saidError = lastError;
+    this.#report({ ...now, restarts: 0, ...(lastError === undefined ? {} : { lastError }) });
+  }
+
+  #current(): Said {
+    const { away, isSynced } = this.#world.feed;
+    if (away) return away;
+    // One that begins anew is soon here: what was said last is true until then.
+    if (!isSynced) return this.#said ?? waitingForFeed;
+    if (this.#path === undefined) return this.#alone();
+    this.#lonely?.cancel();
+    this.#lonely = undefined;
+    if (this.#isSuspended) return suspended;
+    if (!this.#isTold) return takingOver;
+    return this.#trouble?.said ?? atWork;
+  }
+
+  #alone(): Said {
+    const { clock } = this.#world;
+    const leftMs = this.#lonelyMs + handOverMs - clock.monotonicMs();
+    if (leftMs <= 0) return notHandedOver(this.key);
+    this.#lonely ??= clock.after(leftMs, () => {
+      this.#lonely = undefined;
+      this.say();
+    });
+    return waitingForHandOver;
+  }
+
+  #newClient(): Client {
+    const { connections, userAgent, clock, random } = this.#world;
+    const transport = new ClusterTransport({
+      connections,
+      target: this,
+      gate: this.#gate,
+      onAnswer: (status) => {
+        if (!this.#trouble && status !== 401) return;
+        (this.#trouble ??= new Trouble()).answered(status);
+        this.say();
+      },
+      onFailure: (error) => {
+        (this.#trouble ??= new Trouble()).failed(error);
+        this.say();
+      },
+    });
+    return new RestClient(transport, { userAgent, clock, random });
+  }
+}

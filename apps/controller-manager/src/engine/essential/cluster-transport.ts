@@ -1,0 +1,96 @@
+/**
+ * How a cluster is asked: over a connection that is made when it is needed, through the gate when something is changed, and once more
+ * with a kubeconfig that was read anew when the server does not accept the one that was used.
+ */
+
+import type { HttpAnswer, HttpRequest, HttpTransport } from '@hangar/client';
+import { isRead } from '@hangar/runtime/clusters';
+import type { Connections, Lease, Target } from './connections.ts';
+import type { WriteGate } from './write-gate.ts';
+
+export interface ClusterTransportOptions {
+  readonly connections: Connections;
+  readonly target: Target;
+  readonly gate: WriteGate;
+  /** What became of a request: an answer of the server, whatever it says, or why there was none. */
+  readonly onAnswer: (status: number) => void;
+  readonly onFailure: (error: unknown) => void;
+}
+
+export class ClusterTransport implements HttpTransport {
+  readonly #options: ClusterTransportOptions;
+
+  constructor(options: ClusterTransportOptions) {
+    this.#options = options;
+  }
+
+  async request(request: HttpRequest): Promise<HttpAnswer> {
+    const { onAnswer, onFailure } = this.#options;
+    try {
+      const answer = await this.#request(request);
+      onAnswer(answer.status);
+      return answer;
+    } catch (error) {
+      if (!request.signal?.aborted) onFailure(error);
+      throw error;
+    }
+  }
+
+  /** Connections are others' to close. */
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async #request(request: HttpRequest): Promise<HttpAnswer> {
+    const { connections, target } = this.#options;
+    const lease = await connections.take(target, request.signal);
+    const answer = await this.#send(lease, request);
+    if (answer.status !== 401) return answer;
+    const body = await answer.body();
+    const isRenewed = await connections.renewed(target, lease.connection, request.signal);
+    return isRenewed ? this.#send(await connections.take(target, request.signal), request) : readAlready(answer, body);
+  }
+
+  async #send(lease: Lease, request: HttpRequest): Promise<HttpAnswer> {
+    const { transport } = lease.connection;
+    let sent: Promise<HttpAnswer> | undefined;
+    const send = (signal: AbortSignal | undefined): Promise<HttpAnswer> => {
+      sent = transport.request({ ...request, signal });
+      return sent;
+    };
+    try {
+      const { gate } = this.#options;
+      return held(await (isRead(request) ? send(request.signal) : gate.write(request.signal, send)), lease);
+    } catch (error) {
+      // A write may go on without whoever asked for it.
+      void Promise.resolve(sent)
+        .then((answer) => answer?.body())
+        .catch(() => undefined)
+        .then(lease.release);
+      throw error;
+    }
+  }
+}
+
+/** The connection is in use until the answer is read. */
+const held = (answer: HttpAnswer, { release }: Lease): HttpAnswer => ({
+  status: answer.status,
+  header: (name) => answer.header(name),
+  body: () => answer.body().finally(release),
+  async *stream() {
+    try {
+      yield* answer.stream();
+    } finally {
+      release();
+    }
+  },
+});
+
+const readAlready = ({ status, header }: HttpAnswer, body: Buffer): HttpAnswer => ({
+  status,
+  header,
+  body: () => Promise.resolve(body),
+  async *stream() {
+    yield body;
+  },
+});

@@ -1,0 +1,213 @@
+/**
+ * The essential controllers for clusters that are tenants of a Hangar: one set and one feed for all of them, in this process. What
+ * happens in a cluster is told by its Hangar's feed; what is done there is done with the cluster's own kubeconfig, as long as the
+ * cluster is owned.
+ *
+ * A cluster is served when it is in our charge (`serve`) and its Tenant says that its controllers are left to the object that asked
+ * for them. See README.md.
+ */
+
+import type { KubeObject } from '@hangar/api';
+import { httpTransport } from '@hangar/client';
+import type { Client } from '@hangar/client';
+import { EssentialControllers, remoteControllers } from '@hangar/controllers';
+import type { FleetFeed, PublicKeys } from '@hangar/controllers';
+import { Gauge } from '@hangar/core';
+import type { Clock, Logger, Random, Timer } from '@hangar/core';
+import type { MetricsRegistry } from '@hangar/runtime';
+import type { Assignment, Engine, Kubeconfigs, Serving } from '../../contract.ts';
+import { Charge } from './charge.ts';
+import type { ChargeWorld, FeedState } from './charge.ts';
+import { Connections } from './connections.ts';
+import type { OpenOptions } from './open-connection.ts';
+import { EssentialError } from './errors.ts';
+import { HandedOver } from './handed-over.ts';
+import { feedUnavailable, noScheduler } from './states.ts';
+import type { Said } from './states.ts';
+import { watchedFeed } from './watched-feed.ts';
+import type { FeedWatcher } from './watched-feed.ts';
+
+export interface EssentialEngineOptions {
+  /** Of the Hangar whose tenants the clusters are. */
+  readonly feed: FleetFeed;
+  readonly kubeconfigs: Pick<Kubeconfigs, 'read'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics?: MetricsRegistry | undefined;
+  /** So that audit logs say which replica acted. Absent: `hangar-controller-manager`. */
+  readonly userAgent?: string | undefined;
+  /** Absent: over HTTP. */
+  readonly connect?: OpenOptions['connect'] | undefined;
+}
+
+export interface EssentialEngine extends Engine {
+  /** Works until the signal; resolves when nothing is under way any more. Once. Nothing is done before. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export const essentialEngine = (options: EssentialEngineOptions): EssentialEngine => new InProcessEngine(options);
+
+/** A feed that comes back sooner has not been away: nobody is told. */
+const awayMs = 3_000;
+/** Others wait for the place. */
+const connectTimeoutMs = 5_000;
+
+class InProcessEngine implements EssentialEngine, FeedWatcher {
+  readonly name = 'essential';
+  readonly #clock: Clock;
+  readonly #controllers: EssentialControllers;
+  readonly #connections: Connections;
+  readonly #world: ChargeWorld;
+  readonly #handedOver = new HandedOver();
+  /** By what Tenants call the object that asked for it. */
+  readonly #charges = new Map<string, Charge>();
+  readonly #feed: { isSynced: boolean; away: Said | undefined } & FeedState = { isSynced: false, away: undefined };
+  #away: Timer | undefined;
+  /** Whose Tenant is being told. */
+  #affected: readonly string[] = [];
+
+  constructor(options: EssentialEngineOptions) {
+    const { clock, random, log, kubeconfigs, userAgent = 'hangar-controller-manager' } = options;
+    const { connect = (config) => httpTransport(config, { clock, connectTimeoutMs }) } = options;
+    this.#clock = clock;
+    this.#connections = new Connections({ kubeconfigs, clock, connect });
+    if (options.metrics) countConnections(options.metrics, this.#connections);
+    this.#world = { clock, random, userAgent, connections: this.#connections, feed: this.#feed };
+    this.#controllers = new EssentialControllers({
+      clock,
+      random,
+      log,
+      registry: options.metrics,
+      feed: watchedFeed(options.feed, this),
+      controllers: remoteControllers,
+      serves: (path) => this.#chargeAt(path) !== undefined,
+      clientOf: (path) => this.#clientOf(path),
+      keysOf: (path) => this.#keysOf(path),
+    });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#controllers.run(signal);
+    } finally {
+      this.#away?.cancel();
+      this.#connections.close();
+    }
+  }
+
+  serve(assignment: Assignment): Serving {
+    if (assignment.service !== 'controllers') {
+      assignment.report({ ...noScheduler, restarts: 0, lastError: noScheduler.message });
+      return { update: () => {}, stop: () => Promise.resolve() };
+    }
+    const charge = new Charge(this.#world, assignment);
+    this.#charges.set(charge.key, charge);
+    this.#bind(charge);
+    charge.say();
+    let stopped: Promise<void> | undefined;
+    return {
+      update: (cluster) => charge.update(cluster),
+      stop: () => (stopped ??= this.#stop(charge)),
+    };
+  }
+
+  async #stop(charge: Charge): Promise<void> {
+    const { path } = charge;
+    charge.close();
+    if (this.#charges.get(charge.key) === charge) this.#charges.delete(charge.key);
+    if (path !== undefined) {
+      this.#controllers.reconsider(path);
+      await this.#controllers.drained(path);
+    }
+    await charge.drained();
+  }
+
+  /** What its Tenant says of it is what counts. */
+  #bind(charge: Charge): void {
+    const path = this.#handedOver.pathOf(charge.key);
+    charge.bind(path, path !== undefined && this.#handedOver.isSuspended(path));
+    if (path !== undefined) this.#controllers.reconsider(path);
+  }
+
+  #chargeAt(path: string): Charge | undefined {
+    const key = this.#handedOver.keyOf(path);
+    return key === undefined ? undefined : this.#charges.get(key);
+  }
+
+  #clientOf(path: string): Client {
+    return this.#insist(path).client;
+  }
+
+  async #keysOf(path: string): Promise<PublicKeys> {
+    return this.#insist(path).keys();
+  }
+
+  #insist(path: string): Charge {
+    const charge = this.#chargeAt(path);
+    if (!charge) throw new EssentialError('NotServed', `control plane ${path} is not served here`);
+    return charge;
+  }
+
+  #bindAll(keys: Iterable<string>): void {
+    for (const key of keys) {
+      const charge = this.#charges.get(key);
+      if (charge) this.#bind(charge);
+    }
+  }
+
+  tenantComes(path: string, tenant: KubeObject): void {
+    this.#affected = this.#handedOver.put(path, tenant);
+  }
+
+  tenantCame(): void {
+    this.#bindAll(this.#affected);
+  }
+
+  tenantGone(path: string): void {
+    this.#bindAll(this.#handedOver.delete(path));
+  }
+
+  told(path: string): void {
+    this.#chargeAt(path)?.told(true);
+  }
+
+  synced(): void {
+    this.#away?.cancel();
+    this.#away = undefined;
+    this.#feed.isSynced = true;
+    this.#feed.away = undefined;
+    for (const charge of this.#charges.values()) {
+      this.#bind(charge);
+      if (charge.path !== undefined) charge.told(true);
+      else charge.say();
+    }
+  }
+
+  reset(): void {
+    this.#feed.isSynced = false;
+    this.#handedOver.clear();
+    for (const charge of this.#charges.values()) charge.told(false);
+  }
+
+  interrupted(error: Error): void {
+    this.#feed.isSynced = false;
+    const said = feedUnavailable(error);
+    if (this.#feed.away) this.#setAway(said);
+    else {
+      this.#away?.cancel();
+      this.#away = this.#clock.after(awayMs, () => this.#setAway(said));
+    }
+  }
+
+  #setAway(said: Said): void {
+    this.#feed.away = said;
+    for (const charge of this.#charges.values()) charge.say();
+  }
+}
+
+function countConnections(metrics: MetricsRegistry, connections: Connections): void {
+  const open = new Gauge('hangar_essential_connections', 'Clusters to which a connection is kept.');
+  metrics.register(open);
+  metrics.onScrape(() => open.set('', connections.size));
+}

@@ -1,0 +1,63 @@
+/** How to reach a cluster, out of its Secret. */
+
+import { configOfKubeconfig } from '@hangar/client';
+import type { ClusterConfig, HttpTransport } from '@hangar/client';
+import { asError, orAborted } from '@hangar/core';
+import type { Clock } from '@hangar/core';
+import { withAddress } from '@hangar/runtime/clusters';
+import type { FleetCluster, Kubeconfigs } from '../../contract.ts';
+import { EssentialError } from './errors.ts';
+
+/** Where a cluster and its kubeconfig are. */
+export type Place = Pick<FleetCluster, 'secret' | 'address'>;
+
+export interface Connection {
+  readonly config: ClusterConfig;
+  readonly transport: HttpTransport;
+  /** What it was made of. */
+  readonly kubeconfig: string;
+}
+
+export interface OpenOptions {
+  readonly kubeconfigs: Pick<Kubeconfigs, 'read'>;
+  readonly clock: Clock;
+  /** Opens nothing before the first request. */
+  readonly connect: (config: ClusterConfig) => HttpTransport;
+}
+
+const readTimeoutMs = 10_000;
+
+/** Rejects with an `EssentialError`. */
+export async function openConnection({ secret, address }: Place, options: OpenOptions): Promise<Connection> {
+  if (!secret) throw new EssentialError('KubeconfigPending', 'it is not known yet where its kubeconfig is');
+  const source = `Secret ${secret.namespace}/${secret.name}`;
+  const late = new AbortController();
+  const timer = options.clock.after(readTimeoutMs, () => late.abort());
+  let kubeconfig: string | undefined;
+  try {
+    kubeconfig = await orAborted(options.kubeconfigs.read(secret, late.signal), late.signal);
+  } catch (cause) {
+    const why = late.signal.aborted ? 'the management plane does not answer' : asError(cause).message;
+    throw new EssentialError('KubeconfigUnreadable', `${source} cannot be read: ${why}`, { cause });
+  } finally {
+    timer.cancel();
+  }
+  if (kubeconfig === undefined) throw new EssentialError('KubeconfigPending', `there is no kubeconfig in ${source}`);
+  const config = await configOf(kubeconfig, source, address);
+  return { config, kubeconfig, transport: options.connect(config) };
+}
+
+/** Whoever may write the Secret is not trusted with this machine: files and programs are refused. */
+async function configOf(kubeconfig: string, source: string, address: string | undefined): Promise<ClusterConfig> {
+  let config: ClusterConfig;
+  try {
+    config = await configOfKubeconfig(kubeconfig, { source });
+  } catch (cause) {
+    throw new EssentialError('KubeconfigInvalid', asError(cause).message, { cause });
+  }
+  try {
+    return address === undefined ? config : withAddress(config, address);
+  } catch (cause) {
+    throw new EssentialError('AddressInvalid', asError(cause).message, { cause });
+  }
+}

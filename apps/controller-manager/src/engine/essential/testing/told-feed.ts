@@ -1,0 +1,38 @@
+/** A feed that tells what a test says. */
+
+import type { KubeObject } from '@hangar/api';
+import { controllersAnnotation, controllersByAnnotation } from '@hangar/controllers';
+import type { FeedListener, FleetFeed } from '@hangar/controllers';
+import { aborted } from '@hangar/core';
+
+export class ToldFeed implements FleetFeed {
+  listener!: FeedListener;
+  readonly retold: string[] = [];
+  readonly #there = new Set<string>();
+
+  has(cluster: string): boolean {
+    return this.#there.has(cluster);
+  }
+
+  retell(cluster: string): void {
+    this.retold.push(cluster);
+  }
+
+  follow(listener: FeedListener, signal: AbortSignal): Promise<void> {
+    this.listener = listener;
+    return aborted(signal);
+  }
+
+  tenant(path: string, by?: string): void {
+    this.#there.add(path);
+    const annotations = by === undefined ? {} : { [controllersAnnotation]: 'External', [controllersByAnnotation]: by };
+    // As it comes from elsewhere: nothing of it is shared.
+    const tenant = JSON.parse(JSON.stringify({ metadata: { name: path, annotations } })) as KubeObject;
+    this.listener.clusterChanged(path, tenant);
+  }
+
+  gone(path: string): void {
+    this.#there.delete(path);
+    this.listener.clusterGone(path);
+  }
+}

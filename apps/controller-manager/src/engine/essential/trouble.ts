@@ -1,0 +1,59 @@
+/** What is in the way of asking a cluster: told when it lasts, and over with the first answer. */
+
+import { asError, hasCode } from '@hangar/core';
+import { oneLine } from '../kube/words.ts';
+import type { Said } from './states.ts';
+
+/** Requests in a row without an answer. One lost connection is no news. */
+const unansweredMax = 3;
+
+const unanswered = ['ConnectionFailed', 'ConnectionLost', 'TimedOut', 'MalformedAnswer', 'CredentialsFailed'];
+
+export class Trouble {
+  #said: Said | undefined;
+  #lastError: string | undefined;
+  #unanswered = 0;
+
+  get said(): Said | undefined {
+    return this.#said;
+  }
+
+  /** Also when it is over. */
+  get lastError(): string | undefined {
+    return this.#lastError;
+  }
+
+  answered(status: number): void {
+    this.#unanswered = 0;
+    if (status !== 401) {
+      this.#said = undefined;
+      return;
+    }
+    const message = 'the cluster does not accept its kubeconfig';
+    this.#set({ phase: 'BackingOff', reason: 'Unauthorized', message });
+  }
+
+  failed(error: unknown): void {
+    const message = oneLine(asError(error).message);
+    if (hasCode(error, 'KubeconfigPending') || hasCode(error, 'KubeconfigUnreadable')) {
+      this.#set({ phase: 'Waiting', reason: error.code, message });
+    } else if (hasCode(error, 'KubeconfigInvalid') || hasCode(error, 'AddressInvalid')) {
+      this.#set({ phase: 'Failed', reason: error.code, message });
+    } else if (unanswered.some((code) => hasCode(error, code))) {
+      this.#lastError = message;
+      if (++this.#unanswered >= unansweredMax)
+        this.#set({ phase: 'BackingOff', reason: 'ClusterUnavailable', message });
+    }
+  }
+
+  /** It is to be reached in another way now. */
+  clear(): void {
+    this.#said = undefined;
+    this.#unanswered = 0;
+  }
+
+  #set(said: Said): void {
+    this.#said = said;
+    this.#lastError = said.message;
+  }
+}

@@ -1,0 +1,101 @@
+/** A program that runs, and what its supervisor keeps of it. It is asked how it does on the port that it has on this machine. */
+
+import type { ProgramEnd, Programs, RunningProgram } from '../../child/contract.ts';
+import type { Assignment, Service, ServiceProcess } from '../../contract.ts';
+import { argv0Of, kubeconfigFile, programArguments } from './arguments.ts';
+import { Probe } from './probe.ts';
+import type { ProbeOptions } from './probe.ts';
+import type { Target } from './wanted.ts';
+import { oneLine } from './words.ts';
+
+export interface LaunchOptions extends Pick<ProbeOptions, 'clock' | 'connect'> {
+  readonly programs: Programs;
+  readonly executable: string;
+  readonly arguments: Readonly<Record<Service, readonly string[]>>;
+  readonly peer: string;
+  readonly memoryLimitBytes: number | undefined;
+  readonly assignment: Pick<Assignment, 'cluster' | 'service' | 'ownership'>;
+}
+
+/** Rejects when it cannot be started. */
+export async function launch(options: LaunchOptions, target: Target): Promise<Child> {
+  const { programs, executable, memoryLimitBytes, peer, assignment, clock, connect } = options;
+  const { cluster, service, ownership } = assignment;
+  const program = await programs.start({
+    cluster: cluster.name,
+    service,
+    executable,
+    argv0: argv0Of(service, peer),
+    arguments: (place) => programArguments(service, options.arguments[service], place),
+    files: { [kubeconfigFile]: target.kubeconfig },
+    memoryLimitBytes,
+    ownership,
+  });
+  return new Child({ program, target, clock, connect, userAgent: probeAgent(peer) });
+}
+
+/** Not that of the programs: what is asked is no work on the cluster. */
+export const probeAgent = (peer: string): string => `hangar-probe.${peer}/0.1.0`;
+
+interface ChildOptions extends Pick<ProbeOptions, 'clock' | 'connect' | 'userAgent'> {
+  readonly program: RunningProgram;
+  readonly target: Target;
+}
+
+export class Child {
+  readonly target: Target;
+  readonly process: ServiceProcess;
+  readonly health: Probe;
+  readonly startedMs: number;
+  /** When it first said that it is well. */
+  readyMs: number | undefined;
+  /** It was told to end: its end is no failure of its own. */
+  isStopping = false;
+  readonly #program: RunningProgram;
+
+  constructor({ program, target, clock, connect, userAgent }: ChildOptions) {
+    this.#program = program;
+    this.target = target;
+    this.process = { pid: program.pid, port: program.port, startedAt: program.startedAt };
+    this.startedMs = clock.monotonicMs();
+    // It has made its certificate itself; whoever can listen here in its place is this machine's owner.
+    const config = { server: `https://127.0.0.1:${program.port}`, isInsecure: true };
+    this.health = new Probe({ config, path: '/healthz', userAgent, clock, connect });
+  }
+
+  /** Resolves when nothing of it is left. */
+  get ended(): Promise<ProgramEnd> {
+    return this.#program.ended;
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    this.isStopping = true;
+    await this.#program.stop(graceMs);
+    // Whoever was told to be told of its end has been, then.
+    await this.#program.ended;
+  }
+}
+
+/** Why nothing runs although it should. */
+export interface Failure {
+  readonly reason: string;
+  readonly message: string;
+}
+
+export function failureOf(name: string, end: ProgramEnd): Failure {
+  const more = end.lastError === undefined ? '' : `: ${end.lastError}`;
+  return { reason: reasons[end.cause], message: oneLine(`${name} ${howItEnded(end)}${more}`) };
+}
+
+const reasons: Readonly<Record<ProgramEnd['cause'], string>> = {
+  exited: 'Exited',
+  stopped: 'Exited',
+  memory: 'MemoryLimit',
+  fenced: 'Fenced',
+};
+
+function howItEnded({ cause, code, signal }: ProgramEnd): string {
+  if (cause === 'memory') return 'was ended because it used more memory than it may';
+  if (cause === 'fenced') return "was ended because it could not be proven that the cluster is still this replica's";
+  return signal === undefined ? `ended with code ${code ?? 'unknown'}` : `was ended by ${signal}`;
+}

@@ -1,0 +1,87 @@
+/**
+ * Whether a server is there for us, by one cheap question. A cluster is asked before a program is started for it: to wait for it costs
+ * one request now and then, a program that ends because of it costs seconds of a processor each time.
+ */
+
+import { asError, abortError } from '@hangar/core';
+import type { Clock } from '@hangar/core';
+import type { Client, ClusterConfig, ConnectOptions } from '@hangar/client';
+import { oneLine } from './words.ts';
+
+export type Connect = (config: ClusterConfig, options: ConnectOptions) => Pick<Client, 'raw' | 'close'>;
+
+export interface ProbeOptions {
+  readonly config: ClusterConfig;
+  readonly path: string;
+  readonly userAgent: string;
+  readonly clock: Clock;
+  readonly connect: Connect;
+}
+
+/** Undefined: it is well. */
+export type Complaint = ComplaintDetails | undefined;
+
+export interface ComplaintDetails {
+  readonly reason: 'Unreachable' | 'CredentialsRefused' | 'NotReady';
+  readonly message: string;
+}
+
+const timeoutMs = 5_000;
+const answerBytesMax = 1024 * 1024;
+
+export class Probe {
+  readonly #options: ProbeOptions;
+  #client: ReturnType<Connect> | undefined;
+
+  constructor(options: ProbeOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects only with `Aborted`. */
+  async ask(signal: AbortSignal): Promise<Complaint> {
+    if (signal.aborted) throw abortError(signal);
+    const late = new AbortController();
+    const onAbort = (): void => late.abort(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    const timer = this.#options.clock.after(timeoutMs, () => late.abort());
+    try {
+      return await this.#ask(late.signal);
+    } catch (error) {
+      if (signal.aborted) throw abortError(signal);
+      return { reason: 'Unreachable', message: this.#unreachable(late.signal.aborted, asError(error)) };
+    } finally {
+      timer.cancel();
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Ends its connections; never rejects. What is being asked comes to an end by its signal. */
+  async close(): Promise<void> {
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.close().catch(() => {});
+  }
+
+  async #ask(signal: AbortSignal): Promise<Complaint> {
+    const { config, path, userAgent, clock, connect } = this.#options;
+    // Without the environment's proxies: the programs do not have them either.
+    this.#client ??= connect(config, { clock, userAgent, retry: false, connectTimeoutMs: timeoutMs, environment: {} });
+    const answer = await this.#client.raw({ method: 'GET', target: path, signal, answerBytesMax });
+    // What it says is the server's own text: the code is enough.
+    await answer.body();
+    return complaintOf(config.server, answer.status);
+  }
+
+  #unreachable(isLate: boolean, { message }: Error): string {
+    const { server } = this.#options.config;
+    return oneLine(isLate ? `${server} does not answer within ${timeoutMs / 1000} s` : message);
+  }
+}
+
+function complaintOf(server: string, status: number): Complaint {
+  if (status >= 200 && status < 300) return undefined;
+  if (status === 401) return { reason: 'CredentialsRefused', message: `${server} does not know the credentials (401)` };
+  if (status === 403)
+    return { reason: 'CredentialsRefused', message: `${server} refuses what the credentials ask (403)` };
+  return { reason: 'NotReady', message: `${server} answers that it is not ready (${status})` };
+}

@@ -1,0 +1,67 @@
+/**
+ * From the objects that stand for one cluster to the cluster. Pure. Of several objects the oldest counts, for each service by itself:
+ * one registration may be for the controllers of a control plane, another for its scheduler.
+ *
+ *   objects, oldest first   r1 {controllers}   r2 {controllers, scheduler}   r3 {scheduler}
+ *   counts for              controllers        scheduler                     nothing
+ *
+ * What an object said before about where its cluster is stays true until it says something else: operators take the address back while
+ * a control plane is not ready, and nothing that runs is to end for that.
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+import type { ObjectKey } from '@hangar/client';
+import type { FleetCluster, Service, ServiceSource, SourceObject } from '../contract.ts';
+import { serviceSet } from './service-sets.ts';
+
+/** An object that stands for a cluster. */
+export interface Candidate {
+  readonly source: SourceObject;
+  readonly services: ReadonlySet<Service>;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly address: string | undefined;
+  readonly secret: ObjectKey | undefined;
+  /** The secret that it names, and that must not be read. */
+  readonly outOfScope?: ObjectKey | undefined;
+}
+
+/** `candidates`: the oldest first. `before`: the cluster as it was told last; answered again when nothing is another. */
+export function composed(
+  name: string,
+  candidates: readonly Candidate[],
+  before: FleetCluster | undefined,
+): FleetCluster | undefined {
+  const sources = new Map<Service, Candidate>();
+  for (const candidate of candidates) {
+    for (const service of candidate.services) if (!sources.has(service)) sources.set(service, candidate);
+  }
+  const first = candidates.find((one) => sources.values().some((counting) => counting === one));
+  if (!first) return undefined;
+  const isShared = new Set(sources.values()).size > 1;
+  const { address, secret } = reached(first, before);
+  const cluster: FleetCluster = {
+    name,
+    source: first.source,
+    services: serviceSet(sources.keys()),
+    labels: first.labels,
+    address,
+    secret,
+    ...(isShared ? { sources: new Map(sources.entries().map(([key, one]) => [key, reached(one, before)])) } : {}),
+  };
+  return before !== undefined && isDeepStrictEqual(before, cluster) ? before : cluster;
+}
+
+/** The cluster as one of its services has it. */
+export function ofService(cluster: FleetCluster, service: Service): FleetCluster {
+  const own = cluster.sources?.get(service);
+  if (!own) return cluster;
+  const { kind, name, uid, address, secret } = own;
+  return { ...cluster, source: { kind, name, uid }, address, secret };
+}
+
+function reached({ source, address, secret, outOfScope }: Candidate, before: FleetCluster | undefined): ServiceSource {
+  if (secret !== undefined || outOfScope !== undefined || before === undefined) return { ...source, address, secret };
+  if (before.source.uid === source.uid) return { ...source, address: before.address, secret: before.secret };
+  const told = before.sources?.values().find(({ uid }) => uid === source.uid);
+  return { ...source, address: told?.address ?? address, secret: told?.secret };
+}

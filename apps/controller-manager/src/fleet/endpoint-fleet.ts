@@ -1,0 +1,67 @@
+/**
+ * ControlPlaneEndpoints as a fleet, for where there are no registrations.
+ *
+ *   cluster    the endpoint's name, for the services that its annotation (or label) lists: `controllers` where there is none
+ *   address    status.endpoint, else spec.endpoint
+ *   secret     by a template; whether it is there is found out by who reads it
+ */
+
+import { addressOf, ControlPlaneEndpoint, secretTemplate } from '@hangar/runtime/clusters';
+import type { EndpointObject } from '@hangar/runtime/clusters';
+import type { Fleet, Service } from '../contract.ts';
+import { informedFleet } from './informed-fleet.ts';
+import type { FleetOptions } from './informed-fleet.ts';
+import { inScope, labelsOf } from './scope.ts';
+import { serviceSet } from './service-sets.ts';
+
+export interface EndpointFleetOptions extends FleetOptions {
+  /** Of runtime's: `{namespace}/controlplane-{name}-kubeconfig` where it is absent. */
+  readonly secretTemplate?: string | undefined;
+}
+
+/** On endpoints: the services that are run for it, separated by commas. Absent: `controllers`. */
+export const servicesAnnotation = 'controlplane.kplane.dev/services';
+
+/** Throws `InvalidOptions` for a template that is none. */
+export function endpointFleet(options: EndpointFleetOptions): Fleet {
+  const { namespaceScope } = options;
+  const secretOf = secretTemplate(options.secretTemplate, namespaceScope);
+  return informedFleet(options, {
+    kind: ControlPlaneEndpoint,
+    reduce: reducedEndpoint,
+    clusterOf: ({ metadata }) => metadata.name!,
+    candidateOf: (endpoint) => ({
+      source: { kind: 'ControlPlaneEndpoint', name: endpoint.metadata.name!, uid: endpoint.metadata.uid ?? '' },
+      services: endpointServices(endpoint),
+      labels: labelsOf(endpoint.metadata.labels),
+      address: addressOf(endpoint, 'internal') || undefined,
+      ...inScope(secretOf(endpoint.metadata.name!), namespaceScope),
+    }),
+  });
+}
+
+/** What is read above, and nothing else. */
+export function reducedEndpoint(endpoint: EndpointObject): EndpointObject | undefined {
+  const { apiVersion, kind, metadata } = endpoint;
+  const { name, uid, resourceVersion, labels, annotations, deletionTimestamp } = metadata;
+  if (deletionTimestamp || endpointServices(endpoint).size === 0) return undefined;
+  const said = annotations?.[servicesAnnotation];
+  const address = addressOf(endpoint, 'internal');
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      name,
+      uid,
+      resourceVersion,
+      ...(labels ? { labels } : {}),
+      ...(said === undefined ? {} : { annotations: { [servicesAnnotation]: said } }),
+    },
+    ...(address === '' ? {} : { spec: { endpoint: address } }),
+  } as EndpointObject;
+}
+
+export function endpointServices({ metadata }: EndpointObject): ReadonlySet<Service> {
+  const said = metadata.annotations?.[servicesAnnotation] ?? metadata.labels?.[servicesAnnotation];
+  return serviceSet(said === undefined ? ['controllers'] : said.split(','));
+}

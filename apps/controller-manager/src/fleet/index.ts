@@ -1,0 +1,15 @@
+/**
+ * The fleet: which clusters there are, for which services, and how they are reached.
+ *
+ *   ControlPlaneRegistrations ─┐
+ *   ControlPlaneEndpoints ─────┴─ reduce ─► informer ─► candidates ─► compose ─► changed(cluster), gone(name), synced()
+ *   Secrets, each by its name ──────────────────────────────────────────────────► kubeconfigs
+ */
+
+export { ofService } from './compose.ts';
+export { endpointFleet, endpointServices, servicesAnnotation } from './endpoint-fleet.ts';
+export type { EndpointFleetOptions } from './endpoint-fleet.ts';
+export type { FleetOptions } from './informed-fleet.ts';
+export { kubeconfigsOf } from './kubeconfigs.ts';
+export type { KubeconfigsOptions } from './kubeconfigs.ts';
+export { registeredServices, registrationFleet } from './registration-fleet.ts';

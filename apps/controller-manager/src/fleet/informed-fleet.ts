@@ -1,0 +1,123 @@
+/**
+ * A fleet of objects of one kind: lists and watches them, keeps of each what is needed, and tells each cluster that is another now,
+ * once. While the management plane does not answer, what was known stays.
+ */
+
+import type { ApiObject, Client, Kind } from '@hangar/client';
+import type { Clock, Logger, Random } from '@hangar/core';
+import { ClusterCache } from '@hangar/runtime';
+import type { CacheOptions, Informer } from '@hangar/runtime';
+import { byAge } from '@hangar/runtime/clusters';
+import type { Fleet, FleetCluster, FleetListener } from '../contract.ts';
+import { composed } from './compose.ts';
+import type { Candidate } from './compose.ts';
+
+export interface FleetOptions {
+  /** Not closed here. */
+  readonly management: Client;
+  /** Of the objects' labels. Absent: all of them. */
+  readonly selector?: string | undefined;
+  /** The only namespace whose secrets are read. Absent: all of them. */
+  readonly namespaceScope?: string | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly cache?: Pick<CacheOptions, 'watchList'> | undefined;
+  /** Every object in each of its states, whole: for who looks at its conditions. Must not keep it. */
+  readonly onSeen?: ((object: ApiObject) => void) | undefined;
+}
+
+/** How objects of a kind stand for clusters. */
+export interface Reading<T extends ApiObject> {
+  readonly kind: Kind<T>;
+  /** What is kept of an object; undefined: it stands for no cluster. */
+  readonly reduce: (object: T) => T | undefined;
+  readonly clusterOf: (object: T) => string;
+  readonly candidateOf: (object: T) => Candidate;
+}
+
+const byCluster = 'cluster';
+
+export function informedFleet<T extends ApiObject>(options: FleetOptions, reading: Reading<T>): Fleet {
+  return {
+    async follow(listener, signal) {
+      const { management: client, selector, clock, random, log, cache: cacheOptions } = options;
+      const cache = new ClusterCache({ client, clock, random, log, options: cacheOptions });
+      cache.addIndex(reading.kind, byCluster, (object) => [reading.clusterOf(object)]);
+      const informer = cache.informer(reading.kind, {
+        ...(selector ? { labelSelector: selector } : {}),
+        transform: (object) => {
+          options.onSeen?.(object);
+          return reading.reduce(object);
+        },
+      });
+      const told = new Telling(informer, reading, { listener, log, signal });
+      const refresh = (object: T): void => told.refresh(reading.clusterOf(object));
+      const registration = informer.addHandler({
+        onAdd: refresh,
+        onUpdate(before, after) {
+          // One that names another control plane now is gone from the one before.
+          if (reading.clusterOf(before) !== reading.clusterOf(after)) refresh(before);
+          refresh(after);
+        },
+        onDelete: refresh,
+      });
+      const running = cache.start(signal);
+      const synced = registration.synced(signal).then(
+        () => listener.synced(),
+        () => undefined,
+      );
+      await Promise.all([running, synced]);
+    },
+  };
+}
+
+interface TellingOptions {
+  readonly listener: FleetListener;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** What the listener has been told. */
+class Telling<T extends ApiObject> {
+  readonly #informer: Informer<T>;
+  readonly #reading: Reading<T>;
+  readonly #options: TellingOptions;
+  readonly #clusters = new Map<string, FleetCluster>();
+
+  constructor(informer: Informer<T>, reading: Reading<T>, options: TellingOptions) {
+    this.#informer = informer;
+    this.#reading = reading;
+    this.#options = options;
+  }
+
+  refresh(name: string): void {
+    const { listener, signal } = this.#options;
+    if (signal.aborted) return;
+    const objects = Array.from(this.#informer.byIndex(byCluster, name)).sort(byAge);
+    const candidates = objects.map((object) => this.#reading.candidateOf(object));
+    const before = this.#clusters.get(name);
+    const cluster = composed(name, candidates, before);
+    if (cluster === before) return;
+    if (!cluster) {
+      this.#clusters.delete(name);
+      return listener.gone(name);
+    }
+    this.#clusters.set(name, cluster);
+    this.#warn(name, candidates);
+    listener.changed(cluster);
+  }
+
+  #warn(cluster: string, candidates: readonly Candidate[]): void {
+    for (const { source, outOfScope } of candidates) {
+      if (!outOfScope) continue;
+      const { kind, name } = source;
+      const secret = `${outOfScope.namespace}/${outOfScope.name}`;
+      this.#options.log.warn('a kubeconfig is not read: its secret is outside of the namespace that may be used', {
+        cluster,
+        [kind]: name,
+        secret,
+      });
+    }
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * What runs, from its begin to its end. Whichever part fails, and whoever asks for the end, the order of ending is the same: no cluster is
+ * served any more and other replicas are told, then what all of that needed.
+ */
+
+import { asError } from '@hangar/core';
+
+interface Part {
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface LivingParts {
+  /** Resolves or rejects when nothing is served any more. */
+  readonly registry: Part;
+  /** Never rejects. */
+  readonly conditions: Part;
+  readonly engines: Part;
+  readonly served: { close(): Promise<void> };
+  readonly management: { close(): Promise<void> };
+}
+
+/** Resolves after the signal, when nothing is left. Rejects with the failure of a part, after the same. */
+export async function lifetime(parts: LivingParts, signal: AbortSignal): Promise<void> {
+  const { registry, conditions, engines, served, management } = parts;
+  const ending = new AbortController();
+  const failing = new AbortController();
+  const writing = conditions.run(ending.signal);
+  const engaged = engines.run(ending.signal);
+  engaged.catch((error: unknown) => failing.abort(asError(error)));
+  try {
+    await registry.run(AbortSignal.any([signal, failing.signal]));
+    failing.signal.throwIfAborted();
+  } finally {
+    ending.abort();
+    await Promise.allSettled([writing, engaged]);
+    await served.close();
+    await management.close();
+  }
+}

@@ -1,0 +1,66 @@
+/** What `hangar controller-manager` does, as a process: command line, signals, exit codes. */
+
+import { availableParallelism, hostname, tmpdir } from 'node:os';
+import { asError, Logger, systemClock, systemRandom } from '@hangar/core';
+import { UsageError } from '@hangar/core/command-line';
+import { release } from '@hangar/api';
+import { help } from './options/flags.ts';
+import { kubePrograms } from './options/kube-programs.ts';
+import { readOptions } from './options/options.ts';
+import type { ControllerManagerOptions } from './options/options.ts';
+import { ProcessEnd } from './process-end.ts';
+
+/** Besides the drain of programs, for telling other replicas and closing connections. */
+export const endOverheadMs = 10_000;
+
+/** `args`: with the command's own name. Does not return once it has begun: the process ends with it. */
+export async function main([, ...args]: readonly string[]): Promise<void> {
+  try {
+    const options = await readOptions(args, {
+      environment: process.env,
+      folder: process.cwd(),
+      temporaryFolder: tmpdir(),
+      hostName: hostname(),
+      cores: availableParallelism(),
+      programs: kubePrograms(process.env),
+    });
+    if (options === 'help') return console.log(help);
+    if (options === 'version') return console.log(`hangar 0.1.0, Kubernetes ${release}`);
+    // Whatever connections others keep open to this process, it is over.
+    process.exit(await run(options));
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    console.error(`hangar: ${error.message}`);
+    process.exitCode = 2;
+  }
+}
+
+/** The exit code. Rejects with a UsageError. */
+async function run(options: ControllerManagerOptions): Promise<number> {
+  const { level, format = process.stderr.isTTY ? 'text' : 'json' } = options.logging;
+  const clock = systemClock;
+  const log = new Logger({ level, format, clock });
+  // Whoever reads what is printed may have gone: no reason to end what clusters need.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  // Timers of the clock keep no process alive, and nothing else may be under way while a server is waited for.
+  const staysAlive = setInterval(() => undefined, 2 ** 30);
+  const end = new ProcessEnd({ clock, log, withinMs: options.sharing.timings.drainTimeoutMs + endOverheadMs });
+  let hasBegun = false;
+  try {
+    // Who only asks for help does not wait for all of it to be loaded.
+    const { startControllerManager } = await import('./compose.ts');
+    const running = await startControllerManager(options, { clock, random: systemRandom, log, signal: end.signal });
+    hasBegun = true;
+    void running.synced.then(() => !end.signal.aborted && console.log(`ready ${running.url}`));
+    await running.closed;
+    return end.hasFailed ? 1 : 0;
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    if (hasBegun) log.error('the controller manager cannot go on', { error: asError(error) });
+    else console.error(`hangar: ${asError(error).message}`);
+    return 1;
+  } finally {
+    clearInterval(staysAlive);
+    end.close();
+  }
+}

@@ -1,0 +1,56 @@
+/** Which programs are used, found before anything is started. */
+
+import { resolve } from 'node:path';
+import { UsageError } from '@hangar/core/command-line';
+import type { KubePrograms } from './kube-programs.ts';
+import { oneOf } from './values.ts';
+
+export interface EngineFlags {
+  readonly engine: string;
+  readonly 'kube-controller-manager'?: string | undefined;
+  readonly 'kube-scheduler'?: string | undefined;
+}
+
+export interface EngineChoice {
+  readonly name: 'kube' | 'essential';
+  /** For people. */
+  readonly why: string;
+  /** Absolute; of the engine kube. */
+  readonly controllerManager: string | undefined;
+  /** Absolute; undefined: there is none, and clusters that ask for one are told so. */
+  readonly scheduler: string | undefined;
+}
+
+const managerName = 'kube-controller-manager';
+const schedulerName = 'kube-scheduler';
+
+/** Throws a UsageError for a program that was named and is none, and where one is needed and there is none. */
+export function chooseEngine(
+  flags: EngineFlags,
+  { programs, folder }: { readonly programs: KubePrograms; readonly folder: string },
+): EngineChoice {
+  const wanted = oneOf('engine', flags.engine, ['auto', 'kube', 'essential']);
+  const named = (name: typeof managerName | typeof schedulerName): string | undefined => {
+    const given = flags[name];
+    if (given === undefined) return undefined;
+    const path = resolve(folder, given);
+    if (given !== '' && programs.isExecutable(path)) return path;
+    throw new UsageError(`--${name}: there is no program that can be run at ${JSON.stringify(given)}`);
+  };
+  const scheduler = named(schedulerName) ?? programs.find(schedulerName);
+  const given = named(managerName);
+  if (wanted === 'essential') {
+    if (given !== undefined) throw new UsageError(`--${managerName} is not for --engine=essential: remove one of them`);
+    return { name: 'essential', why: '--engine says so', controllerManager: undefined, scheduler };
+  }
+  const found = given ?? programs.find(managerName);
+  if (found !== undefined) {
+    const where = given === undefined ? 'is in PATH' : `is named by --${managerName}`;
+    return { name: 'kube', why: `${managerName} ${where}`, controllerManager: found, scheduler };
+  }
+  if (wanted === 'kube') {
+    throw new UsageError(`--engine=kube: there is no ${managerName} in PATH; name it with --${managerName}=FILE`);
+  }
+  const why = `there is no ${managerName} in PATH and none was named`;
+  return { name: 'essential', why, controllerManager: undefined, scheduler };
+}

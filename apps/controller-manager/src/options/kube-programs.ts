@@ -1,0 +1,59 @@
+/** Kubernetes' own programs on this machine: where they are, and what they say of flags. Nothing of theirs is started to work here. */
+
+import { execFile } from 'node:child_process';
+import { UsageError } from '@hangar/core/command-line';
+import { findExecutable, isExecutable } from '../child/find-executable.ts';
+import { kubeFlagsIn } from './kube-help.ts';
+import type { KubeFlags } from './kube-help.ts';
+
+export interface KubePrograms {
+  /** Absolute; undefined when there is none of that name in PATH. */
+  find(name: string): string | undefined;
+  isExecutable(path: string): boolean;
+  /** What it lists. Throws a UsageError for what is no such program. */
+  flagsOf(path: string): Promise<KubeFlags>;
+  /** What it says against these flags; undefined: nothing. Also of those that it does not list. */
+  complaint(path: string, flags: readonly string[]): Promise<string | undefined>;
+}
+
+/** A cold disk may need seconds for the first page of a hundred megabytes. */
+const timeoutMs = 30_000;
+const outputMax = 8 * 1024 ** 2;
+/** It has hundreds; a program that lists fewer is something else. */
+const flagsMin = 10;
+
+export function kubePrograms(environment: Readonly<Record<string, string | undefined>>): KubePrograms {
+  const { PATH: path = '' } = environment;
+  const run = (executable: string, args: readonly string[]): Promise<Answer> => answerOf(executable, args, path);
+  return {
+    isExecutable,
+    find: (name) => findExecutable(name, { path }),
+    async flagsOf(executable) {
+      const { failure, output } = await run(executable, ['--help']);
+      if (failure !== undefined) throw new UsageError(`${executable} --help: ${failure}`);
+      const known = kubeFlagsIn(output);
+      if (known.flags.size >= flagsMin) return known;
+      throw new UsageError(`${executable} is no program of Kubernetes: its --help lists ${known.flags.size} flags`);
+    },
+    // With --help it reads its flags and their values, and does nothing with them.
+    complaint: async (executable, flags) => (await run(executable, [...flags, '--help'])).failure,
+  };
+}
+
+interface Answer {
+  readonly output: string;
+  /** In its own words. */
+  readonly failure: string | undefined;
+}
+
+function answerOf(executable: string, args: readonly string[], path: string): Promise<Answer> {
+  const options = { timeout: timeoutMs, maxBuffer: outputMax, env: { PATH: path }, killSignal: 'SIGKILL' } as const;
+  return new Promise((resolve) => {
+    execFile(executable, args, options, (error, output, errors) => {
+      if (!error) return resolve({ output, failure: undefined });
+      const said = /^Error: (.+)$/m.exec(errors)?.[1] ?? /^Error: (.+)$/m.exec(output)?.[1];
+      const why = error.killed ? `no answer within ${timeoutMs / 1000} s` : (error.code ?? error.signal ?? 'failed');
+      resolve({ output, failure: said || errors.trim().split('\n').at(-1) || String(why) });
+    });
+  });
+}

@@ -1,0 +1,78 @@
+/** Whether and how clusters are shared with other replicas. */
+
+import { dnsLabelReasons, labelValueReasons } from '@hangar/api/formats';
+import { UsageError } from '@hangar/core/command-line';
+import { shardLabel } from '@hangar/runtime/clusters';
+import { checkSelector } from './clusters.ts';
+import { timingsOf } from './timings.ts';
+import type { TimingFlags, Timings } from './timings.ts';
+import { checked, oneOf } from './values.ts';
+
+export interface SharingOptions {
+  /** False: this process is alone. */
+  readonly electsLeader: boolean;
+  /** Of the Leases. */
+  readonly namespace: string;
+  readonly group: string;
+  /** This replica: also part of the names of its programs and folders. */
+  readonly peer: string;
+  /** A static shard; undefined: any cluster. */
+  readonly shard: { readonly id: string; readonly selector: string } | undefined;
+  readonly timings: Timings;
+}
+
+export interface SharingFlags extends TimingFlags {
+  readonly 'leader-elect': boolean;
+  readonly 'leader-elect-resource-namespace': string;
+  readonly 'leader-elect-resource-name'?: string | undefined;
+  readonly 'leader-elect-resource-lock': string;
+  readonly 'cluster-shard-id'?: string | undefined;
+  readonly 'cluster-shard-selector'?: string | undefined;
+  readonly 'cluster-shard-group'?: string | undefined;
+  readonly 'cluster-peer-name'?: string | undefined;
+}
+
+const defaultGroup = 'controller-manager';
+
+/** Throws a UsageError. */
+export function sharingOptions(
+  values: SharingFlags,
+  { hostName, stopGraceMs }: { readonly hostName: string; readonly stopGraceMs: number },
+): SharingOptions {
+  oneOf('leader-elect-resource-lock', values['leader-elect-resource-lock'], ['leases']);
+  const namespace = values['leader-elect-resource-namespace'];
+  return {
+    electsLeader: values['leader-elect'],
+    namespace: checked('leader-elect-resource-namespace', namespace, dnsLabelReasons),
+    group: groupOf(values),
+    peer: checked('cluster-peer-name', values['cluster-peer-name'] ?? hostName.toLowerCase(), peerReasons),
+    shard: shardOf(values),
+    timings: timingsOf(values, stopGraceMs),
+  };
+}
+
+function groupOf(values: SharingFlags): string {
+  for (const name of ['cluster-shard-group', 'leader-elect-resource-name'] as const) {
+    const given = values[name];
+    if (given !== undefined) return checked(name, given, dnsLabelReasons);
+  }
+  return defaultGroup;
+}
+
+/** Part of a Lease's name, of paths, and of what sockets are called: shorter than other names. */
+const peerReasons = (peer: string): string[] =>
+  /^[a-z0-9]([-a-z0-9.]{0,150}[a-z0-9])?$/.test(peer)
+    ? []
+    : ['it must be lower case letters, digits, "-" and ".", and begin and end with a letter or digit'];
+
+function shardOf(values: SharingFlags): SharingOptions['shard'] {
+  const { 'cluster-shard-id': id, 'cluster-shard-selector': selector } = values;
+  if (id === undefined) {
+    if (selector === undefined) return undefined;
+    throw new UsageError('--cluster-shard-selector is for a shard: name it with --cluster-shard-id');
+  }
+  if (id === '') throw new UsageError('--cluster-shard-id: "" is no name of a shard');
+  checked('cluster-shard-id', id, labelValueReasons);
+  checkSelector('cluster-shard-selector', selector);
+  return { id, selector: selector || `${shardLabel}=${id}` };
+}

@@ -1,0 +1,67 @@
+/**
+ * The flags of leader election, which everybody knows, as the timings of the runtime's coordinator:
+ *
+ *   renewal sent ├─ retry-period ─┤ the next
+ *                ├──────────────── renew-deadline ───────────────┤ not proven any more: what runs is ended
+ *                ├───────────────────────── lease-duration ────────────────────┤ others may have the clusters
+ *
+ * One renewal may fail, and be tried again, before the deadline: what is left for each request follows from that.
+ */
+
+import { UsageError } from '@hangar/core/command-line';
+import type { ShardTimings } from '@hangar/runtime/clusters';
+import { durationMs } from './values.ts';
+
+export interface TimingFlags {
+  readonly 'leader-elect-lease-duration': string;
+  readonly 'leader-elect-renew-deadline'?: string | undefined;
+  readonly 'leader-elect-retry-period': string;
+}
+
+export type Timings = Pick<
+  ShardTimings,
+  'leaseMs' | 'renewEveryMs' | 'requestTimeoutMs' | 'marginMs' | 'drainTimeoutMs' | 'clockSkewMax'
+>;
+
+const clockSkewMax = 0.05;
+const marginLeastMs = 500;
+/** Of one request for a Lease: below it a healthy server far away would be taken for a dead one. */
+const requestLeastMs = 200;
+/** Of the lease, for one request: 1.5 s of 7 s. */
+const requestShare = 1.5 / 7;
+/** What a stop may take besides its grace: the end by force, removing the folder. */
+const stopOverheadMs = 3_500;
+const drainLeastMs = 5_000;
+
+const bounds = { leastMs: 100, mostMs: 3_600_000 };
+
+/** Throws a UsageError for what cannot work. `stopGraceMs`: of one program. */
+export function timingsOf(values: TimingFlags, stopGraceMs: number): Timings {
+  const read = (name: keyof TimingFlags): number => durationMs(name, values[name]!, bounds);
+  const leaseMs = read('leader-elect-lease-duration');
+  const renewEveryMs = read('leader-elect-retry-period');
+  const deadlineMostMs = Math.floor(leaseMs * (1 - clockSkewMax) - marginLeastMs);
+  const isGiven = values['leader-elect-renew-deadline'] !== undefined;
+  const deadlineMs = isGiven ? read('leader-elect-renew-deadline') : deadlineMostMs;
+  if (deadlineMs > deadlineMostMs) {
+    throw new UsageError(
+      `--leader-elect-renew-deadline: at most ${deadlineMostMs}ms for a lease of ${leaseMs}ms, so that clocks may differ`,
+    );
+  }
+  // One less: the coordinator computes the deadline again from the margin, with what fractions do.
+  const spareMs = Math.floor((deadlineMs - renewEveryMs) / 2) - 1;
+  if (spareMs < requestLeastMs) {
+    throw new UsageError(
+      `--leader-elect-retry-period: ${renewEveryMs}ms leaves no time to try again once before ${Math.max(0, deadlineMs)}ms: make the lease longer or the period shorter`,
+    );
+  }
+  return {
+    leaseMs,
+    renewEveryMs,
+    requestTimeoutMs: Math.min(spareMs, Math.max(requestLeastMs, Math.round(leaseMs * requestShare))),
+    clockSkewMax,
+    // What ends the validity of a lease at the deadline.
+    marginMs: leaseMs * (1 - clockSkewMax) - deadlineMs,
+    drainTimeoutMs: Math.max(drainLeastMs, stopGraceMs + stopOverheadMs),
+  };
+}

@@ -1,0 +1,84 @@
+/**
+ * When this process is to end: it was asked to (SIGTERM, SIGINT), or something failed that nobody waited for. Either way what it runs is
+ * ended in good order first, within a bound; whoever asks a second time does not wait for that. Programs never outlive this process:
+ * their keepers see to that.
+ */
+
+import { asError } from '@hangar/core';
+import type { Clock, Logger, Timer } from '@hangar/core';
+
+const signals = ['SIGTERM', 'SIGINT'] as const;
+/** One Ctrl-C comes more than once: from the terminal to all processes of it, and from npm or another Node, which hand it on. */
+const sameMs = 300;
+
+export interface ProcessEndOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** How long a good end may take. */
+  readonly withinMs: number;
+  /** Absent: this process. */
+  readonly process?: Pick<NodeJS.Process, 'on' | 'off' | 'exit'> | undefined;
+}
+
+export class ProcessEnd {
+  readonly #options: ProcessEndOptions;
+  readonly #process: Pick<NodeJS.Process, 'on' | 'off' | 'exit'>;
+  readonly #asked = new AbortController();
+  readonly #onSignal = (name: string): void => this.#received(name);
+  readonly #onFailure = (error: unknown): void => this.#failed(error);
+  #askedAtMs = 0;
+  #hasFailed = false;
+  #limit: Timer | undefined;
+
+  constructor(options: ProcessEndOptions) {
+    this.#options = options;
+    this.#process = options.process ?? process;
+    for (const name of signals) this.#process.on(name, this.#onSignal);
+    this.#process.on('uncaughtException', this.#onFailure);
+    this.#process.on('unhandledRejection', this.#onFailure);
+  }
+
+  /** Fires when everything is to end. */
+  get signal(): AbortSignal {
+    return this.#asked.signal;
+  }
+
+  /** Something failed that nobody waited for. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
+  /** It has ended. */
+  close(): void {
+    this.#limit?.cancel();
+    for (const name of signals) this.#process.off(name, this.#onSignal);
+    this.#process.off('uncaughtException', this.#onFailure);
+    this.#process.off('unhandledRejection', this.#onFailure);
+  }
+
+  #received(name: string): void {
+    const { clock, log } = this.#options;
+    if (!this.signal.aborted) {
+      log.info(`${name}: everything is ended`);
+      return this.#ask(new Error(`the process was sent ${name}`));
+    }
+    if (clock.monotonicMs() - this.#askedAtMs >= sameMs) this.#process.exit(1);
+  }
+
+  #failed(error: unknown): void {
+    this.#options.log.error('something failed that nobody expected: everything is ended', { error: asError(error) });
+    this.#hasFailed = true;
+    this.#ask(asError(error));
+  }
+
+  #ask(reason: Error): void {
+    const { clock, log, withinMs } = this.#options;
+    if (this.signal.aborted) return;
+    this.#askedAtMs = clock.monotonicMs();
+    this.#limit = clock.after(withinMs, () => {
+      log.error('it did not end in time: the process is ended', { withinMs });
+      this.#process.exit(1);
+    });
+    this.#asked.abort(reason);
+  }
+}

@@ -1,0 +1,35 @@
+/** What is answered, before it is sent. */
+
+import type { StatusError } from '@hangar/api/status';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Undefined: nothing, to `HEAD`. */
+  readonly body: string | LongBody | undefined;
+}
+
+/** Is sent piece by piece, as fast as it is read. */
+export interface LongBody {
+  /** How much memory it takes meanwhile. */
+  readonly byteLength: number;
+  chunks(): Iterable<Buffer>;
+}
+
+export const plainText = (status: number, body: string): Answer => ({
+  status,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body,
+});
+
+export const json = (status: number, body: unknown): Answer => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: `${JSON.stringify(body, null, 2)}\n`,
+});
+
+/** Kubernetes' `Status`. */
+export const refusal = ({ status }: StatusError, headers: Readonly<Record<string, string>> = {}): Answer => {
+  const answer = json(status.code ?? 500, status);
+  return { ...answer, headers: { ...answer.headers, ...headers } };
+};

@@ -1,0 +1,47 @@
+/**
+ * The token that metrics and clusters are asked for with. The file is read for every request that brings one: what is in it at that
+ * moment counts, whoever exchanged it in whatever way.
+ */
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { asError } from '@hangar/core';
+import type { Logger } from '@hangar/core';
+import { ServeError } from './errors.ts';
+
+export class BearerToken {
+  readonly #file: string;
+  readonly #log: Logger;
+
+  constructor(file: string, log: Logger) {
+    this.#file = file;
+    this.#log = log;
+  }
+
+  /** Rejects with TokenUnusable. */
+  async read(): Promise<string> {
+    let token: string;
+    try {
+      token = (await readFile(this.#file, 'utf8')).trim();
+    } catch (error) {
+      throw new ServeError('TokenUnusable', `the token cannot be read: ${asError(error).message}`, { cause: error });
+    }
+    if (token === '') throw new ServeError('TokenUnusable', `there is no token in ${this.#file}`);
+    return token;
+  }
+
+  /** By the header `Authorization`. Without a token to compare with, nobody is let in. */
+  async admits(authorization: string | undefined): Promise<boolean> {
+    const given = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+    if (given === undefined) return false;
+    try {
+      // Of one length, whatever was given: how long it takes tells nothing.
+      return timingSafeEqual(digest(given), digest(await this.read()));
+    } catch (error) {
+      this.#log.error('nobody is let in', { error: asError(error) });
+      return false;
+    }
+  }
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

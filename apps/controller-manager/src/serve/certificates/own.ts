@@ -1,0 +1,119 @@
+/**
+ * A certificate that this process makes for itself, when nobody gives it one: signed by an authority whose key is forgotten at once.
+ * Kept in a folder, readable by its owner only, so that whoever came to trust it trusts it after a restart. Made anew when its
+ * last thirty days have begun, when it lacks a name, and when its files are not what they should be.
+ *
+ *   <folder>/hangar-controller-manager.crt   the certificate, and its authority behind it
+ *   <folder>/hangar-controller-manager.key
+ */
+
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { join } from 'node:path';
+import { asError, sleep } from '@hangar/core';
+import { createAuthority, expiresAt, issueCertificate } from '@hangar/pki';
+import type { World } from '@hangar/pki';
+import type { CertificatePair, Certificates } from '@hangar/runtime/webhooks';
+import { ServeError } from '../errors.ts';
+
+export interface OwnCertificateOptions {
+  /** Undefined: it is not kept. */
+  readonly folder: string | undefined;
+  /** Names and addresses under which the server is reached. */
+  readonly hosts: readonly string[];
+  readonly world: World;
+}
+
+const name = 'hangar-controller-manager';
+const days = 365;
+const renewBeforeMs = 30 * 86_400_000;
+/** When a new one cannot be written. */
+const retryMs = 3_600_000;
+
+export function ownCertificate(options: OwnCertificateOptions): Certificates {
+  const { world } = options;
+  return {
+    read: () => keptOrMade(options),
+    async watch(known, observer, signal) {
+      let waitMs = untilRenewal(known, world);
+      for (;;) {
+        try {
+          await sleep(world.clock, Math.max(0, waitMs), signal);
+        } catch {
+          return;
+        }
+        observer.onRead();
+        try {
+          const pair = await keptOrMade(options);
+          if (signal.aborted) return;
+          observer.onChange(pair);
+          waitMs = untilRenewal(pair, world);
+        } catch (error) {
+          observer.onError(asError(error));
+          waitMs = retryMs;
+        }
+      }
+    },
+  };
+}
+
+const untilRenewal = ({ certificate }: CertificatePair, { clock }: World): number =>
+  expiresAt(certificate) - renewBeforeMs - clock.now();
+
+async function keptOrMade(options: OwnCertificateOptions): Promise<CertificatePair> {
+  const { folder } = options;
+  if (folder === undefined) return newPair(options);
+  try {
+    return (await kept(folder, options)) ?? (await save(folder, newPair(options), options));
+  } catch (error) {
+    throw new ServeError('CertificateUnusable', `the certificate cannot be kept: ${asError(error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+function newPair({ hosts, world }: OwnCertificateOptions): CertificatePair {
+  const authority = createAuthority(`${name}-ca`, days, world);
+  const { certificate, key } = issueCertificate(authority, { commonName: name, usage: 'server', hosts, days }, world);
+  return { certificate: `${certificate}${authority.certificate}`, key };
+}
+
+/** Undefined: there is none, or none that can be used. */
+async function kept(folder: string, { hosts, world }: OwnCertificateOptions): Promise<CertificatePair | undefined> {
+  try {
+    const [certificate, key] = await Promise.all(
+      ['crt', 'key'].map((kind) => readFile(join(folder, `${name}.${kind}`), 'utf8')),
+    );
+    const pair = { certificate: certificate!, key: key! };
+    const parsed = new X509Certificate(pair.certificate);
+    const isUsable =
+      untilRenewal(pair, world) > 0 &&
+      // A crash between the two files leaves a pair that is none.
+      parsed.checkPrivateKey(createPrivateKey(pair.key)) &&
+      hosts.every((host) => (isIP(host) === 0 ? parsed.checkHost(host) : parsed.checkIP(host)) !== undefined);
+    return isUsable ? pair : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function save(folder: string, pair: CertificatePair, { world }: OwnCertificateOptions): Promise<CertificatePair> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const suffix = Buffer.from(world.random.bytes(8)).toString('hex');
+  for (const [kind, text] of [
+    ['key', pair.key],
+    ['crt', pair.certificate],
+  ] as const) {
+    const path = join(folder, `${name}.${kind}`);
+    // Never through a link that somebody put there, and as a whole or not at all.
+    await writeFile(`${path}.${suffix}`, text, { mode: 0o600, flag: 'wx' });
+    try {
+      await rename(`${path}.${suffix}`, path);
+    } catch (error) {
+      await rm(`${path}.${suffix}`, { force: true });
+      throw error;
+    }
+  }
+  return pair;
+}

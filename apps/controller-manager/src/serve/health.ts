@@ -1,0 +1,129 @@
+/**
+ * `/healthz`, `/livez` and `/readyz` as Kubernetes' components answer them: `ok`, or a line for each check when one fails or
+ * `?verbose` is asked for; `?exclude=name` leaves one out; `/readyz/name` is that one alone.
+ *
+ * The process is ready when it knows its fleet and what was its own at first has been tried. That stays so: clusters come later, too.
+ * How single clusters do is shown and decides nothing: whoever takes this process out of service for one helps no other.
+ */
+
+import type { ClusterRow, ServiceState } from '../contract.ts';
+import { byName } from './by-name.ts';
+import { shownServices, stateOf } from './clusters/described.ts';
+import { plain } from './plain-text.ts';
+
+export interface HealthAnswer {
+  readonly status: 200 | 404 | 500;
+  readonly text: string;
+}
+
+export interface HealthQuery {
+  /** `fleet` of `/readyz/fleet`. */
+  readonly only: string | undefined;
+  readonly query: URLSearchParams;
+  /** Whether whoever asks may see the clusters. */
+  readonly showsClusters: boolean;
+}
+
+interface Check {
+  readonly name: string;
+  /** What is shown of it; it decides nothing. */
+  readonly lines?: readonly string[];
+  /** Why it is not well. */
+  readonly problem?: string | undefined;
+}
+
+export interface HealthOptions {
+  readonly rows: () => Iterable<ClusterRow>;
+  readonly isSynced: () => boolean;
+}
+
+const ping: Check = { name: 'ping' };
+
+export class Health {
+  readonly #options: HealthOptions;
+  #hasTriedAll = false;
+
+  constructor(options: HealthOptions) {
+    this.#options = options;
+  }
+
+  /** The event loop answers: that is all that a restart of this process could mend. */
+  live(kind: 'healthz' | 'livez', query: HealthQuery): HealthAnswer {
+    return answer(kind, [ping], query);
+  }
+
+  ready(query: HealthQuery): HealthAnswer {
+    const rows = byName(this.#options.rows()).filter(({ isOwned }) => isOwned);
+    const checks = [
+      ping,
+      this.#fleet(),
+      this.#firstAttempts(rows),
+      ...(query.showsClusters ? rows.map(clusterCheck) : []),
+    ];
+    return answer('readyz', checks, query);
+  }
+
+  #fleet(): Check {
+    return { name: 'fleet', problem: this.#options.isSynced() ? undefined : 'not synced' };
+  }
+
+  #firstAttempts(rows: readonly ClusterRow[]): Check {
+    const untried = this.#hasTriedAll ? 0 : rows.filter((row) => !wasTried(row)).length;
+    this.#hasTriedAll ||= untried === 0 && this.#options.isSynced();
+    const problem = untried === 0 ? undefined : `${untried} of ${rows.length} clusters were not tried yet`;
+    return { name: 'first-attempts', problem };
+  }
+}
+
+const wasTried = (row: ClusterRow): boolean =>
+  shownServices(row).every((service) => {
+    const state = row.states.get(service);
+    return state !== undefined && (state.phase !== 'Starting' || state.restarts > 0 || state.lastError !== undefined);
+  });
+
+function clusterCheck(row: ClusterRow): Check {
+  const name = `cluster/${row.cluster.name}`;
+  const lines = shownServices(row).map((service) => {
+    const state = stateOf(row, service);
+    const subject = `${plain(name)} ${service}`;
+    if (state.phase !== 'Ready') return `[-]${subject} not ready: ${plain(`${state.reason}: ${state.message}`)}`;
+    return `[+]${subject} ready (${details(row.engines.get(service), state)})`;
+  });
+  return { name, lines };
+}
+
+const details = (engine: string | undefined, { process, restarts }: ServiceState): string =>
+  [engine, process && `pid ${process.pid}`, `restarts ${restarts}`].filter((part) => part !== undefined).join(', ');
+
+function answer(kind: string, checks: readonly Check[], { only, query }: HealthQuery): HealthAnswer {
+  if (only !== undefined && only !== '') return answerOne(checks, only);
+  const excluded = new Set(query.getAll('exclude'));
+  const isExcluded = ({ name }: Check): boolean => excluded.has(name);
+  const isWell = checks.every((check) => check.problem === undefined || isExcluded(check));
+  if (isWell && !query.has('verbose')) return { status: 200, text: 'ok' };
+  const lines = checks.flatMap((check) =>
+    isExcluded(check) ? [`[+]${plain(check.name)} excluded: ok`] : linesOf(check),
+  );
+  const unknown = [...excluded].filter((name) => !checks.some((check) => check.name === name));
+  if (unknown.length > 0) {
+    const names = unknown.map((name) => JSON.stringify(plain(name))).join(',');
+    lines.push(`warn: some health checks cannot be excluded: no matches for ${names}`);
+  }
+  lines.push(`${kind} check ${isWell ? 'passed' : 'failed'}`, '');
+  return { status: isWell ? 200 : 500, text: lines.join('\n') };
+}
+
+function answerOne(checks: readonly Check[], only: string): HealthAnswer {
+  const check = checks.find(({ name }) => name === only);
+  if (!check) return { status: 404, text: '404 page not found\n' };
+  if (check.problem !== undefined) return { status: 500, text: `internal server error: ${check.problem}\n` };
+  if (!check.lines) return { status: 200, text: 'ok' };
+  // Who asks for one cluster alone wants to know of that one.
+  return {
+    status: check.lines.every((line) => line.startsWith('[+]')) ? 200 : 500,
+    text: `${check.lines.join('\n')}\n`,
+  };
+}
+
+const linesOf = ({ name, lines, problem }: Check): readonly string[] =>
+  lines ?? [problem === undefined ? `[+]${name} ok` : `[-]${name} failed: ${problem}`];

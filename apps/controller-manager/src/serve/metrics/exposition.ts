@@ -1,0 +1,180 @@
+/**
+ * Metrics in Prometheus' text format (0.0.4), read line by line and given more labels. All or nothing: one line that is none, and
+ * Prometheus would refuse everything that we answer with, so that a text with such a line is refused here, alone.
+ *
+ * Bytes are read as Latin-1, one character each, whatever they mean: it costs the least, and nothing has to be encoded again.
+ */
+
+import { isUtf8 } from 'node:buffer';
+import { ServeError } from '../errors.ts';
+
+export interface Exposition {
+  /** The lines with samples; no others. */
+  readonly bytes: Buffer;
+  /** By their names, in the order of the text. */
+  readonly families: ReadonlyMap<string, Family>;
+}
+
+export interface Family {
+  readonly name: string;
+  /** As they are written, after the name. */
+  help: string | undefined;
+  type: string | undefined;
+  /** Of `bytes`: from, to, from, to. One pair unless the text has them apart. */
+  readonly ranges: number[];
+}
+
+export interface ReadOptions {
+  /** For every sample. One of the same name that a sample has is renamed: `exported_…`. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Only samples that have one of these; by their text, `name="value"`. */
+  readonly onlyWith?: ReadonlySet<string>;
+}
+
+const label = String.raw`[ \t]*[a-zA-Z_]\w*[ \t]*=[ \t]*"(?:[^"\\\n]|\\[^\n])*"[ \t]*`;
+/** No blank can be matched in two ways: what does not match must not take long either. */
+const sampleLine = new RegExp(
+  String.raw`([a-zA-Z_:][\w:]*)(?:[ \t]*\{(${label}(?:,${label})*(?:,[ \t]*)?|[ \t]*)\})?` +
+    String.raw`([ \t]+[-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|[iI]nf|[nN]a[nN])(?:[ \t]+-?\d+)?)[ \t]*(?:\n|$)`,
+  'y',
+);
+const describingLine = /#[ \t]+(HELP|TYPE)[ \t]+([a-zA-Z_:][\w:]*)(?:[ \t]+([^\n]*))?(?:\n|$)/y;
+const otherLine = /(?:#[^\n]*|[ \t]*)(?:\n|$)/y;
+const labelsOf = /([a-zA-Z_]\w*)[ \t]*=[ \t]*("(?:[^"\\\n]|\\[^\n])*")/g;
+
+const types: ReadonlySet<string> = new Set(['counter', 'gauge', 'histogram', 'summary', 'untyped']);
+
+/** Which samples a family of the type has, besides those of its own name. */
+const suffixesOf: Readonly<Record<string, readonly string[]>> = {
+  histogram: ['_bucket', '_sum', '_count'],
+  summary: ['_sum', '_count'],
+};
+
+export const suffixes = (type: string | undefined): readonly string[] => suffixesOf[type ?? ''] ?? [];
+
+/** Throws MalformedMetrics. */
+export function readExposition(content: Uint8Array | string, options: ReadOptions = {}): Exposition {
+  return new Reader(latin1(content), options).read();
+}
+
+class Reader {
+  readonly #text: string;
+  readonly #added: readonly string[];
+  /** `a="1",b="2"`, for the front. */
+  readonly #addedText: string;
+  readonly #onlyWith: ReadonlySet<string> | undefined;
+  readonly #families = new Map<string, Family>();
+  /** By the names of samples. */
+  readonly #owners = new Map<string, Family>();
+  readonly #lines: string[] = [];
+  #length = 0;
+
+  constructor(text: string, { labels = {}, onlyWith }: ReadOptions) {
+    this.#text = text;
+    this.#added = Object.keys(labels);
+    this.#addedText = this.#added.map((name) => labelPair(name, labels[name]!)).join(',');
+    this.#onlyWith = onlyWith;
+  }
+
+  read(): Exposition {
+    const text = this.#text;
+    for (let at = 0; at < text.length;) {
+      const match = matched(sampleLine, text, at);
+      at = match ? this.#sample(match, at) : this.#noSample(at);
+    }
+    return { bytes: Buffer.from(this.#lines.join(''), 'latin1'), families: this.#families };
+  }
+
+  #sample([all, name, labels = '', value]: RegExpExecArray, at: number): number {
+    const line = `${name}${this.#labels(labels.trim())}${value}\n`;
+    if (this.#onlyWith === undefined || this.#isWanted(labels)) {
+      const { ranges } = this.#owners.get(name!) ?? this.#declare(name!);
+      // What follows the last is in one piece with it.
+      if (ranges.at(-1) === this.#length) ranges[ranges.length - 1] = this.#length + line.length;
+      else ranges.push(this.#length, this.#length + line.length);
+      this.#lines.push(line);
+      this.#length += line.length;
+    }
+    return at + all.length;
+  }
+
+  #labels(given: string): string {
+    if (this.#addedText === '') return given === '' ? '' : `{${given}}`;
+    if (given === '') return `{${this.#addedText}}`;
+    const isTaken = this.#added.some((name) => given.includes(name));
+    return `{${this.#addedText},${isTaken ? this.#renamed(given) : given}}`;
+  }
+
+  #renamed(given: string): string {
+    const pairs = [...given.matchAll(labelsOf)];
+    const taken = new Set([...this.#added, ...pairs.map(([, name]) => name!)]);
+    return pairs
+      .map(([, name, value]) => {
+        let free = name!;
+        if (this.#added.includes(name!)) while (taken.has(free)) free = `exported_${free}`;
+        taken.add(free);
+        return `${free}=${value}`;
+      })
+      .join(',');
+  }
+
+  #isWanted(labels: string): boolean {
+    return [...labels.matchAll(labelsOf)].some(([, name, value]) => this.#onlyWith!.has(`${name}=${value}`));
+  }
+
+  #noSample(at: number): number {
+    const described = matched(describingLine, this.#text, at);
+    if (described) {
+      const [all, keyword, name, rest = ''] = described;
+      if (keyword === 'TYPE' && !types.has(rest.trim())) throw this.#malformed(at);
+      this.#describe(keyword!, name!, rest);
+      return at + all.length;
+    }
+    const other = matched(otherLine, this.#text, at);
+    if (!other) throw this.#malformed(at);
+    return at + other[0].length;
+  }
+
+  /** The first counts. What was said after the samples came too late: their names are known by then. */
+  #describe(keyword: string, name: string, rest: string): void {
+    const family = this.#families.get(name) ?? this.#owners.get(name) ?? this.#declare(name);
+    if (family.name !== name || family.ranges.length > 0) return;
+    if (keyword === 'HELP') family.help ??= rest;
+    else if (family.type === undefined) {
+      family.type = rest.trim();
+      for (const suffix of suffixes(family.type)) {
+        if (!this.#owners.has(name + suffix)) this.#owners.set(name + suffix, family);
+      }
+    }
+  }
+
+  #malformed(at: number): ServeError {
+    const line = this.#text.slice(0, at).split('\n').length;
+    return new ServeError('MalformedMetrics', `line ${line} is not of the text format`);
+  }
+
+  #declare(name: string): Family {
+    const family: Family = { name, help: undefined, type: undefined, ranges: [] };
+    this.#families.set(name, family);
+    this.#owners.set(name, family);
+    return family;
+  }
+}
+
+function matched(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+}
+
+/** What is no UTF-8 is made so: Prometheus refuses all if it is not. */
+function latin1(content: Uint8Array | string): string {
+  if (typeof content === 'string') return Buffer.from(content).toString('latin1');
+  const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+  return (isUtf8(bytes) ? bytes : Buffer.from(bytes.toString())).toString('latin1');
+}
+
+/** `name="value"` with what must be escaped in it; as Latin-1 of its UTF-8. */
+export function labelPair(name: string, value: string): string {
+  const escaped = value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+  return latin1(`${name}="${escaped}"`);
+}

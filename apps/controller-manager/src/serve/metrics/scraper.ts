@@ -1,0 +1,143 @@
+/**
+ * Our own metrics and those of all processes that we run, as one text. Who asks while a scrape is under way gets what that one
+ * brings. Bounded in time and memory: a process that does not answer, answers too much or answers nonsense is left out, and
+ * `hangar_controller_manager_scrape_up` says so.
+ */
+
+import { serviceUnavailable } from '@hangar/api/status';
+import { asError, attempted, eachAtOnce, orAborted } from '@hangar/core';
+import type { Clock, Logger } from '@hangar/core';
+import type { ClusterRow, ServiceProcess } from '../../contract.ts';
+import { ServeError } from '../errors.ts';
+import { labelPair, readExposition } from './exposition.ts';
+import { MergedExposition } from './merged.ts';
+import type { Scrape } from './scrape.ts';
+import { scrapeUpText, targetsOf } from './targets.ts';
+import type { Target } from './targets.ts';
+
+export interface ScraperOptions {
+  readonly rows: () => Iterable<ClusterRow>;
+  readonly ownMetrics: () => string | Promise<string>;
+  readonly scrape: Scrape;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Our families are ours, whatever a process calls its own. */
+const isReserved = (family: string): boolean => family.startsWith('hangar_controller_manager_');
+
+/** Of one process. */
+const timeoutMs = 5_000;
+/** Of all together: Prometheus gives up after ten seconds unless told otherwise. */
+const allTimeoutMs = 8_000;
+const atOnceMax = 32;
+/** Of one process. */
+const bytesMax = 8 * 1024 * 1024;
+const allBytesMax = 128 * 1024 * 1024;
+/** Different ones: a Prometheus may ask for each cluster by itself. */
+const underWayMax = 128;
+
+const tooMuch = (): Error => serviceUnavailable('too many scrapes are under way, or the server ends');
+
+export class Scraper {
+  readonly #options: ScraperOptions;
+  /** By what was asked for. */
+  readonly #underWay = new Map<string, Promise<MergedExposition>>();
+  /** Those that did not answer last time: the others do not wait behind them. */
+  readonly #silent = new WeakSet<ServiceProcess>();
+  /** Of what is being asked at the moment. */
+  readonly #asked = new Set<AbortController>();
+  #isClosed = false;
+
+  constructor(options: ScraperOptions) {
+    this.#options = options;
+  }
+
+  /** Of all clusters, or of these. Rejects with ServiceUnavailable when too much is asked at once, and when it is closed. */
+  scrape(clusters?: ReadonlySet<string>): Promise<MergedExposition> {
+    const key = clusters ? JSON.stringify([...clusters].sort()) : '';
+    let scraped = this.#underWay.get(key);
+    if (!scraped) {
+      if (this.#underWay.size >= underWayMax || this.#isClosed) return Promise.reject(tooMuch());
+      scraped = this.#scrapeAll(clusters).finally(() => this.#underWay.delete(key));
+      this.#underWay.set(key, scraped);
+    }
+    return scraped;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const one of this.#asked) one.abort();
+  }
+
+  async #scrapeAll(clusters: ReadonlySet<string> | undefined): Promise<MergedExposition> {
+    const merged = new MergedExposition();
+    const targets = targetsOf(this.#options.rows(), clusters);
+    // First: how we describe what is ours counts.
+    await this.#addOwn(merged, clusters);
+    const isUp = await this.#addTargets(merged, targets);
+    if (this.#isClosed) throw tooMuch();
+    merged.add(readExposition(scrapeUpText(targets, (target) => isUp.has(target))), 0);
+    return merged;
+  }
+
+  async #addOwn(merged: MergedExposition, clusters: ReadonlySet<string> | undefined): Promise<void> {
+    const onlyWith = clusters && new Set(Array.from(clusters, (name) => labelPair('cluster', name)));
+    try {
+      merged.add(readExposition(await this.#options.ownMetrics(), onlyWith ? { onlyWith } : {}), 0);
+    } catch (error) {
+      this.#options.log.error('our own metrics could not be had', { error: asError(error) });
+    }
+  }
+
+  /** Returns those that answered. */
+  async #addTargets(merged: MergedExposition, targets: readonly Target[]): Promise<ReadonlySet<Target>> {
+    const { clock, log } = this.#options;
+    const untilMs = clock.monotonicMs() + allTimeoutMs;
+    const orders = new Map(targets.map((target, at) => [target, at + 1]));
+    const isUp = new Set<Target>();
+    let bytesLeft = allBytesMax;
+    await eachAtOnce(atOnceMax, this.#silentLast(targets), async (target) => {
+      const { cluster, service, process } = target;
+      if (!process || this.#isClosed) return;
+      try {
+        const bytes = await this.#ask(process, { maxBytes: Math.min(bytesMax, bytesLeft), untilMs });
+        if (bytes.length > bytesLeft) throw new ServeError('ScrapeFailed', 'all together answer with too much');
+        bytesLeft -= bytes.length;
+        merged.add(readExposition(bytes, { labels: { cluster, service } }), orders.get(target)!, isReserved);
+        isUp.add(target);
+        this.#silent.delete(process);
+      } catch (error) {
+        this.#silent.add(process);
+        log.debug('metrics of a process were left out', { cluster, service, error: asError(error) });
+      }
+    });
+    return isUp;
+  }
+
+  async #ask(
+    process: ServiceProcess,
+    limits: { readonly maxBytes: number; readonly untilMs: number },
+  ): Promise<Uint8Array> {
+    const { clock, scrape } = this.#options;
+    const asked = new AbortController();
+    this.#asked.add(asked);
+    const waitMs = Math.max(0, Math.min(timeoutMs, limits.untilMs - clock.monotonicMs()));
+    const timer = clock.after(waitMs, () => asked.abort());
+    try {
+      const { signal } = asked;
+      return await orAborted(
+        attempted(() => scrape(process, { signal, maxBytes: limits.maxBytes })),
+        signal,
+      );
+    } finally {
+      timer.cancel();
+      this.#asked.delete(asked);
+    }
+  }
+
+  #silentLast(targets: readonly Target[]): Target[] {
+    const isSilent = ({ process }: Target): boolean => process !== undefined && this.#silent.has(process);
+    return [...targets.filter((target) => !isSilent(target)), ...targets.filter(isSilent)];
+  }
+}

@@ -1,0 +1,34 @@
+/** Which processes there are to scrape, and what came of it. */
+
+import { labelText } from '@hangar/core';
+import type { ClusterRow, Service, ServiceProcess } from '../../contract.ts';
+import { services } from '../../contract.ts';
+import { byName } from '../by-name.ts';
+
+export interface Target {
+  readonly cluster: string;
+  readonly service: Service;
+  /** Undefined: it does not run at the moment, which it should. */
+  readonly process: ServiceProcess | undefined;
+}
+
+/** Of clusters of this process; in the order of names. What an engine does inside this process is in our own metrics. */
+export function targetsOf(rows: Iterable<ClusterRow>, clusters: ReadonlySet<string> | undefined): Target[] {
+  return byName(rows)
+    .filter(({ isOwned, cluster }) => isOwned && (clusters?.has(cluster.name) ?? true))
+    .flatMap(({ cluster, engines, states }) =>
+      services
+        .filter((service) => states.has(service) && engines.get(service) === 'kube')
+        .map((service) => ({ cluster: cluster.name, service, process: states.get(service)!.process })),
+    );
+}
+
+/** In the text format. */
+export function scrapeUpText(targets: readonly Target[], isUp: (target: Target) => boolean): string {
+  const name = 'hangar_controller_manager_scrape_up';
+  const lines = targets.map((target) => {
+    const { cluster, service } = target;
+    return `${name}${labelText({ cluster, service })} ${isUp(target) ? 1 : 0}\n`;
+  });
+  return `# HELP ${name} Whether the metrics of the cluster's process are here.\n# TYPE ${name} gauge\n${lines.join('')}`;
+}

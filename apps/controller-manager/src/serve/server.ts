@@ -1,0 +1,131 @@
+/**
+ * The port: TLS, HTTP/1.1, limits for slow and hostile clients, a certificate that may change meanwhile. What is answered is
+ * `routes.ts`'s.
+ */
+
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { internalError, StatusError } from '@hangar/api/status';
+import { asError, settledWithin } from '@hangar/core';
+import type { Clock, Logger } from '@hangar/core';
+import type { CertificatePair, Certificates } from '@hangar/runtime/webhooks';
+import { refusal } from './answer.ts';
+import type { Answer } from './answer.ts';
+import type { Routes } from './routes.ts';
+import { Sender } from './sender.ts';
+
+export interface HttpsServerOptions {
+  readonly certificates: Certificates;
+  readonly routes: Routes;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Absent: such as no honest client notices. */
+  readonly limits?: Partial<typeof usualLimits> | undefined;
+}
+
+const usualLimits = {
+  maxHeaderSize: 16 * 1024,
+  handshakeTimeout: 10_000,
+  headersTimeout: 10_000,
+  requestTimeout: 20_000,
+  keepAliveTimeout: 60_000,
+  connectionsCheckingInterval: 1_000,
+  /** Nothing came and nothing went. */
+  timeout: 90_000,
+  connectionsMax: 1_000,
+};
+/** For what is under way at the end. */
+const closeGraceMs = 1_000;
+
+export class HttpsServer {
+  readonly #options: HttpsServerOptions;
+  readonly #server: Server;
+  readonly #sender: Sender;
+  readonly #closing = new AbortController();
+  #watching: Promise<void> | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: HttpsServerOptions) {
+    this.#options = options;
+    this.#sender = new Sender(options.clock);
+    const { connectionsMax, timeout, ...limits } = { ...usualLimits, ...options.limits };
+    this.#server = createServer(limits, (request, response) => void this.#serve(request, response));
+    this.#server.maxConnections = connectionsMax;
+    this.#server.setTimeout(timeout);
+    // Broken handshakes are the clients' own trouble; half requests are answered with 400, 408 or 431 by Node itself.
+    this.#server.on('tlsClientError', (_error, socket) => socket.destroy());
+  }
+
+  /** Rejects when there is no certificate or the address cannot be had. Once. */
+  async listen(host: string, port: number): Promise<AddressInfo> {
+    const { certificates, log } = this.#options;
+    const pair = await certificates.read();
+    this.#use(pair);
+    this.#server.listen({ host, port });
+    await once(this.#server, 'listening');
+    this.#server.on('error', (error) => log.error('the server has trouble', { error }));
+    this.#watching = this.#watch(pair);
+    return this.#server.address() as AddressInfo;
+  }
+
+  /** Nothing new is accepted; what is under way has a moment. Idempotent. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#closing.abort();
+    await this.#watching;
+    if (!this.#server.listening) return;
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeIdleConnections();
+    await settledWithin(this.#options.clock, closeGraceMs, closed);
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  /** For connections that come from now on. */
+  #use({ certificate, key }: CertificatePair): void {
+    this.#server.setSecureContext({ cert: certificate, key, minVersion: 'TLSv1.2' });
+  }
+
+  async #watch(known: CertificatePair): Promise<void> {
+    const { certificates, log } = this.#options;
+    const onError = (error: Error): void =>
+      log.error('the certificate could not be renewed: the old one stays', { error });
+    const onChange = (pair: CertificatePair): void => {
+      try {
+        this.#use(pair);
+        log.info('the certificate is a new one');
+      } catch (error) {
+        onError(asError(error));
+      }
+    };
+    try {
+      await certificates.watch(known, { onRead: () => {}, onError, onChange }, this.#closing.signal);
+    } catch (error) {
+      onError(asError(error));
+    }
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    await this.#sender.send(request, response, await this.#answer(request));
+  }
+
+  async #answer({ method = '', url = '', headers }: IncomingMessage): Promise<Answer> {
+    const { authorization, accept } = headers;
+    try {
+      return await this.#options.routes.answer({ method, target: url, authorization, accept });
+    } catch (error) {
+      if (error instanceof StatusError) return refusal(error);
+      this.#options.log.error('a request could not be answered', { error: asError(error) });
+      // Why is in the log.
+      return refusal(internalError(new Error('the request could not be answered')));
+    }
+  }
+}
