@@ -23,8 +23,7 @@ const suites: Record<string, Suite> = {
   real: {
     pattern: '*.real.ts',
     timeoutMs: 20 * 60_000,
-    together:
-      /^(?!.*(e2e|essential|leader-election|tests\/(controller-manager|platform|readme)\/|apps\/controller-manager\/))/,
+    together: /^(?!.*(e2e|essential|leader-election|tests\/(controller-manager|platform|readme)\/))/,
   },
 };
 

@@ -14,12 +14,15 @@ import type { ChartName } from '../../scripts/generate/manifests/render.ts';
 import { manifestsProblems } from '../../scripts/generate/manifests/files.ts';
 import { readOperatorOptions } from '../../apps/platform/src/operator/options.ts';
 import { readOptions } from '../../apps/platform/src/options/options.ts';
+import { controllerManagerRules, feedRules } from '../../apps/controller-manager/src/rbac.ts';
+import type { ControllerManagerRules } from '../../apps/controller-manager/src/rbac.ts';
 import { run } from '../../tools/run.ts';
 import { tool } from '../../tools/tool.ts';
 import { startHangar, startReal } from '../conformance/servers/index.ts';
 import type { ControlPlane } from '../conformance/servers/index.ts';
-import { objectsOf, podTemplates, root } from './testing/files.ts';
+import { objectsOf, podTemplates, root, version } from './testing/files.ts';
 import type { Data } from './testing/files.ts';
+import { readManagerOptions } from './testing/manager-options.ts';
 import { restrictedProblems } from './testing/rules.ts';
 
 const values = join(root, 'tests/deploy/values');
@@ -30,8 +33,45 @@ const sets: readonly (readonly [chart: ChartName, name: string])[] = [
   ['hangar', 'hangar-nothing'],
   ['hangar-operator', ''],
   ['hangar-operator', 'hangar-operator-everything'],
+  ['hangar-controller-manager', ''],
+  ['hangar-controller-manager', 'hangar-controller-manager-everything'],
+  ['hangar-controller-manager', 'hangar-controller-manager-narrow'],
 ];
 const valuesOf = (name: string): string[] => (name === '' ? [] : [`--values=${values}/${name}.yaml`]);
+
+const leaseNamespace = 'hangar-system';
+/** Values of the controller manager's chart, and the rights that belong to them. */
+const managerModes = {
+  'by default': {
+    values: {},
+    rules: controllerManagerRules({ engine: 'kube', leaseNamespace }),
+  },
+  'whatever the engine will be': {
+    values: { engine: 'auto', 'feed.kubeconfigSecret.name': 'hangar' },
+    rules: controllerManagerRules({ leaseNamespace }),
+  },
+  'for tenants of this very Hangar': {
+    values: { engine: 'essential', clusterSource: 'controlplaneendpoint' },
+    rules: withFeed(controllerManagerRules({ source: 'controlplaneendpoint', engine: 'essential', leaseNamespace })),
+  },
+  'for Secrets that are known by name': {
+    values: { secretNames: ['one', 'two'] },
+    rules: controllerManagerRules({ engine: 'kube', secretNames: ['one', 'two'], leaseNamespace }),
+  },
+  'for Secrets of another namespace': {
+    values: { clusterNamespaceScope: 'fleet', secretNames: ['one'], leaseNamespace: 'leases' },
+    rules: controllerManagerRules({
+      engine: 'kube',
+      namespaceScope: 'fleet',
+      secretNames: ['one'],
+      leaseNamespace: 'leases',
+    }),
+  },
+  'for Secrets of its own namespace': {
+    values: { clusterNamespaceScope: leaseNamespace },
+    rules: controllerManagerRules({ engine: 'kube', namespaceScope: leaseNamespace, leaseNamespace }),
+  },
+};
 
 let folder: string;
 before(async () => void (folder = await mkdtemp(join(tmpdir(), 'hangar-charts-'))));
@@ -68,6 +108,64 @@ describe('charts', () => {
     assert.deepEqual(ports, [53, 53, 2379, 2479]);
   });
 
+  for (const [title, { values: given, rules }] of Object.entries(managerModes)) {
+    test(`the controller manager has the rights that its source asks for ${title}, and no others`, async () => {
+      const set = Object.entries(given).map(([name, value]) => `--set-json=${name}=${JSON.stringify(value)}`);
+      const objects = objectsOf(await template('hangar-controller-manager', '--show-only=templates/rbac.yaml', ...set));
+      const { everywhere, byNamespace } = rules;
+      const role = objects.find(({ kind }) => kind === 'ClusterRole');
+      assert.deepEqual(role.rules, everywhere);
+      const inNamespaces: Record<string, unknown[]> = {};
+      for (const { metadata, rules: own } of objects.filter(({ kind }) => kind === 'Role')) {
+        (inNamespaces[metadata.namespace] ??= []).unshift(...own);
+      }
+      assert.deepEqual(inNamespaces, byNamespace);
+      const bound = objects.filter(({ kind }) => kind.endsWith('Binding'));
+      assert.equal(bound.length * 2, objects.length);
+      for (const { metadata, roleRef, subjects } of bound) {
+        assert.ok(objects.some((one) => one.kind === roleRef.kind && one.metadata.name === roleRef.name));
+        assert.equal(metadata.name, roleRef.name);
+        assert.deepEqual(subjects, [
+          { kind: 'ServiceAccount', name: 'hangar-controller-manager', namespace: 'hangar-system' },
+        ]);
+      }
+    });
+  }
+
+  test('the controller manager has no rights and no token here when clusters are registered elsewhere', async () => {
+    const objects = objectsOf(
+      await template('hangar-controller-manager', '--set=management.kubeconfigSecret.name=management'),
+    );
+    assert.ok(!objects.some(({ apiVersion }) => apiVersion.startsWith('rbac.')));
+    const { spec } = podTemplates(objects)[0]!;
+    assert.equal(spec.automountServiceAccountToken, false);
+    assert.ok(spec.containers[0].args.includes('--leader-elect-resource-namespace=kube-system'));
+  });
+
+  test('Prometheus is given what the controller manager asks for, and verifies what can be verified', async () => {
+    const chart = 'hangar-controller-manager';
+    const [everything, narrow] = await Promise.all(
+      ['everything', 'narrow'].map(async (set) => objectsOf(await render(chart, `${chart}-${set}`))),
+    );
+    const endpointIn = (objects: readonly Data[]): Data =>
+      objects.find(({ kind }) => kind === 'ServiceMonitor').spec.endpoints[0];
+    const { authorization, tlsConfig } = endpointIn(everything!);
+    assert.deepEqual(authorization.credentials, { name: 'metrics-token', key: 'value' });
+    assert.deepEqual(tlsConfig, {
+      ca: { secret: { name: 'fleet-tls', key: 'ca.crt' } },
+      serverName: `${everything!.find(({ kind }) => kind === 'Service').metadata.name}.hangar-system.svc`,
+    });
+    const [pod, small] = [everything!, narrow!].map((objects) => podTemplates(objects)[0]!.spec);
+    const files = new Map(pod.volumes.map(({ name, secret }: Data) => [name, secret]));
+    for (const name of ['management', 'feed', 'metrics', 'tls']) {
+      assert.equal((files.get(name) as Data).defaultMode, 0o440, name);
+    }
+    assert.deepEqual(endpointIn(narrow!).tlsConfig, { insecureSkipVerify: true });
+    assert.equal(endpointIn(narrow!).authorization, undefined);
+    assert.deepEqual(narrow!.find(({ kind }) => kind === 'NetworkPolicy').spec.ingress, []);
+    assert.equal(small.containers[0].image, `hangar:${version}`, 'it needs no program of Kubernetes');
+  });
+
   test('values that nobody meant are refused, with their name', async () => {
     for (const [chart, given, problem] of [
       ['hangar', 'replica=3', /additional properties 'replica'/],
@@ -79,6 +177,13 @@ describe('charts', () => {
       ['hangar', 'config.help=true', /propertyName 'help'/],
       ['hangar', 'gateway.enabled=true', /gateway\.parentRefs: which Gateway\?/],
       ['hangar-operator', 'hangar.kubeconfigSecret.name=', /\/hangar\/kubeconfigSecret\/name/],
+      ['hangar-controller-manager', 'engine=real', /\/engine/],
+      ['hangar-controller-manager', 'clusterSource=endpoint', /\/clusterSource/],
+      ['hangar-controller-manager', 'secretNames[0]=*', /\/secretNames\/0/],
+      ['hangar-controller-manager', 'extraFlags[0]=v=2', /\/extraFlags\/0/],
+      ['hangar-controller-manager', 'workDirSize=', /\/workDirSize/],
+      // A number of this size would be written with an exponent.
+      ['hangar-controller-manager', 'clusterMemoryLimit=1073741824', /\/clusterMemoryLimit/],
     ] as const) {
       await assert.rejects(template(chart, `--set=${given}`), problem, given);
     }
@@ -88,7 +193,7 @@ describe('charts', () => {
     assert.deepEqual(await manifestsProblems(), []);
     for (const chart of charts) {
       const built = await kubectl('kustomize', join(root, 'deploy/manifests', chart));
-      assert.ok(objectsOf(built).length >= 8);
+      assert.ok(objectsOf(built).length >= 8, chart);
     }
   });
 });
@@ -146,15 +251,16 @@ for (const [name, start] of [
       });
     }
 
-    test('the plain manifests by kustomize, the rights of the operator, and the examples', async () => {
+    test('the plain manifests by kustomize, rights that are given elsewhere, and the examples', async () => {
       for (const chart of charts) {
         const all = ['apply', '--server-side', '--dry-run=server', `--kubeconfig=${plane.kubeconfig}`];
         await kubectl(...all, `--kustomize=${root}deploy/manifests/${chart}`);
       }
       await kubectl('create', 'namespace', 'kplane-system', `--kubeconfig=${plane.kubeconfig}`);
       const examples = globSync('deploy/examples/*.yaml', { cwd: root }).map((file) => join(root, file));
-      const told = await dryRun(`${root}deploy/manifests/tenants-rights.yaml`, ...examples);
-      assert.equal(told.length, 9, told.join());
+      const rights = globSync('deploy/manifests/*-rights.yaml', { cwd: root }).map((file) => join(root, file));
+      const told = await dryRun(...rights, ...examples);
+      assert.equal(told.length, 13, told.join());
     });
 
     test('no pod that is less than restricted', async () => {
@@ -176,6 +282,10 @@ const withClaims = (spec: Data): Data => {
   return { ...spec, volumes: [...volumes, ...claimed] };
 };
 
+function withFeed({ everywhere, byNamespace }: ControllerManagerRules): ControllerManagerRules {
+  return { everywhere: [...everywhere, ...feedRules], byNamespace };
+}
+
 /** The programs themselves read what they are told. */
 async function checkFlags(objects: readonly Data[]): Promise<void> {
   for (const { data } of objects.filter(({ kind, data }) => kind === 'ConfigMap' && data['hangar.yaml'])) {
@@ -186,6 +296,7 @@ async function checkFlags(objects: readonly Data[]): Promise<void> {
   for (const { spec } of podTemplates(objects)) {
     const [command, ...args] = spec.containers[0].args;
     if (command === 'operator') assert.ok(typeof readOperatorOptions(args) === 'object');
+    if (command === 'controller-manager') assert.ok(typeof (await readManagerOptions(args)) === 'object');
   }
 }
 

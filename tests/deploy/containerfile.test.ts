@@ -5,12 +5,15 @@ import { existsSync, globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { release } from '@hangar/api';
 import { execForm, readStages } from './testing/containerfile.ts';
 import type { Instruction } from './testing/containerfile.ts';
 import { ignoreOf } from './testing/ignored.ts';
 import { root, version } from './testing/files.ts';
 import { reachableFrom } from './testing/reachable.ts';
+import { isAsLocalAsWritten } from './testing/rules.ts';
 
+const managerRecipe = await readFile(join(root, 'deploy/image/controller-manager.Containerfile'), 'utf8');
 const recipe = await readFile(join(root, 'deploy/image/Containerfile'), 'utf8');
 const stages = readStages(recipe);
 const final = stages.at(-1)!;
@@ -87,5 +90,47 @@ describe('the recipe of the image', () => {
     ]) {
       assert.ok(isIgnored(path), path);
     }
+  });
+});
+
+describe('the recipe of the controller manager’s image', () => {
+  const kubernetes = 'images.example.com/kubernetes';
+  const managerStages = readStages(managerRecipe, { KUBERNETES_IMAGES: kubernetes });
+  const last = managerStages.at(-1)!;
+
+  test('is that of Hangar of the same version, with programs of the Kubernetes that Hangar is, and nothing else', () => {
+    assert.deepEqual(
+      managerStages.map(({ base }) => base),
+      [
+        `${kubernetes}/kube-controller-manager:v${release}`,
+        `${kubernetes}/kube-scheduler:v${release}`,
+        `hangar:${version}`,
+      ],
+    );
+    assert.match(managerRecipe, new RegExp(`--tag hangar-controller-manager:${version} `));
+    for (const name of ['kube-controller-manager', 'kube-scheduler']) {
+      const path = `/usr/local/bin/${name}`;
+      assert.ok(
+        last.instructions.some(({ flags, text }) => flags['from'] === name && text === `${path} ${path}`),
+        name,
+      );
+    }
+    const names = last.instructions.map(({ name }) => name);
+    assert.deepEqual(
+      [...new Set(names)].sort(),
+      ['CMD', 'COPY', 'EXPOSE', 'LABEL'],
+      'nothing is run, and no other user',
+    );
+  });
+
+  test('names no registry: who builds it says where the programs come from', () => {
+    assert.ok(isAsLocalAsWritten(managerRecipe));
+    assert.throws(() => readStages(managerRecipe), /there is no KUBERNETES_IMAGES/);
+  });
+
+  test('starts what the chart starts, at its port', () => {
+    const byName = (wanted: string): Instruction => last.instructions.find(({ name }) => name === wanted)!;
+    assert.deepEqual(execForm(byName('CMD')), ['controller-manager']);
+    assert.equal(byName('EXPOSE').text, '10257');
   });
 });

@@ -6,17 +6,20 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chown, cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { get } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
+import { release } from '@hangar/api';
 import { run } from '../../tools/run.ts';
+import { tool } from '../../tools/tool.ts';
+import { Ground } from '../controller-manager/testing/ground.ts';
 import { execForm } from './testing/containerfile.ts';
 import { root, version } from './testing/files.ts';
 import { buildImage } from './testing/image.ts';
-import type { BuiltImage } from './testing/image.ts';
+import type { Built, BuiltImage } from './testing/image.ts';
 
 const uid = 65_532;
 
@@ -81,10 +84,7 @@ describe('the image', () => {
       const url = await readyUrl(server, said);
       const ca = await readFile(join(image.placeOf(data), 'pki/ca.crt'), 'utf8');
       assert.equal(await statusOf(`${url}/readyz`, ca), 200);
-      const used = said.filter((line) => /V8 code cache for .* was accepted/.test(line)).length;
-      const compiled = said.filter((line) => /V8 code cache for .* was (not initialized|rejected)/.test(line)).length;
-      console.log(`${used} files from compiled code, ${compiled} without`);
-      assert.ok(used > 200 && compiled < used / 20, said.slice(-5).join('\n'));
+      assertCompiled(said);
       const ended = once(server, 'exit');
       server.kill('SIGTERM');
       assert.deepEqual(await ended, [0, null]);
@@ -92,6 +92,55 @@ describe('the image', () => {
       server.kill('SIGKILL');
     }
   });
+
+  test('of the controller manager runs Kubernetes’ own programs in the same way', async () => {
+    await using ground = await Ground.start();
+    await ground.up.create('red');
+    const manager = await managerImage();
+    const data = '/var/lib/hangar';
+    const kubeconfig = join(manager.placeOf(data), 'management.kubeconfig');
+    await cp(join(ground.up.dataFolder, 'admin.kubeconfig'), kubeconfig);
+    for (const path of [manager.placeOf(data), kubeconfig]) await chown(path, uid, uid);
+    const words = execForm(manager.instructions.find(({ name }) => name === 'CMD')!);
+    const flags = [
+      `--kubeconfig=${data}/management.kubeconfig`,
+      `--work-dir=${data}/work`,
+      '--secure-port=0',
+      '--engine=kube',
+    ];
+    const { path, args } = manager.command([...entrypoint, ...words, ...flags], data);
+    const env = { PATH: '/usr/local/bin:/usr/bin:/bin', NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
+    const server = spawn(path, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
+    try {
+      const said: string[] = [];
+      createInterface({ input: server.stderr }).on('line', (line) => said.push(line));
+      await readyUrl(server, said);
+      assertCompiled(said);
+      await ground.register('red', ['controllers', 'scheduler']);
+      await ground.served('red', 'controllers');
+      await ground.served('red', 'scheduler');
+      const ended = once(server, 'exit');
+      server.kill('SIGTERM');
+      assert.deepEqual(await ended, [0, null]);
+      assert.deepEqual(await readdir(join(manager.placeOf(data), 'work/children')), []);
+    } finally {
+      server.kill('SIGKILL');
+    }
+  });
+
+  /** Of what was built before, and of images that have the programs of this machine. */
+  async function managerImage(): Promise<BuiltImage> {
+    const bases: Record<string, Built> = { [`hangar:${version}`]: image };
+    for (const name of ['kube-controller-manager', 'kube-scheduler'] as const) {
+      const place = join(folder, name);
+      await mkdir(join(place, 'usr/local/bin'), { recursive: true });
+      await cp(await tool(name), join(place, 'usr/local/bin', name));
+      bases[`kubernetes/${name}:v${release}`] = { place, user: '0:0' };
+    }
+    const args = { KUBERNETES_IMAGES: 'kubernetes' };
+    const target = join(folder, 'controller-manager');
+    return buildImage(join(root, 'deploy/image/controller-manager.Containerfile'), { folder: target, args, bases });
+  }
 
   test('says what is wrong when its data cannot be kept', async () => {
     const { failure, stderr } = await inImage(
@@ -105,6 +154,14 @@ describe('the image', () => {
     assert.doesNotMatch(stderr, /\n {4}at /);
   });
 });
+
+/** By what Node says of its cache. */
+function assertCompiled(said: readonly string[]): void {
+  const used = said.filter((line) => /V8 code cache for .* was accepted/.test(line)).length;
+  const compiled = said.filter((line) => /V8 code cache for .* was (not initialized|rejected)/.test(line)).length;
+  console.log(`${used} files from compiled code, ${compiled} without`);
+  assert.ok(used > 200 && compiled < used / 20, said.slice(-5).join('\n'));
+}
 
 async function readyUrl(server: ChildProcess, said: readonly string[]): Promise<string> {
   for await (const line of createInterface({ input: server.stdout! })) {

@@ -20,7 +20,8 @@ import { FakeNode } from '../conformance/components/fake-node.ts';
 
 const namespace = 'hangar-system';
 const core = `/api/v1/namespaces/${namespace}`;
-const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`;
+const apps = `/apis/apps/v1/namespaces/${namespace}`;
+const deployments = `${apps}/deployments`;
 const jobs = `/apis/batch/v1/namespaces/${namespace}/jobs`;
 const roles = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/roles`;
 
@@ -91,6 +92,26 @@ describe('Helm', () => {
     assert.ok(
       await api.get('/apis/apiextensions.k8s.io/v1/customresourcedefinitions/controlplanes.controlplane.kplane.dev'),
     );
+  });
+
+  test('installs the controller manager, rolls out other flags of it one pod after the other, and takes it away', async () => {
+    const told = await install('hangar-controller-manager');
+    assert.match(told, /2 replicas share the controlplaneregistrations of this cluster; the engine is kube/);
+    const statefulSet = `${apps}/statefulsets/hangar-controller-manager`;
+    const selector = 'labelSelector=app.kubernetes.io/component%3Dcontroller-manager';
+    const pods = await api.list(`${core}/pods?${selector}`);
+    assert.deepEqual(pods.map(({ metadata }) => metadata.name).sort(), [
+      'hangar-controller-manager-0',
+      'hangar-controller-manager-1',
+    ]);
+    assert.deepEqual([...new Set(pods.map(({ spec }) => spec['nodeName']))].sort(), ['node-a', 'node-b']);
+    await install('hangar-controller-manager', '--set=extraFlags={--concurrent-gc-syncs=5}');
+    await api.eventually('both pods are new', async () => {
+      const { status } = (await api.get(statefulSet))!;
+      return status.currentRevision === status.updateRevision && status.readyReplicas === 2;
+    });
+    await helm('uninstall', 'hangar-controller-manager', '--wait', '--timeout=60s');
+    assert.equal(await api.get(statefulSet), undefined);
   });
 
   test('removes the platform and leaves the keys, which the release never had', async () => {

@@ -10,15 +10,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { systemClock, systemRandom } from '@hangar/core';
+import { endOverheadMs } from '../../apps/controller-manager/src/main.ts';
 import { readOperatorOptions } from '../../apps/platform/src/operator/options.ts';
 import { readOptions } from '../../apps/platform/src/options/options.ts';
 import { newPki } from '../../apps/platform/src/pki/shared-pki.ts';
 import { definitions } from '../../operators/controlplane/src/api/generated/index.ts';
+import { controllerManagerRules, feedRules } from '../../apps/controller-manager/src/rbac.ts';
 import { electionRules, hostRules, operatorRules } from '../../operators/controlplane/src/rbac.ts';
+import { charts } from '../../scripts/generate/manifests/render.ts';
 import { byTemplate } from '../../scripts/generate/manifests/plain.ts';
 import { chartProblems } from '../../scripts/generate/manifests/files.ts';
 import { objectsIn, objectsOf, podTemplates, root, version } from './testing/files.ts';
 import type { Data } from './testing/files.ts';
+import { podName, readManagerOptions } from './testing/manager-options.ts';
 import { isAsLocalAsWritten, restrictedProblems } from './testing/rules.ts';
 
 const files = await objectsIn('deploy/{manifests,examples,crds,charts/*/crds}/**/*.yaml');
@@ -45,7 +49,7 @@ describe('deploy', () => {
         if (kind !== 'Kustomization') assert.ok(metadata?.name, `${path}: ${kind}`);
       }
     }
-    for (const chart of ['hangar', 'hangar-operator']) {
+    for (const chart of charts) {
       const own = [...manifests].filter(([path]) => path.startsWith(`deploy/manifests/${chart}/`));
       const names = own.flatMap(([, objects]) => objects.map(({ kind, metadata }) => `${kind} ${metadata?.name}`));
       assert.deepEqual(names, [...new Set(names)]);
@@ -62,11 +66,14 @@ describe('deploy', () => {
   });
 
   test('charts and images have the version of the package', async () => {
-    for (const chart of ['hangar', 'hangar-operator']) {
+    for (const chart of charts) {
       const { version: own, appVersion, name } = await yamlOf(`deploy/charts/${chart}/Chart.yaml`);
       assert.deepEqual([own, appVersion, name], [version, version, chart]);
     }
-    for (const { of, spec } of pods) assert.deepEqual(imagesOf(spec), [`hangar:${version}`], of);
+    for (const { of, spec } of pods) {
+      const image = of === 'StatefulSet hangar-controller-manager' ? 'hangar-controller-manager' : 'hangar';
+      assert.deepEqual(imagesOf(spec), [`${image}:${version}`], of);
+    }
   });
 
   test('definitions of the chart, of deploy/crds and of the operator are the same', async () => {
@@ -76,7 +83,7 @@ describe('deploy', () => {
     assert.deepEqual(asText(plain), asText(definitions));
   });
 
-  test('roles are what the source of the operator says', async () => {
+  test('roles are what the sources say', async () => {
     assert.deepEqual(find('ClusterRole', 'hangar-operator').rules, operatorRules);
     assert.deepEqual(find('Role', 'hangar-operator').rules, electionRules);
     const [role, binding] = files.get('deploy/manifests/tenants-rights.yaml')!;
@@ -84,9 +91,12 @@ describe('deploy', () => {
     assert.deepEqual(binding.subjects, [
       { apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'hangar-operator' },
     ]);
+    const manager = controllerManagerRules({ engine: 'kube', leaseNamespace: 'hangar-system' });
+    assert.deepEqual(find('ClusterRole', 'hangar-controller-manager').rules, manager.everywhere);
+    assert.deepEqual(find('Role', 'hangar-controller-manager').rules, manager.byNamespace['hangar-system']);
     // Nothing else has rights, but for the Job that makes keys, which can read none.
     const roles = all.filter(({ kind }) => kind.endsWith('Role')).map(({ metadata }) => metadata.name);
-    assert.deepEqual([...new Set(roles)].sort(), ['hangar-operator', 'hangar-pki']);
+    assert.deepEqual([...new Set(roles)].sort(), ['hangar-controller-manager', 'hangar-operator', 'hangar-pki']);
     assert.deepEqual(find('Role', 'hangar-pki').rules, [
       { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
     ]);
@@ -97,8 +107,28 @@ describe('deploy', () => {
     }
   });
 
+  test('the controller manager has the same rights where it is a user of another cluster', () => {
+    const [clusterRole, clusterBinding, role, binding, ...more] = files.get(
+      'deploy/manifests/controller-manager-rights.yaml',
+    )!;
+    assert.equal(more.length, 0);
+    const { everywhere, byNamespace } = controllerManagerRules({ leaseNamespace: role.metadata.namespace });
+    assert.deepEqual(clusterRole.rules, [...everywhere, ...feedRules]);
+    assert.deepEqual({ [role.metadata.namespace]: role.rules }, byNamespace);
+    for (const [{ roleRef, subjects }, of] of [
+      [clusterBinding, clusterRole],
+      [binding, role],
+    ]) {
+      assert.deepEqual([roleRef.kind, roleRef.name], [of.kind, of.metadata.name]);
+      assert.deepEqual(
+        subjects.map(({ kind, name }: Data) => `${kind} ${name}`),
+        ['User hangar-controller-manager'],
+      );
+    }
+  });
+
   test('every pod meets the restricted standard, has limits, and no token that it does not need', () => {
-    assert.equal(pods.length, 3);
+    assert.equal(pods.length, 4);
     for (const { of, spec } of pods) {
       assert.deepEqual(restrictedProblems(spec), [], of);
       for (const { resources, securityContext } of spec.containers) {
@@ -156,8 +186,37 @@ describe('deploy', () => {
     assert.deepEqual(options.metrics, { host: '0.0.0.0', port: container.ports[0].containerPort });
   });
 
+  test('the controller manager is told flags that exist, and who it is; it keeps what is secret in memory', async () => {
+    const { spec } = find('StatefulSet', 'hangar-controller-manager').spec.template;
+    const [container] = spec.containers;
+    const [command, ...args] = container.args;
+    assert.equal(command, 'controller-manager');
+    const { sharing, engine, children, serving, clusters, kubeconfig } = await readManagerOptions(args);
+    assert.equal(kubeconfig, undefined);
+    assert.deepEqual([clusters.source, engine.name, sharing.electsLeader], ['registration', 'kube', true]);
+    assert.deepEqual([sharing.peer, sharing.namespace], [podName, 'hangar-system']);
+    assert.deepEqual(container.env, [{ name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }]);
+    assert.deepEqual([serving.host, serving.port], ['0.0.0.0', container.ports[0].containerPort]);
+    const volume = mountOf(container, children.workDirectory).name;
+    const { emptyDir } = spec.volumes.find(({ name }: Data) => name === volume);
+    assert.equal(emptyDir.medium, 'Memory');
+    assert.ok(emptyDir.sizeLimit);
+    // It ends by itself before it is killed.
+    assert.ok(spec.terminationGracePeriodSeconds * 1000 >= sharing.timings.drainTimeoutMs + endOverheadMs + 5_000);
+  });
+
+  test('the controller manager is reached at its port alone, and may go anywhere', () => {
+    const { spec } = find('NetworkPolicy', 'hangar-controller-manager');
+    assert.deepEqual(spec.policyTypes, ['Ingress']);
+    assert.deepEqual(spec.ingress, [
+      { ports: [{ port: 'https', protocol: 'TCP' }], from: [{ namespaceSelector: {} }] },
+    ]);
+    const { spec: service } = find('Service', find('StatefulSet', 'hangar-controller-manager').spec.serviceName);
+    assert.equal(service.clusterIP, 'None');
+  });
+
   test('probes ask what is served, and a server is drained before it ends', () => {
-    for (const { spec } of pods.filter(({ of }) => of.startsWith('Deployment'))) {
+    for (const { spec } of pods.filter(({ of }) => !of.startsWith('Job'))) {
       const [container] = spec.containers;
       const ports = new Set(container.ports.map(({ name }: Data) => name));
       for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
@@ -175,21 +234,18 @@ describe('deploy', () => {
   });
 
   test('selectors find their pods, and no others of the release', () => {
-    const labelsOf = (kind: string, name: string): Data => find(kind, name).spec.template.metadata.labels;
-    const servers = labelsOf('Deployment', 'hangar');
-    for (const [kind, name] of [
-      ['Service', 'hangar'],
-      ['PodDisruptionBudget', 'hangar'],
-      ['NetworkPolicy', 'hangar'],
-      ['Deployment', 'hangar'],
-    ] as const) {
-      const { selector, podSelector } = find(kind, name).spec;
-      const wanted = podSelector?.matchLabels ?? selector.matchLabels ?? selector;
-      assert.ok(matches(wanted, servers), `${kind} ${name}`);
-      const job = all.find((object) => object.kind === 'Job');
-      assert.ok(!matches(wanted, job.spec.template.metadata.labels));
-      assert.ok(!matches(wanted, labelsOf('Deployment', 'hangar-operator')));
+    let count = 0;
+    for (const { kind, metadata, spec } of all) {
+      const selector = spec?.podSelector ?? spec?.selector;
+      if (selector === undefined) continue;
+      const wanted = selector.matchLabels ?? selector;
+      const found = pods.filter((pod) => matches(wanted, pod.metadata.labels)).map(({ of }) => of);
+      const owner = metadata.name.replace(/-metrics$/, '');
+      const workload = owner === 'hangar-controller-manager' ? 'StatefulSet' : 'Deployment';
+      assert.deepEqual(found, [`${workload} ${owner}`], `${kind} ${metadata.name}`);
+      count++;
     }
+    assert.equal(count, 4 * charts.length);
   });
 
   test('the names under which the Service is reached are in the certificate', async () => {

@@ -11,7 +11,7 @@ import { byTemplate } from './plain.ts';
 import { root } from './root.ts';
 
 export const namespace = 'hangar-system';
-export const charts = ['hangar', 'hangar-operator'] as const;
+export const charts = ['hangar', 'hangar-operator', 'hangar-controller-manager'] as const;
 export type ChartName = (typeof charts)[number];
 
 const timeoutMs = 60_000;

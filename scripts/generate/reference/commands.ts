@@ -1,7 +1,7 @@
 /** docs/reference/commands.md: every command and every flag, from the tables that help texts are made of. */
 
+import type { FlagGroup } from '@hangar/core/command-line';
 import type { DescribedCommand } from '../../../apps/cli/src/describe-commands.ts';
-import type { FlagGroup } from '../../../apps/platform/src/options/flags.ts';
 
 /** One that runs until it is stopped. */
 export interface ServingCommand {

@@ -3,6 +3,7 @@
 import { tenantKind } from '../../../packages/server/src/tenancy/kind/definition.ts';
 import { definitions } from '../../../operators/controlplane/src/api/generated/index.ts';
 import { describeCommands } from '../../../apps/cli/src/describe-commands.ts';
+import { flagGroups as controllerManagerFlags } from '../../../apps/controller-manager/src/options/flags.ts';
 import { operatorFlagGroups } from '../../../apps/platform/src/operator/options.ts';
 import { flagGroups as platformFlags } from '../../../apps/platform/src/options/options.ts';
 import { fileProblems, formatted, writeFiles } from '../generated-files.ts';
@@ -17,6 +18,12 @@ export function generateReference(): GeneratedFiles {
   const serving = [
     { name: 'up', summary: 'run the platform: API server, operator and controllers', groups: platformFlags },
     { name: 'operator', summary: 'run the operator alone, against a management cluster', groups: operatorFlagGroups },
+    {
+      name: 'controller-manager',
+      summary:
+        "run Kubernetes' own controllers for every registered cluster; every other flag of kube-controller-manager is passed on to each",
+      groups: controllerManagerFlags,
+    },
   ];
   const pages = new Map([
     ['docs/reference/kinds.md', kindsPage(header, [...definitions, tenantKind().definition as never])],

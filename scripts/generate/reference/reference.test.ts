@@ -20,7 +20,7 @@ test('it has every kind, every command, and flags with their meaning', () => {
   }
   assert.match(kinds, /^\| `spec\.virtual\.clusterPath` \| string \| .*cannot be changed/m);
   const commands = files.get('docs/reference/commands.md')!;
-  for (const command of ['up', 'operator', 'create', 'kubeconfig', 'doctor']) {
+  for (const command of ['up', 'operator', 'controller-manager', 'create', 'kubeconfig', 'doctor']) {
     assert.match(commands, new RegExp(`^## hangar ${command}$`, 'm'));
   }
   assert.match(commands, /^\| `--data-dir DIR` \| .+ \|$/m);

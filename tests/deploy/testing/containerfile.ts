@@ -15,18 +15,27 @@ export interface Stage {
   readonly instructions: readonly Instruction[];
 }
 
-const known = new Set(
+const instructions = new Set(
   'FROM ARG RUN COPY WORKDIR USER ENV LABEL EXPOSE STOPSIGNAL ENTRYPOINT CMD ADD VOLUME HEALTHCHECK SHELL'.split(' '),
 );
 
-/** Throws what is wrong, with its line. */
-export function readStages(text: string): Stage[] {
+/** Throws what is wrong, with its line. `args`: what `--build-arg` says; names of bases may be made of them. */
+export function readStages(text: string, args: Readonly<Record<string, string>> = {}): Stage[] {
   const stages: { base: string; name: string | undefined; instructions: Instruction[] }[] = [];
+  const known = new Map(Object.entries(args));
   for (const instruction of instructionsOf(text)) {
     if (instruction.name === 'FROM') {
-      const [, base, name] = /^(\S+)(?: AS (\S+))?$/.exec(instruction.text) ?? [];
-      if (base === undefined) throw new Error(`line ${instruction.line}: FROM ${instruction.text}`);
+      const [, given, name] = /^(\S+)(?: AS (\S+))?$/.exec(instruction.text) ?? [];
+      if (given === undefined) throw new Error(`line ${instruction.line}: FROM ${instruction.text}`);
+      const base = given.replaceAll(/\$\{(\w+)\}/g, (_, arg: string) => {
+        const value = known.get(arg);
+        if (value === undefined) throw new Error(`line ${instruction.line}: there is no ${arg}`);
+        return value;
+      });
       stages.push({ base, name, instructions: [] });
+    } else if (instruction.name === 'ARG' && stages.length === 0) {
+      const [, name, value] = /^(\w+)(?:=(\S+))?$/.exec(instruction.text)!;
+      if (value !== undefined && !known.has(name!)) known.set(name!, value);
     } else {
       const stage = stages.at(-1);
       if (!stage) throw new Error(`line ${instruction.line}: ${instruction.name} before FROM`);
@@ -44,7 +53,7 @@ function* instructionsOf(text: string): Generator<Instruction> {
     let whole = lines[at]!;
     while (whole.endsWith('\\')) whole = `${whole.slice(0, -1)}${lines[++at]!.trim()}`;
     const [, name = '', rest = ''] = /^([A-Z]+)\s+(.*)$/.exec(whole) ?? [];
-    if (!known.has(name)) throw new Error(`line ${begun + 1}: no instruction: ${whole}`);
+    if (!instructions.has(name)) throw new Error(`line ${begun + 1}: no instruction: ${whole}`);
     const flags: Record<string, string> = {};
     const remaining = rest.replace(/^(--[a-z]+=\S+\s+)+/, (found) => {
       for (const [, flag, value] of found.matchAll(/--([a-z]+)=(\S+)/g)) flags[flag!] = value!;

@@ -6,7 +6,7 @@
  * Needs root, as building an image does, and `unshare`, `mount` and `setpriv` of util-linux.
  */
 
-import { globSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { run } from '../../../tools/run.ts';
@@ -21,7 +21,13 @@ const ownFolders = ['/opt', '/usr/local/bin', '/var/lib', '/tmp'] as const;
 
 const stepTimeoutMs = 120_000;
 
-export interface BuiltImage {
+export interface Built {
+  /** Its own folders, below this one. */
+  readonly place: string;
+  readonly user: string;
+}
+
+export interface BuiltImage extends Built {
   /** Where the folder of the image is on this machine. */
   placeOf(path: string): string;
   readonly instructions: readonly Instruction[];
@@ -33,13 +39,20 @@ export interface BuildOptions {
   /** For what is built; stays with the caller. */
   readonly folder: string;
   /** A step that this machine cannot do: of the base system. */
-  readonly isLeftOut: (instruction: Instruction) => boolean;
+  readonly isLeftOut?: (instruction: Instruction) => boolean;
+  /** What `--build-arg` says. */
+  readonly args?: Readonly<Record<string, string>>;
+  /** Images that there are already, by name. All others are this machine. */
+  readonly bases?: Readonly<Record<string, Built>>;
 }
 
-export async function buildImage(file: string, { folder, isLeftOut }: BuildOptions): Promise<BuiltImage> {
-  const stages = readStages(await readFile(file, 'utf8'));
-  const isIgnored = ignoreOf(await readFile(`${file}.dockerignore`, 'utf8'));
-  const built = new Map<string, Built>();
+export async function buildImage(file: string, options: BuildOptions): Promise<BuiltImage> {
+  const { folder, isLeftOut = () => false, args, bases = {} } = options;
+  const stages = readStages(await readFile(file, 'utf8'), args);
+  const ignoreFile = `${file}.dockerignore`;
+  // Who says nothing of what is left out has no context at all.
+  const isIgnored = existsSync(ignoreFile) ? ignoreOf(await readFile(ignoreFile, 'utf8')) : () => true;
+  const built = new Map(Object.entries(bases));
   let last: Built | undefined;
   for (const [at, stage] of stages.entries()) {
     last = await buildStage(stage, { place: join(folder, `stage-${at}`), built, isIgnored, isLeftOut });
@@ -47,15 +60,12 @@ export async function buildImage(file: string, { folder, isLeftOut }: BuildOptio
   }
   const { place, user } = last!;
   return {
+    place,
+    user,
     placeOf: (path) => placeIn(place, path),
     instructions: stages.at(-1)!.instructions,
     command: (args, writable) => inImage(place, user, args, { isReadOnly: true, writable }),
   };
-}
-
-interface Built {
-  readonly place: string;
-  readonly user: string;
 }
 
 interface StageWorld {
