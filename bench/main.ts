@@ -29,6 +29,10 @@ const benches: Record<string, { what: string; run: () => Promise<{ run(options: 
     what: 'the essential controllers beside kube-controller-manager: namespaces, garbage, accounts; ten thousand idle tenants',
     run: () => import('./controllers/main.ts'),
   },
+  'controller-manager': {
+    what: 'controllers for a fleet: a kube-controller-manager for each cluster, and the essential set for all of them',
+    run: () => import('./controller-manager/main.ts'),
+  },
 };
 
 const [name = '', ...options] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 /**
- * The README, done by somebody who has just cloned the repository and types everything that it says, into as many terminals as it
- * says; what it shows is what is printed.
+ * The README, and the guide that goes on from it, done by somebody who has just cloned the repository and types everything that they
+ * say, into as many terminals as they say; what they show is what is printed.
  */
 
 import assert from 'node:assert/strict';
@@ -25,7 +25,6 @@ const notRun = 'test';
 
 describe('the README', () => {
   const opened = new AsyncDisposableStack();
-  const blocks = readDocument('README.md');
   const terminals = new Map<string, Terminal>();
   let clone: string;
   let env: Record<string, string | undefined>;
@@ -53,28 +52,33 @@ describe('the README', () => {
   });
   after(() => opened.disposeAsync());
 
-  test('what it says to type works, and prints what it shows', { timeout: 10 * 60_000 }, async () => {
-    await using shell = new Shell({ cwd: clone, env });
-    for (const [at, { language, about, text, line }] of blocks.entries()) {
-      if (language !== 'sh') continue;
-      const next = blocks[at + 1];
-      const shown = next?.language === '' ? next.text : '';
-      const [, name] = /^terminal (\w+)$/.exec(about) ?? [];
-      if (name === notRun) continue;
-      if (name === undefined) {
-        const printed = `${await shell.paste(text)}\n`.replaceAll(progress, '');
-        if (shown) assert.equal(normalised(printed), normalised(shown), `README.md:${line}`);
-        else assert.doesNotMatch(printed, /error/i, `README.md:${line}`);
-        continue;
+  for (const document of ['README.md', 'docs/guides/controllers-for-a-fleet.md']) {
+    test(`${document}: what it says to type works, and prints what it shows`, { timeout: 10 * 60_000 }, async () => {
+      await using shell = new Shell({ cwd: clone, env });
+      for (const terminal of [...terminals.values()].reverse()) await terminal.end();
+      terminals.clear();
+      const blocks = readDocument(document);
+      for (const [at, { language, about, text, line }] of blocks.entries()) {
+        if (language !== 'sh') continue;
+        const next = blocks[at + 1];
+        const shown = next?.language === '' ? next.text : '';
+        const [, name] = /^terminal (\w+)$/.exec(about) ?? [];
+        if (name === notRun) continue;
+        if (name === undefined) {
+          const printed = `${await shell.paste(text)}\n`.replaceAll(progress, '');
+          if (shown) assert.equal(normalised(printed), normalised(shown), `${document}:${line}`);
+          else assert.doesNotMatch(printed, /error/i, `${document}:${line}`);
+          continue;
+        }
+        await terminals.get(name)?.end();
+        const terminal = new Terminal(text, { cwd: clone, env });
+        terminals.set(name, terminal);
+        if (name === 'server') await terminal.printed('Ctrl-C ends it.');
+        if (shown) assert.ok(normalised(terminal.output).endsWith(normalised(shown)), `${document}:${line}`);
       }
-      await terminals.get(name)?.end();
-      const terminal = new Terminal(text, { cwd: clone, env });
-      terminals.set(name, terminal);
-      if (name === 'server') await terminal.printed('Ctrl-C ends it.');
-      if (shown) assert.ok(normalised(terminal.output).endsWith(normalised(shown)), `README.md:${line}`);
-    }
-    for (const [name, { isRunning, output }] of terminals) assert.ok(isRunning, `${name} ended:\n${output}`);
-  });
+      for (const [name, { isRunning, output }] of terminals) assert.ok(isRunning, `${name} ended:\n${output}`);
+    });
+  }
 });
 
 /** As a clone of what is here now would have them. */

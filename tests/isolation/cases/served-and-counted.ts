@@ -2,9 +2,20 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { openStream, ReadingSink } from '../../../packages/server/src/tenancy/feed/http/testing.ts';
 import { definition, definitions, version, widget, widgets } from '../../../packages/server/src/testing/test-server.ts';
-import { isMarked, inDefault, until } from '../testing/world.ts';
+import { garbage, isMarked, inDefault, nothing, plain, tenants, until } from '../testing/world.ts';
 import type { Data, World } from '../testing/world.ts';
+
+/** By the feed of all tenants, to the platform's administrator. */
+async function toldAtFirst({ server }: World): Promise<string> {
+  let text = '';
+  const sink = new ReadingSink((chunk) => (text += chunk.toString()));
+  await openStream(server, sink);
+  await until('all was told', async () => text.includes('{"type":"synced"}'));
+  sink.end();
+  return text;
+}
 
 export function servedCases(get: () => World): void {
   describe('what is served', () => {
@@ -108,11 +119,41 @@ export function servedCases(get: () => World): void {
         ['POST', '/bob/restore'],
         ['POST', '/bob/materialise'],
         ['GET', '/bob/usage'],
+        ['GET', '/*/usage'],
+        ['GET', '/*/feed'],
+        ['GET', '/%2a/feed'],
+        ['POST', '/*/feed'],
         ['GET', '/bob/status'],
       ]) {
         const sent = method === 'POST' ? { body: {} } : {};
         await ada.expect(404, method!, `/apis/tenancy.hangar.dev/v1alpha1/tenants${path}`, sent);
       }
+    });
+  });
+
+  describe('what is told', () => {
+    test('the feed of all tenants is nobody’s who has not the right to it, and has no secrets in it', async () => {
+      const { ada, bob } = get();
+      const own = await get().tenant();
+      await own.create(`${inDefault}/secrets`, { metadata: { name: 's' }, stringData: { password: 'not-to-be-told' } });
+      for (const star of ['*', '%2a', '%2A', ada.name, '**']) {
+        for (const method of ['GET', 'POST']) {
+          const target = `${tenants}/${star}/feed`;
+          for (const shown of [...Object.values(ada.credentials), garbage, nothing]) {
+            const received = await get().ask(method, target, { body: {}, ...shown });
+            assert.equal(received.status, 401, `${method} ${target}`);
+          }
+          const received = await get().ask(method, target, { body: {}, ...plain });
+          assert.equal(received.status, 403, `${method} ${target}`);
+          assert.ok(!isMarked(received.text, bob.marker));
+        }
+      }
+      const text = await toldAtFirst(get());
+      assert.ok(isMarked(text, bob.marker), 'who has the right is told of everybody');
+      assert.ok(text.includes(`{"type":"tenant","cluster":"${own.name}"}`));
+      const secret = Buffer.from('not-to-be-told').toString('base64');
+      assert.ok(!text.includes(secret) && !text.includes('not-to-be-told'));
+      assert.ok(!text.includes('"cluster":"root"'));
     });
   });
 

@@ -1,0 +1,74 @@
+/** Processes of this machine, as the kernel tells of them: nobody's word is taken for what runs. */
+
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+export interface ProcessFacts {
+  readonly pid: number;
+  /** In the kernel's ticks since it was booted. With the pid it is one process and never another. */
+  readonly startedTicks: number;
+  readonly command: readonly string[];
+}
+
+/** Those that have the text in their command line, or work below it. Whoever has ended, but was not asked how, does not count. */
+export const processesOf = (text: string): ProcessFacts[] =>
+  everything().filter(
+    ({ pid, command }) => command.some((word) => word.includes(text)) || folderOf(pid).includes(text),
+  );
+
+const argv0 = /^hangar-(controller-manager|scheduler)\.(.+)$/;
+
+export interface ManagerProcess extends ProcessFacts {
+  readonly service: 'controllers' | 'scheduler';
+  /** The replica that started it. */
+  readonly peer: string;
+  /** Where it was started: one for each cluster and service. */
+  readonly folder: string;
+}
+
+/** What runs for clusters in this folder, without the keepers. */
+export function managersIn(workFolder: string): ManagerProcess[] {
+  return processesOf(workFolder).flatMap((one) => {
+    const [, program, peer] = argv0.exec(one.command[0]!) ?? [];
+    const kubeconfig = one.command.find((word) => word.startsWith('--kubeconfig='));
+    if (!program || !peer || !kubeconfig) return [];
+    const folder = kubeconfig.slice('--kubeconfig='.length).replace(/\/[^/]*$/, '');
+    return [
+      { ...one, service: program === 'scheduler' ? ('scheduler' as const) : ('controllers' as const), peer, folder },
+    ];
+  });
+}
+
+export const isSameProcess = (one: ProcessFacts, other: ProcessFacts): boolean =>
+  one.pid === other.pid && one.startedTicks === other.startedTicks;
+
+export const isRunning = ({ pid, startedTicks }: Pick<ProcessFacts, 'pid' | 'startedTicks'>): boolean =>
+  factsOf(pid)?.startedTicks === startedTicks;
+
+function everything(): ProcessFacts[] {
+  return readdirSync('/proc').flatMap((name) => {
+    const facts = /^\d+$/.test(name) ? factsOf(Number(name)) : undefined;
+    return facts ? [facts] : [];
+  });
+}
+
+/** Undefined: there is none, or it has ended. */
+export function factsOf(pid: number): ProcessFacts | undefined {
+  try {
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1);
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name in parentheses may have anything in it: what follows is counted from its end.
+    const fields = stat.slice(stat.lastIndexOf(') ') + 2).split(' ');
+    const hasEnded = fields[0] === 'Z' || fields[0] === 'X';
+    return hasEnded || command.length === 0 ? undefined : { pid, startedTicks: Number(fields[19]), command };
+  } catch {
+    return undefined;
+  }
+}
+
+function folderOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return '';
+  }
+}
