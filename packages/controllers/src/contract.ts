@@ -53,7 +53,8 @@ export interface FeedListener {
   clusterChanged(cluster: string, tenant: KubeObject): void;
   /**
    * Everything that the control plane has stored was told: after it was adopted, restored or asked for by `retell`. Not of those that
-   * were there at the beginning (`synced`).
+   * were there at the beginning (`synced`). Only of a telling that began after the last `retell` of it: one that was under way by then
+   * tells nothing of its end.
    */
   clusterTold(cluster: string): void;
   /** The control plane has gone, with all that was in it. Nothing of it is told one by one. */
@@ -139,6 +140,12 @@ export interface FleetController {
   synced?(ask: Ask): void;
   reset?(): void;
   clusterChanged?(cluster: string, tenant: KubeObject, ask: Ask): void;
+  /**
+   * The control plane was taken up, and its objects are being asked for: until `clusterTold` what is known of it may be anything
+   * between nothing and all, though what happens there is told meanwhile. `synced` may come before. What can only be said with all of
+   * it at hand must wait.
+   */
+  clusterComing?(cluster: string): void;
   /**
    * Like `synced`, of one control plane that came later, or is no longer left to others. May come again for one that was told before:
    * whoever stays at home is told with those that come back.

@@ -64,6 +64,11 @@ export class EssentialControllers {
     this.#fanOut.reconsider(cluster);
   }
 
+  /** Was all that it had stored when it was taken up told? Before everything is (`synced`): apart from what comes with that. */
+  isTold(cluster: string): boolean {
+    return this.#fanOut.isTold(cluster);
+  }
+
   /** Of a control plane that is no longer served: resolves when nothing is under way there, or does not end though it was aborted. */
   async drained(cluster: string): Promise<void> {
     await Promise.all(this.#lanes.map((lane) => lane.drained(cluster)));

@@ -14,6 +14,7 @@ export type { Disk, DiskFile } from './disk.ts';
 export { abortError, asError, CodedError, hasCode } from './errors.ts';
 export { Failpoints } from './failpoints.ts';
 export type { FailpointAction } from './failpoints.ts';
+export { giveBackMemory } from './give-back-memory.ts';
 export { lazy } from './lazy.ts';
 export { BoundedQueue } from './queue.ts';
 export { chance, pick, seededRandom, systemRandom, uuid } from './random.ts';

@@ -198,6 +198,15 @@ describe('a kubeconfig from somewhere else', () => {
     assert.deepEqual(await credentials!.headers(), { authorization: 'Bearer from-file' });
   });
 
+  test('is refused unread when it is larger than any that is meant to be one', async () => {
+    const large = (length: number): string => JSON.stringify(kubeconfig({ user: { token: 'x'.repeat(length) } }));
+    await configOfKubeconfig(large(200 * 1024));
+    await assert.rejects(
+      configOfKubeconfig(large(256 * 1024), { source: 'Secret a/b' }),
+      invalid(/^Secret a\/b: .*256 KiB/),
+    );
+  });
+
   test('cannot blow up: bombs of aliases, depths, names of prototypes', async () => {
     const bomb = ['a: &a [x, x, x, x, x, x, x, x, x]'];
     for (let at = 0; at < 30; at++)

@@ -36,12 +36,18 @@ export interface ForeignKubeconfigOptions extends KubeconfigOptions {
   readonly allowExec?: boolean | undefined;
 }
 
+/** To read a megabyte of YAML takes a quarter of a second, in which nothing else is done. Characters. */
+const foreignMax = 256 * 1024;
+
 /** Of a text (or what was parsed of it) that came from somewhere else. Rejects with `InvalidKubeconfig`. */
 export async function configOfKubeconfig(
   content: string | object,
   options: ForeignKubeconfigOptions = {},
 ): Promise<ClusterConfig> {
   const { source = 'kubeconfig', baseFolder, allowFiles = false, allowExec = false } = options;
+  if (typeof content === 'string' && content.length > foreignMax) {
+    throw new ClientError('InvalidKubeconfig', `${source}: it is larger than ${foreignMax / 1024} KiB`);
+  }
   const folder = baseFolder === undefined ? undefined : resolve(baseFolder);
   return configOf(readDocument(content, { source, folder }), { allowFiles, allowExec }, options);
 }

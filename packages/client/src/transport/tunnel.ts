@@ -28,9 +28,9 @@ async function connect(socket: Duplex, proxy: URL, { host, port }: Address): Pro
     const end = bytes.indexOf('\r\n\r\n');
     return end === -1 ? undefined : end + 4;
   });
-  const status = /^HTTP\/1\.[01] (\d{3})[^\r]*/.exec(head.toString('latin1'));
-  if (!status?.[1]?.startsWith('2'))
-    throw failed(`refuses to connect to ${target}: ${status?.[0] ?? 'it speaks no HTTP'}`);
+  // The code only: what else is in the line is the proxy's own text, and messages come to be read by others.
+  const [, status] = /^HTTP\/1\.[01] (\d{3})(?!\d)/.exec(head.toString('latin1')) ?? [];
+  if (!status?.startsWith('2')) throw failed(`refuses to connect to ${target}: ${status ?? 'it speaks no HTTP'}`);
 }
 
 /** SOCKS counts the bytes of a name in one byte. */

@@ -69,7 +69,7 @@ describe('a role that collects others', () => {
 });
 
 test('roles follow what they collect, under kube-controller-manager’s name, and then nothing is written', async () => {
-  // The management plane here knows no RBAC: nobody but the controller collects.
+  // The server's own collector works beside it: neither takes back what the other has done by half.
   await using fleet = await startTestFleet({ clusters: [] });
   const { client } = fleet;
   await using running = runControllers(fleet, { controllers: () => [new ClusterRoleAggregationController()] });

@@ -59,7 +59,14 @@ export class GarbageCollector implements FleetController {
   synced(ask: Ask): void {
     const seen = this.#seen;
     this.#seen = undefined;
-    for (const [cluster, graph] of this.#graphs) this.#told(cluster, graph, seen, ask);
+    // Those that are asked for anew are told in their own time: of what came by now, a part may have been told to nobody.
+    for (const [cluster, graph] of this.#graphs) if (!graph.seen) this.#told(cluster, graph, seen, ask);
+  }
+
+  clusterComing(cluster: string): void {
+    const graph = this.#graphs.get(cluster);
+    if (!graph) this.#graphs.set(cluster, new Graph(new SeenObjects()));
+    else graph.seen ??= new SeenObjects();
   }
 
   clusterTold(cluster: string, ask: Ask): void {
@@ -126,11 +133,12 @@ export class GarbageCollector implements FleetController {
   }
 
   #deleted(graph: Graph, change: Change, ask: Ask): void {
-    const { cluster, namespace } = change;
+    const { cluster, namespace, name } = change;
     const uid = uidOf(change.bytes) ?? uidIn(change.object());
+    graph.seen?.remove({ cluster, namespace, name, uid });
     const { before, dependents } = graph.delete(uid, namespace);
     if (!graph.seen && !this.#seen) {
-      for (const { uid: name } of dependents) ask({ cluster, name });
+      for (const dependent of dependents) ask({ cluster, name: dependent.uid });
       for (const { owner } of before?.ownerships ?? []) {
         if (graph.nodes.get(owner.uid)?.state === 'foreground') ask({ cluster, name: owner.uid });
       }

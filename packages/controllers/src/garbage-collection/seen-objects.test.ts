@@ -24,6 +24,18 @@ test('what was seen is known, and nothing else, among a hundred thousand', () =>
   for (let at = 0; at < 100_000; at++) assert.ok(!seen.has(object()));
 });
 
+test('what has gone since is not known any more, and nothing else is forgotten', () => {
+  const seen = new SeenObjects();
+  const all = Array.from({ length: 1_000 }, () => object());
+  for (const one of all) seen.add(one);
+  for (const one of all.slice(0, 500)) seen.remove(one);
+  seen.remove(object());
+  assert.deepEqual(
+    all.map((one) => seen.has(one)),
+    all.map((_, at) => at >= 500),
+  );
+});
+
 test('the same uid elsewhere is something else', () => {
   const seen = new SeenObjects();
   const one = object({ uid: 'not even a uuid' });

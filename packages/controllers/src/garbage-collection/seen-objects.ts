@@ -10,13 +10,17 @@ export interface SeenObject {
   readonly uid: string;
 }
 
+/** There may be one of these for each control plane of a fleet, all at once, and most have little to be seen. */
+const placesMin = 16;
 /** Of places that are taken, before there are twice as many. */
 const loadMax = 0.6;
 
 export class SeenObjects {
   /** Pairs; [0, 0] is free. */
-  #table = new Uint32Array(2 * 1_024);
+  #table = new Uint32Array(2 * placesMin);
   #size = 0;
+  /** Of them, what has gone since: few, and a uid never comes back. */
+  #gone: SeenObjects | undefined;
 
   get size(): number {
     return this.#size;
@@ -28,10 +32,16 @@ export class SeenObjects {
     if (this.#put(high, low)) this.#size++;
   }
 
+  /** It was seen, and has not gone since. */
   has(object: SeenObject): boolean {
     const [high, low] = hashOf(object);
     const at = this.#find(high, low);
-    return this.#table[at] === high && this.#table[at + 1] === low;
+    return this.#table[at] === high && this.#table[at + 1] === low && this.#gone?.has(object) !== true;
+  }
+
+  /** It has gone, while others are still being told. */
+  remove(object: SeenObject): void {
+    if (this.has(object)) (this.#gone ??= new SeenObjects()).add(object);
   }
 
   #put(high: number, low: number): boolean {

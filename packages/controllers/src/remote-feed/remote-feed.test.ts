@@ -294,6 +294,37 @@ describe('a control plane that is asked for again', () => {
     assert.equal(world.asked('GET'), 1);
   });
 
+  test('is told of its end when it was told as it was asked for last, and not before', async () => {
+    await using world = await World.open('red');
+    await add(world.fleet, 'red', 'a');
+    const knowing = await world.follow();
+    knowing.news();
+    const { handler } = world.fleet;
+    const held: (() => void)[] = [];
+    world.server.handler = async (request) => {
+      if (request.method === 'POST') await new Promise<void>((resolve) => held.push(resolve));
+      return handler(request);
+    };
+    world.feed.retell('red');
+    await world.clock.until(() => held.length === 1);
+    world.feed.retell('red');
+    held[0]!();
+    await world.told('initial put red default/a');
+    await world.clock.until(() => held.length === 2);
+    await world.clock.advance(1_000);
+    assert.deepEqual(knowing.news(), ['initial put red default/a'], 'the first answer has no end');
+    held[1]!();
+    await world.told('told red');
+    assert.deepEqual(knowing.news(), ['initial put red default/a', 'told red']);
+    // Whoever asks anew when it has gone and come back is told.
+    world.server.handler = handler;
+    await world.fleet.deleteCluster('red');
+    await world.told('gone red');
+    await world.fleet.createCluster('red');
+    world.feed.retell('red');
+    await world.told('told red');
+  });
+
   test('is told when there is a stream, when there was none yet', async () => {
     await using world = await World.open('red');
     world.feed.retell('red');

@@ -93,6 +93,7 @@ class RemoteFeed implements FleetFeed {
     const lines = new ToldLines({
       listener,
       clusters: this.#clusters,
+      retelling: this.#retelling,
       onHello: (session) => this.#begun(stream, session, listener),
       onSynced: () => (stream.syncedMs = clock.monotonicMs()),
     });

@@ -1,6 +1,9 @@
 /**
  * Asks the server to tell control planes again: those of one turn in one request, one request at a time, always of the stream that is
  * there now. What is asked for while there is none waits for the next one.
+ *
+ * Each request has a mark, which the server repeats when it has told what was asked for: so an answer to an earlier question is not
+ * taken for one to the last.
  */
 
 import { ReceivedStatusError } from '@hangar/client';
@@ -24,10 +27,16 @@ export interface AskedStream {
 
 /** Names have 63 characters at most: far below what a server takes in one body. */
 const clustersMax = 5_000;
+/** No mark of a request. */
+const unsent = 0;
 
 export class Retelling {
   readonly #options: RetellingOptions;
+  /** To be asked for. */
   #clusters = new Set<string>();
+  /** Of those that were not told since: the mark of the last request for them; `unsent` when it is still to be sent. */
+  readonly #marks = new Map<string, number>();
+  #lastMark = unsent;
   #stream: AskedStream | undefined;
   #isAsking = false;
 
@@ -37,7 +46,28 @@ export class Retelling {
 
   ask(cluster: string): void {
     this.#clusters.add(cluster);
+    this.#marks.set(cluster, unsent);
     this.#soon();
+  }
+
+  /** A control plane was told, perhaps because a request with this mark had asked for it. False: it was asked for again since. */
+  isLast(cluster: string, mark: unknown): boolean {
+    const wanted = this.#marks.get(cluster);
+    if (wanted !== undefined && wanted !== mark) return false;
+    this.#marks.delete(cluster);
+    return true;
+  }
+
+  /** It has gone. */
+  forget(cluster: string): void {
+    this.#clusters.delete(cluster);
+    this.#marks.delete(cluster);
+  }
+
+  /** Everything is told anew. */
+  clear(): void {
+    this.#clusters.clear();
+    this.#marks.clear();
   }
 
   begin(stream: AskedStream): void {
@@ -48,7 +78,7 @@ export class Retelling {
   /** The stream has ended: whatever comes next tells everything. */
   end(): void {
     this.#stream = undefined;
-    this.#clusters.clear();
+    this.clear();
   }
 
   #soon(): void {
@@ -75,11 +105,13 @@ export class Retelling {
   }
 
   async #send({ session, signal }: AskedStream, retell: readonly string[]): Promise<void> {
+    const mark = ++this.#lastMark;
+    for (const cluster of retell) this.#marks.set(cluster, mark);
     const answer = await this.#options.client.raw({
       method: 'POST',
       target: feedPath,
       headers: { accept: 'application/json', 'content-type': 'application/json' },
-      body: Buffer.from(JSON.stringify({ session, retell })),
+      body: Buffer.from(JSON.stringify({ session, retell, mark })),
       signal,
     });
     const text = (await answer.body()).toString();

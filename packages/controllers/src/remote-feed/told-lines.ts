@@ -4,7 +4,7 @@
  *     {"type":"hello","session":"…"}                                        the first one
  *     {"type":"tenant","cluster":"a"}            + a line: the Tenant
  *     {"type":"put","cluster":"a","group":"", …} + a line: the object       also "delete"
- *     {"type":"synced"} {"type":"reset"} {"type":"told","cluster":"a"} {"type":"gone","cluster":"a"} {"type":"ping"}
+ *     {"type":"synced"} {"type":"reset"} {"type":"told","cluster":"a","mark":7} {"type":"gone","cluster":"a"} {"type":"ping"}
  */
 
 import type { KubeObject } from '@hangar/api';
@@ -13,11 +13,13 @@ import type { FeedListener, ResourceId } from '../contract.ts';
 import { ByteLines } from './byte-lines.ts';
 import { RemoteChange } from './remote-change.ts';
 import type { ChangeHead } from './remote-change.ts';
+import type { Retelling } from './retelling.ts';
 
 export interface ToldLinesOptions {
   readonly listener: FeedListener;
   /** Which control planes there are; kept up to date here. */
   readonly clusters: Set<string>;
+  readonly retelling: Pick<Retelling, 'isLast' | 'forget' | 'clear'>;
   /** The stream has begun: nothing was told yet. */
   onHello(session: string): void;
   onSynced(): void;
@@ -27,6 +29,7 @@ export interface ToldLinesOptions {
 interface Head extends Partial<Omit<ChangeHead, 'type'>> {
   readonly type?: unknown;
   readonly session?: unknown;
+  readonly mark?: unknown;
 }
 
 /** In the place of a change whose second line is skipped. */
@@ -61,7 +64,7 @@ export class ToldLines {
   #first(line: Buffer): void {
     const head = headOf(line);
     if (!this.#hasBegun) return this.#hello(head);
-    const { listener, clusters } = this.#options;
+    const { listener, clusters, retelling } = this.#options;
     switch (head.type) {
       case 'put':
       case 'delete':
@@ -70,15 +73,18 @@ export class ToldLines {
         this.#head = head;
         return void clusterOf(head);
       case 'told':
-        return listener.clusterTold(clusterOf(head));
+        if (retelling.isLast(clusterOf(head), head.mark)) listener.clusterTold(clusterOf(head));
+        return;
       case 'gone':
         clusters.delete(clusterOf(head));
+        retelling.forget(clusterOf(head));
         return listener.clusterGone(clusterOf(head));
       case 'synced':
         this.#options.onSynced();
         return listener.synced();
       case 'reset':
         clusters.clear();
+        retelling.clear();
         return listener.reset();
       case 'ping':
         return;

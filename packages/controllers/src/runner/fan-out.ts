@@ -1,7 +1,8 @@
 /**
  * From the one feed to the controllers that want each change and serve where it happened (`roster.ts`). To those that do not, a control
  * plane is as good as gone; when one takes it up again, the feed is asked to tell all of it, so that nothing that happened meanwhile is
- * missed.
+ * missed. Until it has, what they know of it is no picture of the whole: they are told so (`clusterComing`), and others can ask
+ * (`isTold`).
  *
  * What is told again is told to all that serve there, also to those at home that never left: nobody minds, and a control plane that is
  * told for another reason at the same time (it was restored) is not told to some of them only.
@@ -31,6 +32,8 @@ export class FanOut implements FeedListener {
   readonly #wanting = new Map<string, Map<string, readonly Lane[]>>();
   readonly #roster: Roster;
   readonly #hasChoice: boolean;
+  /** Taken up, and asked for: not all of them was told yet. */
+  readonly #untold = new Set<string>();
   #isSynced = false;
 
   constructor({ lanes, feed, serves, onSynced }: FanOutOptions) {
@@ -43,6 +46,11 @@ export class FanOut implements FeedListener {
 
   isServedBy(cluster: string, controller: FleetController): boolean {
     return this.#roster.isServedBy(cluster, controller) && this.#feed.has(cluster);
+  }
+
+  /** Was all that it had stored told to whoever serves it? Before `synced`: apart from what comes with that. */
+  isTold(cluster: string): boolean {
+    return !this.#untold.has(cluster);
   }
 
   /** Whom the set serves may be another choice now. */
@@ -70,6 +78,7 @@ export class FanOut implements FeedListener {
   reset(): void {
     this.#isSynced = false;
     this.#roster.clear();
+    this.#untold.clear();
     for (const lane of this.#lanes) lane.tell('reset', () => lane.controller.reset?.());
   }
 
@@ -78,6 +87,7 @@ export class FanOut implements FeedListener {
   }
 
   clusterTold(cluster: string): void {
+    this.#untold.delete(cluster);
     for (const lane of this.#lanes) {
       if (!this.#roster.isServedBy(cluster, lane.controller)) continue;
       lane.tell('clusterTold', () => lane.controller.clusterTold?.(cluster, lane.ask));
@@ -87,21 +97,27 @@ export class FanOut implements FeedListener {
   clusterGone(cluster: string): void {
     const losers = this.#lanes.filter(({ controller }) => this.#roster.isServedBy(cluster, controller));
     this.#roster.delete(cluster);
+    this.#untold.delete(cluster);
     for (const lane of losers) forget(lane, cluster);
   }
 
   #turned(cluster: string, { before, now, tenant }: Turn): void {
-    let isTakenUp = false;
-    for (const lane of this.#lanes) {
-      const { isHome } = lane.controller;
-      const [did, does] = [includes(before, isHome), includes(now, isHome)];
-      if (does) lane.tell('clusterChanged', () => lane.controller.clusterChanged?.(cluster, tenant, lane.ask));
-      else if (did) forget(lane, cluster);
-      isTakenUp ||= does && !did;
-    }
+    const isTakenUp = this.#lanes.some(
+      ({ controller: { isHome } }) => includes(now, isHome) && !includes(before, isHome),
+    );
     // What is new is told anyway; but whoever chooses wants to know when all of it was.
     const isNew = before === undefined;
-    if (isTakenUp && (!isNew || (this.#hasChoice && this.#isSynced))) this.#feed.retell(cluster);
+    const isAskedFor = isTakenUp && (!isNew || (this.#hasChoice && this.#isSynced));
+    if (isAskedFor) this.#untold.add(cluster);
+    else if (now === 'none') this.#untold.delete(cluster);
+    for (const lane of this.#lanes) {
+      const { isHome } = lane.controller;
+      if (includes(now, isHome)) {
+        if (isAskedFor) lane.tell('clusterComing', () => lane.controller.clusterComing?.(cluster));
+        lane.tell('clusterChanged', () => lane.controller.clusterChanged?.(cluster, tenant, lane.ask));
+      } else if (includes(before, isHome)) forget(lane, cluster);
+    }
+    if (isAskedFor) this.#feed.retell(cluster);
   }
 
   #wantedBy({ group, resource }: ResourceId): readonly Lane[] {

@@ -102,3 +102,16 @@ test('a control plane that comes back from others is looked at anew', async () =
   await annotate(null);
   await eventually(() => red.get(ServiceAccount, key));
 });
+
+test('what a control plane lacks is asked for when all of it was told, not when the others were', () => {
+  const asked: string[] = [];
+  const ask = ({ cluster }: { cluster: string }): void => void asked.push(cluster);
+  const controller = new ServiceAccountsController({ looksAtBase: true });
+  for (const cluster of ['coming', 'other']) controller.clusterChanged(cluster);
+  controller.clusterComing('coming');
+  controller.synced(ask);
+  assert.deepEqual(asked, ['other']);
+  controller.clusterGone('other');
+  controller.clusterTold('coming', ask);
+  assert.deepEqual(asked, ['other', 'coming']);
+});

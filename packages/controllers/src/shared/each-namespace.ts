@@ -43,6 +43,8 @@ export abstract class EachNamespace<T extends ApiObject> implements FleetControl
   readonly #object: NamespaceObject<T>;
   readonly #told = new ClusterNotes<Told>(() => ({ active: new Set(), served: new Set() }));
   readonly #base: BaseObjects | undefined;
+  /** Not all of them was told yet: what was so far says nothing about what they lack. */
+  readonly #coming = new Set<string>();
   #isSynced = false;
 
   constructor(object: NamespaceObject<T>, { looksAtBase = false }: EachNamespaceOptions = {}) {
@@ -72,7 +74,13 @@ export abstract class EachNamespace<T extends ApiObject> implements FleetControl
 
   synced(ask: Ask): void {
     this.#isSynced = true;
-    for (const [cluster, told] of this.#told.takeAll()) this.#toldAll(cluster, told, ask);
+    for (const [cluster, told] of this.#told.takeAll()) {
+      if (!this.#coming.has(cluster)) this.#toldAll(cluster, told, ask);
+    }
+  }
+
+  clusterComing(cluster: string): void {
+    this.#coming.add(cluster);
   }
 
   clusterChanged(cluster: string): void {
@@ -81,17 +89,20 @@ export abstract class EachNamespace<T extends ApiObject> implements FleetControl
   }
 
   clusterTold(cluster: string, ask: Ask): void {
+    this.#coming.delete(cluster);
     this.#toldAll(cluster, this.#told.take(cluster), ask);
   }
 
   reset(): void {
     this.#isSynced = false;
     this.#told.takeAll();
+    this.#coming.clear();
     this.#base?.clear();
   }
 
   clusterGone(cluster: string): void {
     this.#told.take(cluster);
+    this.#coming.delete(cluster);
     this.#base?.forget(cluster);
   }
 

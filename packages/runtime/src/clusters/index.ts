@@ -7,7 +7,6 @@ export type { BackOff } from '@hangar/core';
 export { Starts } from './engage/starts.ts';
 export type { StartsOptions } from './engage/starts.ts';
 export { Fence } from './engage/fence.ts';
-export type { FenceOptions } from './engage/fence.ts';
 export { isRead } from './engage/fenced-client.ts';
 export { clusterStates } from './engage/status.ts';
 export type { ClusterState, ClusterStatus } from './engage/status.ts';

@@ -9,7 +9,7 @@ import type { ClusterName } from '../../cluster.ts';
 import { RuntimeError } from '../../errors.ts';
 import type { Ownership } from '../contract.ts';
 
-export interface FenceOptions {
+interface FenceOptions {
   readonly name: ClusterName;
   readonly clock: Clock;
   readonly ownership: Ownership;

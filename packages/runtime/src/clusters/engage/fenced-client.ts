@@ -6,11 +6,11 @@
 import type { CallOptions, Client, HttpRequest, MetadataClient, Subresource } from '@hangar/client';
 
 /** Lets writes through, or not. */
-export interface WriteGate {
+export interface WritePermit {
   write<T>(signal: AbortSignal | undefined, send: (signal: AbortSignal | undefined) => Promise<T>): Promise<T>;
 }
 
-export const openGate: WriteGate = { write: (signal, send) => send(signal) };
+export const anyWrite: WritePermit = { write: (signal, send) => send(signal) };
 
 const readMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -21,7 +21,7 @@ const isConnection = (target: string): boolean => /\/(exec|attach|portforward|pr
 export const isRead = ({ method, target }: Pick<HttpRequest, 'method' | 'target'>): boolean =>
   readMethods.has(method) && !isConnection(target);
 
-export function fencedClient(client: Client, fence: WriteGate): Client {
+export function fencedClient(client: Client, fence: WritePermit): Client {
   const write = <O extends CallOptions, T>(options: O | undefined, send: (options: O | undefined) => Promise<T>) =>
     fence.write(options?.signal, (signal) =>
       send(signal === options?.signal ? options : ({ ...options, signal } as O)),

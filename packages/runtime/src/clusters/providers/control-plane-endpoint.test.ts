@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { defineKind } from '@hangar/client';
 import type { UnknownObject } from '@hangar/client';
 import { controlPlaneEndpoint } from './control-plane-endpoint.ts';
-import { addressOf } from './control-plane-kinds.ts';
+import { addressOf, endpointServices, servicesAnnotation } from './control-plane-kinds.ts';
 import type { ControlPlaneEndpointOptions } from './control-plane-endpoint.ts';
 import { managementNamespace, secretTemplate } from './secret-template.ts';
 import { providerConformance } from './testing/conformance.ts';
@@ -206,4 +206,13 @@ describe('the secret of a control plane', () => {
     const management = {} as never;
     assert.throws(() => controlPlaneEndpoint({ management, address: 'outside' as never }), { code: 'InvalidOptions' });
   });
+});
+
+test('an endpoint is for the services of its annotation, else of its label, else for controllers', () => {
+  const said = (services: string) => ({ [servicesAnnotation]: services });
+  assert.deepEqual(endpointServices({ metadata: {} }), ['controllers']);
+  assert.deepEqual(endpointServices({ metadata: { labels: said('Scheduler') } }), ['scheduler']);
+  const both = { annotations: said('scheduler, Controllers'), labels: said('none') };
+  assert.deepEqual(endpointServices({ metadata: both }), ['scheduler', 'controllers']);
+  assert.ok(!endpointServices({ metadata: { annotations: said('') } }).includes('controllers'));
 });

@@ -28,6 +28,15 @@ export const ControlPlaneEndpoint = defineKind<EndpointObject>({
   isNamespaced: false,
 });
 
+/** On endpoints, as an annotation or else as a label: the services that are run for what is there, separated by commas. */
+export const servicesAnnotation = 'controlplane.kplane.dev/services';
+
+/** In lower case. One that does not say is for `controllers`. */
+export function endpointServices({ metadata }: Pick<EndpointObject, 'metadata'>): readonly string[] {
+  const said = metadata.annotations?.[servicesAnnotation] ?? metadata.labels?.[servicesAnnotation];
+  return said === undefined ? ['controllers'] : said.split(',').map((one) => one.trim().toLowerCase());
+}
+
 export interface RegistrationObject extends ApiObject {
   spec?: {
     readonly controlPlaneRef?: { readonly name?: string };

@@ -4,7 +4,7 @@ import { aborted } from '@hangar/core';
 import type { Cluster, ClusterName } from '../../cluster.ts';
 import { RuntimeError } from '../../errors.ts';
 import type { DiscoveredCluster, Provider } from '../contract.ts';
-import { fencedClient, openGate } from '../engage/fenced-client.ts';
+import { anyWrite, fencedClient } from '../engage/fenced-client.ts';
 
 /** Makes a cluster anew each time it is engaged, or one that somebody else runs and closes. */
 export type ClusterOrMaker = Cluster | ((signal: AbortSignal) => Promise<Cluster> | Cluster);
@@ -35,7 +35,7 @@ export const knownCluster = (name: ClusterName, cluster: ClusterOrMaker): Discov
 /** Somebody else's: it is neither started nor closed here. */
 export const borrowed = (name: ClusterName, cluster: Cluster): Cluster => ({
   name,
-  client: fencedClient(cluster.client, openGate),
+  client: fencedClient(cluster.client, anyWrite),
   apiReader: cluster.apiReader,
   cache: cluster.cache,
   start: (signal) => aborted(signal),

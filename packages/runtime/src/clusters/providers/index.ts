@@ -14,6 +14,7 @@ export type { ClusterApiOptions, ClusterApiVersion } from './cluster-api.ts';
 export { controlPlaneEndpoint } from './control-plane-endpoint.ts';
 export type { ControlPlaneEndpointOptions } from './control-plane-endpoint.ts';
 export { addressOf, byAge, controlPlaneOf, resolvedSecretOf } from './control-plane-kinds.ts';
+export { endpointServices, servicesAnnotation } from './control-plane-kinds.ts';
 export { ControlPlaneEndpoint, ControlPlaneRegistration } from './control-plane-kinds.ts';
 export type { AddressType, EndpointObject, RegistrationObject } from './control-plane-kinds.ts';
 export { controlPlaneRegistration } from './control-plane-registration.ts';

@@ -10,7 +10,7 @@ import { FleetCache } from '../../cache/fleet-cache.ts';
 import type { Cluster, ClusterName } from '../../cluster.ts';
 import { newCluster } from '../../new-cluster.ts';
 import type { Provider } from '../contract.ts';
-import { fencedClient, openGate } from '../engage/fenced-client.ts';
+import { anyWrite, fencedClient } from '../engage/fenced-client.ts';
 import { confinedClient } from './confined-client.ts';
 import { fleetProvider } from './fleet-provider.ts';
 import type { ManagementOptions } from './informed.ts';
@@ -38,7 +38,7 @@ export function namespaces(options: NamespacesOptions): Provider {
 
 function namespaceCluster(name: ClusterName, management: Client, fleet: FleetCache): Cluster {
   // Its connections are those of all namespaces.
-  const client = fencedClient(management, openGate);
+  const client = fencedClient(management, anyWrite);
   // The fleet has what is in namespaces: the namespace itself is asked of the server.
   const cluster = newCluster({ name, client, cache: fleet.cluster(name), uncached: [Namespace] });
   return {
@@ -50,7 +50,7 @@ function namespaceCluster(name: ClusterName, management: Client, fleet: FleetCac
 
 /** As a client of all clusters: objects say that they are of the cluster that is called as their namespace. */
 function ownedByNamespaces(client: Client): Client {
-  const all = fencedClient(client, openGate);
+  const all = fencedClient(client, anyWrite);
   return { ...all, ...marked(client), metadata: { ...all.metadata, ...marked(client.metadata) } };
 }
 

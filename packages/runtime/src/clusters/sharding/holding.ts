@@ -26,21 +26,29 @@ export interface HoldingOptions {
 }
 
 export class Holding {
-  readonly cluster: WeighedCluster;
   readonly hashText: string;
   /** When it may be acquired at the earliest, on the monotonic clock. */
   notBeforeMs = 0;
   readonly #options: HoldingOptions;
+  #cluster: WeighedCluster;
   #state: HoldingState = 'idle';
   #isAbandoned = false;
   #ownership: ShardOwnership | undefined;
 
   constructor(options: HoldingOptions) {
     this.#options = options;
-    const { name, labels = {}, weight = 1 } = options.cluster;
-    const hash = hashName(name);
-    this.cluster = { name, labels, weight: weight > 0 && Number.isFinite(weight) ? weight : 1, hash };
+    const hash = hashName(options.cluster.name);
+    this.#cluster = weighed(options.cluster, hash);
     this.hashText = hashText(hash);
+  }
+
+  get cluster(): WeighedCluster {
+    return this.#cluster;
+  }
+
+  /** Labels or weight are others now; what is held is held. */
+  changed(cluster: HoldingOptions['cluster']): void {
+    this.#cluster = weighed(cluster, this.#cluster.hash);
   }
 
   get state(): HoldingState {
@@ -99,3 +107,13 @@ export class Holding {
     }
   }
 }
+
+const weighed = (
+  { name, labels = {}, weight = 1 }: HoldingOptions['cluster'],
+  hash: WeighedCluster['hash'],
+): WeighedCluster => ({
+  name,
+  labels,
+  weight: weight > 0 && Number.isFinite(weight) ? weight : 1,
+  hash,
+});

@@ -58,6 +58,17 @@ export class Holdings {
     return () => this.#unfollow(holding);
   }
 
+  /** Other labels or another weight: it stays where it is as long as its owner is the same. */
+  changed(cluster: Followed): void {
+    for (const holding of this.#followed) {
+      if (holding.cluster.name !== cluster.name) continue;
+      holding.changed(cluster);
+      if (this.#options.settleLabels) this.#settleLabels(holding);
+      this.#clusters = undefined;
+      this.#options.onFollow(holding);
+    }
+  }
+
   /** Those that are followed. */
   get all(): ReadonlySet<Holding> {
     return this.#followed;

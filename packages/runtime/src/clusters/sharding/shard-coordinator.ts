@@ -109,6 +109,13 @@ export class ShardCoordinator implements Coordinator {
     return this.#view.ring?.epoch ?? 0;
   }
 
+  /** Whether this process is in the ring, and lives in the eyes of the others: only then can it be given clusters. */
+  get isMember(): boolean {
+    const life = this.#life;
+    if (!life || life.remainingMs === 0) return false;
+    return this.#view.ring?.members.some(({ id }) => id === life.id) ?? false;
+  }
+
   get ownedCount(): number {
     let count = 0;
     for (const { state } of this.#holdings.all) if (state === 'held') count++;
@@ -117,6 +124,10 @@ export class ShardCoordinator implements Coordinator {
 
   follow(cluster: Pick<DiscoveredCluster, 'name' | 'labels' | 'weight'>, claim: Claim): () => void {
     return this.#holdings.follow(cluster, claim);
+  }
+
+  changed(cluster: Pick<DiscoveredCluster, 'name' | 'labels' | 'weight'>): void {
+    this.#holdings.changed(cluster);
   }
 
   async run(signal: AbortSignal): Promise<void> {

@@ -19,6 +19,17 @@ test('the figures are within their bars', async () => {
   assert.ok(figures.crashTakeOverMs <= 15_000, `${figures.crashTakeOverMs}`);
 });
 
+test('a process is a member while it is in the ring and can prove that it lives', async () => {
+  await using fleet = await Fleet.open(clustersNamed(4));
+  const [one, two] = await fleet.startShared(2);
+  assert.ok(one!.coordinator.isMember && two!.coordinator.isMember);
+  two!.cut();
+  await fleet.clock.advance(defaultTimings.leaseMs);
+  assert.equal(two!.coordinator.isMember, false);
+  await fleet.clock.run(one!.stop());
+  assert.equal(one!.coordinator.isMember, false);
+});
+
 describe('hand-over', () => {
   test('a cluster that is slow to come to rest delays nobody but itself', async () => {
     await using fleet = await Fleet.open(clustersNamed(40));

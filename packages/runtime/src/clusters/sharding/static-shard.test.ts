@@ -69,6 +69,20 @@ describe('static shards', () => {
     assert.ok((await fleet.until(() => b.held.has('a0'))) >= 4_900);
   });
 
+  test('labels of no concern take nothing away; others move the cluster without being followed anew', async () => {
+    await using fleet = await Fleet.open(clusters.slice(0, 4));
+    const a = fleet.start({ peer: 'a-0', ...shardOf('a') });
+    const b = fleet.start({ peer: 'b-0', ...shardOf('b') });
+    await fleet.until(() => a.held.has('a0') && b.held.has('b3'));
+    const ownership = a.held.get('a0');
+    for (const { coordinator } of [a, b]) coordinator.changed({ name: 'a0', labels: { zone: 'a', team: 'x' } });
+    await fleet.clock.advance(10_000);
+    assert.equal(a.held.get('a0'), ownership);
+    for (const { coordinator } of [b, a]) coordinator.changed({ name: 'a0', labels: { zone: 'b' } });
+    assert.equal(a.held.has('a0'), false);
+    assert.ok((await fleet.until(() => b.held.has('a0'))) >= 4_900);
+  });
+
   test('the selector is the label of the shard unless it is said', async () => {
     await using fleet = await Fleet.open([]);
     const { client } = fleet.server;

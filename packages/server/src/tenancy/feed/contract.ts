@@ -42,8 +42,11 @@ export interface FeedListener {
   reset(): void;
   /** The control plane is there, or its `Tenant` object changed. Comes before any of its objects. `root` is never told. */
   clusterChanged(cluster: string, tenant: KubeObject): void;
-  /** Everything that the control plane has stored was told: it was adopted or restored, or `retell` asked for it. */
-  clusterTold(cluster: string): void;
+  /**
+   * Everything that the control plane has stored was told: it was adopted or restored, or `retell` asked for it, with this mark. Only
+   * of a telling that began after the last `retell` of it: one that was under way by then tells nothing of its end.
+   */
+  clusterTold(cluster: string, mark?: number): void;
   /** The control plane has gone, with all that was in it. Nothing of it is told one by one. */
   clusterGone(cluster: string): void;
 }

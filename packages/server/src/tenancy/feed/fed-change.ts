@@ -40,6 +40,7 @@ export class StoredChange implements FedChange {
     this.#revision = revision;
   }
 
+  /** Throws when what is stored is of a kind or version that nobody knows here. */
   get bytes(): Uint8Array {
     return (this.#bytes ??= this.#json());
   }
@@ -60,13 +61,13 @@ export class StoredChange implements FedChange {
 
   #json(): Uint8Array {
     const value = this.#value;
-    if (!value) return Buffer.from(JSON.stringify({ metadata: this.#names() }));
+    if (!value) return namesAlone(this);
     // A real kube-apiserver that worked on the same range writes so.
     return isProtobuf(value) ? Buffer.from(JSON.stringify(decodeProtobuf(value))) : value;
   }
+}
 
-  #names(): { name: string; namespace?: string } {
-    const { namespace, name } = this;
-    return namespace === '' ? { name } : { namespace, name };
-  }
+/** In the place of an object of which nobody can say more. */
+export function namesAlone({ namespace, name }: Pick<FedChange, 'namespace' | 'name'>): Uint8Array {
+  return Buffer.from(JSON.stringify({ metadata: namespace === '' ? { name } : { namespace, name } }));
 }

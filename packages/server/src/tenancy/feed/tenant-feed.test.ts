@@ -234,6 +234,23 @@ describe('the life of tenants', () => {
   });
 });
 
+test('what happens is told, however often somebody asks to be told again', async () => {
+  await using server = await TenancyServer.open();
+  const red = await server.make('red');
+  await add(server, red, 'a');
+  await using recorder = await FeedRecorder.open(server);
+  const { feed } = recorder;
+  const inner = recorder.clusterTold.bind(recorder);
+  recorder.clusterTold = (cluster) => {
+    inner(cluster);
+    feed.retell(cluster);
+  };
+  feed.retell('red');
+  await recorder.until(() => recorder.told.filter((one) => one === 'told red').length > 2);
+  await add(server, red, 'b');
+  await recorder.until(() => recorder.told.includes('put red configmaps default/b'));
+});
+
 describe('when history is lost', () => {
   /** A store whose watches end when a test says so. */
   async function breakable(): Promise<{ store: Store; breakWatches(reason: Error): void; watches(): number }> {

@@ -36,8 +36,8 @@ export class TenantFeed {
   readonly #world: TenantFeedWorld;
   #teller: Teller | undefined;
   #watch: Watch | undefined;
-  /** Control planes whose stored objects are to be told. */
-  readonly #toTell = new Set<string>();
+  /** Control planes whose stored objects are to be told, with the mark of who asked last. */
+  readonly #toTell = new Map<string, number | undefined>();
 
   constructor(world: TenantFeedWorld) {
     this.#world = world;
@@ -78,9 +78,9 @@ export class TenantFeed {
     return cluster === rootPath || this.#teller?.has(cluster) === true;
   }
 
-  /** Tells what the control plane has stored once more, in order with what changes; then `clusterTold`. */
-  retell(cluster: string): void {
-    this.#toTell.add(cluster);
+  /** Tells what the control plane has stored once more, in order with what changes; then `clusterTold`, with the mark. */
+  retell(cluster: string, mark?: number): void {
+    this.#toTell.set(cluster, mark);
     // What is told is of the revision that was told last: the mark makes sure that there is one soon.
     this.#watch?.requestProgress();
   }
@@ -91,7 +91,7 @@ export class TenantFeed {
       storePrefix,
       listener,
       deletedBase: (deleted) => deletedBaseEntry(this.#world, deleted),
-      onTakenOver: (cluster) => this.#toTell.add(cluster),
+      onTakenOver: (cluster) => this.#toTell.set(cluster, this.#toTell.get(cluster)),
     });
     this.#teller = teller;
     const at = await store.revision();
@@ -133,7 +133,10 @@ export class TenantFeed {
   async #tellStored(listener: FeedListener, at: Revision, signal: AbortSignal): Promise<void> {
     const { store, clock, storePrefix } = this.#world;
     const teller = this.#teller!;
-    for (const cluster of this.#toTell) {
+    // What is asked for meanwhile has its turn when more of what happens was told.
+    const clusters = [...this.#toTell.keys()];
+    for (const cluster of clusters) {
+      const mark = this.#toTell.get(cluster);
       this.#toTell.delete(cluster);
       if (!teller.has(cluster)) continue;
       const options = { store, clock, at, signal, ready: () => listener.ready?.() };
@@ -141,7 +144,8 @@ export class TenantFeed {
         teller.initial(entry);
       });
       if (signal.aborted) return;
-      listener.clusterTold(cluster);
+      // Who asked again in the midst of it cannot tell this end from that of what it asked for.
+      if (!this.#toTell.has(cluster)) listener.clusterTold(cluster, mark);
       await teller.deletionsFound(at, signal);
     }
   }

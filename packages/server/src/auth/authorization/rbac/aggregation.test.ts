@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TestServer } from '../../../testing/test-server.ts';
 import type { Data } from '../../../testing/test-server.ts';
-import { aggregatedRules } from './aggregation.ts';
+import { aggregatedRules, allAggregatedRules } from './aggregation.ts';
 import type { ClusterRole } from './aggregation.ts';
 
 const roles = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
@@ -37,6 +37,32 @@ test('a role collects those that it selects, in the order of their names, each r
   ];
   assert.deepEqual(aggregatedRules(collector, all), ['y', 'w', 'x', 'v'].map(rule));
   assert.deepEqual(aggregatedRules({ ...collector, selectors: [] }, all), []);
+});
+
+test('what a role collects does not follow from how far somebody has come who writes the others', () => {
+  const role = (name: string, to: string, more: Partial<ClusterRole> = {}): ClusterRole => ({
+    name,
+    labels: { to },
+    rules: [],
+    selectors: [{ matchLabels: { to: name } }],
+    isAggregated: true,
+    ...more,
+  });
+  const leaf = role('mine', 'view', { rules: [rule('x')], selectors: [], isAggregated: false });
+  const done = { rules: [rule('x')] };
+  for (const names of [[], ['admin'], ['admin', 'edit'], ['edit'], ['view'], ['admin', 'edit', 'view']]) {
+    const all = [role('admin', ''), role('edit', 'admin'), role('view', 'edit')].map((one) =>
+      names.includes(one.name) ? { ...one, ...done } : one,
+    );
+    const found = Array.from(allAggregatedRules([leaf, ...all]), ([{ name }, rules]) => [name, rules]);
+    assert.deepEqual(found, [
+      ['admin', [rule('x')]],
+      ['edit', [rule('x')]],
+      ['view', [rule('x')]],
+    ]);
+    const without = allAggregatedRules(all);
+    assert.deepEqual([...without.values()], [[], [], []], 'nobody has it any more');
+  }
 });
 
 test('a labelled role adds to view, edit and admin, and takes its rules along when it goes', async () => {

@@ -1,7 +1,8 @@
 /**
  * Roles that collect others: whoever labels a ClusterRole `…/aggregate-to-view` adds to `view`. In Kubernetes it is the work
  * of kube-controller-manager; a control plane without one has it done here, with the same result under the same name, so
- * that the two find nothing to do for each other.
+ * that the two find nothing to do for each other. What the other has done by half is nothing to be taken back: what a role
+ * should have follows from the roles that collect nothing, and from nothing that was written.
  */
 
 import { applyObject, labelSelectorOf } from '@hangar/api';
@@ -32,18 +33,44 @@ export function readClusterRole(object: KubeObject): ClusterRole {
   };
 }
 
-/** The rules of all roles that it selects, by name, each rule once. */
-export function aggregatedRules(role: ClusterRole, all: Iterable<ClusterRole>): PolicyRule[] {
-  const byName = [...all].sort((a, b) => (a.name < b.name ? -1 : 1));
-  const rules = new Map<string, PolicyRule>();
-  for (const selector of role.selectors.map((one) => labelSelectorOf(one))) {
-    for (const { name, labels, rules: collected } of byName) {
-      if (name === role.name || !selector.matches(labels)) continue;
-      for (const rule of collected) {
-        const text = ruleText(rule);
-        if (!rules.has(text)) rules.set(text, rule);
-      }
+/** The rules of all roles that it selects, by name, each rule once; as they are. */
+export const aggregatedRules = (role: ClusterRole, all: Iterable<ClusterRole>): PolicyRule[] =>
+  together(sourcesOf(role, sorted(all)), ({ rules }) => rules);
+
+/** What all roles that collect should have, when those that they collect have it, too. */
+export function allAggregatedRules(all: Iterable<ClusterRole>): Map<ClusterRole, readonly PolicyRule[]> {
+  const byName = sorted(all);
+  const collecting = byName.filter(({ isAggregated }) => isAggregated);
+  const sources = new Map(collecting.map((role) => [role, sourcesOf(role, byName)]));
+  const collected = new Map<ClusterRole, readonly PolicyRule[]>(collecting.map((role) => [role, []]));
+  // They only become more: it ends, also of those that collect each other.
+  for (let isChanged = true; isChanged;) {
+    isChanged = false;
+    for (const [role, before] of collected) {
+      const rules = together(sources.get(role)!, (one) => collected.get(one) ?? one.rules);
+      if (rules.length === before.length) continue;
+      collected.set(role, rules);
+      isChanged = true;
     }
+  }
+  return collected;
+}
+
+const sorted = (roles: Iterable<ClusterRole>): ClusterRole[] => [...roles].sort((a, b) => (a.name < b.name ? -1 : 1));
+
+const sourcesOf = (role: ClusterRole, byName: readonly ClusterRole[]): ClusterRole[] =>
+  role.selectors
+    .map((one) => labelSelectorOf(one))
+    .flatMap((selector) => byName.filter(({ name, labels }) => name !== role.name && selector.matches(labels)));
+
+function together(
+  sources: readonly ClusterRole[],
+  rulesOfOne: (role: ClusterRole) => readonly PolicyRule[],
+): PolicyRule[] {
+  const rules = new Map<string, PolicyRule>();
+  for (const rule of sources.flatMap(rulesOfOne)) {
+    const text = ruleText(rule);
+    if (!rules.has(text)) rules.set(text, rule);
   }
   return [...rules.values()];
 }
@@ -93,21 +120,22 @@ export class RoleAggregator {
   }
 
   async #round(): Promise<void> {
-    const roles = this.#plane.policy.clusterRoles;
-    for (const role of roles.values()) {
-      if (!role.isAggregated || this.#isClosed) continue;
-      const rules = aggregatedRules(role, roles.values());
-      if (!isSame(rules, role.rules)) await this.#write(role.name, rules);
+    for (const [role, rules] of allAggregatedRules(this.#plane.policy.clusterRoles.values())) {
+      if (this.#isClosed) return;
+      if (!isSame(rules, role.rules)) await this.#write(role, rules);
     }
   }
 
-  async #write(name: string, rules: readonly PolicyRule[]): Promise<void> {
+  async #write(role: ClusterRole, rules: readonly PolicyRule[]): Promise<void> {
+    const { name } = role;
     const { catalogue, store, clock } = this.#plane;
     const resource = catalogue.find({ group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles' })!;
     const key = objectKey(this.#plane, resource, '', name);
     const { entry } = await store.get(key);
     if (!entry) return;
     const live = resource.stored.object(entry);
+    // Somebody was faster: that is told, and looked at then.
+    if (!isSame(rulesOf(live), role.rules)) return;
     const { kind, apiVersion } = resource;
     const { object } = applyObject({
       type: resource.mergeType,

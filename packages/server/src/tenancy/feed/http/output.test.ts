@@ -3,13 +3,14 @@ import { describe, test } from 'node:test';
 import { virtualClock } from '../../../testing/test-server.ts';
 import { FeedOutput, waitingBytesMax } from './output.ts';
 import { ReadingSink } from './testing.ts';
+import { WaitingBound } from './waiting-bound.ts';
 
-function opened() {
+function opened(bound = new WaitingBound()) {
   const clock = virtualClock();
   const taken: Buffer[] = [];
   const sink = new ReadingSink((chunk) => void taken.push(chunk));
   const ends: string[] = [];
-  const output = new FeedOutput({ sink, clock, onOver: () => void ends.push('over') });
+  const output = new FeedOutput({ sink, clock, bound, onOver: () => void ends.push('over') });
   const text = (): string => Buffer.concat(taken).toString();
   return { clock, sink, output, ends, taken, text };
 }
@@ -93,6 +94,32 @@ describe('a reader that does not keep up', () => {
     assert.ok(sink.bytes < 2 * mebibyte.length, 'nothing was written that was not taken');
     assert.equal(output.ready(), undefined);
     assert.equal(waitingBytesMax, 64 * mebibyte.length);
+  });
+
+  test('is cut off, when too much waits for all of them together, if most of it waits for that one', () => {
+    const bound = new WaitingBound(10.5 * mebibyte.length);
+    const [slow, slower, late] = [opened(bound), opened(bound), opened(bound)];
+    for (const { sink, output } of [slow, slower, late]) {
+      sink.takesMore = false;
+      output.line('taken');
+      output.line('x', mebibyte);
+    }
+    for (let at = 0; at < 2; at++) slow.output.line('x', mebibyte);
+    for (let at = 0; at < 5; at++) slower.output.line('x', mebibyte);
+    for (let at = 0; at < 3; at++) late.output.line('x', mebibyte);
+    assert.equal(slower.sink.wasCut, false);
+    late.output.line('x', mebibyte);
+    assert.deepEqual(
+      [slow, slower, late].map(({ sink }) => sink.wasCut),
+      [false, true, false],
+    );
+    for (let at = 0; at < 4; at++) late.output.line('x', mebibyte);
+    assert.equal(late.sink.wasCut, false, 'who was cut off counts no more');
+    slow.sink.drain();
+    for (let at = 0; at < 2; at++) late.output.line('x', mebibyte);
+    assert.equal(late.sink.wasCut, false, 'nor does what was taken');
+    late.output.line('x', mebibyte);
+    assert.equal(late.sink.wasCut, true);
   });
 
   test('is cut off when it takes nothing for a minute, and not when it takes a little now and then', async () => {

@@ -1,7 +1,7 @@
 /**
  * Lines on their way to a reader. Those of one turn are joined to few chunks, and each byte is copied once, into the chunk. What the
- * reader does not take waits here, up to a bound; beyond it the reader is cut off, and so is one that takes nothing for a minute: the
- * process owes its memory to others.
+ * reader does not take waits here, up to a bound; beyond it the reader is cut off, and so is one that takes nothing for a minute, and
+ * the slowest one when too much waits for all of them together (waiting-bound.ts): the process owes its memory to others.
  *
  *     line ──▶ pieces (of this turn, ≤ 64 KiB) ──▶ chunk ──▶ sink, or while that is full: queue (≤ 64 MiB)
  */
@@ -9,10 +9,13 @@
 import { Buffer } from 'node:buffer';
 import type { Clock, Timer } from '@hangar/core';
 import type { Sink } from '../../../http/message.ts';
+import type { Waiting, WaitingBound } from './waiting-bound.ts';
 
 export interface FeedOutputOptions {
   readonly sink: Sink;
   readonly clock: Clock;
+  /** Of what waits for all readers. */
+  readonly bound: WaitingBound;
   /** Nobody reads any more, for whatever reason. Called once. */
   onOver(): void;
 }
@@ -26,7 +29,7 @@ const takingTimeoutMs = 60_000;
 const newline = 10;
 const space = 32;
 
-export class FeedOutput {
+export class FeedOutput implements Waiting {
   readonly #options: FeedOutputOptions;
   /** Texts and bytes by turns as they were given; each is a line. */
   #pieces: (string | Uint8Array)[] = [];
@@ -42,15 +45,20 @@ export class FeedOutput {
   #onReady: (() => void)[] = [];
 
   constructor(options: FeedOutputOptions) {
-    const { sink, clock } = options;
+    const { sink, clock, bound } = options;
     this.#options = options;
     this.#writtenMs = clock.monotonicMs();
+    bound.add(this);
     sink.onDrain(() => this.#drained());
     sink.onClose(() => this.#stop());
   }
 
   get isOver(): boolean {
     return this.#isOver;
+  }
+
+  get waitingBytes(): number {
+    return this.#queuedBytes;
   }
 
   /** For how long nothing was there to be written. */
@@ -106,6 +114,7 @@ export class FeedOutput {
     this.#queue.push(chunk);
     this.#queuedBytes += chunk.length;
     if (this.#queuedBytes > waitingBytesMax) this.cut();
+    else this.#options.bound.check();
   }
 
   #write(chunk: Buffer): void {
@@ -133,6 +142,7 @@ export class FeedOutput {
   #stop(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#options.bound.delete(this);
     this.#flushing?.cancel();
     this.#taking?.cancel();
     this.#pieces = [];

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { User } from '../../../auth/user.ts';
 import { isStreaming, nobody } from '../../../http/message.ts';
 import { planePath, tenants, TenancyServer } from '../../../testing/tenancy-server.ts';
 import { virtualClock } from '../../../testing/test-server.ts';
@@ -88,6 +89,48 @@ describe('the right to it', () => {
       assert.equal(feed.sink.isClosed, true, verdict);
       await clock.run(recorder[Symbol.asyncDispose]());
       await clock.run(server[Symbol.asyncDispose]());
+    }
+  });
+
+  test('ends the stream within a minute when what the reader showed is no longer good for it, whoever it acts as', async () => {
+    /** Who has the token, of those who may act as others. */
+    const servant: User = { name: 'servant', uid: '1', groups: [], extra: {} };
+    for (const [how, becomes] of [
+      ['is nobody’s any more', undefined],
+      ['is another’s', { ...servant, name: 'thief' }],
+      ['is that of another with the same name', { ...servant, uid: '2' }],
+      ['may not act as others any more', { ...servant, groups: ['dismissed'] }],
+      ['is what it was', servant],
+    ] as const) {
+      for (const asReader of [true, false]) {
+        const clock = virtualClock();
+        let holder: User | undefined = servant;
+        const authorize = (user: { name: string; groups: readonly string[] }, { verb }: { verb: string }) => {
+          if (user.groups.includes('dismissed')) return 'no opinion' as const;
+          const mayFollow = asReader ? user.name === 'reader' : user.name !== 'reader';
+          return verb.startsWith('impersonate') || mayFollow ? ('allow' as const) : ('no opinion' as const);
+        };
+        const server = await clock.run(
+          TenancyServer.open({
+            clock,
+            authorizers: [{ authorize }],
+            authentication: () => ({
+              authenticators: [{ authenticate: (request) => (request.header('x-own') ? holder : undefined) }],
+            }),
+          }),
+        );
+        const headers = { 'x-own': 'yes', ...(asReader ? { 'impersonate-user': 'reader' } : {}) };
+        const feed = new HttpFeed(server, { token: null, headers });
+        const recorder = new FeedRecorder(feed);
+        await clock.run(recorder.until(() => recorder.told.includes('synced')));
+        await clock.advance(150_000);
+        assert.equal(feed.sink.isClosed, false);
+        holder = becomes;
+        await clock.advance(60_500);
+        assert.equal(feed.sink.isClosed, becomes !== servant, `${how}, ${asReader ? 'as another' : 'as itself'}`);
+        await clock.run(recorder[Symbol.asyncDispose]());
+        await clock.run(server[Symbol.asyncDispose]());
+      }
     }
   });
 });

@@ -3,17 +3,21 @@
  * for it in memory, up to a bound (output.ts). A stream ends with its reader, with the server, and within a minute when the right to
  * it is taken away.
  *
- * The management plane's own objects are not told: the right is about tenants.
+ * The management plane's own objects are not told: the right is about tenants. What nobody can decode is told by its name alone, and
+ * reported: one object must not end the stream of all.
  */
 
 import type { KubeObject } from '@hangar/api';
+import { CodedError } from '@hangar/core';
 import type { Clock, Timer } from '@hangar/core';
 import type { Sink } from '../../../http/message.ts';
 import { rootPath } from '../../layout.ts';
 import type { FedChange, FeedListener } from '../contract.ts';
+import { namesAlone } from '../fed-change.ts';
 import { TenantFeed } from '../tenant-feed.ts';
 import type { TenantFeedWorld } from '../tenant-feed.ts';
 import { FeedOutput } from './output.ts';
+import type { WaitingBound } from './waiting-bound.ts';
 import { isSecret, withoutSecrets } from './without-secrets.ts';
 
 export interface FeedStreamOptions {
@@ -22,6 +26,8 @@ export interface FeedStreamOptions {
   readonly session: string;
   /** The server's end. */
   readonly closed: AbortSignal;
+  /** Of what waits for all readers of the server. */
+  readonly bound: WaitingBound;
   /** May the reader still be told? */
   isAllowed(): Promise<boolean>;
   /** Called once, when nothing of it is left. */
@@ -48,7 +54,7 @@ export class FeedStream implements FeedListener {
 
   /** Once. */
   start(sink: Sink): void {
-    const { closed, session, onEnd } = this.#options;
+    const { closed, session, bound, onEnd } = this.#options;
     const onClosed = (): void => this.#output.end();
     const onOver = (): void => {
       closed.removeEventListener('abort', onClosed);
@@ -57,7 +63,7 @@ export class FeedStream implements FeedListener {
       this.#stopping.abort();
       onEnd();
     };
-    this.#output = new FeedOutput({ sink, clock: this.#clock, onOver });
+    this.#output = new FeedOutput({ sink, clock: this.#clock, bound, onOver });
     // Nobody is there, or wants more than the head.
     if (this.#output.isOver) return;
     if (closed.aborted) return this.#output.end();
@@ -68,8 +74,9 @@ export class FeedStream implements FeedListener {
     void this.#feed.follow(this, this.#stopping.signal).then(() => this.#output.end());
   }
 
-  retell(cluster: string): void {
-    this.#feed.retell(cluster);
+  /** The mark is told with the end of what is told for it. */
+  retell(cluster: string, mark?: number): void {
+    this.#feed.retell(cluster, mark);
   }
 
   // What the feed tells.
@@ -85,8 +92,7 @@ export class FeedStream implements FeedListener {
   changed(change: FedChange): void {
     const { type, cluster, group, resource, namespace, name, resourceVersion, isInitial } = change;
     if (cluster === rootPath) return;
-    const bytes = isSecret(change) ? withoutSecrets(change) : change.bytes;
-    this.#line({ type, cluster, group, resource, namespace, name, resourceVersion, isInitial }, bytes);
+    this.#line({ type, cluster, group, resource, namespace, name, resourceVersion, isInitial }, this.#bytesOf(change));
   }
 
   synced(): void {
@@ -102,12 +108,24 @@ export class FeedStream implements FeedListener {
     this.#output.line(JSON.stringify(tenant));
   }
 
-  clusterTold(cluster: string): void {
-    this.#line({ type: 'told', cluster });
+  clusterTold(cluster: string, mark?: number): void {
+    this.#line({ type: 'told', cluster, mark });
   }
 
   clusterGone(cluster: string): void {
     this.#line({ type: 'gone', cluster });
+  }
+
+  #bytesOf(change: FedChange): Uint8Array {
+    try {
+      return isSecret(change) ? withoutSecrets(change) : change.bytes;
+    } catch (cause) {
+      const { cluster, group, resource, namespace, name } = change;
+      const what = `${resource}${group === '' ? '' : `.${group}`} ${namespace}/${name} of tenant ${cluster}`;
+      const message = `what is stored as ${what} cannot be decoded, and is told by its name alone`;
+      this.#options.world.onError(new CodedError('UndecodableValue', message, { cause }));
+      return namesAlone(change);
+    }
   }
 
   #line(head: object, bytes?: Uint8Array): void {

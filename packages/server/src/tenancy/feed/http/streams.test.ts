@@ -10,7 +10,7 @@ import { virtualClock } from '../../../testing/test-server.ts';
 import type { Data } from '../../../testing/test-server.ts';
 import { add, merge } from '../../wildcard/testing.ts';
 import { FeedRecorder } from '../testing.ts';
-import { streamsMax } from './streams.ts';
+import { streamsMax, streamsOfOneMax } from './streams.ts';
 import { feedTarget, followed, HttpFeed, openStream, readers, ReadingSink } from './testing.ts';
 
 const big = Buffer.from(JSON.stringify({ metadata: { name: 'big' }, data: { x: 'x'.repeat(1_500_000) } }));
@@ -18,6 +18,15 @@ const big = Buffer.from(JSON.stringify({ metadata: { name: 'big' }, data: { x: '
 /** A megabyte and a half in the tenant `red`, without the work of a request. */
 const putBig = (server: TenancyServer, name: string) =>
   server.store.commit([{ type: 'put', key: `/registry/clusters/red/configmaps/default/${name}`, value: big }]);
+
+/** As a kube-apiserver stores it, of a kind that is not known here. */
+function unknownKind(apiVersion: string, kind: string): Buffer {
+  const field = (at: number, bytes: Buffer): Buffer =>
+    Buffer.concat([Buffer.from([(at << 3) | 2, bytes.length]), bytes]);
+  const type = Buffer.concat([field(1, Buffer.from(apiVersion)), field(2, Buffer.from(kind))]);
+  const raw = field(1, field(1, Buffer.from('a')));
+  return Buffer.concat([Buffer.from([0x6b, 0x38, 0x73, 0]), field(1, type), field(2, raw)]);
+}
 
 describe('a feed over HTTP', () => {
   test('begins with its session, tells tenants before what is in them, and says when that was all', async () => {
@@ -102,6 +111,39 @@ describe('a feed over HTTP', () => {
     assert.deepEqual(recorder.changes.at(-1)!.object(), { metadata: { namespace: 'default', name: 'odd' } });
   });
 
+  test('has what nobody can decode by its name alone, of any kind, reports it, and goes on', async () => {
+    const reported: Error[] = [];
+    const onError = (error: Error): void => void reported.push(error);
+    await using server = await TenancyServer.open({ tenancy: { onError } });
+    const red = await server.make('red');
+    const keyOf = (resource: string, name: string) => `/registry/clusters/red/${resource}/default/${name}`;
+    const value = unknownKind('example.com/v9', 'Unheard');
+    const put = (name: string) =>
+      server.store.commit(
+        ['secrets', 'configmaps'].map((resource) => ({ type: 'put', key: keyOf(resource, name), value }) as const),
+      );
+    await put('early');
+    await using recorder = await followed(server);
+    await put('late');
+    await server.store.commit([{ type: 'delete', key: keyOf('secrets', 'late') }]);
+    await add(server, red, 'fine');
+    await recorder.until(() => recorder.told.includes('put red configmaps default/fine'));
+    const odd = recorder.changes.filter(({ name }) => name !== 'fine');
+    assert.deepEqual(
+      odd.map(({ type, resource, name }) => `${type} ${resource} ${name}`),
+      ['put configmaps early', 'put secrets early', 'put secrets late', 'put configmaps late', 'delete secrets late'],
+    );
+    for (const change of odd) {
+      assert.deepEqual(change.object(), { metadata: { namespace: 'default', name: change.name } });
+    }
+    assert.ok(!recorder.told.includes('reset'));
+    assert.deepEqual(
+      reported.map((error) => (error as Data).code),
+      odd.map(() => 'UndecodableValue'),
+    );
+    assert.match(reported[0]!.message, /configmaps default\/early of tenant red/);
+  });
+
   test('says something every ten seconds, also when nothing happens', async () => {
     const clock = virtualClock();
     const server = await clock.run(TenancyServer.open({ clock }));
@@ -170,7 +212,7 @@ describe('a feed over HTTP', () => {
   });
 
   test('is one of sixteen at most; who leaves makes room, and a HEAD takes none', async () => {
-    await using server = await TenancyServer.open();
+    await using server = await TenancyServer.open(readers);
     for (let at = 0; at < 20; at++) {
       const { status, body } = await server.answer('HEAD', feedTarget);
       assert.equal(status, 200);
@@ -180,7 +222,7 @@ describe('a feed over HTTP', () => {
     const sinks: ReadingSink[] = [];
     for (let at = 0; at < streamsMax; at++) {
       sinks.push(new ReadingSink());
-      await openStream(server, sinks[at]!);
+      await openStream(server, sinks[at]!, { token: at < streamsOfOneMax ? 'reader' : 'other' });
     }
     const { status, headers, data } = await server.request('GET', feedTarget);
     assert.deepEqual([status, headers['retry-after'], data.reason], [429, '5', 'TooManyRequests']);
@@ -189,6 +231,21 @@ describe('a feed over HTTP', () => {
     sinks[3] = new ReadingSink();
     await openStream(server, sinks[3]);
     for (const sink of sinks) sink.end();
+  });
+
+  test('is one of eight at most of one user', async () => {
+    await using server = await TenancyServer.open(readers);
+    const sinks = Array.from({ length: streamsOfOneMax }, () => new ReadingSink());
+    for (const sink of sinks) await openStream(server, sink, { token: 'reader' });
+    const { status, data } = await server.request('GET', feedTarget, { token: 'reader' });
+    assert.equal(status, 429);
+    assert.match(data.message, /8 feeds of tenants open for reader/);
+    const other = new ReadingSink();
+    await openStream(server, other, { token: 'other' });
+    sinks[0]!.end();
+    sinks[0] = new ReadingSink();
+    await openStream(server, sinks[0], { token: 'reader' });
+    for (const sink of [other, ...sinks]) sink.end();
   });
 
   test('is one request in the audit log, from its beginning to its end', async () => {
@@ -232,6 +289,34 @@ describe('who asks a stream to tell a tenant again', () => {
     assert.deepEqual(recorder.news(), ['initial put red configmaps default/a', 'told red']);
     await other.caughtUp(server, 'red');
     assert.ok(!other.told.includes('told red'), 'others are not');
+  });
+
+  test('is told the end of the last time alone, with its mark, however often it asks', async () => {
+    await using server = await TenancyServer.open();
+    const red = await server.make('red');
+    for (const name of ['a', 'b', 'c']) await add(server, red, name);
+    await using recorder = await followed(server);
+    const { feed } = recorder;
+    recorder.news();
+    const ask = (mark?: unknown) =>
+      server.request('POST', feedTarget, { body: { session: feed.session, retell: ['red'], mark } });
+    // It is told for the first time as long as it is not read.
+    feed.sink.takesMore = false;
+    for (let at = 0; at < 4; at++) await putBig(server, `big${at}`);
+    await recorder.until(() => recorder.told.length > 0);
+    assert.equal((await ask(1)).status, 202);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    for (const mark of [2, 3]) assert.equal((await ask(mark)).status, 202);
+    feed.sink.drain();
+    await recorder.until(() => recorder.told.includes('told red'));
+    await recorder.caughtUp(server, 'red');
+    const ends = feed.heads.filter(({ type }) => type === 'told');
+    assert.deepEqual(ends, [{ type: 'told', cluster: 'red', mark: 3 }]);
+    assert.equal(recorder.told.filter((one) => one === 'initial put red configmaps default/a').length, 2);
+    assert.equal((await ask()).status, 202);
+    await recorder.until(() => recorder.told.filter((one) => one === 'told red').length === 2);
+    assert.deepEqual(feed.heads.at(-1), { type: 'told', cluster: 'red' });
+    assert.equal((await ask('x')).status, 400);
   });
 
   test('says which one: another’s, one of nobody and one that has ended are 404', async () => {

@@ -8,17 +8,22 @@
  *               "resourceVersion":"7","isInitial":true}                  and a line: what is stored; also "delete", with what it was last
  *              {"type":"synced"}  {"type":"reset"}  {"type":"told","cluster":"a"}  {"type":"gone","cluster":"a"}
  *              {"type":"ping"}                                           when nothing else was sent for ten seconds
- *     POST   {"session":"…","retell":["a","b"]}, for who may `create` it: that stream tells these tenants again, and of each that it
- *              did. 202; 404 when there is no such stream on this server, or it is another user's.
+ *     POST   {"session":"…","retell":["a","b"],"mark":7}, for who may `create` it: that stream tells these tenants again, and of each
+ *              that it did, with the mark (a number, or absent) of who asked last: {"type":"told","cluster":"a","mark":7}. Asked again
+ *              in the midst of it, it tells the end of the last time alone. 202; 404 when there is no such stream on this server, or it is another user's.
  *
  * A stream never resumes: whoever lost one begins anew. It tells everything that tenants store, except what is secret: Secrets have
  * only their metadata (without annotations) and type in it, and the management plane's own objects are not in it at all. So the right
- * is much, the sight of all tenants, and is nobody's by the default policy; nobody without a name has it, whatever a policy says.
+ * is much, the sight of all tenants, and is nobody's by the default policy; nobody without a name has it, whatever a policy says. Within
+ * a minute a stream ends when its reader has the right no more, and when what the reader showed is no longer good for who it was.
  */
 
 import { badRequest, notFound, StatusError, tooManyRequests, unauthorized } from '@hangar/api';
 import { uuid } from '@hangar/core';
+import { impersonate } from '../../../auth/impersonation/impersonate.ts';
+import { wantedUser } from '../../../auth/impersonation/wanted.ts';
 import { unauthenticatedGroup } from '../../../auth/user.ts';
+import type { User } from '../../../auth/user.ts';
 import type { Answer } from '../../../http/message.ts';
 import { statusAnswer } from '../../../objects/answers.ts';
 import type { Resource } from '../../../resources/resource.ts';
@@ -28,6 +33,7 @@ import { isTenantPath } from '../../layout.ts';
 import { everyTenant } from '../../route.ts';
 import type { TenantFeedWorld } from '../tenant-feed.ts';
 import { FeedStream } from './stream.ts';
+import { WaitingBound } from './waiting-bound.ts';
 
 export interface FeedStreamsOptions {
   readonly world: TenantFeedWorld;
@@ -37,6 +43,8 @@ export interface FeedStreamsOptions {
 
 /** Each reads all that is stored when it begins, and hears of every write. */
 export const streamsMax = 16;
+/** So that nobody has all of them. */
+export const streamsOfOneMax = 8;
 /** So that who was cut off together does not come back together at once. */
 const retryAfterSeconds = 5;
 const bodyBytesMax = 1024 * 1024;
@@ -49,6 +57,7 @@ interface Opened {
 export class FeedStreams {
   readonly #options: FeedStreamsOptions;
   readonly #open = new Map<string, Opened>();
+  readonly #bound = new WaitingBound();
 
   constructor(options: FeedStreamsOptions) {
     this.#options = options;
@@ -61,15 +70,16 @@ export class FeedStreams {
 
   async #follow(call: Call): Promise<Answer> {
     insistOnEvery(call);
-    const { guard, user, info } = call;
-    if (this.#open.size >= streamsMax) {
-      throw tooManyRequests(`this server has ${streamsMax} feeds of tenants open, and has no more`, retryAfterSeconds);
-    }
+    const { user } = call;
+    const shown = await call.guard.identify(call.request);
+    if (!shown) throw unauthorized();
+    this.#insistOnRoom(user);
     const session = uuid(this.#options.world.random);
     const stream = new FeedStream({
       ...this.#options,
+      bound: this.#bound,
       session,
-      isAllowed: async () => (await guard.decide(user, info)) === 'allow',
+      isAllowed: () => isStillAllowed(call, shown),
       onEnd: () => void this.#open.delete(session),
     });
     this.#open.set(session, { stream, user: user.name });
@@ -80,16 +90,31 @@ export class FeedStreams {
     };
   }
 
+  #insistOnRoom({ name }: User): void {
+    if (this.#open.size >= streamsMax) {
+      throw tooManyRequests(`this server has ${streamsMax} feeds of tenants open, and has no more`, retryAfterSeconds);
+    }
+    if (
+      this.#open
+        .values()
+        .filter((one) => one.user === name)
+        .toArray().length < streamsOfOneMax
+    )
+      return;
+    const message = `this server has ${streamsOfOneMax} feeds of tenants open for ${name}, and has no more for one user`;
+    throw tooManyRequests(message, retryAfterSeconds);
+  }
+
   async #retell(call: Call): Promise<Answer> {
     insistOnEvery(call);
-    const { session, retell } = asked(await call.request.body(bodyBytesMax));
+    const { session, retell, mark } = asked(await call.request.body(bodyBytesMax));
     const opened = this.#open.get(session);
     if (!opened || opened.user !== call.user.name) {
       throw new StatusError('NotFound', 'there is no such session of a feed on this server', {
         details: { name: session },
       });
     }
-    for (const cluster of retell) opened.stream.retell(cluster);
+    for (const cluster of retell) opened.stream.retell(cluster, mark);
     const message = 'they are told again, in order with what else happens';
     const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', message, code: 202 } as const;
     return statusAnswer(status, call.request.header('accept'));
@@ -102,9 +127,22 @@ function insistOnEvery(call: Call): void {
   if (call.info.name !== everyTenant) throw notFound(groupResource(call), `${call.info.name}/feed`);
 }
 
+/**
+ * Is what the reader showed still good for the same user, whoever that one acts as, and may that one follow? `shown` is who it was when
+ * the stream began. Rejects when nobody can say.
+ */
+async function isStillAllowed({ guard, request, info }: Call, shown: User): Promise<boolean> {
+  const requestor = await guard.identify(request);
+  if (!requestor || requestor.name !== shown.name || requestor.uid !== shown.uid) return false;
+  const wanted = wantedUser(request);
+  const user = wanted ? (await impersonate({ guard, requestor, wanted, info })).user : requestor;
+  return (await guard.decide(user, info)) === 'allow';
+}
+
 interface Asked {
   readonly session: string;
   readonly retell: readonly string[];
+  readonly mark: number | undefined;
 }
 
 function asked(body: Uint8Array): Asked {
@@ -114,10 +152,11 @@ function asked(body: Uint8Array): Asked {
   } catch (error) {
     throw badRequest('the body is no JSON', error);
   }
-  const { session, retell } = value ?? {};
+  const { session, retell, mark } = value ?? {};
   if (typeof session !== 'string') throw badRequest('the body has no session, which is a text');
   if (!Array.isArray(retell)) throw badRequest('the body has no retell, which is a list of names of tenants');
   const wrong = retell.find((name) => typeof name !== 'string' || !isTenantPath(name)) as unknown;
   if (wrong !== undefined) throw badRequest(`${JSON.stringify(wrong)} in retell is no name of a tenant`);
-  return { session, retell: retell as string[] };
+  if (mark !== undefined && typeof mark !== 'number') throw badRequest('mark is no number');
+  return { session, retell: retell as string[], mark };
 }

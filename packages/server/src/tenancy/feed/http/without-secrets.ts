@@ -9,7 +9,10 @@ import type { FedChange, FedResource } from '../contract.ts';
 
 export const isSecret = ({ group, resource }: FedResource): boolean => group === '' && resource === 'secrets';
 
-/** Annotations are left out, too: `kubectl apply` and its like keep the whole of what they applied in them. */
+/**
+ * Annotations are left out, too: `kubectl apply` and its like keep the whole of what they applied in them. Throws when what is stored
+ * cannot be decoded.
+ */
 export function withoutSecrets(change: FedChange): Uint8Array {
   const { apiVersion, kind, metadata, type } = objectOf(change);
   const { annotations: _annotations, managedFields: _managedFields, ...rest } = metadata;
