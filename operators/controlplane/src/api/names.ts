@@ -4,6 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
+import { servicesAnnotation } from '@hangar/runtime/clusters';
 import type { ControlPlane } from './control-plane.ts';
 
 export const group = 'controlplane.kplane.dev';
@@ -32,7 +33,7 @@ export const annotations = {
   /** On endpoints of the built-in provider: the host name that was allocated, and that the tenant answers to. */
   hostname: `${group}/hostname`,
   /** On endpoints: the services that are run for what is there, separated by commas. Absent: controllers. */
-  services: `${group}/services`,
+  services: servicesAnnotation,
   /** On Secrets: the registration that it was made for. */
   registration: `${group}/registration`,
 } as const;
@@ -42,6 +43,9 @@ export const controllersAnnotation = 'tenancy.hangar.dev/controllers';
 
 /** On registrations for `controllers`, and on endpoints: there, with whatever status, while a controller manager has the control plane. */
 export const controllersReady = 'ControllersReady';
+
+/** Its reason when a controller manager cannot serve what it was asked to, and does nothing there. */
+export const engineNotSupported = 'EngineNotSupported';
 
 /** The provider of endpoints that is built in. */
 export const builtinProvider = 'hangar';

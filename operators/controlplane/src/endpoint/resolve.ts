@@ -63,10 +63,16 @@ export function isSameAddress(one: string | undefined, other: string | undefined
   return a !== undefined && b !== undefined && text(a) === text(b);
 }
 
-function withPath(url: URL, clusterPath: string): string {
-  const path = pathOf(clusterPath);
-  const whole = text(url);
-  return url.pathname.replace(/\/+$/, '').endsWith(path) ? whole : `${whole}${path}`;
+/** Does it lead to the tenant at this path, at whatever host? */
+export function isAtPath(address: string | undefined, clusterPath: string): boolean {
+  const url = httpsUrl(address);
+  return url !== undefined && endsWithPath(url, clusterPath);
 }
+
+const withPath = (url: URL, clusterPath: string): string =>
+  endsWithPath(url, clusterPath) ? text(url) : `${text(url)}${pathOf(clusterPath)}`;
+
+const endsWithPath = (url: URL, clusterPath: string): boolean =>
+  url.pathname.replace(/\/+$/, '').endsWith(pathOf(clusterPath));
 
 const text = (url: URL): string => `${url.origin}${url.pathname}`.replace(/\/+$/, '');

@@ -28,9 +28,11 @@ const start = () =>
     manager.controller(externalControllersController({ host, tenants }));
   });
 
+const pathOf = (controlPlane: string): string => (controlPlane === 'a' ? 'p' : controlPlane);
+
 /** A control plane and the tenant that it has claimed. */
 async function claimed(client: Client, own: Record<string, string> = {}, name = 'a', more: object = {}) {
-  const path = name === 'a' ? 'p' : name;
+  const path = pathOf(name);
   const spec = { virtual: { clusterPath: path }, ...more };
   const { metadata } = await client.create(ControlPlane, { metadata: { name }, spec });
   const claim = { [annotations.name]: name, [annotations.uid]: metadata.uid!, ...own };
@@ -38,18 +40,24 @@ async function claimed(client: Client, own: Record<string, string> = {}, name = 
   return metadata;
 }
 
-const register = (client: Client, name: string, services: string[], controlPlane = 'a') =>
-  client.create(ControlPlaneRegistration, {
-    metadata: { name },
-    spec: { controlPlaneRef: { name: controlPlane }, services },
-  });
+const addressOf = (controlPlane: string): string => `https://shared/clusters/${pathOf(controlPlane)}/control-plane`;
+
+/** As the operator's other part says it. */
+const resolve = (client: Client, name: string, resolvedEndpoint: string | null) =>
+  client.status.patch(ControlPlaneRegistration, { name }, { type: 'merge', body: { status: { resolvedEndpoint } } });
+
+async function register(client: Client, name: string, services: string[], controlPlane = 'a') {
+  const spec = { controlPlaneRef: { name: controlPlane }, services };
+  await client.create(ControlPlaneRegistration, { metadata: { name }, spec });
+  await resolve(client, name, addressOf(controlPlane));
+}
 
 /** As a controller manager does it. */
-const statusOf = (status: 'True' | 'False' | 'Unknown' | undefined) => {
+const statusOf = (status: Said, reason = 'X') => {
   const condition = {
     type: 'ControllersReady',
     status,
-    reason: 'X',
+    reason,
     message: '',
     lastTransitionTime: '2026-01-01T00:00:00Z',
   };
@@ -58,11 +66,11 @@ const statusOf = (status: 'True' | 'False' | 'Unknown' | undefined) => {
 
 type Said = 'True' | 'False' | 'Unknown' | undefined;
 
-const say = (client: Client, name: string, status: Said) =>
-  client.status.patch(ControlPlaneRegistration, { name }, statusOf(status));
+const say = (client: Client, name: string, status: Said, reason?: string) =>
+  client.status.patch(ControlPlaneRegistration, { name }, statusOf(status, reason));
 
-const sayOfEndpoint = (client: Client, name: string, status: Said) =>
-  client.status.patch(ControlPlaneEndpoint, { name }, statusOf(status));
+const sayOfEndpoint = (client: Client, name: string, status: Said, reason?: string) =>
+  client.status.patch(ControlPlaneEndpoint, { name }, statusOf(status, reason));
 
 const makeEndpoint = (client: Client, name: string, metadata: object = {}) =>
   client.create(ControlPlaneEndpoint, { metadata: { name, ...metadata }, spec: { endpoint: `https://${name}` } });
@@ -73,6 +81,16 @@ const marks = ({ metadata }: TenantObject): [string | undefined, string | undefi
 ];
 const tenant = (client: Client, value: string | undefined, by: string | undefined, path = 'p') =>
   until(client, Tenant, path, (one) => one !== undefined && marks(one)[0] === value && marks(one)[1] === by);
+
+const none = [undefined, undefined];
+
+/** When one that comes last is done, those before it have been looked at. */
+async function isIdle(client: Client, name = 'z'): Promise<void> {
+  await claimed(client, {}, name);
+  await register(client, name, ['controllers'], name);
+  await say(client, name, 'True');
+  await tenant(client, 'External', name, name);
+}
 
 test('a tenant is left to others while a registration for controllers says so, whatever the status', async () => {
   await using operator = await start();
@@ -200,18 +218,114 @@ test('an endpoint that several control planes name counts for none of them', asy
   await using operator = await start();
   const { client } = operator;
   await makeEndpoint(client, 'e');
+  for (const name of ['a', 'b']) await claimed(client, {}, name, { endpointRef: { name: 'e' } });
+  await sayOfEndpoint(client, 'e', 'True');
+  await isIdle(client);
+  for (const path of ['p', 'b']) assert.deepEqual(marks(await client.get(Tenant, { name: path })), none, path);
+  await client.patch(ControlPlane, { name: 'a' }, { type: 'merge', body: { spec: { endpointRef: { name: 'f' } } } });
+  await tenant(client, 'External', 'endpoint/e', 'b');
+  assert.deepEqual(marks(await client.get(Tenant, { name: 'p' })), none);
+});
+
+test('nobody takes an endpoint from who has it by naming it, too; it is to be had when that one leaves', async () => {
+  await using operator = await start();
+  const { client } = operator;
+  await makeEndpoint(client, 'e');
   await sayOfEndpoint(client, 'e', 'True');
   await claimed(client, {}, 'a', { endpointRef: { name: 'e' } });
   await tenant(client, 'External', 'endpoint/e');
+  operator.forget();
   await claimed(client, {}, 'b', { endpointRef: { name: 'e' } });
-  await tenant(client, undefined, undefined);
+  await isIdle(client);
+  await operator.restart();
+  await sayOfEndpoint(client, 'e', 'False');
+  await isIdle(client, 'y');
+  assert.deepEqual(marks(await client.get(Tenant, { name: 'p' })), ['External', 'endpoint/e']);
+  assert.deepEqual(marks(await client.get(Tenant, { name: 'b' })), none);
+  assert.deepEqual(
+    operator.writes.filter((one) => /tenants\/[pb]\b/.test(one)),
+    [],
+  );
   await client.patch(ControlPlane, { name: 'a' }, { type: 'merge', body: { spec: { endpointRef: { name: 'f' } } } });
+  await tenant(client, undefined, undefined);
   await tenant(client, 'External', 'endpoint/e', 'b');
-  assert.deepEqual(marks(await client.get(Tenant, { name: 'p' })), [undefined, undefined]);
-  await client.patch(ControlPlane, { name: 'a' }, { type: 'merge', body: { spec: { endpointRef: { name: 'e' } } } });
-  await tenant(client, undefined, undefined, 'b');
   await client.delete(ControlPlane, { name: 'b' });
+  await client.patch(ControlPlane, { name: 'a' }, { type: 'merge', body: { spec: { endpointRef: { name: 'e' } } } });
   await tenant(client, 'External', 'endpoint/e');
+});
+
+test('a registration that leads to another cluster leaves the tenant to the platform', async () => {
+  await using operator = await start();
+  const { client } = operator;
+  await claimed(client);
+  await register(client, 'r', ['controllers']);
+  await say(client, 'r', 'True');
+  await tenant(client, 'External', 'r');
+  for (const foreign of ['https://kube-apiserver.example:6443', 'https://shared/clusters/other/control-plane']) {
+    await resolve(client, 'r', foreign);
+    await tenant(client, undefined, undefined);
+    // Through whatever line.
+    await resolve(client, 'r', 'https://line.example:7443/clusters/p/control-plane/');
+    await tenant(client, 'External', 'r');
+  }
+  await resolve(client, 'r', 'https://a.example');
+  await tenant(client, undefined, undefined);
+  const endpoints = [{ type: 'External', url: 'https://a.example/' }];
+  await client.status.patch(ControlPlane, { name: 'a' }, { type: 'merge', body: { status: { endpoints } } });
+  await tenant(client, 'External', 'r');
+});
+
+test('one that leads nowhere for a while keeps what it has, and gets nothing new', async () => {
+  await using operator = await start();
+  const { client } = operator;
+  await claimed(client);
+  await register(client, 'r', ['controllers']);
+  await say(client, 'r', 'True');
+  await tenant(client, 'External', 'r');
+  await resolve(client, 'r', null);
+  await claimed(client, {}, 'b');
+  await register(client, 's', ['controllers'], 'b');
+  await resolve(client, 's', null);
+  await say(client, 's', 'False');
+  await isIdle(client);
+  assert.deepEqual(marks(await client.get(Tenant, { name: 'p' })), ['External', 'r']);
+  assert.deepEqual(marks(await client.get(Tenant, { name: 'b' })), none);
+  await resolve(client, 's', addressOf('b'));
+  await tenant(client, 'External', 's', 'b');
+});
+
+test('a registration that names another control plane has that one when it leads there', async () => {
+  await using operator = await start();
+  const { client } = operator;
+  await claimed(client);
+  await claimed(client, {}, 'b');
+  await register(client, 'r', ['controllers']);
+  await say(client, 'r', 'True');
+  await tenant(client, 'External', 'r');
+  const body = { spec: { controlPlaneRef: { name: 'b' } } };
+  await client.patch(ControlPlaneRegistration, { name: 'r' }, { type: 'merge', body });
+  await tenant(client, undefined, undefined);
+  await isIdle(client);
+  assert.deepEqual(marks(await client.get(Tenant, { name: 'b' })), none);
+  await resolve(client, 'r', addressOf('b'));
+  await tenant(client, 'External', 'r', 'b');
+});
+
+test('who says that it cannot serve a control plane does not have it', async () => {
+  await using operator = await start();
+  const { client } = operator;
+  await claimed(client);
+  await register(client, 'r', ['controllers']);
+  await say(client, 'r', 'False', 'Starting');
+  await tenant(client, 'External', 'r');
+  await say(client, 'r', 'False', 'EngineNotSupported');
+  await tenant(client, undefined, undefined);
+  await makeEndpoint(client, 'e');
+  await claimed(client, {}, 'b', { endpointRef: { name: 'e' } });
+  await sayOfEndpoint(client, 'e', 'False', 'Starting');
+  await tenant(client, 'External', 'endpoint/e', 'b');
+  await sayOfEndpoint(client, 'e', 'False', 'EngineNotSupported');
+  await tenant(client, undefined, undefined, 'b');
 });
 
 test('an endpoint that is for other services does not count', async () => {

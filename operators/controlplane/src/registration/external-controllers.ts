@@ -1,15 +1,15 @@
 /**
  * Who runs the controllers of a tenant. While a registration for `controllers`, or the control plane's endpoint, says that a controller
  * manager has the control plane (a condition `ControllersReady`, whatever its status), the Tenant says so, and the essential controllers
- * leave it alone.
+ * leave it alone. A registration counts only if it leads to that very tenant: one may as well be for a cluster of somebody's own.
  *
  * The operator takes away only what it has set itself, which it marks: by hand the Tenant may be left to others for ever. Keyed by
  * control plane.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import { find } from '@hangar/client';
 import type { Client } from '@hangar/client';
-import { findCondition } from '@hangar/runtime';
 import type { Cache, Cluster, ControllerOptions, Reconciler } from '@hangar/runtime';
 import {
   annotations,
@@ -17,16 +17,16 @@ import {
   ControlPlane,
   controllersAnnotation,
   ControlPlaneEndpoint,
-  controllersReady,
   ControlPlaneRegistration,
 } from '../api/index.ts';
 import { tenantEvents } from '../control-plane/tenants.ts';
+import { isAtPath, isSameAddress } from '../endpoint/resolve.ts';
 import { Tenant } from '../host/index.ts';
 import type { TenantHost, TenantObject } from '../host/index.ts';
-import { addMarkIndex, endpointOf, markOfEndpoint, requestsOfEndpoint } from './endpoint-controllers.ts';
-import { requestsOfNeighbours } from './endpoint-controllers.ts';
+import { endpointOf, markOfEndpoint, requestsOfEndpoint, requestsOfNeighbours } from './endpoint-controllers.ts';
 import { ofControlPlane } from './indexes.ts';
 import { controlPlaneOf } from './resolution.ts';
+import { isServed } from './served.ts';
 import { hasService } from './services.ts';
 
 export interface ExternalControllersWorld {
@@ -38,31 +38,31 @@ export interface ExternalControllersWorld {
 type Watched = [ControlPlaneRegistration, ControlPlaneEndpoint, ControlPlane];
 
 /** `addRegistrationIndexes` and the indexes of control planes come first. */
-export function externalControllersController(
+export const externalControllersController = (
   world: ExternalControllersWorld,
-): ControllerOptions<ControlPlane, [], Watched> {
-  addMarkIndex(world.tenants.cache);
-  return {
-    name: 'external-controllers',
-    for: { kind: ControlPlane, where: { update: () => false } },
-    watches: [
-      { kind: ControlPlaneRegistration, map: (registration) => [{ name: controlPlaneOf(registration) }] },
-      { kind: ControlPlaneEndpoint, map: (endpoint, { cache }) => requestsOfEndpoint(endpoint, cache) },
-      {
-        kind: ControlPlane,
-        // At the beginning every control plane is looked at anyway.
-        where: { create: (_, isInitial) => !isInitial, update: (one, other) => endpointOf(one) !== endpointOf(other) },
-        map: (controlPlane, { cache }) => [
-          { name: controlPlane.metadata.name! },
-          ...requestsOfNeighbours(controlPlane, cache, world.tenants.cache),
-        ],
-      },
-    ],
-    sources: [tenantEvents(world.tenants)],
-    concurrency: 4,
-    reconcile: externalControllersReconciler(world),
-  };
-}
+): ControllerOptions<ControlPlane, [], Watched> => ({
+  name: 'external-controllers',
+  for: { kind: ControlPlane, where: { update: () => false } },
+  watches: [
+    { kind: ControlPlaneRegistration, map: (registration) => [{ name: controlPlaneOf(registration) }] },
+    { kind: ControlPlaneEndpoint, map: (endpoint, { cache }) => requestsOfEndpoint(endpoint, cache) },
+    {
+      kind: ControlPlane,
+      // At the beginning every control plane is looked at anyway.
+      where: { create: (_, isInitial) => !isInitial, update: isElsewhere },
+      map: (controlPlane, { cache }) => [
+        { name: controlPlane.metadata.name! },
+        ...requestsOfNeighbours(controlPlane, cache),
+      ],
+    },
+  ],
+  sources: [tenantEvents(world.tenants)],
+  concurrency: 4,
+  reconcile: externalControllersReconciler(world),
+});
+
+const isElsewhere = (one: ControlPlane, other: ControlPlane): boolean =>
+  endpointOf(one) !== endpointOf(other) || !isDeepStrictEqual(one.status?.endpoints, other.status?.endpoints);
 
 export const externalControllersReconciler =
   ({ host, tenants }: ExternalControllersWorld): Reconciler =>
@@ -78,17 +78,29 @@ export const externalControllersReconciler =
 
 /** On whose behalf it is; the one from before stays as long as it may. Registrations go before endpoints. */
 function chosen(cache: Pick<Cache, 'informer'>, controlPlane: ControlPlane, tenant: TenantObject): string | undefined {
+  const before = tenant.metadata.annotations?.[annotations.controllersBy];
   const registrations = Array.from(ofControlPlane(cache, controlPlane.metadata.name!))
-    .filter(isTaken)
+    .filter((one) => isTaken(one) && leadsTo(one, controlPlane, before))
     .map(({ metadata }) => metadata.name!)
     .sort();
-  const able = [...registrations, markOfEndpoint(cache, controlPlane)];
-  const before = tenant.metadata.annotations?.[annotations.controllersBy];
+  const able = [...registrations, markOfEndpoint(cache, controlPlane, before)];
   return before !== undefined && able.includes(before) ? before : able[0];
 }
 
 const isTaken = ({ spec, status }: ControlPlaneRegistration): boolean =>
-  hasService(spec?.services, 'controllers') && findCondition(status?.conditions, controllersReady) !== undefined;
+  hasService(spec?.services, 'controllers') && isServed(status?.conditions);
+
+/** While it leads nowhere, as when the control plane is not ready, whoever has it goes on with where it led last. */
+function leadsTo(
+  { metadata, status }: ControlPlaneRegistration,
+  controlPlane: ControlPlane,
+  before: string | undefined,
+): boolean {
+  const address = status?.resolvedEndpoint;
+  if (!address) return metadata.name === before;
+  const own = controlPlane.status?.endpoints ?? [];
+  return isAtPath(address, clusterPathOf(controlPlane)) || own.some(({ url }) => isSameAddress(url, address));
+}
 
 /** Also when it is not the operator's to change. */
 function isAs({ metadata }: TenantObject, by: string | undefined): boolean {

@@ -90,7 +90,7 @@ export function resolve(found: Found): Resolution {
 
 /**
  * Of the endpoint that the registration names, else what the control plane has published. With a user's kubeconfig for it the endpoint
- * may be any cluster, which has no path: a kube-apiserver answers at its root.
+ * may be any cluster, but for another control plane's: whose credentials those are, is not for a registration to say.
  */
 function addressOf({ registration, endpoint, kubeconfig }: Found, controlPlane: ControlPlane): string | Resolution {
   const { endpointRef, kubeconfigSecretRef } = registration.spec;
@@ -105,7 +105,8 @@ function addressOf({ registration, endpoint, kubeconfig }: Found, controlPlane: 
     return pending('EndpointPending', `ControlPlaneEndpoint ${endpointRef.name} is not ready: ${ready.reason}`);
   }
   const written = writtenAddress(endpoint);
-  if (written !== undefined && kubeconfigSecretRef && isSameAddress(kubeconfig?.server, written)) return written;
+  const isForeign = written !== undefined && !isOfControlPlane(written);
+  if (isForeign && kubeconfigSecretRef && isSameAddress(kubeconfig?.server, written)) return written;
   const address = resolveAddresses(endpoint, clusterPathOf(controlPlane))?.internal;
   return address ?? pending('EndpointPending', `ControlPlaneEndpoint ${endpointRef.name} has no endpoint yet`);
 }
@@ -117,3 +118,7 @@ export function isOwn({ name, namespace }: SecretReference, controlPlane: string
 }
 
 const pending = (reason: PendingReason, message: string): Resolution => ({ reason, message });
+
+/** By its path, as a Hangar has it. */
+const isOfControlPlane = (address: string): boolean =>
+  /\/clusters\/[^/]*\/control-plane\/*$/.test(URL.parse(address)?.pathname ?? '');
