@@ -8,9 +8,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { Lease } from '@hangar/client/kinds/coordination-v1';
-import { hasCode } from '@hangar/core';
+import { hasCode, systemClock } from '@hangar/core';
+import type { Clock } from '@hangar/core';
 import { findCondition } from '@hangar/runtime';
 import { ControlPlaneRegistration } from '@hangar/runtime/clusters';
+import { ask } from './serve/testing/serving.ts';
 import { TestGround, until } from './testing/ground.ts';
 
 const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`);
@@ -99,7 +101,7 @@ describe('a controller manager', () => {
   });
 });
 
-test('the essential engine is given the controllers, needs no folder for programs, and says what it lacks', async () => {
+test('the essential engine is given the controllers, has no programs in its work directory, and says what it lacks', async () => {
   await using ground = await TestGround.start();
   await ground.register('east', { services: ['controllers', 'scheduler'] });
   const manager = await ground.manager('one', '--leader-elect=false', '--engine=essential', '--controllers=*');
@@ -116,8 +118,24 @@ test('the essential engine is given the controllers, needs no folder for program
   // This management plane is no Hangar: there is no feed, which is not the end of anything.
   await until('it says why', () => stateOf('controllers')!.reason === 'FeedUnavailable');
   assert.equal(manager.isReady('east'), false);
-  assert.equal(existsSync(join(ground.folder, 'one', 'children')), false);
+  assert.deepEqual(readdirSync(join(ground.folder, 'one', 'children')), []);
+  const second = ground.manager('two', '--engine=essential', `--work-dir=${join(ground.folder, 'one')}`);
+  await assert.rejects(second, (error) => hasCode(error, 'WorkDirInUse'));
   assert.match(manager.log.join(''), /have no effect here flags=\["--controllers"\]/);
+});
+
+test('without the right to leases it is not ready, and says after a while which right it lacks', async () => {
+  await using ground = await TestGround.start();
+  await ground.register('east');
+  // The half minute is over soon.
+  const after: Clock['after'] = (delayMs, callback) => systemClock.after(delayMs === 30_000 ? 500 : delayMs, callback);
+  ground.clock = { ...systemClock, after };
+  const manager = await ground.manager('one', '--leader-elect-resource-namespace=no-such-namespace');
+  await manager.running.synced;
+  await until('warned', () => manager.log.some((line) => /has it all rights to leases.*no-such-namespace/.test(line)));
+  const readyz = await ask(Number(new URL(manager.running.url).port), '/readyz');
+  assert.equal(readyz.status, 500);
+  assert.match(readyz.text, /^\[-\]leases failed/m);
 });
 
 describe('it does not begin', () => {

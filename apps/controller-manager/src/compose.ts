@@ -14,6 +14,7 @@ import { MetricsRegistry } from '@hangar/runtime';
 import { ShardCoordinator, soleOwner } from '@hangar/runtime/clusters';
 import type { Coordinator } from '@hangar/runtime/clusters';
 import { newPrograms } from './child/programs.ts';
+import { openWorkDir } from './child/work-dir.ts';
 import { ConditionWriter } from './conditions/index.ts';
 import type { ClusterRow, Fleet } from './contract.ts';
 import { enginesOf } from './engines.ts';
@@ -25,6 +26,9 @@ import type { ControllerManagerOptions } from './options/options.ts';
 import { Registry } from './registry/registry.ts';
 import { ControllerManagerMetrics, startServing } from './serve/index.ts';
 import type { Served } from './serve/index.ts';
+
+/** Who is to share clusters is among the others after a second. */
+const joinedWithinMs = 30_000;
 
 export interface ControllerManagerWorld {
   readonly clock: Clock;
@@ -67,18 +71,20 @@ async function started(
   const { engine, children } = options;
   tellOptions(options, log);
   const programs = newPrograms({ workDir: children.workDirectory, ports: children.ports, clock, log });
-  if (engine.controllerManager !== undefined || engine.scheduler !== undefined) {
-    const leftCount = await programs.cleanUp();
-    if (leftCount > 0) log.warn('programs of a former life were ended', { count: leftCount });
-  }
+  const hasPrograms = engine.controllerManager !== undefined || engine.scheduler !== undefined;
+  // Without programs it is needed all the same: the key of the port is in it.
+  const workDir = hasPrograms ? undefined : openWorkDir(children.workDirectory);
+  const leftCount = hasPrograms ? await programs.cleanUp() : 0;
+  if (leftCount > 0) log.warn('programs of a former life were ended', { count: leftCount });
   const metrics = new MetricsRegistry();
   const kubeconfigs = kubeconfigsOf({ management: management.client, clock, random, log });
   const conditions = new ConditionWriter({ management: management.client, clock, random, log });
   const engines = await enginesOf(options, { ...world, programs, kubeconfigs, metrics, feed: management.feed });
   const synced = Promise.withResolvers<void>();
+  const coordinator = coordinatorOf(options, management, { ...world, metrics });
   const registry: Registry = new Registry({
     fleet: fleetOf(options, management, { ...world, conditions }),
-    coordinator: coordinatorOf(options, management, { ...world, metrics }),
+    coordinator,
     conditions,
     engineFor: engines.engineFor,
     log,
@@ -86,8 +92,12 @@ async function started(
   });
   const rows = (): Iterable<ClusterRow> => registry.rows();
   new ControllerManagerMetrics(rows).register(metrics);
-  const served = await serve(options, world, { rows, isSynced: () => registry.isSynced, metrics });
-  const closed = lifetime({ registry, conditions, engines, served, management }, world.signal);
+  const hasJoined = (): boolean => !(coordinator instanceof ShardCoordinator) || coordinator.isMember;
+  const served = await serve(options, world, { rows, isSynced: () => registry.isSynced, hasJoined, metrics });
+  warnUnlessJoined(options, world, hasJoined);
+  const closed = lifetime({ registry, conditions, engines, served, management }, world.signal).finally(() =>
+    workDir?.lock.close(),
+  );
   return { url: served.url, synced: synced.promise, closed, rows };
 }
 
@@ -105,6 +115,25 @@ function tellOptions({ engine, sharing, children, unusedFlags }: ControllerManag
   if (unusedFlags.length === 0) return;
   const flags = unusedFlags.map((flag) => `--${flag}`);
   log.info('flags of kube-controller-manager that have no effect here', { flags });
+}
+
+/** A right that is missing is the usual reason, and nothing else tells of it as long as nobody looks. */
+function warnUnlessJoined(
+  { sharing: { namespace } }: ControllerManagerOptions,
+  { clock, log, signal }: ControllerManagerWorld,
+  hasJoined: () => boolean,
+): void {
+  const timer = clock.after(joinedWithinMs, () => {
+    if (hasJoined()) return;
+    log.warn(
+      'no cluster can be served here: this process could not join those that share them; has it all rights to leases?',
+      {
+        namespace,
+        needed: 'get, list, watch, create, update, patch, delete of leases.coordination.k8s.io',
+      },
+    );
+  });
+  signal.addEventListener('abort', () => timer.cancel(), { once: true });
 }
 
 function fleetOf(
@@ -135,13 +164,14 @@ function coordinatorOf(
 interface Shown {
   readonly rows: () => Iterable<ClusterRow>;
   readonly isSynced: () => boolean;
+  readonly hasJoined: () => boolean;
   readonly metrics: MetricsRegistry;
 }
 
 function serve(
   { serving }: ControllerManagerOptions,
   { clock, random, log }: ControllerManagerWorld,
-  { rows, isSynced, metrics }: Shown,
+  { rows, isSynced, hasJoined, metrics }: Shown,
 ): Promise<Served> {
   const { certificateFile: certFile, keyFile, certificateDirectory: certDir } = serving;
   return startServing({
@@ -151,6 +181,7 @@ function serve(
     metricsTokenFile: serving.tokenFile,
     rows,
     isSynced,
+    hasJoined,
     ownMetrics: () => metrics.text(),
     clock,
     random,

@@ -1,17 +1,19 @@
 /** What `hangar controller-manager` does, as a process: command line, signals, exit codes. */
 
 import { availableParallelism, hostname, tmpdir } from 'node:os';
-import { asError, Logger, systemClock, systemRandom } from '@hangar/core';
+import { asError, giveBackMemory, Logger, systemClock, systemRandom } from '@hangar/core';
 import { UsageError } from '@hangar/core/command-line';
-import { release } from '@hangar/api';
 import { help } from './options/flags.ts';
 import { kubePrograms } from './options/kube-programs.ts';
 import { readOptions } from './options/options.ts';
 import type { ControllerManagerOptions } from './options/options.ts';
 import { ProcessEnd } from './process-end.ts';
+import { versionText } from './version.ts';
 
 /** Besides the drain of programs, for telling other replicas and closing connections. */
 export const endOverheadMs = 10_000;
+/** Conditions are written by then, of a thousand clusters, too. */
+const settledAfterMs = 30_000;
 
 /** `args`: with the command's own name. Does not return once it has begun: the process ends with it. */
 export async function main([, ...args]: readonly string[]): Promise<void> {
@@ -25,7 +27,7 @@ export async function main([, ...args]: readonly string[]): Promise<void> {
       programs: kubePrograms(process.env),
     });
     if (options === 'help') return console.log(help);
-    if (options === 'version') return console.log(`hangar 0.1.0, Kubernetes ${release}`);
+    if (options === 'version') return console.log(versionText);
     // Whatever connections others keep open to this process, it is over.
     process.exit(await run(options));
   } catch (error) {
@@ -51,7 +53,11 @@ async function run(options: ControllerManagerOptions): Promise<number> {
     const { startControllerManager } = await import('./compose.ts');
     const running = await startControllerManager(options, { clock, random: systemRandom, log, signal: end.signal });
     hasBegun = true;
-    void running.synced.then(() => !end.signal.aborted && console.log(`ready ${running.url}`));
+    void running.synced.then(() => {
+      if (end.signal.aborted) return;
+      console.log(`ready ${running.url}`);
+      clock.after(settledAfterMs, giveBackMemory);
+    });
     await running.closed;
     return end.hasFailed ? 1 : 0;
   } catch (error) {

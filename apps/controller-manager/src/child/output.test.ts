@@ -1,27 +1,33 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
+import { virtualClock } from '@hangar/testkit';
 import { errorIn } from './error-lines.ts';
 import { Output } from './output.ts';
+import { OutputBudget } from './output-budget.ts';
 import { isRunning, until } from './testing/processes.ts';
 import { testPrograms } from './testing/programs.ts';
 
-function output() {
-  const lines: string[] = [];
+function output(budget = new OutputBudget(virtualClock()), cluster = 'one') {
+  const writes: string[] = [];
   const stream = new PassThrough();
-  const out = new Output({ cluster: 'one', service: 'controllers', writeLine: (line) => lines.push(line) });
+  const out = new Output({ cluster, service: 'controllers', budget, writeLines: (text) => writes.push(text) });
   out.follow(stream);
+  const lines = (): string[] => writes.flatMap((text) => text.split(/(?<=\n)/));
   return {
     out,
     stream,
+    writes,
     lines,
     async end() {
       stream.end();
       await out.closed;
-      return lines;
+      return lines();
     },
   };
 }
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test('each line has its prefix, wherever it was torn apart, and the last one need not end', async () => {
   const { stream, end } = output();
@@ -53,13 +59,9 @@ test('a line above 16 KiB is cut, whatever it is made of, and the next one is wh
 });
 
 test('no line can command a terminal or pass for another one', async () => {
-  const lines: string[] = [];
-  const stream = new PassThrough();
-  const out = new Output({ cluster: 'a\n[b', service: 'controllers', writeLine: (line) => lines.push(line) });
-  out.follow(stream);
-  stream.end('\u001b[2J\rforged\u0007\u0085 a\tb\n');
-  await out.closed;
-  assert.deepEqual(lines, ['[a\\x0a[b/controllers] \\x1b[2J\\x0dforged\\x07\\x85 a\tb\n']);
+  const { stream, end } = output(undefined, 'a\n[b');
+  stream.write('\u001b[2J\rforged\u0007\u0085 a\tb\n');
+  assert.deepEqual(await end(), ['[a\\x0a[b/controllers] \\x1b[2J\\x0dforged\\x07\\x85 a\tb\n']);
 });
 
 test('lines that look like errors are known, and told without their time and place', () => {
@@ -91,20 +93,84 @@ test('the last error of a program is told when it has ended', async (context) =>
   assert.ok(['second', 'error: first'].includes(lastError!));
 });
 
+test('what came in one piece is written in one', async () => {
+  const { stream, writes, end } = output();
+  stream.write('a\nb\nc\n');
+  await end();
+  assert.equal(writes.length, 1);
+});
+
+test('lines of nothing cost what lines cost: sixteen floods of them, and one line of another is not late', async () => {
+  const clock = virtualClock();
+  const budget = new OutputBudget(clock);
+  const floods = Array.from({ length: 16 }, () => output(budget, 'loud'));
+  const quiet = output(budget, 'quiet');
+  const flooded = (): number => floods.reduce((sum, { lines }) => sum + lines().length, 0);
+  for (const { stream } of floods) stream.write(Buffer.alloc(4 * 1024 * 1024, '\n'));
+  await turn();
+  const [perPeriodMax, first] = [4_100, flooded()];
+  assert.ok(first > 1_000 && first < perPeriodMax, `${first} lines at once`);
+  quiet.stream.write('here\n');
+  await turn();
+  for (let period = 1; period <= 8; period++) {
+    await clock.advance(250);
+    await turn();
+    if (period === 1) assert.deepEqual(quiet.lines(), ['[quiet/controllers] here\n']);
+    assert.ok(flooded() - first < period * perPeriodMax, `${flooded()} lines after ${period} periods`);
+  }
+  const counts = floods.map(({ lines }) => lines().length);
+  assert.ok(Math.max(...counts.slice(4)) - Math.min(...counts.slice(4)) < 100, `all alike: ${counts}`);
+  for (const { out } of floods) out.abandon();
+});
+
+test('what is made of escapes costs what is written', async () => {
+  const { stream, lines, out } = output();
+  stream.write(Buffer.alloc(1024 * 1024, '\u0001').fill('\n', 1024 * 1024 - 1));
+  for (let i = 0; i < 100; i++) stream.write(`${'\u0001'.repeat(16 * 1024 - 1)}\n`);
+  await turn();
+  const bytes = lines().reduce((sum, { length }) => sum + length, 0);
+  assert.ok(bytes < 400_000, `${bytes} bytes`);
+  out.abandon();
+});
+
+test('the last words of a program are read at once, and no more than a pipe holds of them', async () => {
+  const { out, stream, lines } = output();
+  stream.write(Buffer.alloc(1024 * 1024, '\n'));
+  await turn();
+  assert.ok(stream.isPaused());
+  out.drain();
+  await out.closed;
+  assert.ok(lines().length < 4_000, `${lines().length} lines`);
+  assert.match(lines().at(-1)!, /left out/);
+});
+
+test('a stream that is closed while it is not read loses nothing of a usual length', async () => {
+  const { out, stream, lines } = output();
+  stream.write(`${'a line of some length, which is what lines are\n'.repeat(1_200)}error: the last\n`);
+  await turn();
+  assert.ok(stream.isPaused());
+  stream.destroy();
+  await out.closed;
+  assert.equal(lines().length, 1_201);
+  assert.equal(out.lastError, 'error: the last');
+});
+
 test(
-  'a program that prints without end is slowed down, its memory here stays small, and others are served',
-  { timeout: 20_000 },
+  'programs that print without end are slowed down, and neither others nor this process notice',
+  { timeout: 30_000 },
   async (context) => {
-    let bytes = 0;
-    const { start } = testPrograms(context, { writeLine: (line) => (bytes += line.length) });
-    const loud = await start('exec yes a line of some forty characters, many times');
-    const fromMs = performance.now();
-    await until(() => bytes > 8_000_000, 10_000, 'eight megabytes');
-    // Four a second, and the first four at once.
-    assert.ok(performance.now() - fromMs > 400);
-    const other = await start('exit 0', { cluster: 'two' });
+    let count = 0;
+    const { start } = testPrograms(context, { writeLines: (text) => (count += text.split('\n').length - 1) });
+    const loud = await Promise.all(Array.from({ length: 16 }, (_, i) => start(`exec yes ''`, { cluster: `loud${i}` })));
+    const [fromMs, from, used] = [performance.now(), count, process.cpuUsage()];
+    await until(() => count - from > 20_000, 10_000, 'many lines');
+    const { user, system } = process.cpuUsage(used);
+    // Sixteen thousand a second.
+    assert.ok(performance.now() - fromMs > 900, `${performance.now() - fromMs} ms`);
+    assert.ok(user + system < 700_000, `${user + system} µs of a processor`);
+    const other = await start('exit 0', { cluster: 'other' });
     assert.equal((await other.ended).code, 0);
-    await loud.stop(2_000);
-    assert.ok(!isRunning(loud.pid));
+    await Promise.all(loud.map((one) => one.stop(2_000)));
+    assert.ok(!loud.some(({ pid }) => isRunning(pid)));
   },
 );

@@ -18,18 +18,23 @@ interface ProcessStat extends ProcessIdentity {
 
 /** Undefined: there is no such process, or it is dead. Throws when that cannot be told, for want of file descriptors for example. */
 export function statOf(pid: number): ProcessStat | undefined {
-  let text: string;
+  const fields = statFields(pid);
+  if (!fields) return undefined;
+  const [state, , group] = fields;
+  if (state === 'Z' || state === 'X') return undefined;
+  return { pid, group: Number(group), startTime: Number(fields[19]) };
+}
+
+/** Those behind the name. */
+function statFields(pid: number): string[] | undefined {
   try {
-    text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The second field is the name in parentheses, and a name may contain anything.
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
   } catch (error) {
     if (hasCode(error, 'ENOENT') || hasCode(error, 'ESRCH')) return undefined;
     throw error;
   }
-  // The second field is the name in parentheses, and a name may contain anything.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  const [state, , group] = fields;
-  if (state === 'Z' || state === 'X') return undefined;
-  return { pid, group: Number(group), startTime: Number(fields[19]) };
 }
 
 export const identityOf = (pid: number): ProcessIdentity | undefined => {
@@ -55,6 +60,19 @@ export function residentBytes(pid: number): number | undefined {
   try {
     const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
     return kib === undefined ? undefined : Number(kib) * 1024;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The kernel shows processor time in these, whatever it counts with. */
+const ticksPerSecond = 100;
+
+/** Of a processor, in user and system mode; undefined when it is gone. */
+export function cpuSeconds(pid: number): number | undefined {
+  try {
+    const fields = statFields(pid);
+    return fields && (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
   } catch {
     return undefined;
   }

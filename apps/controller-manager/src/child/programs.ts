@@ -10,6 +10,7 @@ import { Keeper } from './keeper.ts';
 import { endLeftovers } from './leftovers.ts';
 import { MemoryWatch } from './memory.ts';
 import { Output } from './output.ts';
+import { OutputBudget } from './output-budget.ts';
 import { foldersOf, keyOf, makeFolders, removeFolders } from './place.ts';
 import type { Folders } from './place.ts';
 import { Ports } from './ports.ts';
@@ -29,8 +30,8 @@ export interface ProgramsOptions {
   readonly ports: PortRange;
   readonly clock: Clock;
   readonly log: Logger;
-  /** What programs print: a line with its prefix and newline. Absent: to standard error. */
-  readonly writeLine?: (text: string) => void;
+  /** What programs print: whole lines with their prefixes and newlines. Absent: to standard error. */
+  readonly writeLines?: (text: string) => void;
   /** From where programs get PATH and GOMAXPROCS, and nothing else. Absent: this process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
@@ -48,6 +49,7 @@ class LocalPrograms implements Programs {
   readonly #ports: Ports;
   readonly #ticker: Ticker;
   readonly #memory: MemoryWatch;
+  readonly #outputBudget: OutputBudget;
   readonly #keys = new Set<string>();
   #workDir: WorkDir | undefined;
   #cleaning: Promise<number> | undefined;
@@ -57,6 +59,7 @@ class LocalPrograms implements Programs {
     this.#ports = new Ports(options.ports);
     this.#ticker = new Ticker(options.clock, vouchEveryMs);
     this.#memory = new MemoryWatch(options.clock);
+    this.#outputBudget = new OutputBudget(options.clock);
   }
 
   cleanUp(): Promise<number> {
@@ -113,7 +116,7 @@ class LocalPrograms implements Programs {
     options: ProgramOptions,
     { folders, port, clear }: { folders: Folders; port: number; clear: () => Promise<void> },
   ): Promise<Run> {
-    const { clock, writeLine = writeToStandardError } = this.#options;
+    const { clock, writeLines = writeToStandardError } = this.#options;
     const { cluster, service, executable, argv0, ownership, memoryLimitBytes } = options;
     const place: Place = { folder: folders.home, port };
     if (!isExecutable(executable)) throw new ProgramError('ExecutableMissing', `${executable} is no program`);
@@ -145,7 +148,7 @@ class LocalPrograms implements Programs {
       ownership,
       memoryLimitBytes,
       record,
-      output: new Output({ cluster, service, writeLine }),
+      output: new Output({ cluster, service, budget: this.#outputBudget, writeLines }),
       clock,
       log: this.#options.log.child({ cluster, service }),
       ticker: this.#ticker,
@@ -188,10 +191,12 @@ const startError = (error: unknown): Error =>
     ? error
     : new ProgramError('StartFailed', asError(error).message, { cause: error });
 
-function writeToStandardError(line: string): void {
+/** As much of it as is taken: whoever reads it is gone or does not keep up, and that is no reason to end anything. */
+function writeToStandardError(lines: string): void {
+  const bytes = Buffer.from(lines);
   try {
-    writeSync(2, line);
+    for (let at = 0; at < bytes.length;) at += writeSync(2, bytes, at);
   } catch {
-    // Whoever reads it is gone or does not keep up: no reason to end anything.
+    // The rest is lost.
   }
 }

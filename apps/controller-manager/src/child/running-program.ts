@@ -75,10 +75,7 @@ export class Run implements RunningProgram {
     ownership.signal.addEventListener('abort', onAbort);
     this.#endings.push(
       () => ownership.signal.removeEventListener('abort', onAbort),
-      ticker.add(() => {
-        output.refill();
-        this.#vouch();
-      }),
+      ticker.add(() => this.#vouch()),
     );
     this.ended = this.#end();
     void keeper.deaf.then(() => this.#withoutGuard());

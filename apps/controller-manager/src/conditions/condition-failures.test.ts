@@ -61,16 +61,36 @@ describe('conditions, when something is in the way,', () => {
     await untilSaid(world, 'b', 'ControllersReady=True Ready');
   });
 
-  test('that cannot be written though the object can be read do not keep anybody either', async () => {
+  test('of many objects that may not be written are one line of the log, though each refusal names its object', async () => {
+    await using world = await startWriter();
+    const { writer, clock, faults } = world;
+    const sources = await Promise.all(['a', 'b', 'c'].map((name) => source(world, name)));
+    for (const { name } of sources) {
+      const isOf = (request: { readonly target: string }): boolean => request.target.includes(`/${name}/`);
+      const refusal = { status: 403, reason: 'Forbidden', message: `"${name}" is forbidden` } as const;
+      faults.refuseNext(refusal, Infinity, (request) => isWrite(request) && isOf(request));
+    }
+    for (const one of sources) writer.tell(one, 'controllers', starting);
+    await clock.advance(60_000);
+    assert.equal(world.lines.filter((line) => line.includes('cannot be written')).length, 1, world.lines.join(''));
+  });
+
+  test('that may not be written keep who waits for them, with why, until they may', async () => {
     await using world = await startWriter();
     const { writer, clock, faults } = world;
     const a = await source(world, 'a');
     faults.refuseNext({ status: 403, reason: 'Forbidden' }, Infinity, isWrite);
     writer.tell(a, 'controllers', starting);
-    await clock.run(writer.written(a, 'controllers'));
-    faults.forget();
+    const refusals: string[] = [];
+    let isWritten = false;
+    const written = writer.written(a, 'controllers', (why) => refusals.push(why)).then(() => (isWritten = true));
     await clock.advance(600_000);
+    assert.equal(isWritten, false);
+    assert.match(refusals[0]!, /cannot be written/);
     assert.ok(writesOf(world) <= 25, `${writesOf(world)} writes in ten minutes`);
+    faults.heal();
+    await clock.run(written);
+    assert.deepEqual(await said(world, 'a'), ['ControllersReady=False Starting']);
   });
 
   test('an answer that was lost is no reason to write again', async () => {

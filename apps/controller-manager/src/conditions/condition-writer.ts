@@ -29,7 +29,10 @@ export interface ConditionWriterOptions {
 
 const concurrencyMax = 4;
 const backOff: BackOff = { baseMs: 500, maxMs: 60_000 };
-/** Nobody waits longer for a first write: a management plane that is away must not keep clusters from being served. */
+/**
+ * Nobody waits longer for a management plane that is away: that must not keep clusters from being served. One that refuses is another
+ * matter: without the condition others take the cluster for free.
+ */
 const writtenMs = 5_000;
 const writtenFailuresMax = 3;
 const problemsMax = 100;
@@ -61,12 +64,15 @@ export class ConditionWriter {
     this.#want(source, service, 'absent');
   }
 
-  /** A condition is there, whatever it says; or it could not be written for a while. Never rejects. */
-  async written(source: SourceObject, service: Service): Promise<void> {
+  /** A condition is there, whatever it says; or nobody could be asked for a while. Never rejects. */
+  async written(source: SourceObject, service: Service, onRefused: (why: string) => void = () => {}): Promise<void> {
     const entry = this.#entries.get(keyOf(source.uid, service));
     if (!entry || entry.isThere || this.#isOver) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = this.#options.clock.after(writtenMs, resolve);
+    const timer = this.#options.clock.after(writtenMs, () => {
+      if (entry.refusal === undefined) resolve();
+    });
+    entry.onRefused = onRefused;
     entry.waiting.add(resolve);
     await promise;
     timer.cancel();
@@ -216,14 +222,17 @@ export class ConditionWriter {
     if (hasCode(error, 'NotFound')) return this.#drop(entry);
     const { random, log } = this.#options;
     const { kind, name } = entry.source;
-    // Each once: a management plane that is away is away for all of them.
-    if (!this.#problems.has(error.message)) {
+    // Each once: a management plane that is away is away for all of them. By its code: messages name the object.
+    const problem = String((error as { code?: unknown }).code ?? error.message);
+    if (!this.#problems.has(problem)) {
       log.warn('a condition cannot be written for now', { [kind]: name, service: entry.service, error });
-      if (this.#problems.size < problemsMax) this.#problems.add(error.message);
+      if (this.#problems.size < problemsMax) this.#problems.add(problem);
     }
     // Whether it was done is not known.
     entry.known = undefined;
-    if (++entry.failures >= writtenFailuresMax) entry.isThereNow();
+    entry.failures++;
+    if (isRefusal(error)) entry.refused(`its condition cannot be written: ${error.message}`);
+    else if (entry.failures >= writtenFailuresMax) entry.isThereNow();
     this.#lookAfter(entry, backOffMs(backOff, entry.failures, random));
   }
 
@@ -245,5 +254,9 @@ export class ConditionWriter {
     return this.#entries.get(keyOf(entry.source.uid, entry.service)) === entry;
   }
 }
+
+/** It was understood, and will be the same again until somebody changes something. */
+const isRefusal = (error: Error): boolean =>
+  ['Forbidden', 'Invalid', 'BadRequest'].some((code) => hasCode(error, code));
 
 const keyOf = (uid: string, service: Service): string => `${uid}/${service}`;

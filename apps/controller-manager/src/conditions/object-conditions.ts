@@ -4,10 +4,10 @@ import { find } from '@hangar/client';
 import type { ApiObject, ApplyConfiguration, Client, Kind } from '@hangar/client';
 import type { Condition } from '@hangar/client/kinds/meta-v1';
 import type { Clock } from '@hangar/core';
-import { ControlPlaneEndpoint, ControlPlaneRegistration } from '@hangar/runtime/clusters';
+import { ControlPlaneEndpoint, ControlPlaneRegistration, endpointServices } from '@hangar/runtime/clusters';
 import type { EndpointObject, RegistrationObject } from '@hangar/runtime/clusters';
 import type { Service, SourceObject } from '../contract.ts';
-import { endpointServices, registeredServices } from '../fleet/index.ts';
+import { registeredServices, serviceSet } from '../fleet/index.ts';
 import { within } from '../fleet/within.ts';
 import { conditionTypes, fieldManagers } from './condition-of.ts';
 
@@ -96,5 +96,5 @@ export const conditionsOf = (object: ApiObject): ObjectConditions => ({
   services:
     object.kind === 'ControlPlaneRegistration'
       ? registeredServices(object as RegistrationObject)
-      : endpointServices(object as EndpointObject),
+      : serviceSet(endpointServices(object as EndpointObject)),
 });

@@ -31,6 +31,10 @@ export class ToldCondition {
   work: { readonly ending: AbortController; readonly done: Promise<void> } | undefined;
   /** Those who wait until something is there. */
   readonly waiting = new Set<() => void>();
+  /** Told of a refusal, while somebody waits. */
+  onRefused: ((why: string) => void) | undefined;
+  /** Why it may not be written, since it was tried last. */
+  refusal: string | undefined;
   /** Since when there was no write, by the monotonic clock. */
   #quietSinceMs: number | undefined;
   #isThere = false;
@@ -47,8 +51,15 @@ export class ToldCondition {
     return this.#isThere;
   }
 
+  refused(why: string): void {
+    this.refusal = why;
+    if (this.waiting.size > 0) this.onRefused?.(why);
+  }
+
   isThereNow(): void {
     this.#isThere = true;
+    this.refusal = undefined;
+    this.onRefused = undefined;
     for (const resolve of this.waiting) resolve();
     this.waiting.clear();
   }

@@ -60,8 +60,15 @@ export function ofService(cluster: FleetCluster, service: Service): FleetCluster
 }
 
 function reached({ source, address, secret, outOfScope }: Candidate, before: FleetCluster | undefined): ServiceSource {
-  if (secret !== undefined || outOfScope !== undefined || before === undefined) return { ...source, address, secret };
-  if (before.source.uid === source.uid) return { ...source, address: before.address, secret: before.secret };
-  const told = before.sources?.values().find(({ uid }) => uid === source.uid);
-  return { ...source, address: told?.address ?? address, secret: told?.secret };
+  const told = before && toldOf(source, before);
+  if (outOfScope !== undefined || !told) return { ...source, address, secret };
+  if (secret === undefined) return { ...source, address: told.address ?? address, secret: told.secret };
+  // Endpoints have a secret always, whatever becomes of their address.
+  const isSameSecret = told.secret?.namespace === secret.namespace && told.secret?.name === secret.name;
+  return { ...source, address: address ?? (isSameSecret ? told.address : undefined), secret };
+}
+
+/** Where the object said before that its cluster is. */
+function toldOf({ uid }: SourceObject, { source, sources, address, secret }: FleetCluster) {
+  return source.uid === uid ? { address, secret } : sources?.values().find((one) => one.uid === uid);
 }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Client } from '@hangar/client';
 import { seededRandom, systemClock } from '@hangar/core';
-import { ControlPlaneEndpoint } from '@hangar/runtime/clusters';
+import { ControlPlaneEndpoint, servicesAnnotation } from '@hangar/runtime/clusters';
 import type { Fleet } from '../contract.ts';
-import { endpointFleet, servicesAnnotation } from './endpoint-fleet.ts';
+import { endpointFleet } from './endpoint-fleet.ts';
 import { Heard } from './testing/heard.ts';
 import { startManagementWorld } from './testing/management.ts';
 import type { ManagementWorld } from './testing/management.ts';
@@ -35,6 +35,22 @@ describe('the fleet of endpoints', () => {
     await heard.cluster('a', ({ address }) => address === 'https://a.status');
     await world.client.delete(ControlPlaneEndpoint, { name: 'a' });
     await heard.until(() => heard.clusters.size === 0);
+  });
+
+  test('an address that is taken back stays, until there is another', async () => {
+    await using world = await startManagementWorld();
+    const say = (endpoint: string | null) =>
+      world.client.patch(ControlPlaneEndpoint, { name: 'a' }, { type: 'merge', body: { spec: { endpoint } } });
+    await make(world.client, 'a');
+    await using heard = new Heard(fleetOf(world));
+    await heard.cluster('a', ({ address }) => address === 'https://a.spec');
+    await say(null);
+    const body = { metadata: { labels: { tier: 'gold' } } };
+    await world.client.patch(ControlPlaneEndpoint, { name: 'a' }, { type: 'merge', body });
+    const { address } = await heard.cluster('a', ({ labels }) => labels['tier'] === 'gold');
+    assert.equal(address, 'https://a.spec');
+    await say('https://another');
+    await heard.cluster('a', ({ address }) => address === 'https://another');
   });
 
   test('its annotation, else its label, says for which services', async () => {

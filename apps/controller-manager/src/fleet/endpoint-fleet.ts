@@ -6,9 +6,15 @@
  *   secret     by a template; whether it is there is found out by who reads it
  */
 
-import { addressOf, ControlPlaneEndpoint, secretTemplate } from '@hangar/runtime/clusters';
+import {
+  addressOf,
+  ControlPlaneEndpoint,
+  endpointServices,
+  secretTemplate,
+  servicesAnnotation,
+} from '@hangar/runtime/clusters';
 import type { EndpointObject } from '@hangar/runtime/clusters';
-import type { Fleet, Service } from '../contract.ts';
+import type { Fleet } from '../contract.ts';
 import { informedFleet } from './informed-fleet.ts';
 import type { FleetOptions } from './informed-fleet.ts';
 import { inScope, labelsOf } from './scope.ts';
@@ -18,9 +24,6 @@ export interface EndpointFleetOptions extends FleetOptions {
   /** Of runtime's: `{namespace}/controlplane-{name}-kubeconfig` where it is absent. */
   readonly secretTemplate?: string | undefined;
 }
-
-/** On endpoints: the services that are run for it, separated by commas. Absent: `controllers`. */
-export const servicesAnnotation = 'controlplane.kplane.dev/services';
 
 /** Throws `InvalidOptions` for a template that is none. */
 export function endpointFleet(options: EndpointFleetOptions): Fleet {
@@ -32,7 +35,7 @@ export function endpointFleet(options: EndpointFleetOptions): Fleet {
     clusterOf: ({ metadata }) => metadata.name!,
     candidateOf: (endpoint) => ({
       source: { kind: 'ControlPlaneEndpoint', name: endpoint.metadata.name!, uid: endpoint.metadata.uid ?? '' },
-      services: endpointServices(endpoint),
+      services: serviceSet(endpointServices(endpoint)),
       labels: labelsOf(endpoint.metadata.labels),
       address: addressOf(endpoint, 'internal') || undefined,
       ...inScope(secretOf(endpoint.metadata.name!), namespaceScope),
@@ -41,10 +44,10 @@ export function endpointFleet(options: EndpointFleetOptions): Fleet {
 }
 
 /** What is read above, and nothing else. */
-export function reducedEndpoint(endpoint: EndpointObject): EndpointObject | undefined {
+function reducedEndpoint(endpoint: EndpointObject): EndpointObject | undefined {
   const { apiVersion, kind, metadata } = endpoint;
   const { name, uid, resourceVersion, labels, annotations, deletionTimestamp } = metadata;
-  if (deletionTimestamp || endpointServices(endpoint).size === 0) return undefined;
+  if (deletionTimestamp || serviceSet(endpointServices(endpoint)).size === 0) return undefined;
   const said = annotations?.[servicesAnnotation];
   const address = addressOf(endpoint, 'internal');
   return {
@@ -59,9 +62,4 @@ export function reducedEndpoint(endpoint: EndpointObject): EndpointObject | unde
     },
     ...(address === '' ? {} : { spec: { endpoint: address } }),
   } as EndpointObject;
-}
-
-export function endpointServices({ metadata }: EndpointObject): ReadonlySet<Service> {
-  const said = metadata.annotations?.[servicesAnnotation] ?? metadata.labels?.[servicesAnnotation];
-  return serviceSet(said === undefined ? ['controllers'] : said.split(','));
 }

@@ -7,9 +7,10 @@
  */
 
 export { ofService } from './compose.ts';
-export { endpointFleet, endpointServices, servicesAnnotation } from './endpoint-fleet.ts';
+export { endpointFleet } from './endpoint-fleet.ts';
 export type { EndpointFleetOptions } from './endpoint-fleet.ts';
 export type { FleetOptions } from './informed-fleet.ts';
 export { kubeconfigsOf } from './kubeconfigs.ts';
 export type { KubeconfigsOptions } from './kubeconfigs.ts';
 export { registeredServices, registrationFleet } from './registration-fleet.ts';
+export { serviceSet } from './service-sets.ts';

@@ -27,7 +27,7 @@ export const registrationFleet = (options: FleetOptions): Fleet =>
   });
 
 /** What is read below, and nothing else: thousands of them are kept. */
-export function reducedRegistration(registration: RegistrationObject): RegistrationObject | undefined {
+function reducedRegistration(registration: RegistrationObject): RegistrationObject | undefined {
   const { apiVersion, kind, metadata, spec, status } = registration;
   const { name, uid, resourceVersion, creationTimestamp, deletionTimestamp, labels } = metadata;
   const controlPlane = controlPlaneOf(registration);

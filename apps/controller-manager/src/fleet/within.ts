@@ -1,4 +1,7 @@
-/** Requests that end in time, by the injected clock. */
+/**
+ * Requests that end in time, by the injected clock. Unlike runtime's `bounded` it waits for the call's own end, which the signal brings
+ * about: nothing is under way any more when it settles, so that whoever writes next comes after it.
+ */
 
 import { ClientError } from '@hangar/client';
 import type { Clock } from '@hangar/core';

@@ -87,7 +87,10 @@ const groups: readonly HelpGroup[] = [
       ['--leader-elect-retry-period DURATION', 'between two renewals (default: 2s)'],
       ['--leader-elect-resource-name NAME', 'as --cluster-shard-group, which wins'],
       ['--leader-elect-resource-lock KIND', 'leases: there is no other'],
-      ['--cluster-shard-group NAME', 'who shares with whom (default: controller-manager)'],
+      [
+        '--cluster-shard-group NAME',
+        'who shares with whom; with a source, selector or scope of its own it is another one by default (default: controller-manager)',
+      ],
       [
         '--cluster-peer-name NAME',
         "this replica among them: unique, and the same again after a restart (default: the host's name)",

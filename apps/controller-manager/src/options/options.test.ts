@@ -204,9 +204,24 @@ test('flags of kube-scheduler are such, are its own, and are taken by it', async
   await refuses(['--kube-scheduler-flag=--x'], /kube-scheduler refuses it: unknown flag: --x$/, { ...both, complaint });
   await refuses(['--kube-scheduler-flag=x'], /"x" is no flag such as --v=2$/);
   await refuses(['--kube-scheduler-flag=--kubeconfig=x'], /"--kubeconfig=x" is set for each cluster$/);
+  await refuses(['--kube-scheduler-flag=--leader_elect=true'], /"--leader-elect=true" is set for each cluster$/);
   await refuses(['--kube-scheduler-flag=--v=2'], /there is no kube-scheduler in PATH; name it with/, {
     inPath: ['kube-controller-manager'],
   });
+});
+
+test('flags of kube-scheduler are passed on as its own would be: by their names, with files of this folder', async () => {
+  const flags = ['--authentication_kubeconfig=a/b', '--feature-gates=A=true', '--tls-cert-file=/c', '--v=2'];
+  const { schedulerFlags } = await read(
+    flags.map((flag) => `--kube-scheduler-flag=${flag}`),
+    both,
+  );
+  assert.deepEqual(schedulerFlags, [
+    '--authentication-kubeconfig=/here/a/b',
+    '--feature-gates=A=true',
+    '--tls-cert-file=/c',
+    '--v=2',
+  ]);
 });
 
 test('what does not go together is refused, with what to do', async () => {
@@ -238,6 +253,10 @@ test('a shard has a label of its own, and the name of a lock is that of a group'
   assert.equal((await read(['--leader-elect-resource-name=blue'])).sharing.group, 'blue');
   const both = ['--leader-elect-resource-name=blue', '--cluster-shard-group=green'];
   assert.equal((await read(both)).sharing.group, 'green');
+  const east = (await read(['--cluster-selector=region=east'])).sharing.group;
+  const west = (await read(['--cluster-selector=region=west'])).sharing.group;
+  assert.match(east, /^controller-manager-[0-9a-f]{8}$/);
+  assert.notEqual(east, west, 'who looks at other clusters shares nothing');
 });
 
 test('the environment says how to log, below the command line', async () => {

@@ -13,7 +13,7 @@ import type { KubeFlags } from './kube-help.ts';
 import type { KubePrograms } from './kube-programs.ts';
 import { sharingOptions } from './sharing.ts';
 import type { SharingOptions } from './sharing.ts';
-import { ownFlagsIn, sortFlags, unknownFlag } from './sorting.ts';
+import { ownFlagsIn, passedFlag, sortFlags, unknownFlag } from './sorting.ts';
 import type { SortedFlags } from './sorting.ts';
 import { addressOf, bytesOf, durationMs, integerOf, portRangeOf } from './values.ts';
 
@@ -104,17 +104,18 @@ function optionsOf(values: Values, { sorted, engine, world }: Understood): Contr
   const { folder, hostName } = world;
   const absolute = (path: string | undefined): string | undefined => (path ? resolve(folder, path) : undefined);
   const stopGraceMs = durationMs('cluster-stop-grace', values['cluster-stop-grace'], { leastMs: 0, mostMs: 60_000 });
-  const sharing = sharingOptions(values, { hostName, stopGraceMs });
+  const clusters = clusterOptions(values);
+  const sharing = sharingOptions(values, { hostName, stopGraceMs, clusters });
   const workDirectory =
     absolute(values['work-dir']) ?? join(world.temporaryFolder, `hangar-controller-manager-${sharing.peer}`);
   return {
     kubeconfig: absolute(values.kubeconfig),
     feedKubeconfig: absolute(values['feed-kubeconfig']),
-    clusters: clusterOptions(values),
+    clusters,
     sharing,
     engine,
     managerFlags: sorted.passedOn,
-    schedulerFlags: values['kube-scheduler-flag'] ?? [],
+    schedulerFlags: (values['kube-scheduler-flag'] ?? []).map((flag) => passedFlag(flag, folder)),
     children: { workDirectory, stopGraceMs, ...childOptions(values, world) },
     serving: servingOptions(values, { absolute, workDirectory }),
     logging: loggingOptions(values),

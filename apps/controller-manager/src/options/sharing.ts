@@ -1,9 +1,11 @@
 /** Whether and how clusters are shared with other replicas. */
 
+import { createHash } from 'node:crypto';
 import { dnsLabelReasons, labelValueReasons } from '@hangar/api/formats';
 import { UsageError } from '@hangar/core/command-line';
 import { shardLabel } from '@hangar/runtime/clusters';
 import { checkSelector } from './clusters.ts';
+import type { ClusterOptions } from './clusters.ts';
 import { timingsOf } from './timings.ts';
 import type { TimingFlags, Timings } from './timings.ts';
 import { checked, oneOf } from './values.ts';
@@ -34,29 +36,40 @@ export interface SharingFlags extends TimingFlags {
 
 const defaultGroup = 'controller-manager';
 
+export interface SharingWorld {
+  readonly hostName: string;
+  readonly stopGraceMs: number;
+  readonly clusters: ClusterOptions;
+}
+
 /** Throws a UsageError. */
 export function sharingOptions(
   values: SharingFlags,
-  { hostName, stopGraceMs }: { readonly hostName: string; readonly stopGraceMs: number },
+  { hostName, stopGraceMs, clusters }: SharingWorld,
 ): SharingOptions {
   oneOf('leader-elect-resource-lock', values['leader-elect-resource-lock'], ['leases']);
   const namespace = values['leader-elect-resource-namespace'];
   return {
     electsLeader: values['leader-elect'],
     namespace: checked('leader-elect-resource-namespace', namespace, dnsLabelReasons),
-    group: groupOf(values),
+    group: groupOf(values, clusters),
     peer: checked('cluster-peer-name', values['cluster-peer-name'] ?? hostName.toLowerCase(), peerReasons),
     shard: shardOf(values),
     timings: timingsOf(values, stopGraceMs),
   };
 }
 
-function groupOf(values: SharingFlags): string {
+/** Whoever looks at other clusters has another group: none may be given one that it does not know of. */
+function groupOf(values: SharingFlags, { source, selector, namespaceScope }: ClusterOptions): string {
   for (const name of ['cluster-shard-group', 'leader-elect-resource-name'] as const) {
     const given = values[name];
     if (given !== undefined) return checked(name, given, dnsLabelReasons);
   }
-  return defaultGroup;
+  if (source === 'registration' && selector === undefined && namespaceScope === undefined) return defaultGroup;
+  const hash = createHash('sha256')
+    .update(JSON.stringify([source, selector, namespaceScope]))
+    .digest('hex');
+  return `${defaultGroup}-${hash.slice(0, 8)}`;
 }
 
 /** Part of a Lease's name, of paths, and of what sockets are called: shorter than other names. */

@@ -108,6 +108,12 @@ function keep(values: Values, flag: Flag, { name, value }: GivenFlag): void {
   else values[name] = [...((values[name] as string[] | undefined) ?? []), value!];
 }
 
+/** A flag for another program as it is passed on: `_` in its name is `-`, and a file's name is that of this folder. */
+export function passedFlag(flag: string, folder: string): string {
+  const [, name, value] = /^--([a-zA-Z][^=]*)(?:=(.*))?$/s.exec(flag) ?? [];
+  return name === undefined ? flag : typed({ name: name.replaceAll('_', '-'), value }, folder);
+}
+
 function typed({ name, value }: GivenFlag, folder: string): string {
   if (value === undefined) return `--${name}`;
   return `--${name}=${value !== '' && isFile(name) ? resolve(folder, value) : value}`;

@@ -4,14 +4,16 @@ import type { Coordinator, Ownership } from '@hangar/runtime/clusters';
 import { Right } from '@hangar/runtime/clusters';
 import { services } from '../contract.ts';
 import type { ClusterRow, Engine, FleetCluster, Service, ServiceState, SourceObject } from '../contract.ts';
+import { ofService } from '../fleet/index.ts';
 import { Seat } from './seat.ts';
 import type { Announcements } from './seat.ts';
-import { sourceOf } from './source-of.ts';
 
 export interface MemberWorld {
   readonly coordinator: Coordinator;
   readonly announcements: Announcements;
   readonly engineFor: (service: Service) => Engine;
+  /** Another member has the object's condition now: one that names another control plane than before. */
+  readonly isToldElsewhere: (source: SourceObject, service: Service, but: Member) => boolean;
   /** A state of some member is another now. */
   readonly onState: () => void;
 }
@@ -42,6 +44,11 @@ export class Member {
   /** Nothing of it runs here, or is about to. */
   get isAtRest(): boolean {
     return this.#seats.values().every((seat) => seat.state === undefined);
+  }
+
+  /** By this very object. */
+  isAskedFor(service: Service, { uid }: SourceObject): boolean {
+    return !this.#isGone && this.#cluster.services.has(service) && ofService(this.#cluster, service).source.uid === uid;
   }
 
   /** Also the first time. */
@@ -94,25 +101,24 @@ export class Member {
   /** Takes back the conditions of what is no longer asked for. */
   #withdraw(before: FleetCluster): void {
     for (const service of before.services) {
-      if (!this.#isAskedFor(service, sourceOf(before, service))) void this.#withdrawService(service, before);
+      if (!this.isAskedFor(service, ofService(before, service).source)) void this.#withdrawService(service, before);
     }
   }
 
   /** Only when nothing runs any more: until then nobody else may take it for free. */
   async #withdrawService(service: Service, before: FleetCluster): Promise<void> {
     await this.#seats.get(service)?.leave();
-    const source = sourceOf(before, service);
-    if (!this.#isAskedFor(service, source)) this.#world.announcements.remove(source, service);
+    const { source } = ofService(before, service);
+    const { announcements, isToldElsewhere } = this.#world;
+    const isTold = this.isAskedFor(service, source) || isToldElsewhere(source, service, this);
+    if (!isTold) announcements.remove(source, service);
     this.#seat();
   }
 
-  #isAskedFor(service: Service, { uid }: SourceObject): boolean {
-    return !this.#isGone && this.#cluster.services.has(service) && sourceOf(this.#cluster, service).uid === uid;
-  }
-
   #newSeat(service: Service): Seat {
-    const { engineFor, announcements, onState } = this.#world;
-    const seat = new Seat({ service, engine: engineFor(service), announcements, onState });
+    const { engineFor, announcements, onState, isToldElsewhere } = this.#world;
+    const isOurs = (source: SourceObject): boolean => !isToldElsewhere(source, service, this);
+    const seat = new Seat({ service, engine: engineFor(service), announcements, isOurs, onState });
     this.#seats.set(service, seat);
     return seat;
   }

@@ -119,6 +119,19 @@ describe('the registry of a process that is alone', () => {
     assert.deepEqual(world.engine.violations, []);
   });
 
+  test('a registration that names another control plane keeps its condition, whichever ends or begins first', async () => {
+    world.fleet.listener.changed(clusterOf('red', ['controllers'], 'moved'));
+    await settled();
+    world.engine.isSlow = true;
+    world.fleet.listener.gone('red');
+    world.fleet.listener.changed(clusterOf('blue', ['controllers'], 'moved'));
+    await settled();
+    world.engine.endAll();
+    await settled();
+    assert.deepEqual(world.running, ['blue/controllers']);
+    assert.deepEqual([...world.conditions.told.keys()], ['moved/controllers']);
+  });
+
   test('another address is told to what runs, and starts nothing', async () => {
     world.fleet.listener.changed(clusterOf('red'));
     await settled();

@@ -32,7 +32,9 @@ export class Registry {
   constructor(options: RegistryOptions) {
     const { coordinator, conditions: announcements, engineFor, onChange = () => {} } = options;
     this.#options = options;
-    this.#world = { coordinator, announcements, engineFor, onState: onChange };
+    const isToldElsewhere: MemberWorld['isToldElsewhere'] = (source, service, but) =>
+      this.#members.values().some((member) => member !== but && member.isAskedFor(service, source));
+    this.#world = { coordinator, announcements, engineFor, isToldElsewhere, onState: onChange };
   }
 
   /** Everything that there was at first is known. */

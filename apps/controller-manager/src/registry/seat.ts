@@ -14,16 +14,21 @@ export interface Announcements {
   tell(source: SourceObject, service: Service, state: ServiceState): void;
   /** Nobody asks for the service any more. */
   remove(source: SourceObject, service: Service): void;
-  /** The first that was told is written, or cannot be for a while. Never rejects. */
-  written(source: SourceObject, service: Service): Promise<void>;
+  /**
+   * The first that was told is written, or the management plane has been away for a while. One that refuses says so (`onRefused`), and is
+   * asked on: nobody may begin whom others cannot see. Never rejects.
+   */
+  written(source: SourceObject, service: Service, onRefused: (why: string) => void): Promise<void>;
   /** Somebody else tells of it from now on: nothing is written after what this resolves with, and what is there stays. Never rejects. */
-  forget?(source: SourceObject, service: Service): Promise<void>;
+  forget(source: SourceObject, service: Service): Promise<void>;
 }
 
 export interface SeatOptions {
   readonly service: Service;
   readonly engine: Engine;
   readonly announcements: Announcements;
+  /** Nobody else tells of the object's condition meanwhile. */
+  readonly isOurs: (source: SourceObject) => boolean;
   /** After each change of `state`. */
   readonly onState: () => void;
 }
@@ -79,7 +84,11 @@ export class Seat {
     const given = (this.#given = this.#wanted!);
     const { service, announcements } = this.#options;
     this.#report(given, onItsWay);
-    void announcements.written(given.source, service).then(() => {
+    const refused = (why: string): void => {
+      const isWaiting = this.#given && !this.#serving && !this.#ending && isSameAs(this.#given, given);
+      if (isWaiting) this.#report(given, { ...onItsWay, phase: 'Waiting', reason: 'ConditionRefused', message: why });
+    };
+    void announcements.written(given.source, service, refused).then(() => {
       if (!this.#given || this.#ending || this.#serving || !isSameAs(this.#given, given)) return;
       this.#serve(this.#given);
     });
@@ -95,11 +104,11 @@ export class Seat {
   }
 
   #end(): void {
-    const { announcements, service } = this.#options;
+    const { announcements, service, isOurs } = this.#options;
     const { source } = this.#given!;
     const stopped = this.#serving?.stop() ?? Promise.resolve();
     // What was told last and not written yet must not overwrite what the next one says.
-    const silent = stopped.then(() => announcements.forget?.(source, service));
+    const silent = stopped.then(() => (isOurs(source) ? announcements.forget(source, service) : undefined));
     this.#ending = silent.then(() => {
       this.#ending = undefined;
       this.#serving = undefined;

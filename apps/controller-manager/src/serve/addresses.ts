@@ -7,6 +7,9 @@ const anyAddresses = new Map([
 
 export const isAnyAddress = (address: string): boolean => anyAddresses.has(address);
 
+/** Only programs of this machine reach it. */
+export const isLoopback = (address: string): boolean => /^127\.|^::1$|^::ffff:127\./i.test(address);
+
 /** By a client on this machine. */
 export function urlOf(address: string, port: number): string {
   const host = anyAddresses.get(address) ?? address;

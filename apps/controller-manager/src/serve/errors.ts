@@ -9,6 +9,8 @@ export type ServeErrorCode =
   | 'TokenUnusable'
   /** What was scraped is not Prometheus' text format. */
   | 'MalformedMetrics'
+  /** It is more than one process may answer with. */
+  | 'TooManyMetrics'
   /** A process did not answer its scrape as it should. */
   | 'ScrapeFailed';
 

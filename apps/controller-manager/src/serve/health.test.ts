@@ -8,10 +8,15 @@ import { processAt, row, state } from './testing/rows.ts';
 interface World {
   rows: ClusterRow[];
   isSynced: boolean;
+  hasJoined?: boolean;
 }
 
 function health(world: World) {
-  const subject = new Health({ rows: () => world.rows, isSynced: () => world.isSynced });
+  const subject = new Health({
+    rows: () => world.rows,
+    isSynced: () => world.isSynced,
+    hasJoined: () => world.hasJoined ?? true,
+  });
   return {
     subject,
     ready: (query = '', only?: string, showsClusters = true): HealthAnswer =>
@@ -31,7 +36,7 @@ test('it lives as long as it answers', () => {
 test('it is not ready before it knows its fleet', () => {
   const world = { rows: [], isSynced: false };
   const { ready } = health(world);
-  const text = '[+]ping ok\n[-]fleet failed: not synced\n[+]first-attempts ok\nreadyz check failed\n';
+  const text = '[+]ping ok\n[-]fleet failed: not synced\n[+]leases ok\n[+]first-attempts ok\nreadyz check failed\n';
   assert.deepEqual(ready(), { status: 500, text });
   world.isSynced = true;
   assert.deepEqual(ready(), { status: 200, text: 'ok' });
@@ -66,6 +71,19 @@ test('before the fleet is known, nothing was tried for good', () => {
   assert.match(ready().text, /^\[-\]first-attempts/m);
 });
 
+test('it is not ready before clusters can be its own, and has tried nothing by then; later it stays ready', () => {
+  const world: World = { rows: [], isSynced: true, hasJoined: false };
+  const { ready } = health(world);
+  assert.match(ready().text, /^\[-\]leases failed: not among those that share the clusters/m);
+  assert.equal(ready('', 'leases').status, 500);
+  world.hasJoined = true;
+  world.rows = [row('a', { controllers: state({ phase: 'Starting' }) })];
+  assert.match(ready().text, /^\[\+\]leases ok\n\[-\]first-attempts/m);
+  world.rows = [row('a')];
+  world.hasJoined = false;
+  assert.deepEqual(ready(), { status: 200, text: 'ok' });
+});
+
 test('clusters are told one by one, and none of them decides', () => {
   const { ready } = health({
     isSynced: true,
@@ -82,6 +100,7 @@ test('clusters are told one by one, and none of them decides', () => {
   assert.deepEqual(ready('verbose').text.split('\n'), [
     '[+]ping ok',
     '[+]fleet ok',
+    '[+]leases ok',
     '[+]first-attempts ok',
     '[-]cluster/blue controllers not ready: CrashLoop: it ended',
     '[+]cluster/green controllers ready (essential, restarts 0)',
@@ -106,6 +125,7 @@ test('checks can be left out, and what is not there is named', () => {
   assert.deepEqual(ready('verbose&exclude=fleet&exclude=cluster/red&exclude=no%0Asuch').text.split('\n'), [
     '[+]ping ok',
     '[+]fleet excluded: ok',
+    '[+]leases ok',
     '[+]first-attempts ok',
     '[+]cluster/red excluded: ok',
     'warn: some health checks cannot be excluded: no matches for "no\\\\u{a}such"',
@@ -130,6 +150,6 @@ test('no name and no message can forge a line', () => {
     rows: [row(hostile, { controllers: state({ phase: 'Failed', message: hostile }) })],
   });
   const lines = ready('verbose').text.split(/[\n\r\u2028]/);
-  assert.equal(lines.length, 6);
+  assert.equal(lines.length, 7);
   assert.ok(!lines.some((line) => line.includes('\u001b')));
 });

@@ -2,7 +2,8 @@
  * `/healthz`, `/livez` and `/readyz` as Kubernetes' components answer them: `ok`, or a line for each check when one fails or
  * `?verbose` is asked for; `?exclude=name` leaves one out; `/readyz/name` is that one alone.
  *
- * The process is ready when it knows its fleet and what was its own at first has been tried. That stays so: clusters come later, too.
+ * The process is ready when it knows its fleet, has come to share it with others and what was its own at first has been tried. That stays
+ * so: clusters come later, too.
  * How single clusters do is shown and decides nothing: whoever takes this process out of service for one helps no other.
  */
 
@@ -35,6 +36,8 @@ interface Check {
 export interface HealthOptions {
   readonly rows: () => Iterable<ClusterRow>;
   readonly isSynced: () => boolean;
+  /** Whether clusters can be this process's: it shares them with others, or is alone. */
+  readonly hasJoined: () => boolean;
 }
 
 const ping: Check = { name: 'ping' };
@@ -42,6 +45,7 @@ const ping: Check = { name: 'ping' };
 export class Health {
   readonly #options: HealthOptions;
   #hasTriedAll = false;
+  #hasJoined = false;
 
   constructor(options: HealthOptions) {
     this.#options = options;
@@ -57,6 +61,7 @@ export class Health {
     const checks = [
       ping,
       this.#fleet(),
+      this.#leases(),
       this.#firstAttempts(rows),
       ...(query.showsClusters ? rows.map(clusterCheck) : []),
     ];
@@ -67,9 +72,15 @@ export class Health {
     return { name: 'fleet', problem: this.#options.isSynced() ? undefined : 'not synced' };
   }
 
+  #leases(): Check {
+    this.#hasJoined ||= this.#options.hasJoined();
+    const problem = this.#hasJoined ? undefined : 'not among those that share the clusters: see the log';
+    return { name: 'leases', problem };
+  }
+
   #firstAttempts(rows: readonly ClusterRow[]): Check {
     const untried = this.#hasTriedAll ? 0 : rows.filter((row) => !wasTried(row)).length;
-    this.#hasTriedAll ||= untried === 0 && this.#options.isSynced();
+    this.#hasTriedAll ||= untried === 0 && this.#hasJoined && this.#options.isSynced();
     const problem = untried === 0 ? undefined : `${untried} of ${rows.length} clusters were not tried yet`;
     return { name: 'first-attempts', problem };
   }

@@ -27,7 +27,7 @@ async function listening(limits: HttpsServerOptions['limits'] = {}) {
     clock: systemClock,
     log,
   });
-  const health = new Health({ rows, isSynced: () => true });
+  const health = new Health({ rows, isSynced: () => true, hasJoined: () => true });
   const routes = new Routes({ rows, health, scraper, admits: async () => true, clock: systemClock });
   const world = { clock: systemClock, random: systemRandom };
   const certificates = servingCertificates({}, '127.0.0.1', world);
@@ -70,6 +70,17 @@ test('nor is a handshake, nor a connection that says nothing', async () => {
   const silent = await server.open();
   await rest(silent);
   assert.ok(await server.isWell());
+});
+
+test('one that has not even begun with TLS does not delay the end', async () => {
+  const server = await listening();
+  const socket = plainConnect(server.port, '127.0.0.1');
+  const gone = rest(socket);
+  await once(socket, 'connect');
+  const startedMs = performance.now();
+  await server[Symbol.asyncDispose]();
+  assert.ok(performance.now() - startedMs < 5_000, `${performance.now() - startedMs} ms`);
+  assert.equal(await gone, '');
 });
 
 test('what is no TLS, no HTTP or too much of it is refused', async () => {

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { breathe, systemClock } from '@hangar/core';
 import { MetricsRegistry } from '@hangar/runtime';
 import { startTestCluster } from '@hangar/testkit';
 import { freePorts } from '../../../../tools/free-ports.ts';
@@ -135,21 +136,23 @@ test('metrics of two clusters with two services each are one text that Prometheu
 
 test('twenty of them are merged in less than 150 ms of CPU', async () => {
   const raw = (await ask(controllers.process!.port, '/metrics')).body;
-  const merge = (): number => {
+  const merge = async (): Promise<number> => {
     const merged = new MergedExposition();
     for (let i = 0; i < 20; i++) {
-      merged.add(readExposition(raw, { labels: { cluster: `cluster-${i}`, service: 'controllers' } }), i);
+      const labels = { cluster: `cluster-${i}`, service: 'controllers' };
+      merged.add(await readExposition(raw, () => breathe(systemClock), { labels }), i);
     }
     let bytes = 0;
     for (const chunk of merged.chunks()) bytes += chunk.length;
     return bytes;
   };
-  const measured = Array.from({ length: 5 }, () => {
+  const measured: { readonly ms: number; readonly bytes: number }[] = [];
+  for (let i = 0; i < 5; i++) {
     const before = process.cpuUsage();
-    const bytes = merge();
+    const bytes = await merge();
     const { user, system } = process.cpuUsage(before);
-    return { ms: (user + system) / 1_000, bytes };
-  });
+    measured.push({ ms: (user + system) / 1_000, bytes });
+  }
   const [first] = measured;
   const best = Math.min(...measured.map(({ ms }) => ms));
   console.log(

@@ -329,3 +329,18 @@ test('what is broken inside is a 500 that says nothing, and the server lives on'
   isBroken = false;
   assert.equal((await server.ask('/clusters')).status, 200);
 });
+
+test('that everybody is answered is said at the start, once, unless only this machine can ask', async (context) => {
+  const folder = await mkdtemp(join(tmpdir(), 'hangar-serve-'));
+  context.after(() => rm(folder, { recursive: true, force: true }));
+  const metricsTokenFile = join(folder, 'token');
+  await writeFile(metricsTokenFile, 'x'.repeat(32));
+  for (const [options, count] of [
+    [{ bindAddress: '0.0.0.0' }, 1],
+    [{ bindAddress: '0.0.0.0', metricsTokenFile }, 0],
+    [{ bindAddress: '127.0.0.1' }, 0],
+  ] as const) {
+    await using server = await serving(options);
+    assert.equal(server.logged.filter((line) => line.includes('--metrics-token-file')).length, count);
+  }
+});

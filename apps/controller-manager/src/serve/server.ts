@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { internalError, StatusError } from '@hangar/api/status';
 import { asError, settledWithin } from '@hangar/core';
 import type { Clock, Logger } from '@hangar/core';
@@ -44,6 +44,8 @@ export class HttpsServer {
   readonly #options: HttpsServerOptions;
   readonly #server: Server;
   readonly #sender: Sender;
+  /** Also those that have not begun with TLS, of which the server itself does not know. */
+  readonly #sockets = new Set<Socket>();
   readonly #closing = new AbortController();
   #watching: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
@@ -55,6 +57,10 @@ export class HttpsServer {
     this.#server = createServer(limits, (request, response) => void this.#serve(request, response));
     this.#server.maxConnections = connectionsMax;
     this.#server.setTimeout(timeout);
+    this.#server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
     // Broken handshakes are the clients' own trouble; half requests are answered with 400, 408 or 431 by Node itself.
     this.#server.on('tlsClientError', (_error, socket) => socket.destroy());
   }
@@ -86,6 +92,7 @@ export class HttpsServer {
     this.#server.closeIdleConnections();
     await settledWithin(this.#options.clock, closeGraceMs, closed);
     this.#server.closeAllConnections();
+    for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
 

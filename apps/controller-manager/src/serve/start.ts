@@ -3,7 +3,7 @@
 import { systemRandom } from '@hangar/core';
 import type { Clock, Logger, Random } from '@hangar/core';
 import type { ClusterRow } from '../contract.ts';
-import { urlOf } from './addresses.ts';
+import { isLoopback, urlOf } from './addresses.ts';
 import { BearerToken } from './bearer-token.ts';
 import { servingCertificates } from './certificates/serving.ts';
 import type { CertificateOptions } from './certificates/serving.ts';
@@ -24,6 +24,8 @@ export interface ServingOptions {
   readonly rows: () => Iterable<ClusterRow>;
   /** Whether the fleet is known. */
   readonly isSynced: () => boolean;
+  /** Whether clusters can be this process's: it shares them with others, or is alone. */
+  readonly hasJoined: () => boolean;
   /** In Prometheus' text format. */
   readonly ownMetrics: () => string | Promise<string>;
   /** Absent: over TLS, at the process's port on the loopback interface. */
@@ -44,12 +46,18 @@ export interface Served {
 
 /** Rejects with CertificateUnusable, with TokenUnusable, and with the system's error when the address cannot be had. */
 export async function startServing(options: ServingOptions): Promise<Served> {
-  const { bindAddress, metricsTokenFile, rows, isSynced, ownMetrics, clock, log, random = systemRandom } = options;
+  const { bindAddress, metricsTokenFile, rows, isSynced, hasJoined, ownMetrics, clock, log } = options;
+  const { random = systemRandom } = options;
   const token = metricsTokenFile === undefined ? undefined : new BearerToken(metricsTokenFile, log);
   await token?.read();
+  if (!token && !isLoopback(bindAddress)) {
+    log.warn('/metrics and /clusters are answered to whoever reaches the port; --metrics-token-file asks for a token', {
+      bindAddress,
+    });
+  }
   const scraper = new Scraper({ rows, ownMetrics, scrape: options.scrape ?? loopbackScrape(), clock, log });
   const admits = async (authorization: string | undefined): Promise<boolean> => token?.admits(authorization) ?? true;
-  const routes = new Routes({ rows, health: new Health({ rows, isSynced }), scraper, admits, clock });
+  const routes = new Routes({ rows, health: new Health({ rows, isSynced, hasJoined }), scraper, admits, clock });
   const certificates = servingCertificates(options.certificates, bindAddress, { clock, random });
   const server = new HttpsServer({ certificates, routes, clock, log });
   const { address, port } = await server.listen(bindAddress, options.port);

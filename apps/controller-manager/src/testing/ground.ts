@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, systemClock, systemRandom } from '@hangar/core';
+import type { Clock } from '@hangar/core';
 import { startTestCluster } from '@hangar/testkit';
 import type { TestCluster } from '@hangar/testkit';
 import { startControllerManager } from '../compose.ts';
@@ -34,6 +35,8 @@ export class TestGround implements AsyncDisposable {
   readonly cluster: TestCluster;
   readonly tiny: TinyManager;
   readonly kubeconfig: string;
+  /** Of managers that are started from now on. */
+  clock: Clock = systemClock;
   readonly #managers: StartedManager[] = [];
 
   private constructor(folder: string, cluster: TestCluster) {
@@ -87,7 +90,7 @@ export class TestGround implements AsyncDisposable {
     const log: string[] = [];
     const ending = new AbortController();
     const running = await startControllerManager(options, {
-      clock: systemClock,
+      clock: this.clock,
       random: systemRandom,
       log: new Logger({ level: 'debug', format: 'text', clock: systemClock, write: (line) => log.push(line) }),
       signal: ending.signal,

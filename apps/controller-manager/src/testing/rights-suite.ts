@@ -12,11 +12,16 @@ import type { Condition } from '@hangar/client/kinds/meta-v1';
 import { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from '@hangar/client/kinds/rbac-v1';
 import type { PolicyRule } from '@hangar/client/kinds/rbac-v1';
 import { Logger, sleep, systemClock, systemRandom } from '@hangar/core';
-import { ControlPlaneEndpoint, ControlPlaneRegistration, ShardCoordinator } from '@hangar/runtime/clusters';
+import {
+  ControlPlaneEndpoint,
+  ControlPlaneRegistration,
+  servicesAnnotation,
+  ShardCoordinator,
+} from '@hangar/runtime/clusters';
 import { Rights } from '@hangar/testkit';
 import { ConditionWriter } from '../conditions/index.ts';
 import type { ServiceState, SourceObject } from '../contract.ts';
-import { endpointFleet, kubeconfigsOf, registrationFleet, servicesAnnotation } from '../fleet/index.ts';
+import { endpointFleet, kubeconfigsOf, registrationFleet } from '../fleet/index.ts';
 import { Heard } from '../fleet/testing/heard.ts';
 import { installKinds, makeNamespace, putSecret, register, resolve } from '../fleet/testing/management.ts';
 import { controllerManagerRules } from '../rbac.ts';

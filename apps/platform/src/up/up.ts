@@ -1,7 +1,7 @@
 /** `hangar up`: the server and what runs beside it, until somebody ends it. */
 
 import { join } from 'node:path';
-import { systemClock } from '@hangar/core';
+import { systemClock, giveBackMemory } from '@hangar/core';
 import type { Logger } from '@hangar/core';
 import { start } from '../compose/start.ts';
 import { openLog } from '../logging.ts';
@@ -10,7 +10,7 @@ import type { PlatformOptions } from '../options/options.ts';
 import { tracingOptions } from '../tracing/environment.ts';
 import { versionText } from '../version.ts';
 import { explanation } from './explain.ts';
-import { giveBackMemory } from './give-back-memory.ts';
+
 import { greeting } from './greeting.ts';
 import { StopSignals } from './stop-signals.ts';
 

@@ -13,7 +13,7 @@ const programs = newPrograms({
   ports: { from: 22_000, to: 22_999 },
   clock: systemClock,
   log: silentLog,
-  writeLine() {},
+  writeLines() {},
 });
 try {
   const leftBehind = await programs.cleanUp();

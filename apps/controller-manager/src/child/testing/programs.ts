@@ -60,7 +60,7 @@ export function testPrograms(context: TestContext, options: Partial<ProgramsOpti
     ports: { from: 22_000, to: 22_999 },
     clock: systemClock,
     log: silentLog,
-    writeLine: (line) => lines.push(line),
+    writeLines: (text) => lines.push(...text.split(/(?<=\n)/)),
     ...options,
   });
   return {

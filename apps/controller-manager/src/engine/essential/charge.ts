@@ -22,6 +22,7 @@ import {
   waitingForHandOver,
 } from './states.ts';
 import type { Said } from './states.ts';
+import { tenantAt } from './tenant-address.ts';
 import { Trouble } from './trouble.ts';
 import { WriteGate } from './write-gate.ts';
 
@@ -40,6 +41,15 @@ export interface FeedState {
   readonly away: Said | undefined;
 }
 
+/** What the Tenants say. */
+export interface Bond {
+  /** Of the Tenant that is left to the object that asked for it. */
+  readonly path: string | undefined;
+  readonly isSuspended: boolean;
+  /** Of a Tenant that may yet be: it is of this cluster, whoever runs its controllers. */
+  readonly awaited: string | undefined;
+}
+
 export class Charge implements Target {
   /** Of the object that asked for it, as Tenants name it. */
   readonly key: string;
@@ -50,6 +60,7 @@ export class Charge implements Target {
   /** Of its Tenant, as long as that is ours. */
   #path: string | undefined;
   #isSuspended = false;
+  #awaited: string | undefined;
   #isTold = false;
   /** Since when there is no Tenant. */
   #lonelyMs: number;
@@ -95,19 +106,25 @@ export class Charge implements Target {
   }
 
   /** Its Tenant is this one now, or none. */
-  bind(path: string | undefined, isSuspended: boolean): void {
-    if (path === this.#path && isSuspended === this.#isSuspended) return;
-    if (path === undefined && this.#path !== undefined) this.#lonelyMs = this.#world.clock.monotonicMs();
-    this.#path = path;
-    this.#isSuspended = isSuspended;
-    this.#isTold = false;
+  bind({ path, isSuspended, awaited }: Bond): void {
+    const isSame = path === this.#path && isSuspended === this.#isSuspended;
+    if (isSame && awaited === this.#awaited) return;
+    this.#awaited = awaited;
+    if (!isSame) {
+      if (path === undefined) this.#lonelyMs = this.#world.clock.monotonicMs();
+      // What is open was found fit for the one before.
+      if (path !== this.#path) this.#world.connections.drop(this);
+      this.#path = path;
+      this.#isSuspended = isSuspended;
+      this.#isTold = false;
+    }
     this.say();
   }
 
-  /** All that is stored in it was told, or will be told anew. */
+  /** All that is stored in it was told, or is still to be told. */
   told(isTold: boolean): void {
     this.#isTold = isTold;
-    if (isTold) this.say();
+    this.say();
   }
 
   update(cluster: FleetCluster): void {
@@ -169,6 +186,7 @@ export class Charge implements Target {
   }
 
   #alone(): Said {
+    if (this.#isAwaited()) return waitingForHandOver;
     const { clock } = this.#world;
     const leftMs = this.#lonelyMs + handOverMs - clock.monotonicMs();
     if (leftMs <= 0) return notHandedOver(this.key);
@@ -179,15 +197,23 @@ export class Charge implements Target {
     return waitingForHandOver;
   }
 
+  /** Whoever leaves it to us may be late. A registration says where its cluster is: it may be none of the Hangar's. */
+  #isAwaited(): boolean {
+    const { address, source } = this.#cluster;
+    if (this.#awaited === undefined || address === undefined) return this.#awaited !== undefined;
+    const at = tenantAt(address) ?? (source.kind === 'ControlPlaneEndpoint' ? this.#awaited : undefined);
+    return at === this.#awaited;
+  }
+
   #newClient(): Client {
     const { connections, userAgent, clock, random } = this.#world;
     const transport = new ClusterTransport({
       connections,
       target: this,
       gate: this.#gate,
-      onAnswer: (status) => {
-        if (!this.#trouble && status !== 401) return;
-        (this.#trouble ??= new Trouble()).answered(status);
+      onAnswer: (answer) => {
+        if (!this.#trouble && answer.status !== 401 && answer.refusal === undefined) return;
+        (this.#trouble ??= new Trouble()).answered(answer);
         this.say();
       },
       onFailure: (error) => {

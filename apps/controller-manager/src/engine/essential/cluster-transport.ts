@@ -13,8 +13,15 @@ export interface ClusterTransportOptions {
   readonly target: Target;
   readonly gate: WriteGate;
   /** What became of a request: an answer of the server, whatever it says, or why there was none. */
-  readonly onAnswer: (status: number) => void;
+  readonly onAnswer: (answer: Answered) => void;
   readonly onFailure: (error: unknown) => void;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly isWrite: boolean;
+  /** A right that is missing, in the server's words. */
+  readonly refusal?: string | undefined;
 }
 
 export class ClusterTransport implements HttpTransport {
@@ -26,10 +33,17 @@ export class ClusterTransport implements HttpTransport {
 
   async request(request: HttpRequest): Promise<HttpAnswer> {
     const { onAnswer, onFailure } = this.#options;
+    const isWrite = !isRead(request);
     try {
       const answer = await this.#request(request);
-      onAnswer(answer.status);
-      return answer;
+      const { status } = answer;
+      if (status !== 403 || !isWrite) {
+        onAnswer({ status, isWrite });
+        return answer;
+      }
+      const body = await answer.body();
+      onAnswer({ status, isWrite, refusal: missingRight(body) });
+      return readAlready(answer, body);
     } catch (error) {
       if (!request.signal?.aborted) onFailure(error);
       throw error;
@@ -69,6 +83,16 @@ export class ClusterTransport implements HttpTransport {
         .then(lease.release);
       throw error;
     }
+  }
+}
+
+/** Quotas, namespaces that end and webhooks refuse with the same code: they are about one object, and no trouble of the cluster's. */
+function missingRight(body: Buffer): string | undefined {
+  try {
+    const { message } = JSON.parse(body.toString()) as { message?: unknown };
+    return typeof message === 'string' && /User ".*" cannot /.test(message) ? message : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -40,6 +40,8 @@ function subject() {
   return { clock, opened, texts, world, connections, target, closed: () => closed };
 }
 
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 test('one is shared by all that ask, and closed when nobody did for half a minute', async () => {
   const { clock, connections, target, opened, closed } = subject();
   const red = target('red');
@@ -104,9 +106,72 @@ test('refused credentials: the Secret is read anew, once for all that were refus
   assert.equal(await connections.renewed(red, lease.connection, undefined), true, 'somebody else has');
 });
 
+test('many that are refused at the same time open one connection, and none is left', async () => {
+  const { connections, target, texts, opened } = subject();
+  const red = target('red');
+  const lease = await connections.take(red, undefined);
+  texts.set('red', kubeconfigOf('red', 'second'));
+  const all = await Promise.all(Array.from({ length: 8 }, () => connections.renewed(red, lease.connection, undefined)));
+  assert.deepEqual([new Set(all), opened.length], [new Set([true]), 2]);
+  assert.ok(!opened[0]!.isClosed, 'it is in use');
+  lease.release();
+  const renewing = connections.renewed(red, (await connections.take(red, undefined)).connection, undefined);
+  connections.drop(red);
+  assert.equal(await renewing, true);
+  await settled();
+  assert.deepEqual(
+    opened.filter(({ isClosed }) => !isClosed),
+    [],
+  );
+});
+
+test('what the Secret says is used within a minute, and what is under way comes to its end', async () => {
+  const { clock, connections, target, texts, opened } = subject();
+  const red = target('red');
+  const long = await connections.take(red, undefined);
+  const atWork = async (seconds: number): Promise<void> => {
+    for (let second = 0; second < seconds; second += 10) {
+      await clock.advance(10_000);
+      (await connections.take(red, undefined)).release();
+    }
+  };
+  await atWork(120);
+  const alike = opened.filter(({ isClosed }) => !isClosed);
+  assert.deepEqual(alike, [opened[0]], 'it says the same: nothing is another');
+  texts.set('red', kubeconfigOf('red', 'second'));
+  await atWork(60);
+  const next = await connections.take(red, undefined);
+  assert.notEqual(next.connection, long.connection);
+  assert.ok(!opened[0]!.isClosed, 'somebody uses it');
+  long.release();
+  await settled();
+  assert.ok(opened[0]!.isClosed);
+  assert.equal(opened.filter(({ isClosed }) => !isClosed).length, 1);
+});
+
+test('a Secret that cannot be read, or is gone, changes nothing for what is open', async () => {
+  const { clock, connections, target, world, opened } = subject();
+  const red = target('red');
+  const lease = await connections.take(red, undefined);
+  world.failure = new Error('away, says the test');
+  await clock.advance(61_000);
+  const next = await connections.take(red, undefined);
+  assert.deepEqual([next.connection, opened.length], [lease.connection, 1]);
+});
+
 test('who forgets to let go does not keep its place for ever', async () => {
-  const { clock, connections, target } = subject();
+  const { clock, connections, target, texts, opened } = subject();
   await connections.take(target('red'), undefined);
   await clock.advance(151_000);
   assert.equal(connections.size, 0);
+  const red = target('red');
+  const { connection } = await connections.take(red, undefined);
+  texts.set('red', kubeconfigOf('red', 'second'));
+  assert.ok(await connections.renewed(red, connection, undefined));
+  await clock.advance(151_000);
+  assert.deepEqual(
+    opened.filter(({ isClosed }) => !isClosed),
+    [],
+    'nor a connection that was replaced',
+  );
 });

@@ -3,6 +3,11 @@
  * and dropped when there was none for a while. So a cluster in which nothing happens costs neither a connection nor its kubeconfig.
  *
  *     taken ──▶ read, opened ──▶ in use ──▶ idle ──▶ 30 s, or another one needs the place: closed
+ *                    ▲               │
+ *                    └───────────────┘ refused, or not read for 60 s: read anew; another kubeconfig is another connection
+ *
+ * Of one that is replaced, what is under way comes to its end. So credentials that were taken out of a Secret are used for a minute at most,
+ * and no watch of each Secret is needed.
  *
  * There are so many places and no more: who finds none waits for one.
  */
@@ -10,11 +15,10 @@
 import { orAborted } from '@hangar/core';
 import type { Timer } from '@hangar/core';
 import { openConnection } from './open-connection.ts';
-import type { Connection, OpenOptions, Place } from './open-connection.ts';
+import type { Connection, OpenOptions, Whom } from './open-connection.ts';
 
 /** Whom a connection is for. */
-export interface Target {
-  readonly cluster: Place;
+export interface Target extends Whom {
   /** Its connection is closed: what was made for it can go. */
   onClosed(): void;
 }
@@ -28,13 +32,18 @@ export interface Lease {
 
 interface Entry {
   readonly target: Target;
-  opening: Promise<Connection>;
+  readonly opening: Promise<Connection>;
+  /** By all who ask for it at the same time. */
+  renewing?: Promise<void> | undefined;
   users: number;
   usedMs: number;
+  /** When its Secret was read last, also in vain. */
+  readMs: number;
 }
 
 export const connectionsMax = 64;
 const idleMs = 30_000;
+const rereadMs = 60_000;
 /** A user that has not let go by then has forgotten to. */
 const forgottenMs = 120_000;
 
@@ -42,6 +51,8 @@ export class Connections {
   readonly #options: OpenOptions;
   /** The one that was used last is last. */
   readonly #entries = new Map<Target, Entry>();
+  /** Replaced, and not yet let go of by all. */
+  readonly #retired = new Set<Entry>();
   readonly #waiting = new Set<() => void>();
   #sweep: Timer | undefined;
 
@@ -55,13 +66,14 @@ export class Connections {
 
   /** Rejects with an `EssentialError`, with what became of reading the Secret, or when the signal fires. */
   async take(target: Target, signal: AbortSignal | undefined): Promise<Lease> {
+    await this.#refresh(target, signal);
     let entry = this.#entries.get(target);
     while (!entry && !this.#makeRoom()) {
       await this.#room(signal);
       entry = this.#entries.get(target);
     }
     if (!entry) {
-      entry = { target, opening: openConnection(target.cluster, this.#options), users: 0, usedMs: 0 };
+      entry = this.#entryOf(target, openConnection(target, this.#options));
       this.#entries.set(target, entry);
     }
     const taken = entry;
@@ -72,6 +84,7 @@ export class Connections {
       if (!isHeld) return;
       isHeld = false;
       taken.users--;
+      if (taken.users === 0 && this.#retired.delete(taken)) closed(taken);
       this.#touch(taken);
       this.#tellWaiting();
     };
@@ -88,25 +101,56 @@ export class Connections {
   /** The server does not accept these credentials. True: there are others now. */
   async renewed(target: Target, refused: Connection, signal: AbortSignal | undefined): Promise<boolean> {
     const entry = this.#entries.get(target);
-    if (!entry) return true;
-    const current = await orAborted(entry.opening, signal);
-    if (current !== refused) return true;
-    const next = await orAborted(openConnection(target.cluster, this.#options), signal);
-    if (next.kubeconfig === refused.kubeconfig) return false;
-    if (this.#entries.get(target) === entry) entry.opening = Promise.resolve(next);
-    void refused.transport.close();
-    return true;
+    if (!entry || (await orAborted(entry.opening, signal)) !== refused) return true;
+    if (this.#entries.get(target) === entry) await orAborted(this.#renew(entry), signal);
+    return this.#entries.get(target) !== entry;
   }
 
   /** What it was made of is another now, or nobody needs it any more. What is under way there is broken off. */
   drop(target: Target): void {
     const entry = this.#entries.get(target);
     if (entry) this.#delete(entry);
+    this.#breakOff((one) => one.target === target);
   }
 
   close(): void {
     for (const entry of this.#entries.values()) this.#delete(entry);
+    this.#breakOff(() => true);
     this.#sweep?.cancel();
+  }
+
+  #entryOf(target: Target, opening: Promise<Connection>): Entry {
+    return { target, opening, users: 0, usedMs: 0, readMs: this.#options.clock.monotonicMs() };
+  }
+
+  /** A Secret that cannot be read, or is gone, changes nothing for what is open. */
+  async #refresh(target: Target, signal: AbortSignal | undefined): Promise<void> {
+    const entry = this.#entries.get(target);
+    if (!entry || this.#options.clock.monotonicMs() - entry.readMs < rereadMs) return;
+    const reading = this.#renew(entry).catch(() => undefined);
+    await orAborted(reading, signal);
+  }
+
+  #renew(entry: Entry): Promise<void> {
+    entry.readMs = this.#options.clock.monotonicMs();
+    entry.renewing ??= this.#replace(entry).finally(() => (entry.renewing = undefined));
+    return entry.renewing;
+  }
+
+  async #replace(entry: Entry): Promise<void> {
+    const { target } = entry;
+    const current = await entry.opening;
+    const next = await openConnection(target, this.#options);
+    if (next.kubeconfig === current.kubeconfig || this.#entries.get(target) !== entry) {
+      void next.transport.close();
+      return;
+    }
+    const replacement = this.#entryOf(target, Promise.resolve(next));
+    this.#entries.set(target, replacement);
+    this.#touch(replacement);
+    if (entry.users > 0) this.#retired.add(entry);
+    else closed(entry);
+    this.#tellWaiting();
   }
 
   /** Is there a place for one more? */
@@ -153,17 +197,28 @@ export class Connections {
     for (const entry of this.#entries.values()) {
       if (nowMs - entry.usedMs >= (entry.users === 0 ? idleMs : forgottenMs)) this.#delete(entry);
     }
-    if (this.#entries.size > 0) this.#sweep = clock.after(idleMs, () => this.#sweepIdle());
+    this.#breakOff(({ usedMs }) => nowMs - usedMs >= forgottenMs);
+    if (this.#entries.size + this.#retired.size > 0) this.#sweep = clock.after(idleMs, () => this.#sweepIdle());
   }
 
   #delete(entry: Entry): void {
     if (this.#entries.get(entry.target) !== entry) return;
     this.#entries.delete(entry.target);
     entry.target.onClosed();
-    void entry.opening.then(
-      ({ transport }) => transport.close(),
-      () => undefined,
-    );
+    closed(entry);
     this.#tellWaiting();
   }
+
+  #breakOff(which: (retired: Entry) => boolean): void {
+    for (const entry of this.#retired) {
+      if (which(entry) && this.#retired.delete(entry)) closed(entry);
+    }
+  }
+}
+
+function closed({ opening }: Entry): void {
+  void opening.then(
+    ({ transport }) => transport.close(),
+    () => undefined,
+  );
 }

@@ -9,7 +9,7 @@ import { EssentialControllers } from '@hangar/controllers';
 import type { ClusterKeys, FleetFeed } from '@hangar/controllers';
 import { systemClock, systemRandom } from '@hangar/core';
 import { isWrite, Tenant } from '@hangar/testkit';
-import { clusterOf, eventually, Ground, serve, silent } from './testing/ground.ts';
+import { answerOf, clusterOf, eventually, Ground, serve, silent } from './testing/ground.ts';
 import { TestOwnership } from './testing/ownership.ts';
 
 const namespace = 'default';
@@ -73,14 +73,11 @@ describe('a cluster whose Tenant is ours', () => {
     assert.equal(served.said, 'Ready/Serving', 'nothing is told of an end');
   });
 
-  test('is known by the endpoint that asked for it, too, and whatever it is called here', async () => {
+  test('is known by the endpoint that asked for it, too, whatever its control plane is called', async () => {
     await using ground = await Ground.open(['tenant-1']);
     const engine = ground.engine('peer-a');
     const source = { kind: 'ControlPlaneEndpoint', name: 'east', uid: 'u' } as const;
-    const served = serve(
-      engine,
-      clusterOf('another-name', { source, secret: { namespace: 'kplane', name: 'tenant-1' } }),
-    );
+    const served = serve(engine, clusterOf('east', { source, secret: { namespace: 'kplane', name: 'tenant-1' } }));
     await ground.handOver('tenant-1', 'endpoint/east');
     await eventually(() => served.said === 'Ready/Serving');
     const client = ground.fleet.clientOf('tenant-1');
@@ -268,6 +265,33 @@ describe('trouble', () => {
     ground.setToken('red', 'second');
     await eventually(() => red.get(ServiceAccount, { namespace: 'shop', name: 'default' }), 20_000);
     await eventually(() => served.said === 'Ready/Serving');
+  });
+
+  test('a kubeconfig for another control plane than its Tenant is not used', async () => {
+    await using ground = await Ground.open(['red', 'blue']);
+    const engine = ground.engine('peer-a');
+    const source = { kind: 'ControlPlaneEndpoint', name: 'red', uid: 'u' } as const;
+    const served = serve(engine, clusterOf('red', { source, secret: { namespace: 'kplane', name: 'blue' } }));
+    await ground.handOver('red', 'endpoint/red');
+    await ground.fleet.clientOf('red').create(Namespace, { metadata: { name: 'shop' } });
+    await eventually(() => served.said === 'Failed/AddressInvalid');
+    assert.deepEqual(ground.requests, []);
+    assert.match(served.states.at(-1)!.message, /is for control plane "blue", but its Tenant is "red"/);
+  });
+
+  test('a kubeconfig without rights is said to lack them, until it has them', async () => {
+    await using ground = await Ground.open(['red']);
+    const served = serve(ground.engine('peer-a'), clusterOf('red'));
+    await ground.handOver('red', 'registration-red');
+    await eventually(() => served.said === 'Ready/Serving');
+    const message = 'configmaps is forbidden: User "red" cannot create resource "configmaps" in API group ""';
+    ground.refusal = answerOf(403, message);
+    const red = ground.fleet.clientOf('red');
+    for (const name of ['one', 'two', 'three']) await red.create(Namespace, { metadata: { name } });
+    await eventually(() => served.said === 'BackingOff/Forbidden');
+    assert.equal(served.states.at(-1)!.lastError, message);
+    ground.refusal = undefined;
+    await eventually(() => served.said === 'Ready/Serving', 20_000);
   });
 
   test('kubeconfigs that name programs, and such as are not there, are not used', async () => {

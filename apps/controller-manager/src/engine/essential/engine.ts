@@ -48,8 +48,10 @@ export interface EssentialEngine extends Engine {
 
 export const essentialEngine = (options: EssentialEngineOptions): EssentialEngine => new InProcessEngine(options);
 
-/** A feed that comes back sooner has not been away: nobody is told. */
-const awayMs = 3_000;
+/** A feed that comes back sooner has not been away: nobody is told. There are as many to tell as clusters. */
+const awayMs = 30_000;
+/** One that was never there: what is wrong is wanted to be known. */
+const missingMs = 3_000;
 /** Others wait for the place. */
 const connectTimeoutMs = 5_000;
 
@@ -60,11 +62,14 @@ class InProcessEngine implements EssentialEngine, FeedWatcher {
   readonly #connections: Connections;
   readonly #world: ChargeWorld;
   readonly #handedOver = new HandedOver();
-  /** By what Tenants call the object that asked for it. */
+  /** By the clusters' names. */
   readonly #charges = new Map<string, Charge>();
   readonly #feed: { isSynced: boolean; away: Said | undefined } & FeedState = { isSynced: false, away: undefined };
   #away: Timer | undefined;
-  /** Whose Tenant is being told. */
+  #hasBeenThere = false;
+  /** Why the feed is not there. */
+  #interruption: Said | undefined;
+  /** Clusters whose Tenant is being told. */
   #affected: readonly string[] = [];
 
   constructor(options: EssentialEngineOptions) {
@@ -102,7 +107,7 @@ class InProcessEngine implements EssentialEngine, FeedWatcher {
       return { update: () => {}, stop: () => Promise.resolve() };
     }
     const charge = new Charge(this.#world, assignment);
-    this.#charges.set(charge.key, charge);
+    this.#charges.set(charge.cluster.name, charge);
     this.#bind(charge);
     charge.say();
     let stopped: Promise<void> | undefined;
@@ -113,9 +118,9 @@ class InProcessEngine implements EssentialEngine, FeedWatcher {
   }
 
   async #stop(charge: Charge): Promise<void> {
-    const { path } = charge;
+    const { path, cluster } = charge;
     charge.close();
-    if (this.#charges.get(charge.key) === charge) this.#charges.delete(charge.key);
+    if (this.#charges.get(cluster.name) === charge) this.#charges.delete(cluster.name);
     if (path !== undefined) {
       this.#controllers.reconsider(path);
       await this.#controllers.drained(path);
@@ -125,14 +130,17 @@ class InProcessEngine implements EssentialEngine, FeedWatcher {
 
   /** What its Tenant says of it is what counts. */
   #bind(charge: Charge): void {
-    const path = this.#handedOver.pathOf(charge.key);
-    charge.bind(path, path !== undefined && this.#handedOver.isSuspended(path));
+    const { name } = charge.cluster;
+    const path = this.#handedOver.pathOf(name, charge.key);
+    const isSuspended = path !== undefined && this.#handedOver.isSuspended(path);
+    charge.bind({ path, isSuspended, awaited: this.#handedOver.tenantOf(name) });
     if (path !== undefined) this.#controllers.reconsider(path);
   }
 
   #chargeAt(path: string): Charge | undefined {
-    const key = this.#handedOver.keyOf(path);
-    return key === undefined ? undefined : this.#charges.get(key);
+    const cluster = this.#handedOver.clusterAt(path);
+    const charge = cluster === undefined ? undefined : this.#charges.get(cluster);
+    return charge && this.#handedOver.pathOf(cluster!, charge.key) === path ? charge : undefined;
   }
 
   #clientOf(path: string): Client {
@@ -149,9 +157,9 @@ class InProcessEngine implements EssentialEngine, FeedWatcher {
     return charge;
   }
 
-  #bindAll(keys: Iterable<string>): void {
-    for (const key of keys) {
-      const charge = this.#charges.get(key);
+  #bindAll(clusters: Iterable<string>): void {
+    for (const cluster of clusters) {
+      const charge = this.#charges.get(cluster);
       if (charge) this.#bind(charge);
     }
   }
@@ -169,7 +177,7 @@ class InProcessEngine implements EssentialEngine, FeedWatcher {
   }
 
   told(path: string): void {
-    this.#chargeAt(path)?.told(true);
+    this.#chargeAt(path)?.told(this.#controllers.isTold(path));
   }
 
   synced(): void {
@@ -177,10 +185,11 @@ class InProcessEngine implements EssentialEngine, FeedWatcher {
     this.#away = undefined;
     this.#feed.isSynced = true;
     this.#feed.away = undefined;
+    this.#hasBeenThere = true;
     for (const charge of this.#charges.values()) {
       this.#bind(charge);
-      if (charge.path !== undefined) charge.told(true);
-      else charge.say();
+      // Those that were taken up in the midst of it are told in their own time.
+      charge.told(charge.path !== undefined && this.#controllers.isTold(charge.path));
     }
   }
 
@@ -192,16 +201,14 @@ class InProcessEngine implements EssentialEngine, FeedWatcher {
 
   interrupted(error: Error): void {
     this.#feed.isSynced = false;
-    const said = feedUnavailable(error);
-    if (this.#feed.away) this.#setAway(said);
-    else {
-      this.#away?.cancel();
-      this.#away = this.#clock.after(awayMs, () => this.#setAway(said));
-    }
+    this.#interruption = feedUnavailable(error);
+    if (this.#feed.away) this.#setAway();
+    // It is away since the first time.
+    else this.#away ??= this.#clock.after(this.#hasBeenThere ? awayMs : missingMs, () => this.#setAway());
   }
 
-  #setAway(said: Said): void {
-    this.#feed.away = said;
+  #setAway(): void {
+    this.#feed.away = this.#interruption;
     for (const charge of this.#charges.values()) charge.say();
   }
 }

@@ -7,9 +7,16 @@ import type { Clock } from '@hangar/core';
 import { withAddress } from '@hangar/runtime/clusters';
 import type { FleetCluster, Kubeconfigs } from '../../contract.ts';
 import { EssentialError } from './errors.ts';
+import { tenantAt } from './tenant-address.ts';
 
 /** Where a cluster and its kubeconfig are. */
 export type Place = Pick<FleetCluster, 'secret' | 'address'>;
+
+export interface Whom {
+  readonly cluster: Place;
+  /** Of the tenant that it must be, where that can be told. */
+  readonly path?: string | undefined;
+}
 
 export interface Connection {
   readonly config: ClusterConfig;
@@ -28,7 +35,8 @@ export interface OpenOptions {
 const readTimeoutMs = 10_000;
 
 /** Rejects with an `EssentialError`. */
-export async function openConnection({ secret, address }: Place, options: OpenOptions): Promise<Connection> {
+export async function openConnection({ cluster, path }: Whom, options: OpenOptions): Promise<Connection> {
+  const { secret, address } = cluster;
   if (!secret) throw new EssentialError('KubeconfigPending', 'it is not known yet where its kubeconfig is');
   const source = `Secret ${secret.namespace}/${secret.name}`;
   const late = new AbortController();
@@ -44,6 +52,10 @@ export async function openConnection({ secret, address }: Place, options: OpenOp
   }
   if (kubeconfig === undefined) throw new EssentialError('KubeconfigPending', `there is no kubeconfig in ${source}`);
   const config = await configOf(kubeconfig, source, address);
+  const at = tenantAt(config.server);
+  if (path !== undefined && at !== undefined && at !== path) {
+    throw new EssentialError('AddressInvalid', `${source} is for control plane "${at}", but its Tenant is "${path}"`);
+  }
   return { config, kubeconfig, transport: options.connect(config) };
 }
 

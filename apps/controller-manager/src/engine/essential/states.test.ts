@@ -73,20 +73,19 @@ test('a feed that is away is told after a moment, with the right that is missing
   feed.tenant('red', 'registration-red');
   feed.listener.synced();
   feed.listener.interrupted!(new Error('connection lost'));
-  await clock.advance(2_900);
+  // It is tried again meanwhile, which makes it no shorter.
+  for (let seconds = 0; seconds < 29; seconds++) {
+    await clock.advance(1_000);
+    feed.listener.interrupted!(new Error(`connection refused, attempt ${seconds}`));
+  }
   assert.equal(served.said, 'Ready/Serving');
-  await clock.advance(200);
+  await clock.advance(1_100);
   assert.equal(served.said, 'Waiting/FeedUnavailable');
-  const status = {
-    kind: 'Status',
-    apiVersion: 'v1',
-    metadata: {},
-    status: 'Failure',
-    code: 403,
-    message: 'no',
-  } as const;
-  feed.listener.interrupted!(new ReceivedStatusError(status));
-  assert.match(served.states.at(-1)!.message, /"tenants\/feed" is missing: no$/);
+  const { length } = served.states;
+  feed.listener.interrupted!(new Error('no route to host'));
+  assert.equal(served.states.length, length, 'whatever the words, it is the same');
+  feed.listener.interrupted!(refused(403));
+  assert.match(served.states.at(-1)!.message, /"tenants\/feed" is missing$/);
   feed.listener.reset();
   feed.tenant('red', 'registration-red');
   assert.equal(served.said, 'Waiting/FeedUnavailable');
@@ -94,19 +93,73 @@ test('a feed that is away is told after a moment, with the right that is missing
   assert.equal(served.said, 'Ready/Serving');
 });
 
-test('a feed that comes back at once was never away', async () => {
+test('a feed that was never there is told of sooner, and what it may lack', async () => {
+  for (const [code, words] of [
+    [401, /not accepted/],
+    [404, /is it a Hangar/],
+    [503, /the log says more/],
+  ] as const) {
+    const { clock, feed, engine } = subject();
+    const served = serve(engine, clusterOf('red'));
+    feed.listener.interrupted!(refused(code));
+    await clock.advance(3_100);
+    assert.equal(served.said, 'Waiting/FeedUnavailable');
+    assert.match(served.states.at(-1)!.message, words);
+  }
+});
+
+test('a feed that comes back before half a minute was never away', async () => {
   const { clock, feed, engine } = subject();
   const served = serve(engine, clusterOf('red'));
   feed.tenant('red', 'registration-red');
   feed.listener.synced();
   const { length } = served.states;
   feed.listener.interrupted!(new Error('connection lost'));
-  await clock.advance(1_000);
+  await clock.advance(20_000);
   feed.listener.reset();
   feed.tenant('red', 'registration-red');
   feed.listener.synced();
-  await clock.advance(10_000);
+  await clock.advance(60_000);
   assert.equal(served.states.length, length);
+});
+
+const refused = (code: 401 | 403 | 404 | 503): Error =>
+  new ReceivedStatusError({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code, message: 'no' });
+
+test('a registration that names another control plane is not served by the mark on the one before', () => {
+  const { feed, engine } = subject();
+  const source = { kind: 'ControlPlaneRegistration', name: 'moving', uid: 'u' } as const;
+  feed.tenant('red', 'moving', 'red');
+  feed.tenant('blue', undefined, 'blue');
+  feed.listener.synced();
+  const served = serve(engine, clusterOf('blue', { source }));
+  assert.deepEqual([served.said, feed.retold], ['Starting/WaitingForHandOver', []]);
+  feed.tenant('blue', 'moving', 'blue');
+  assert.deepEqual([served.said, feed.retold], ['Starting/TakingOver', ['blue']]);
+  feed.tenant('red', undefined, 'red');
+  assert.equal(served.said, 'Starting/TakingOver');
+});
+
+test('whoever leaves a Tenant to us may be late, unless the cluster is elsewhere', async () => {
+  const { clock, feed, engine } = subject();
+  feed.listener.synced();
+  const at = (address: string) => ({ address });
+  const [own, foreign, other] = [
+    serve(engine, clusterOf('own', at('https://line.example/clusters/own/control-plane'))),
+    serve(engine, clusterOf('foreign', at('https://kube-apiserver.example:6443'))),
+    serve(engine, clusterOf('other', at('https://another.example/clusters/else/control-plane'))),
+  ];
+  await clock.advance(10_100);
+  assert.equal(own.said, 'Failed/EngineNotSupported', 'there is no Tenant');
+  for (const path of ['own', 'foreign', 'other']) feed.tenant(path);
+  assert.equal(own.said, 'Starting/WaitingForHandOver');
+  await clock.advance(3_600_000);
+  assert.deepEqual(
+    [own.said, foreign.said, other.said],
+    ['Starting/WaitingForHandOver', 'Failed/EngineNotSupported', 'Failed/EngineNotSupported'],
+  );
+  feed.gone('own');
+  assert.equal(own.said, 'Failed/EngineNotSupported');
 });
 
 test('of two Tenants that name one registration, the second is served when the first is not', () => {
@@ -116,6 +169,6 @@ test('of two Tenants that name one registration, the second is served when the f
   feed.tenant('two', 'registration-red');
   feed.listener.synced();
   assert.equal(served.said, 'Ready/Serving');
-  feed.tenant('one');
+  feed.tenant('one', undefined, 'red');
   assert.deepEqual([served.said, feed.retold], ['Starting/TakingOver', ['two']]);
 });

@@ -2,7 +2,6 @@
 
 import { hasCode } from '@hangar/core';
 import type { ServiceState } from '../../contract.ts';
-import { oneLine } from '../kube/words.ts';
 
 /** A state without what is counted. */
 export type Said = Pick<ServiceState, 'phase' | 'reason' | 'message'>;
@@ -49,11 +48,15 @@ export const notHandedOver = (key: string): Said => ({
   message: `no Tenant at the feed has its controllers left to ${key}: the essential engine serves tenants of that Hangar only, and none whose controllers somebody else was given`,
 });
 
+const feedProblems = {
+  Forbidden: 'the right to "get" and "create" "tenants/feed" is missing',
+  Unauthorized: 'our kubeconfig for it is not accepted',
+  NotFound: 'the server has no feed: is it a Hangar?',
+} as const;
+
+/** The same for all errors of a kind: it is written on every cluster's object. What was said is in the log. */
 export function feedUnavailable(error: Error): Said {
-  const right = hasCode(error, 'Forbidden') ? 'the right to "get" and "create" "tenants/feed" is missing: ' : '';
-  return {
-    phase: 'Waiting',
-    reason: 'FeedUnavailable',
-    message: `what happens in its Hangar is not told: ${right}${oneLine(error.message)}`,
-  };
+  const known = Object.entries(feedProblems).find(([code]) => hasCode(error, code));
+  const why = known?.[1] ?? 'the stream of it breaks, or is not answered; the log says more';
+  return { phase: 'Waiting', reason: 'FeedUnavailable', message: `what happens in its Hangar is not told: ${why}` };
 }

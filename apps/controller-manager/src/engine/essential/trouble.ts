@@ -1,18 +1,37 @@
-/** What is in the way of asking a cluster: told when it lasts, and over with the first answer. */
+/**
+ * What is in the way of asking a cluster: told when it lasts, and over with the first answer; where writes are refused for want of a
+ * right, with the first that is not.
+ */
 
 import { asError, hasCode } from '@hangar/core';
 import { oneLine } from '../kube/words.ts';
+import type { Answered } from './cluster-transport.ts';
 import type { Said } from './states.ts';
 
 /** Requests in a row without an answer. One lost connection is no news. */
 const unansweredMax = 3;
+/** Writes in a row without the right to them. */
+const refusedMax = 5;
 
 const unanswered = ['ConnectionFailed', 'ConnectionLost', 'TimedOut', 'MalformedAnswer', 'CredentialsFailed'];
+
+const unauthorized: Said = {
+  phase: 'BackingOff',
+  reason: 'Unauthorized',
+  message: 'the cluster does not accept its kubeconfig',
+};
+
+const forbidden: Said = {
+  phase: 'BackingOff',
+  reason: 'Forbidden',
+  message: 'what is to be written is refused: its kubeconfig lacks rights',
+};
 
 export class Trouble {
   #said: Said | undefined;
   #lastError: string | undefined;
   #unanswered = 0;
+  #refused = 0;
 
   get said(): Said | undefined {
     return this.#said;
@@ -23,14 +42,14 @@ export class Trouble {
     return this.#lastError;
   }
 
-  answered(status: number): void {
+  answered({ status, isWrite, refusal }: Answered): void {
     this.#unanswered = 0;
-    if (status !== 401) {
-      this.#said = undefined;
-      return;
-    }
-    const message = 'the cluster does not accept its kubeconfig';
-    this.#set({ phase: 'BackingOff', reason: 'Unauthorized', message });
+    if (status === 401) return this.#set(unauthorized);
+    if (refusal !== undefined) {
+      this.#lastError = oneLine(refusal);
+      this.#refused++;
+    } else if (isWrite) this.#refused = 0;
+    this.#said = this.#refused >= refusedMax ? forbidden : undefined;
   }
 
   failed(error: unknown): void {
@@ -50,6 +69,7 @@ export class Trouble {
   clear(): void {
     this.#said = undefined;
     this.#unanswered = 0;
+    this.#refused = 0;
   }
 
   #set(said: Said): void {

@@ -3,7 +3,7 @@
 import type { ProgramEnd, Programs, RunningProgram } from '../../child/contract.ts';
 import type { Assignment, Service, ServiceProcess } from '../../contract.ts';
 import { argv0Of, kubeconfigFile, programArguments } from './arguments.ts';
-import { Probe } from './probe.ts';
+import { Probe, probeAgent } from './probe.ts';
 import type { ProbeOptions } from './probe.ts';
 import type { Target } from './wanted.ts';
 import { oneLine } from './words.ts';
@@ -33,9 +33,6 @@ export async function launch(options: LaunchOptions, target: Target): Promise<Ch
   });
   return new Child({ program, target, clock, connect, userAgent: probeAgent(peer) });
 }
-
-/** Not that of the programs: what is asked is no work on the cluster. */
-export const probeAgent = (peer: string): string => `hangar-probe.${peer}/0.1.0`;
 
 interface ChildOptions extends Pick<ProbeOptions, 'clock' | 'connect' | 'userAgent'> {
   readonly program: RunningProgram;

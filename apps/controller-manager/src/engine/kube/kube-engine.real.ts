@@ -58,7 +58,7 @@ describe('the real programs', () => {
         ports: { from: 23_000, to: 23_999 },
         clock: systemClock,
         log,
-        writeLine: (line) => output.push(line),
+        writeLines: (lines) => output.push(lines),
       }),
       kubeconfigs: secrets,
       executables: {

@@ -6,6 +6,7 @@
 import { asError, abortError } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import type { Client, ClusterConfig, ConnectOptions } from '@hangar/client';
+import { version } from '../../version.ts';
 import { oneLine } from './words.ts';
 
 export type Connect = (config: ClusterConfig, options: ConnectOptions) => Pick<Client, 'raw' | 'close'>;
@@ -25,6 +26,9 @@ export interface ComplaintDetails {
   readonly reason: 'Unreachable' | 'CredentialsRefused' | 'NotReady';
   readonly message: string;
 }
+
+/** Not that of the programs: what is asked is no work on the cluster. */
+export const probeAgent = (peer: string): string => `hangar-probe.${peer}/${version}`;
 
 const timeoutMs = 5_000;
 const answerBytesMax = 1024 * 1024;

@@ -18,17 +18,17 @@
 
 import { aborted, asError, backOffMs, hasCode, sleep } from '@hangar/core';
 import type { Logger } from '@hangar/core';
-import type { Assignment, FleetCluster, ServiceState, Serving } from '../../contract.ts';
+import type { Assignment, FleetCluster, Serving } from '../../contract.ts';
 import { ofService } from '../../fleet/index.ts';
 import { programNames } from './arguments.ts';
-import { failureOf, launch, probeAgent } from './child.ts';
+import { failureOf, launch } from './child.ts';
 import type { Child, Failure, LaunchOptions } from './child.ts';
+import { ClusterProbe } from './cluster-probe.ts';
 import { Debounce } from './debounce.ts';
 import type { KubeEngineOptions } from './engine.ts';
-import { Probe } from './probe.ts';
-import type { Complaint } from './probe.ts';
 import { Reports } from './reports.ts';
 import type { Slots } from './slots.ts';
+import { Telling } from './telling.ts';
 import * as timings from './timings.ts';
 import { nothingKnown, WantedFollower } from './wanted.ts';
 import type { Target, Wanted } from './wanted.ts';
@@ -51,6 +51,8 @@ export class Supervisor implements Serving {
   readonly #follower: WantedFollower;
   readonly #debounce: Debounce;
   readonly #reports: Reports;
+  readonly #telling: Telling;
+  readonly #cluster: ClusterProbe;
   readonly #living: Promise<void>;
   #stopped: Promise<void> | undefined;
 
@@ -68,8 +70,6 @@ export class Supervisor implements Serving {
   #committed: Target | undefined;
   /** What was started last, or could not be. */
   #attempted: Target | undefined;
-  /** The cluster of the target of before, to be asked again. */
-  #cluster: { readonly target: Target; readonly probe: Probe } | undefined;
   /** Ends the step. */
   #turning = new AbortController();
 
@@ -79,9 +79,11 @@ export class Supervisor implements Serving {
     this.#name = programNames[assignment.service];
     this.#log = options.log.child({ cluster: assignment.cluster.name, service: assignment.service });
     this.#reports = new Reports(assignment.report);
+    this.#telling = new Telling(this.#name, this.#reports);
+    this.#cluster = new ClusterProbe(options);
     this.#debounce = new Debounce({ clock, quietMs: debounceMs, settled: () => this.#turn() });
     this.#follower = new WantedFollower({ kubeconfigs, tell: (wanted) => this.#tell(wanted) });
-    this.#say('Waiting', 'KubeconfigPending', 'its kubeconfig is being looked for');
+    this.#telling.say('Waiting', 'KubeconfigPending', 'its kubeconfig is being looked for');
     this.update(assignment.cluster);
     const { signal } = assignment.ownership;
     if (signal.aborted) void this.stop();
@@ -103,7 +105,7 @@ export class Supervisor implements Serving {
     this.#options.assignment.ownership.signal.removeEventListener('abort', this.#onOwnershipOver);
     this.#follower.close();
     this.#debounce.cancel();
-    this.#say('Stopping', 'Stopping', `${this.#name} is being stopped`);
+    this.#telling.stopping();
     this.#reports.close();
     // At once, whatever step is under way.
     void this.#child?.stop(this.#graceMs());
@@ -163,7 +165,7 @@ export class Supervisor implements Serving {
       }
     }
     await this.#child?.stop(this.#graceMs());
-    await this.#cluster?.probe.close();
+    await this.#cluster.close();
   }
 
   #next(): Step {
@@ -184,16 +186,16 @@ export class Supervisor implements Serving {
 
   async #waitForKubeconfig({ kind, reason, message }: NoTarget, signal: AbortSignal): Promise<void> {
     if (kind === 'unusable') this.#reports.lastError(message);
-    this.#say(kind === 'pending' ? 'Waiting' : 'Failed', reason, message);
+    this.#telling.say(kind === 'pending' ? 'Waiting' : 'Failed', reason, message);
     await aborted(signal);
   }
 
   async #begin(target: Target, signal: AbortSignal): Promise<void> {
     this.#debounce.cancel();
     await this.#right(signal);
-    this.#sayStarting(target);
+    this.#telling.starting(target, this.#child !== undefined);
     await this.#answering(target, signal);
-    this.#sayStarting(target);
+    this.#telling.starting(target, this.#child !== undefined);
     const leave = await this.#options.slots.enter(this.#isLooping, signal);
     try {
       if (signal.aborted) return;
@@ -210,7 +212,7 @@ export class Supervisor implements Serving {
   async #warmUp(child: Child, signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#options;
     this.#committed = child.target;
-    this.#say('Starting', 'Starting', `${this.#name} was started and is not up yet`);
+    this.#telling.started();
     for (let asked = 1; ; asked++) {
       await sleep(clock, backOffMs(timings.warmUpBackOff, asked, random), signal);
       const complaint = await child.health.ask(signal);
@@ -224,8 +226,8 @@ export class Supervisor implements Serving {
   async #watch(child: Child, signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#options;
     this.#committed = child.target;
-    this.#sayReady(child);
-    const cluster = this.#probeOf(child.target);
+    this.#telling.ready(child.target);
+    const cluster = this.#cluster.of(child.target);
     let [strikes, unwellSinceMs]: [number, number | undefined] = [0, undefined];
     for (;;) {
       await sleep(clock, timings.nextCheckMs(random), signal);
@@ -236,8 +238,8 @@ export class Supervisor implements Serving {
       if (ofChild && nowMs - unwellSinceMs! >= timings.unwellMaxMs) return this.#giveUp(child, ofChild.message);
       const complaint = ofCluster ?? ofChild;
       strikes = complaint ? strikes + 1 : 0;
-      if (!complaint) this.#sayReady(child);
-      else if (strikes >= timings.strikesMax) this.#sayStruck(complaint, ofCluster);
+      if (!complaint) this.#telling.ready(child.target);
+      else if (strikes >= timings.strikesMax) this.#telling.struck(complaint, ofCluster !== undefined);
     }
   }
 
@@ -245,7 +247,7 @@ export class Supervisor implements Serving {
     const { clock, random } = this.#options;
     const delayMs = backOffMs(timings.restartBackOff, this.#failures, random);
     this.#committed = this.#attempted;
-    this.#say('BackingOff', reason, `${message}; it is tried again in ${seconds(delayMs)}`);
+    this.#telling.backingOff(reason, message, delayMs);
     try {
       await sleep(clock, delayMs, signal);
     } catch (error) {
@@ -275,7 +277,7 @@ export class Supervisor implements Serving {
       this.#options.assignment.ownership.check();
       return true;
     } catch (error) {
-      this.#say('Waiting', 'OwnershipUnproven', oneLine(asError(error).message));
+      this.#telling.say('Waiting', 'OwnershipUnproven', oneLine(asError(error).message));
       return false;
     }
   }
@@ -283,13 +285,11 @@ export class Supervisor implements Serving {
   /** Waits until the cluster answers. */
   async #answering(target: Target, signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#options;
-    const probe = this.#probeOf(target);
+    const probe = this.#cluster.of(target);
     for (let asked = 1; ; asked++) {
       const complaint = await probe.ask(signal);
       if (!complaint) return;
-      this.#reports.lastError(complaint.message);
-      const goesOn = this.#child ? `; ${this.#name} goes on with the kubeconfig of before` : '';
-      this.#say('Waiting', complaint.reason, complaint.message + goesOn);
+      this.#telling.unanswered(complaint, this.#child !== undefined);
       await sleep(clock, backOffMs(timings.clusterBackOff, asked, random), signal);
     }
   }
@@ -317,15 +317,6 @@ export class Supervisor implements Serving {
     await child.stop(this.#graceMs());
   }
 
-  #probeOf(target: Target): Probe {
-    if (this.#cluster?.target.kubeconfig === target.kubeconfig) return this.#cluster.probe;
-    void this.#cluster?.probe.close();
-    const { clock, connect, peer } = this.#options;
-    const probe = new Probe({ config: target.config, path: '/readyz', userAgent: probeAgent(peer), clock, connect });
-    this.#cluster = { target, probe };
-    return probe;
-  }
-
   /** What is being stopped never outlives the right to the cluster. */
   #graceMs(): number {
     const { assignment, stopGraceMs } = this.#options;
@@ -336,24 +327,5 @@ export class Supervisor implements Serving {
   #unexpected(error: Error): void {
     this.#log.error('the supervisor failed', { error });
     this.#fail({ reason: 'InternalError', message: oneLine(error.message) });
-  }
-
-  #say(phase: ServiceState['phase'], reason: string, message: string): void {
-    this.#reports.say(phase, reason, message);
-  }
-
-  #sayStarting({ config }: Target): void {
-    const reason = this.#child ? 'Restarting' : 'Starting';
-    this.#say('Starting', reason, `${this.#name} is to be started for ${config.server}`);
-  }
-
-  #sayReady(child: Child): void {
-    this.#say('Ready', 'Running', `${this.#name} is at work in ${child.target.config.server}`);
-  }
-
-  #sayStruck({ reason, message }: NonNullable<Complaint>, ofCluster: Complaint): void {
-    this.#reports.lastError(message);
-    if (ofCluster) this.#say('Waiting', reason, `${message}; ${this.#name} goes on`);
-    else this.#say('Waiting', 'Unhealthy', `${this.#name} does not say that it is well: ${message}`);
   }
 }

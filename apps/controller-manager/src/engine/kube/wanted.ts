@@ -67,8 +67,8 @@ export class WantedFollower {
   #follow(secret: ObjectKey | undefined): void {
     this.close();
     this.#text = undefined;
-    this.#consider();
-    if (!secret) return;
+    if (!secret) return this.#consider();
+    // Until it was read, nobody knows that there is none.
     this.#unfollow = this.#options.kubeconfigs.follow(secret, (text) => {
       this.#text = text;
       this.#consider();

@@ -129,4 +129,6 @@ export class ToldConditions implements Announcements {
   }
 
   written = (): Promise<void> => this.writing;
+
+  forget = (): Promise<void> => Promise.resolve();
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -66,6 +66,31 @@ test('a link in its place is replaced, not followed', async (context) => {
   await symlink(victim, join(folder, 'hangar-controller-manager.key'));
   await servingCertificates({ certDir: folder }, '0.0.0.0', world).read();
   assert.equal(await readFile(victim, 'utf8'), 'precious');
+});
+
+test('what others could have put there is not used', async (context) => {
+  const folder = await temporary(context);
+  const key = join(folder, 'hangar-controller-manager.key');
+  const read = () => servingCertificates({ certDir: folder }, '0.0.0.0', world).read();
+  let before = await read();
+  const isMadeAnew = async (): Promise<boolean> => {
+    const [after, kept] = [await read(), before];
+    before = after;
+    return after.key !== kept.key;
+  };
+  for (const mode of [0o777, 0o770]) {
+    await chmod(folder, mode);
+    assert.ok(await isMadeAnew(), 'of a folder that others may write to');
+  }
+  await chmod(folder, 0o755);
+  assert.equal(await isMadeAnew(), false);
+  for (const mode of [0o666, 0o640, 0o604]) {
+    await chmod(key, mode);
+    assert.ok(await isMadeAnew(), 'a key that others may read');
+  }
+  await rename(key, `${key}.elsewhere`);
+  await symlink(`${key}.elsewhere`, key);
+  assert.ok(await isMadeAnew(), 'a link');
 });
 
 test('a folder that cannot be had is an error with a code', async (context) => {

@@ -1,14 +1,17 @@
 /**
  * A certificate that this process makes for itself, when nobody gives it one: signed by an authority whose key is forgotten at once.
  * Kept in a folder, readable by its owner only, so that whoever came to trust it trusts it after a restart. Made anew when its
- * last thirty days have begun, when it lacks a name, and when its files are not what they should be.
+ * last thirty days have begun, when it lacks a name, when its files are not what they should be, and when somebody else could have put
+ * them there.
  *
  *   <folder>/hangar-controller-manager.crt   the certificate, and its authority behind it
  *   <folder>/hangar-controller-manager.key
  */
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import type { Stats } from 'node:fs';
+import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { asError, sleep } from '@hangar/core';
@@ -82,10 +85,12 @@ function newPair({ hosts, world }: OwnCertificateOptions): CertificatePair {
 /** Undefined: there is none, or none that can be used. */
 async function kept(folder: string, { hosts, world }: OwnCertificateOptions): Promise<CertificatePair | undefined> {
   try {
-    const [certificate, key] = await Promise.all(
-      ['crt', 'key'].map((kind) => readFile(join(folder, `${name}.${kind}`), 'utf8')),
-    );
-    const pair = { certificate: certificate!, key: key! };
+    if (!isOwn(await stat(folder), othersMayRead)) return undefined;
+    const [certificate, key] = await Promise.all([
+      readOwn(join(folder, `${name}.crt`), othersMayRead),
+      readOwn(join(folder, `${name}.key`), onlyOwner),
+    ]);
+    const pair = { certificate, key };
     const parsed = new X509Certificate(pair.certificate);
     const isUsable =
       untilRenewal(pair, world) > 0 &&
@@ -96,6 +101,21 @@ async function kept(folder: string, { hosts, world }: OwnCertificateOptions): Pr
   } catch {
     return undefined;
   }
+}
+
+/** What others must not be allowed to do with a file. */
+const othersMayRead = 0o022;
+const onlyOwner = 0o077;
+
+/** A folder may be root's: those of volumes are. */
+const isOwn = (found: Stats, forbidden: number): boolean =>
+  (found.mode & forbidden) === 0 && (found.uid === process.getuid!() || (found.isDirectory() && found.uid === 0));
+
+/** Never through a link. Rejects when it is not this user's alone. */
+async function readOwn(path: string, forbidden: number): Promise<string> {
+  await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  if (!isOwn(await file.stat(), forbidden)) throw new Error(`${path} is not this user's alone`);
+  return await file.readFile('utf8');
 }
 
 async function save(folder: string, pair: CertificatePair, { world }: OwnCertificateOptions): Promise<CertificatePair> {

@@ -2,7 +2,7 @@
 
 import { services } from '../../contract.ts';
 import type { ClusterRow, Service, ServiceState, SourceObject } from '../../contract.ts';
-import { sourceOf } from '../../registry/source-of.ts';
+import { ofService } from '../../fleet/index.ts';
 import { byName } from '../by-name.ts';
 
 export interface DescribedService {
@@ -81,7 +81,7 @@ const isReady = (row: ClusterRow): boolean =>
 function describeService(row: ClusterRow, service: Service): DescribedService {
   const { phase, reason, message, restarts, lastError, process } = stateOf(row, service);
   return {
-    source: described(sourceOf(row.cluster, service)),
+    source: described(ofService(row.cluster, service).source),
     engine: row.engines.get(service) ?? null,
     phase,
     reason,

@@ -24,7 +24,17 @@ export interface Family {
   readonly ranges: number[];
 }
 
+export interface ReadLimits {
+  /** Of whatever kind: samples, descriptions, remarks, empty ones. */
+  readonly lines: number;
+  readonly families: number;
+  /** Of samples, with the labels that they are given. */
+  readonly bytes: number;
+}
+
 export interface ReadOptions {
+  /** Absent: none. */
+  readonly limits?: ReadLimits | undefined;
   /** For every sample. One of the same name that a sample has is renamed: `exported_…`. */
   readonly labels?: Readonly<Record<string, string>>;
   /** Only samples that have one of these; by their text, `name="value"`. */
@@ -52,9 +62,20 @@ const suffixesOf: Readonly<Record<string, readonly string[]>> = {
 
 export const suffixes = (type: string | undefined): readonly string[] => suffixesOf[type ?? ''] ?? [];
 
-/** Throws MalformedMetrics. */
-export function readExposition(content: Uint8Array | string, options: ReadOptions = {}): Exposition {
-  return new Reader(latin1(content), options).read();
+/** So many are read in a millisecond or less. */
+const pieceLines = 256;
+/** A sample that is longer is made to hurt: hundreds of labels fit in. */
+const sampleCharactersMax = 64 * 1024;
+
+/** In pieces, between which it waits for `giveWay`. Rejects with MalformedMetrics, TooManyMetrics, and with what `giveWay` does. */
+export async function readExposition(
+  content: Uint8Array | string,
+  giveWay: () => Promise<void>,
+  options: ReadOptions = {},
+): Promise<Exposition> {
+  const reader = new Reader(latin1(content), options);
+  while (reader.readPiece()) await giveWay();
+  return reader.read;
 }
 
 class Reader {
@@ -67,25 +88,54 @@ class Reader {
   /** By the names of samples. */
   readonly #owners = new Map<string, Family>();
   readonly #lines: string[] = [];
+  readonly #limits: ReadLimits | undefined;
   #length = 0;
+  #at = 0;
+  #lineCount = 0;
 
-  constructor(text: string, { labels = {}, onlyWith }: ReadOptions) {
+  constructor(text: string, { labels = {}, onlyWith, limits }: ReadOptions) {
     this.#text = text;
+    this.#limits = limits;
     this.#added = Object.keys(labels);
     this.#addedText = this.#added.map((name) => labelPair(name, labels[name]!)).join(',');
     this.#onlyWith = onlyWith;
   }
 
-  read(): Exposition {
+  /** False: that was the last one. */
+  readPiece(): boolean {
     const text = this.#text;
-    for (let at = 0; at < text.length;) {
-      const match = matched(sampleLine, text, at);
-      at = match ? this.#sample(match, at) : this.#noSample(at);
+    for (let count = 0; count < pieceLines && this.#at < text.length; count++) {
+      this.#lineCount++;
+      this.#refuseTooLong();
+      const match = matched(sampleLine, text, this.#at);
+      this.#at += match ? this.#sample(match) : this.#noSample();
+      this.#refuseTooMuch();
     }
+    return this.#at < text.length;
+  }
+
+  get read(): Exposition {
     return { bytes: Buffer.from(this.#lines.join(''), 'latin1'), families: this.#families };
   }
 
-  #sample([all, name, labels = '', value]: RegExpExecArray, at: number): number {
+  #refuseTooLong(): void {
+    const [text, at] = [this.#text, this.#at];
+    if (text.length - at <= sampleCharactersMax || text[at] === '#') return;
+    const end = text.indexOf('\n', at);
+    if ((end === -1 ? text.length : end) - at > sampleCharactersMax) throw this.#malformed();
+  }
+
+  #refuseTooMuch(): void {
+    if (!this.#limits) return;
+    const { lines, families, bytes } = this.#limits;
+    const refuse = (what: string): ServeError => new ServeError('TooManyMetrics', `there are more than ${what}`);
+    if (this.#lineCount > lines) throw refuse(`${lines} lines`);
+    if (this.#families.size > families) throw refuse(`${families} families`);
+    if (this.#length > bytes) throw refuse(`${bytes} bytes of samples`);
+  }
+
+  /** How long it is. */
+  #sample([all, name, labels = '', value]: RegExpExecArray): number {
     const line = `${name}${this.#labels(labels.trim())}${value}\n`;
     if (this.#onlyWith === undefined || this.#isWanted(labels)) {
       const { ranges } = this.#owners.get(name!) ?? this.#declare(name!);
@@ -95,7 +145,7 @@ class Reader {
       this.#lines.push(line);
       this.#length += line.length;
     }
-    return at + all.length;
+    return all.length;
   }
 
   #labels(given: string): string {
@@ -107,6 +157,8 @@ class Reader {
 
   #renamed(given: string): string {
     const pairs = [...given.matchAll(labelsOf)];
+    // Prometheus would refuse a name that comes twice, and to find free names for all of them could take for ever.
+    if (new Set(pairs.map(([, name]) => name)).size < pairs.length) throw this.#malformed();
     const taken = new Set([...this.#added, ...pairs.map(([, name]) => name!)]);
     return pairs
       .map(([, name, value]) => {
@@ -122,17 +174,18 @@ class Reader {
     return [...labels.matchAll(labelsOf)].some(([, name, value]) => this.#onlyWith!.has(`${name}=${value}`));
   }
 
-  #noSample(at: number): number {
-    const described = matched(describingLine, this.#text, at);
+  /** How long it is. */
+  #noSample(): number {
+    const described = matched(describingLine, this.#text, this.#at);
     if (described) {
       const [all, keyword, name, rest = ''] = described;
-      if (keyword === 'TYPE' && !types.has(rest.trim())) throw this.#malformed(at);
+      if (keyword === 'TYPE' && !types.has(rest.trim())) throw this.#malformed();
       this.#describe(keyword!, name!, rest);
-      return at + all.length;
+      return all.length;
     }
-    const other = matched(otherLine, this.#text, at);
-    if (!other) throw this.#malformed(at);
-    return at + other[0].length;
+    const other = matched(otherLine, this.#text, this.#at);
+    if (!other) throw this.#malformed();
+    return other[0].length;
   }
 
   /** The first counts. What was said after the samples came too late: their names are known by then. */
@@ -148,9 +201,8 @@ class Reader {
     }
   }
 
-  #malformed(at: number): ServeError {
-    const line = this.#text.slice(0, at).split('\n').length;
-    return new ServeError('MalformedMetrics', `line ${line} is not of the text format`);
+  #malformed(): ServeError {
+    return new ServeError('MalformedMetrics', `line ${this.#lineCount} is not of the text format`);
   }
 
   #declare(name: string): Family {

@@ -35,6 +35,11 @@ export class MergedExposition {
     return this.#byteLength;
   }
 
+  /** What all have in common is counted once. */
+  get familyCount(): number {
+    return this.#families.size;
+  }
+
   /** Samples are in the order of `order`, whenever they were added. Which names it may not have: `isReserved`. */
   add({ bytes, families }: Exposition, order: number, isReserved: (name: string) => boolean = () => false): void {
     this.#byteLength += bytes.length;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Logger } from '@hangar/core';
+import { Logger, systemClock } from '@hangar/core';
 import { virtualClock } from '@hangar/testkit';
 import type { ClusterRow } from '../../contract.ts';
 import { parseMetrics } from '../testing/parsed-metrics.ts';
@@ -12,8 +12,14 @@ import type { Scrape } from './scrape.ts';
 
 function world(rows: readonly ClusterRow[], scrape: Scrape, ownMetrics: () => string = () => 'own 1\n') {
   const clock = virtualClock();
-  const log = new Logger({ level: 'silent', format: 'text', clock });
-  return { clock, scraper: new Scraper({ rows: () => rows, ownMetrics, scrape, clock, log }) };
+  const logged: string[] = [];
+  const log = new Logger({ level: 'info', format: 'text', clock, write: (line) => logged.push(line) });
+  return { clock, logged, scraper: new Scraper({ rows: () => rows, ownMetrics, scrape, clock, log }) };
+}
+
+function realWorld(rows: readonly ClusterRow[], scrape: Scrape) {
+  const log = new Logger({ level: 'silent', format: 'text', clock: systemClock });
+  return { scraper: new Scraper({ rows: () => rows, ownMetrics: () => 'own 1\n', scrape, clock: systemClock, log }) };
 }
 
 const read = (merged: MergedExposition): ParsedMetrics => parseMetrics(Buffer.concat([...merged.chunks()]).toString());
@@ -134,6 +140,46 @@ test('memory is bounded: each may answer with so much, and all together with so 
   const all = up(read(await scraper.scrape()));
   assert.equal(all.filter((one) => one.endsWith('=1')).length, 16);
   assert.equal(all.filter((one) => one.endsWith('=0')).length, 4);
+});
+
+test('one that answers with too many lines, families or bytes is left out, and the log says so once', async () => {
+  const texts = [
+    'a 1\n'.repeat(200_000),
+    Array.from({ length: 6_000 }, (_, i) => `m${i} 1\n`).join(''),
+    `a{b="${'x'.repeat(200)}"} 1\n`.repeat(90_000),
+  ];
+  const { clock, logged, scraper } = world(
+    [...texts.keys(), 3].map((port) => row(`a${port}`, at(port))),
+    async ({ port }) => Buffer.from(texts[port] ?? 'well 1\n'),
+  );
+  for (let i = 0; i < 2; i++) {
+    const merged = read(await clock.run(scraper.scrape()));
+    assert.deepEqual(up(merged), ['a0=0', 'a1=0', 'a2=0', 'a3=1']);
+  }
+  assert.equal(logged.length, 3, logged.join(''));
+});
+
+test('nothing else waits for long while much is read', async () => {
+  const lines = Array.from({ length: 90_000 }, (_, i) => `duration_seconds_bucket{name="${i}",le="0.001"} 12345\n`);
+  const text = Buffer.from(lines.join(''));
+  const { scraper } = realWorld(
+    Array.from({ length: 4 }, (_, i) => row(`a${i}`, at(i))),
+    async () => text,
+  );
+  let [turns, isOver] = [0, false];
+  const scraped = scraper.scrape().finally(() => (isOver = true));
+  for (; !isOver; turns++) await new Promise(setImmediate);
+  assert.ok((await scraped).byteLength > 4 * text.length);
+  assert.ok(turns > 300, `${turns} turns of the event loop`);
+});
+
+test('families of all together are bounded', async () => {
+  const rows = Array.from({ length: 8 }, (_, i) => row(`a${i}`, at(i)));
+  const { clock, scraper } = world(rows, async ({ port }) =>
+    Buffer.from(Array.from({ length: 4_000 }, (_, i) => `m${port}_${i} 1\n`).join('')),
+  );
+  const all = up(read(await clock.run(scraper.scrape())));
+  assert.equal(all.filter((one) => one.endsWith('=1')).length, 4);
 });
 
 test('when it is closed, what is under way is given up, and nothing new begins', async () => {

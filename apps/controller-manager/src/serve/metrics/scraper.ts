@@ -5,11 +5,12 @@
  */
 
 import { serviceUnavailable } from '@hangar/api/status';
-import { asError, attempted, eachAtOnce, orAborted } from '@hangar/core';
+import { asError, attempted, breathe, eachAtOnce, hasCode, orAborted } from '@hangar/core';
 import type { Clock, Logger } from '@hangar/core';
 import type { ClusterRow, ServiceProcess } from '../../contract.ts';
 import { ServeError } from '../errors.ts';
 import { labelPair, readExposition } from './exposition.ts';
+import type { Exposition } from './exposition.ts';
 import { MergedExposition } from './merged.ts';
 import type { Scrape } from './scrape.ts';
 import { scrapeUpText, targetsOf } from './targets.ts';
@@ -34,10 +35,22 @@ const atOnceMax = 32;
 /** Of one process. */
 const bytesMax = 8 * 1024 * 1024;
 const allBytesMax = 128 * 1024 * 1024;
+/** A kube-controller-manager has some thousands, in some hundreds of families. */
+const linesMax = 100_000;
+const familiesMax = 5_000;
+/** Most have the same as all others. */
+const allFamiliesMax = 20_000;
 /** Different ones: a Prometheus may ask for each cluster by itself. */
 const underWayMax = 128;
 
 const tooMuch = (): Error => serviceUnavailable('too many scrapes are under way, or the server ends');
+
+const tooMuchOfAll = (): ServeError => new ServeError('ScrapeFailed', 'all together answer with too much');
+
+function lessen(left: number, by: number): number {
+  if (by > left) throw tooMuchOfAll();
+  return left - by;
+}
 
 export class Scraper {
   readonly #options: ScraperOptions;
@@ -77,14 +90,21 @@ export class Scraper {
     await this.#addOwn(merged, clusters);
     const isUp = await this.#addTargets(merged, targets);
     if (this.#isClosed) throw tooMuch();
-    merged.add(readExposition(scrapeUpText(targets, (target) => isUp.has(target))), 0);
+    merged.add(
+      await readExposition(
+        scrapeUpText(targets, (target) => isUp.has(target)),
+        this.#giveWay,
+      ),
+      0,
+    );
     return merged;
   }
 
   async #addOwn(merged: MergedExposition, clusters: ReadonlySet<string> | undefined): Promise<void> {
     const onlyWith = clusters && new Set(Array.from(clusters, (name) => labelPair('cluster', name)));
     try {
-      merged.add(readExposition(await this.#options.ownMetrics(), onlyWith ? { onlyWith } : {}), 0);
+      const own = await this.#options.ownMetrics();
+      merged.add(await readExposition(own, this.#giveWay, onlyWith ? { onlyWith } : {}), 0);
     } catch (error) {
       this.#options.log.error('our own metrics could not be had', { error: asError(error) });
     }
@@ -102,18 +122,37 @@ export class Scraper {
       if (!process || this.#isClosed) return;
       try {
         const bytes = await this.#ask(process, { maxBytes: Math.min(bytesMax, bytesLeft), untilMs });
-        if (bytes.length > bytesLeft) throw new ServeError('ScrapeFailed', 'all together answer with too much');
-        bytesLeft -= bytes.length;
-        merged.add(readExposition(bytes, { labels: { cluster, service } }), orders.get(target)!, isReserved);
+        bytesLeft = lessen(bytesLeft, bytes.length);
+        const exposition = await this.#read(bytes, target, untilMs);
+        bytesLeft = lessen(bytesLeft, Math.max(0, exposition.bytes.length - bytes.length));
+        if (merged.familyCount + exposition.families.size > allFamiliesMax) throw tooMuchOfAll();
+        merged.add(exposition, orders.get(target)!, isReserved);
         isUp.add(target);
         this.#silent.delete(process);
       } catch (error) {
+        // Once: it will not be less the next time.
+        const level = hasCode(error, 'TooManyMetrics') && !this.#silent.has(process) ? 'warn' : 'debug';
         this.#silent.add(process);
-        log.debug('metrics of a process were left out', { cluster, service, error: asError(error) });
+        log[level]('metrics of a process were left out', { cluster, service, error: asError(error) });
       }
     });
     return isUp;
   }
+
+  #read(bytes: Uint8Array, { cluster, service }: Target, untilMs: number): Promise<Exposition> {
+    const giveWay = async (): Promise<void> => {
+      await this.#giveWay();
+      if (this.#options.clock.monotonicMs() > untilMs)
+        throw new ServeError('ScrapeFailed', 'there was no time to read it');
+    };
+    const limits = { lines: linesMax, families: familiesMax, bytes: 2 * bytesMax };
+    return readExposition(bytes, giveWay, { labels: { cluster, service }, limits });
+  }
+
+  readonly #giveWay = async (): Promise<void> => {
+    await breathe(this.#options.clock);
+    if (this.#isClosed) throw tooMuch();
+  };
 
   async #ask(
     process: ServiceProcess,

@@ -36,6 +36,7 @@ export async function serving(changes: Partial<ServingOptions> = {}): Promise<Te
     certificates: {},
     rows: () => [],
     isSynced: () => true,
+    hasJoined: () => true,
     ownMetrics: () => '',
     clock: systemClock,
     log: new Logger({ level: 'debug', format: 'text', clock: systemClock, write: (line) => logged.push(line) }),

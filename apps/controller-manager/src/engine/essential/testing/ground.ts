@@ -12,6 +12,7 @@ import type { FaultyTransport, TestFleet } from '@hangar/testkit';
 import type { FleetCluster, ServiceState, Serving } from '../../../contract.ts';
 import { essentialEngine } from '../engine.ts';
 import type { EssentialEngine } from '../engine.ts';
+import { controlPlaneAnnotation } from '../handed-over.ts';
 import { TestOwnership } from './ownership.ts';
 
 export const silent = new Logger({ level: 'silent', format: 'text', clock: systemClock });
@@ -31,6 +32,8 @@ export class Ground implements AsyncDisposable {
   readonly requests: SeenRequest[] = [];
   /** Told when a request comes, and when it is answered. */
   onRequest: (request: SeenRequest, isAnswered: boolean) => void = () => undefined;
+  /** What every write is answered with, instead of being done. */
+  refusal: HttpAnswer | undefined;
   /** Tokens that clusters accept. */
   readonly tokens = new Map<string, string>();
   readonly #faults = new Map<string, FaultyTransport>();
@@ -79,8 +82,12 @@ export class Ground implements AsyncDisposable {
     return Object.assign(engine, { stop });
   }
 
-  async handOver(cluster: string, by: string | null): Promise<void> {
-    const annotations = { [controllersAnnotation]: by && 'External', [controllersByAnnotation]: by };
+  async handOver(cluster: string, by: string | null, controlPlane = cluster): Promise<void> {
+    const annotations = {
+      [controlPlaneAnnotation]: controlPlane,
+      [controllersAnnotation]: by && 'External',
+      [controllersByAnnotation]: by,
+    };
     await this.fleet.client.patch(Tenant, { name: cluster }, { type: 'merge', body: { metadata: { annotations } } });
   }
 
@@ -103,7 +110,8 @@ export class Ground implements AsyncDisposable {
         this.requests.push(seen);
         this.onRequest(seen, false);
         const isAccepted = authorization === `Bearer ${this.tokens.get(cluster)}`;
-        const answer = isAccepted ? await this.faultsOf(cluster).request(request) : answerOf(401);
+        const refusal = isAccepted ? seen.isWrite && this.refusal : answerOf(401);
+        const answer = refusal || (await this.faultsOf(cluster).request(request));
         this.onRequest(seen, true);
         return answer;
       },
@@ -118,8 +126,8 @@ function seenOf(cluster: string, { method, target, headers }: HttpRequest): Seen
 }
 
 /** A refusal. */
-export function answerOf(code: number): HttpAnswer {
-  const body = Buffer.from(JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code }));
+export function answerOf(code: number, message?: string): HttpAnswer {
+  const body = Buffer.from(JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code, message }));
   return {
     status: code,
     header: () => undefined,

@@ -4,6 +4,7 @@ import type { KubeObject } from '@hangar/api';
 import { controllersAnnotation, controllersByAnnotation } from '@hangar/controllers';
 import type { FeedListener, FleetFeed } from '@hangar/controllers';
 import { aborted } from '@hangar/core';
+import { controlPlaneAnnotation } from '../handed-over.ts';
 
 export class ToldFeed implements FleetFeed {
   listener!: FeedListener;
@@ -23,9 +24,11 @@ export class ToldFeed implements FleetFeed {
     return aborted(signal);
   }
 
-  tenant(path: string, by?: string): void {
+  /** Of the control plane that `registration-NAME` is for, or of the same name as the path. */
+  tenant(path: string, by?: string, controlPlane = by?.replace('registration-', '') ?? path): void {
     this.#there.add(path);
-    const annotations = by === undefined ? {} : { [controllersAnnotation]: 'External', [controllersByAnnotation]: by };
+    const left = by === undefined ? {} : { [controllersAnnotation]: 'External', [controllersByAnnotation]: by };
+    const annotations = { [controlPlaneAnnotation]: controlPlane, ...left };
     // As it comes from elsewhere: nothing of it is shared.
     const tenant = JSON.parse(JSON.stringify({ metadata: { name: path, annotations } })) as KubeObject;
     this.listener.clusterChanged(path, tenant);
