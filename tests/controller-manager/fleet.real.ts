@@ -203,6 +203,9 @@ describe('a controller manager for a fleet', () => {
     const others = manager.managers().filter((one) => !own.some(({ pid }) => pid === one.pid));
     await sleep(Math.max(0, cutAtMs + cutMs - performance.now()));
     for (const one of others) assert.ok(isRunning(one), one.folder);
+    const { phase, message, restarts } = (await manager.cluster('blue'))!.services.controllers!;
+    say(`blue after a minute: ${phase}: ${message}`);
+    assert.deepEqual({ phase, restarts }, { phase: 'Waiting', restarts: 0 });
     line.heal();
     const healedMs = performance.now();
     await deploy(clients.get('blue')!, 'work', 'after-the-cut', 1);

@@ -122,7 +122,10 @@ export class Ground implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.up[Symbol.asyncDispose]();
-    await rm(this.folder, { recursive: true, force: true });
+    try {
+      await this.up[Symbol.asyncDispose]();
+    } finally {
+      await rm(this.folder, { recursive: true, force: true, maxRetries: 3 });
+    }
   }
 }
