@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { argumentsProblem, argv0Of, programArguments } from './arguments.ts';
 
-const place = { folder: '/work/children/a', port: 20_001 };
+const place = { folder: '/programs/children/a', port: 20_001 };
 const ours = [
-  '--kubeconfig=/work/children/a/kubeconfig',
+  '--kubeconfig=/programs/children/a/kubeconfig',
   '--leader-elect=false',
   '--bind-address=127.0.0.1',
   '--secure-port=20001',
-  '--cert-dir=/work/children/a/certs',
+  '--cert-dir=/programs/children/a/certs',
   '--authorization-always-allow-paths=/healthz,/livez,/readyz,/metrics',
 ];
 
