@@ -102,7 +102,7 @@ export class MemoryProgram implements RunningProgram {
     this.options = options;
     this.port = port;
     this.pid = port * 10;
-    this.folder = `/work/${options.cluster}`;
+    this.folder = `/programs/${options.cluster}`;
     this.startedAt = new Date(clock.now());
     this.startedMs = clock.monotonicMs();
     this.arguments = options.arguments(this);
