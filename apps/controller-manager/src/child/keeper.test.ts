@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { test } from 'node:test';
@@ -21,7 +22,7 @@ function keeper(context: TestContext, command: readonly string[], env: Record<st
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
   });
-  context.after(() => child.kill('SIGKILL'));
+  context.after(() => endGroupOf(child.pid!));
   let said = '';
   (child.stdio[4] as Duplex).on('data', (text: Buffer) => (said += text.toString()));
   const voucher = child.stdio[3] as Duplex;
@@ -38,6 +39,15 @@ function keeper(context: TestContext, command: readonly string[], env: Record<st
       return tookMs;
     },
   };
+}
+
+/** Whatever is left of it, also without its leader. */
+function endGroupOf(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nothing is.
+  }
 }
 
 test('nothing is started before somebody vouches for it', async (context) => {
@@ -93,9 +103,14 @@ test('a program that ignores every signal ends when nobody is there any more', a
 });
 
 test('signals to the group are for the program: keeper and guard tell of its end', async (context) => {
-  const command = `trap 'exit 4' USR1; kill -HUP 0; kill -TERM 0; kill -USR1 0; sleep 1000`;
-  const { voucher, said, gone } = keeper(context, ['/bin/bash', '-c', `trap '' HUP TERM; ${command}`]);
+  const go = join(temporaryFolder(context), 'go');
+  const signals = `trap '' HUP TERM; trap 'exit 4' USR1; kill -HUP 0; kill -TERM 0; kill -USR1 0; sleep 1000`;
+  const command = `until [[ -e ${go} ]]; do sleep 0.02; done; ${signals}`;
+  const { voucher, said, begun, gone } = keeper(context, ['/bin/bash', '-c', command]);
   voucher.write('3600\n');
+  // Not before the keeper says that it minds them no more.
+  await begun();
+  await writeFile(go, '');
   await gone(5_000);
   assert.match(said(), /^status 4$/m);
 });
