@@ -204,9 +204,9 @@ for (const [name, start] of Object.entries(servers)) {
       const informer = the.cache.informer(ConfigMap);
       const seen = new Recorder<ConfigMapObject>();
       informer.addHandler(seen);
-      for (const one of ['changed', 'gone', 'other'])
-        await the.admin.create(ConfigMap, { metadata: { namespace, name: one } });
-      await until('they are seen', () => seen.known.size >= 3);
+      const names = ['changed', 'gone', 'other'];
+      for (const one of names) await the.admin.create(ConfigMap, { metadata: { namespace, name: one } });
+      await until('they are seen', () => names.every((one) => seen.known.has(one)));
       seen.take();
       const hold = the.faults.hang(isWatch);
       the.faults.cutWatches();
