@@ -69,6 +69,10 @@ export function isAtPath(address: string | undefined, clusterPath: string): bool
   return url !== undefined && endsWithPath(url, clusterPath);
 }
 
+/** Does it lead to a tenant at all? */
+export const isAtAnyPath = (address: string): boolean =>
+  /\/clusters\/[^/]+\/control-plane\/*$/.test(httpsUrl(address)?.pathname ?? '');
+
 const withPath = (url: URL, clusterPath: string): string =>
   endsWithPath(url, clusterPath) ? text(url) : `${text(url)}${pathOf(clusterPath)}`;
 

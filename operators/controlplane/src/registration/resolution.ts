@@ -9,7 +9,7 @@
 import { isConditionTrue, findCondition } from '@hangar/runtime';
 import type { ControlPlane, ControlPlaneEndpoint, ControlPlaneRegistration, SecretReference } from '../api/index.ts';
 import { clusterPathOf, kubeconfigSecretName, managementNamespace } from '../api/index.ts';
-import { isSameAddress, resolveAddresses, writtenAddress } from '../endpoint/resolve.ts';
+import { isAtAnyPath, isSameAddress, resolveAddresses, writtenAddress } from '../endpoint/resolve.ts';
 import type { KubeconfigFacts } from './kubeconfig.ts';
 
 export interface Found {
@@ -105,7 +105,7 @@ function addressOf({ registration, endpoint, kubeconfig }: Found, controlPlane: 
     return pending('EndpointPending', `ControlPlaneEndpoint ${endpointRef.name} is not ready: ${ready.reason}`);
   }
   const written = writtenAddress(endpoint);
-  const isForeign = written !== undefined && !isOfControlPlane(written);
+  const isForeign = written !== undefined && !isAtAnyPath(written);
   if (isForeign && kubeconfigSecretRef && isSameAddress(kubeconfig?.server, written)) return written;
   const address = resolveAddresses(endpoint, clusterPathOf(controlPlane))?.internal;
   return address ?? pending('EndpointPending', `ControlPlaneEndpoint ${endpointRef.name} has no endpoint yet`);
@@ -118,7 +118,3 @@ export function isOwn({ name, namespace }: SecretReference, controlPlane: string
 }
 
 const pending = (reason: PendingReason, message: string): Resolution => ({ reason, message });
-
-/** By its path, as a Hangar has it. */
-const isOfControlPlane = (address: string): boolean =>
-  /\/clusters\/[^/]*\/control-plane\/*$/.test(URL.parse(address)?.pathname ?? '');

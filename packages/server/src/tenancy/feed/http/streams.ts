@@ -10,7 +10,8 @@
  *              {"type":"ping"}                                           when nothing else was sent for ten seconds
  *     POST   {"session":"…","retell":["a","b"],"mark":7}, for who may `create` it: that stream tells these tenants again, and of each
  *              that it did, with the mark (a number, or absent) of who asked last: {"type":"told","cluster":"a","mark":7}. Asked again
- *              in the midst of it, it tells the end of the last time alone. 202; 404 when there is no such stream on this server, or it is another user's.
+ *              in the midst of it, it tells the end of the last time alone. 202; 404 when there is no such stream on this server, or it
+ *              is another user's.
  *
  * A stream never resumes: whoever lost one begins anew. It tells everything that tenants store, except what is secret: Secrets have
  * only their metadata (without annotations) and type in it, and the management plane's own objects are not in it at all. So the right
@@ -94,13 +95,9 @@ export class FeedStreams {
     if (this.#open.size >= streamsMax) {
       throw tooManyRequests(`this server has ${streamsMax} feeds of tenants open, and has no more`, retryAfterSeconds);
     }
-    if (
-      this.#open
-        .values()
-        .filter((one) => one.user === name)
-        .toArray().length < streamsOfOneMax
-    )
-      return;
+    let ofOne = 0;
+    for (const { user } of this.#open.values()) if (user === name) ofOne++;
+    if (ofOne < streamsOfOneMax) return;
     const message = `this server has ${streamsOfOneMax} feeds of tenants open for ${name}, and has no more for one user`;
     throw tooManyRequests(message, retryAfterSeconds);
   }
