@@ -5,6 +5,9 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { networkInterfaces } from 'node:os';
+import { Outbound } from '../../packages/server/src/outbound/index.ts';
+import { TenancyServer } from '../../packages/server/src/testing/tenancy-server.ts';
 import { Canary } from './testing/canary.ts';
 import type { Data, Received } from './testing/client.ts';
 import { Victim, mine } from './testing/victim.ts';
@@ -323,5 +326,86 @@ describe('where the administrator allows loopback', () => {
     await allowing.administrator.expect(200, 'DELETE', `${mutating}/bait.example.com`);
     assert.equal(received?.status, 500, received?.text ?? '');
     assert.equal(({} as Data).polluted, undefined);
+  });
+});
+
+describe('a tenant does not reach', () => {
+  // An address that the test declares to be one of the machine's, so that the result depends on no interface of this machine.
+  const declared = '198.51.100.7';
+  const own = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address));
+  let outbound: Outbound;
+  let server: TenancyServer;
+  let plane: string;
+  before(async () => {
+    outbound = new Outbound({ hostAddresses: () => [...own, declared] });
+    server = await TenancyServer.open({ outbound });
+    plane = await server.make('red');
+  });
+  after(async () => {
+    await server[Symbol.asyncDispose]();
+    outbound.close();
+  });
+
+  const bracketed = (address: string): string => (address.includes(':') ? `[${address.split('%')[0]}]` : address);
+  const spellings = [
+    ...new Set(own.map(bracketed)),
+    declared,
+    '[::ffff:198.51.100.7]',
+    '[::198.51.100.7]',
+    '[64:ff9b::198.51.100.7]',
+    '[2002:c633:6407::1]',
+    '3325256711',
+    '0xc6.0x33.0x64.0x7',
+  ];
+  for (const host of spellings) {
+    test(`${host} by a webhook, because it is an address of this machine`, async () => {
+      const clientConfig = { url: `https://${host}:${canary.port}/`, caBundle: canary.caBundle };
+      await server.expect(201, 'POST', `${plane}${webhooks}`, { body: configuration(clientConfig) });
+      try {
+        const answer = await untilRefused();
+        assert.match(answer.data.message, /not allowed by this server's policy/);
+        assert.equal(canary.connections, 0);
+      } finally {
+        await server.expect(200, 'DELETE', `${plane}${webhooks}/bait.example.com`);
+      }
+    });
+  }
+
+  async function untilRefused(): Promise<{ status: number; data: Data }> {
+    const path = `${plane}/api/v1/namespaces/default/configmaps?dryRun=All`;
+    for (let attempt = 0; attempt < 500; attempt++) {
+      const answer = await server.request('POST', path, { body: { metadata: { generateName: 'x-' } } });
+      if (answer.status !== 201) return answer;
+    }
+    return assert.fail('the webhook was not asked');
+  }
+
+  test('this machine through an APIService', async () => {
+    const service = { namespace: 'default', name: 'far', port: canary.port };
+    const slices = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
+    await server.expect(201, 'POST', `${plane}/api/v1/namespaces/default/services`, {
+      body: { metadata: { name: 'far' }, spec: { ports: [{ port: canary.port }] } },
+    });
+    await server.expect(201, 'POST', `${plane}${slices}`, {
+      body: {
+        metadata: { name: 'far', labels: { 'kubernetes.io/service-name': 'far' } },
+        addressType: 'IPv4',
+        endpoints: [{ addresses: [declared], conditions: { ready: true } }],
+        ports: [{ port: canary.port, protocol: 'TCP' }],
+      },
+    });
+    const spec = { group: 'bait.example.com', version: 'v1', groupPriorityMinimum: 100, versionPriority: 100 };
+    await server.expect(201, 'POST', `${plane}${apiServices}`, {
+      body: { metadata: { name: 'v1.bait.example.com' }, spec: { ...spec, service, insecureSkipTLSVerify: true } },
+    });
+    let condition: Data;
+    for (let attempt = 0; attempt < 1_000 && condition?.reason !== 'FailedDiscoveryCheck'; attempt++) {
+      const { status } = await server.expect(200, 'GET', `${plane}${apiServices}/v1.bait.example.com`);
+      condition = status?.conditions?.find(({ type }: Data) => type === 'Available');
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.equal(condition?.status, 'False', JSON.stringify(condition));
+    assert.match(condition.message, /not allowed by this server's policy/);
+    assert.equal(canary.connections, 0);
   });
 });

@@ -122,7 +122,7 @@ const groups: readonly HelpGroup[] = [
     rows: [
       [
         '--outbound-allow-cidr CIDR',
-        'let webhooks and APIServices reach loopback, link-local and metadata addresses of this network; may be repeated',
+        'let webhooks and APIServices reach loopback, link-local and metadata addresses of this network, and those of tenants also the addresses of this machine in it; may be repeated',
       ],
     ],
   },

@@ -8,6 +8,7 @@
 
 import { BlockList, isIP } from 'node:net';
 import { OutboundError } from './errors.ts';
+import type { HostAddresses } from './host-addresses.ts';
 
 /** Network, length of its prefix, family. */
 type Subnet = readonly [string, number, 'ipv4' | 'ipv6'];
@@ -45,9 +46,14 @@ export function parseCidr(text: string): Subnet {
 export class AddressPolicy {
   readonly #forbidden = new BlockList();
   readonly #allowed = new BlockList();
+  readonly #host: HostAddresses | undefined;
 
-  /** `allow`: networks that are let through although they would be refused. Throws when one is none. */
-  constructor(allow: readonly string[] = []) {
+  /**
+   * `allow`: networks that are let through although they would be refused. `host`: addresses that are refused besides the
+   * forbidden networks. Throws when an entry of `allow` is not a network.
+   */
+  constructor(allow: readonly string[] = [], host?: HostAddresses) {
+    this.#host = host;
     for (const [network, prefix, family] of forbidden) this.#forbidden.addSubnet(network, prefix, family);
     for (const text of allow) {
       const [network, prefix, family] = parseCidr(text);
@@ -67,7 +73,8 @@ export class AddressPolicy {
     const forms = version === 6 ? [plain, ...embedded(plain)] : [plain];
     return forms.every((one) => {
       const family = isIP(one) === 6 ? 'ipv6' : 'ipv4';
-      return this.#allowed.check(one, family) || !this.#forbidden.check(one, family);
+      if (this.#allowed.check(one, family)) return true;
+      return !this.#forbidden.check(one, family) && !this.#host?.has(one, family);
     });
   }
 
@@ -80,7 +87,10 @@ export class AddressPolicy {
 export const refused = (address: string): OutboundError =>
   new OutboundError('Refused', `dial tcp ${address}: the address is not allowed by this server's policy`);
 
-/** IPv4 addresses that gateways and old stacks find inside of an IPv6 one: mapped, compatible, NAT64, 6to4. */
+/**
+ * Returns the IPv4 addresses that gateways and old stacks find inside an IPv6 address: mapped, translated, compatible, NAT64 (also
+ * its local-use prefix, whose networks put the address at several places), 6to4, Teredo (server, then client), ISATAP.
+ */
 function embedded(address: string): string[] {
   const groups = groupsOf(address);
   if (!groups) return [];
@@ -90,9 +100,24 @@ function embedded(address: string): string[] {
   if (isZero(0, 5) && groups[5] === 0xffff) return [last];
   if (isZero(0, 4) && groups[4] === 0xffff && groups[5] === 0) return [last];
   if (isZero(0, 6)) return groups[6] === 0 && groups[7]! <= 1 ? [] : [last];
-  if (groups[0] === 0x64 && groups[1] === 0xff9b) return [last];
-  return groups[0] === 0x2002 ? [ipv4(groups[1]!, groups[2]!)] : [];
+  if (groups[0] === 0x64 && groups[1] === 0xff9b) {
+    return groups[2] === 1 ? localNat64(groups, ipv4) : [last];
+  }
+  if (groups[0] === 0x2002) return [ipv4(groups[1]!, groups[2]!)];
+  if (groups[0] === 0x2001 && groups[1] === 0) {
+    return [ipv4(groups[2]!, groups[3]!), ipv4(groups[6]! ^ 0xffff, groups[7]! ^ 0xffff)];
+  }
+  return (groups[4]! & 0xfdff) === 0 && groups[5] === 0x5efe ? [last] : [];
 }
+
+/** RFC 6052 skips the bits 64 to 71: addresses behind a prefix of 96, 48, 56 and 64 bits. A leading zero is padding. */
+const localNat64 = (groups: readonly number[], ipv4: (high: number, low: number) => string): string[] =>
+  [
+    ipv4(groups[6]!, groups[7]!),
+    ipv4(groups[3]!, ((groups[4]! & 0xff) << 8) | (groups[5]! >> 8)),
+    ipv4(((groups[3]! & 0xff) << 8) | (groups[4]! & 0xff), groups[5]!),
+    ipv4(((groups[4]! & 0xff) << 8) | (groups[5]! >> 8), ((groups[5]! & 0xff) << 8) | (groups[6]! >> 8)),
+  ].filter((address) => !address.startsWith('0.'));
 
 /** The eight groups of an address that `isIP` took. */
 function groupsOf(address: string): number[] | undefined {

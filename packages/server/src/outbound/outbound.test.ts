@@ -3,9 +3,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import { systemClock, systemRandom } from '@hangar/core';
+import type { Clock } from '@hangar/core';
 import { createAuthority, issueCertificate } from '@hangar/pki';
+import { HostAddresses } from './host-addresses.ts';
 import { AddressPolicy, Outbound, parseCidr } from './index.ts';
 import type { OutboundOptions, Resolver } from './index.ts';
 
@@ -238,4 +241,80 @@ test('networks are read strictly', () => {
   const policy = new AddressPolicy(['127.0.0.0/8']);
   assert.ok(policy.allows('127.0.0.1') && policy.allows('::ffff:127.0.0.1') && policy.allows('203.0.113.1'));
   assert.ok(!policy.allows('::1') && !policy.allows('nonsense') && !policy.allows('fe80::1%eth0'));
+});
+
+test('a tenant reaches no address of this machine, in no notation, unless the operator allows it', () => {
+  const host = ['10.1.2.3', '2001:db8::5', 'fe80::1%eth0'];
+  const management = new AddressPolicy([]);
+  const tenant = new AddressPolicy([], new HostAddresses({ read: () => host }));
+  const spellings = [
+    '10.1.2.3',
+    '::ffff:10.1.2.3',
+    '::ffff:0:a01:203',
+    '::10.1.2.3',
+    '64:ff9b::a01:203',
+    '64:ff9b:1::a01:203',
+    '64:ff9b:1:a01:2:300::',
+    '64:ff9b:1:a:1:203::',
+    '64:ff9b:1:0:a:102:300:0',
+    '2002:a01:203::1',
+    '2001:0:a01:203::34ff:8efe',
+    '2001:0:808:808::f5fe:fdfc',
+    '2001:db8::5efe:a01:203',
+    '2001:db8:0:0:200:5efe:10.1.2.3',
+    '2001:db8::5',
+    '2001:0db8:0:0:0:0:0:5',
+    '2001:db8::5%eth0',
+  ];
+  for (const address of spellings) {
+    assert.ok(management.allows(address), `management plane: ${address}`);
+    assert.ok(!tenant.allows(address), `tenant: ${address}`);
+  }
+  for (const address of ['10.1.2.4', '2001:db8::6', '64:ff9b::a01:204']) assert.ok(tenant.allows(address), address);
+  const allowed = new AddressPolicy(['10.1.2.3'], new HostAddresses({ read: () => host }));
+  assert.ok(allowed.allows('10.1.2.3') && !allowed.allows('2001:db8::5'));
+});
+
+test('an address that the machine gets later is refused as well', () => {
+  let nowMs = 0;
+  const clock: Clock = { ...systemClock, monotonicMs: () => nowMs };
+  const addresses = ['10.1.2.3'];
+  const tenant = new AddressPolicy([], new HostAddresses({ clock, read: () => addresses }));
+  assert.ok(tenant.allows('10.1.2.4'));
+  addresses.push('10.1.2.4');
+  nowMs += 1_000;
+  assert.ok(!tenant.allows('10.1.2.4'));
+});
+
+test('the addresses of this machine are those of its interfaces', () => {
+  const tenant = new AddressPolicy([], new HostAddresses());
+  const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+  assert.ok(own.length > 0);
+  for (const { address } of own) assert.ok(!tenant.allows(address), address);
+});
+
+test('a name that resolves to an address of this machine is refused when a tenant connects', async () => {
+  await using server = await startServer((_, response) => response.end('secret'));
+  const resolver: Resolver = (_name, _options, callback) =>
+    process.nextTick(() => callback(null, [{ address: '198.51.100.7', family: 4 }]));
+  using outbound = client({ resolver, hostAddresses: () => ['198.51.100.7'] });
+  const tenant = outbound.forTenant();
+  const url = `https://hook.example:${server.port}/`;
+  await assert.rejects(tenant.request({ ...ask, url }), code('Refused'));
+  const destination = { host: 'hook.example', port: server.port };
+  await assert.rejects(tenant.open(destination, { timeoutMs: 5_000 }), code('Refused'));
+  tenant.close();
+});
+
+test('a tenant does not use the connections of others', async () => {
+  await using server = await startServer((_, response) => response.end());
+  const address = '127.0.0.1';
+  const resolver: Resolver = (_name, _options, callback) =>
+    process.nextTick(() => callback(null, [{ address, family: 4 }]));
+  using outbound = client({ resolver, allow: ['127.0.0.0/8'] });
+  const url = `https://hook.example:${server.port}/`;
+  const tenants = [outbound.forTenant(), outbound.forTenant()];
+  for (const one of [outbound, ...tenants]) assert.equal((await one.request({ ...ask, url })).status, 200);
+  assert.equal(server.connections, 3);
+  for (const one of tenants) one.close();
 });

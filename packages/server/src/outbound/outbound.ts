@@ -13,6 +13,7 @@ import { AddressPolicy } from './address-policy.ts';
 import { checkLiteral, guardedLookup, openConnection, tlsOptions } from './connector.ts';
 import type { Destination, Resolver, TlsIdentity } from './connector.ts';
 import { OutboundError, outboundError } from './errors.ts';
+import { HostAddresses } from './host-addresses.ts';
 
 export interface OutboundOptions {
   /** Networks that tenants' targets may be in although they are loopback or link-local: `127.0.0.0/8`. */
@@ -20,6 +21,8 @@ export interface OutboundOptions {
   readonly clock?: Clock;
   /** Of names to addresses; absent: the system's. */
   readonly resolver?: Resolver;
+  /** Addresses of this machine, which tenants do not reach unless `allow` has them; absent: the operating system's list. */
+  readonly hostAddresses?: () => readonly string[];
 }
 
 export interface OutboundRequest extends TlsIdentity {
@@ -50,18 +53,34 @@ const idleMs = 90_000;
 const idleMax = 32;
 
 export class Outbound {
+  readonly #options: OutboundOptions;
   readonly #clock: Clock;
   readonly #resolver: Resolver | undefined;
   readonly #policy: AddressPolicy;
+  /** One for all tenants. */
+  #tenantPolicy: AddressPolicy | undefined;
   /** Apart, so that a connection that the administrator's target was allowed is never a tenant's. */
   #agent: Agent | undefined;
   #trustedAgent: Agent | undefined;
 
   /** Throws when `allow` has what is no network. */
-  constructor({ allow = [], clock = systemClock, resolver }: OutboundOptions = {}) {
+  constructor(options: OutboundOptions = {}, policy = new AddressPolicy(options.allow)) {
+    const { clock = systemClock, resolver } = options;
+    this.#options = options;
     this.#clock = clock;
     this.#resolver = resolver;
-    this.#policy = new AddressPolicy(allow);
+    this.#policy = policy;
+  }
+
+  /**
+   * Returns the client for one tenant: the same rules, and no address of this machine. It shares no connection with any other
+   * client, and is closed by the caller.
+   */
+  forTenant(): Outbound {
+    const { allow, hostAddresses: read } = this.#options;
+    const clock = this.#clock;
+    this.#tenantPolicy ??= new AddressPolicy(allow, new HostAddresses({ clock, ...(read ? { read } : {}) }));
+    return new Outbound(this.#options, this.#tenantPolicy);
   }
 
   /** Rejects with an OutboundError; any status is an answer. */

@@ -96,13 +96,15 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
   await using opened = new AsyncDisposableStack();
   const view = await viewOf(world, { path, prefix, entry, keys, link });
   opened.defer(() => view.close());
+  const outbound = world.outbound.forTenant();
+  opened.defer(() => outbound.close());
   const { plane, close } = await openControlPlane({
     name: path,
     prefix: storePrefix,
     store: view,
     clock,
     random,
-    outbound: world.outbound,
+    outbound,
     ...(world.admission ? { admission: world.admission } : {}),
     ...(world.cacheBudget ? { cacheBudget: world.cacheBudget } : {}),
   });
