@@ -1,7 +1,8 @@
 /**
  * `npm run bench -- server`: Hangar beside the real kube-apiserver and etcd, in one run on one machine. Both are durable,
  * both speak TLS; each is measured alone, in turns, because they share the machine. `--protocol http/1.1` or `h2`
- * measures one protocol only; `--quick` is a shorter run for development.
+ * measures one protocol only; `--quick` is a shorter run for development. `--kinds pods,leases` and `--connections 64,256`
+ * measure these alone, over HTTP/2 unless a protocol is given.
  */
 
 import { parseArgs } from 'node:util';
@@ -10,12 +11,13 @@ import { printBars } from '../bars.ts';
 import type { Bar } from '../bars.ts';
 import { table, thousands } from '../table.ts';
 import type { Protocol } from './connection.ts';
+import { compare, comparisons, everything } from './by-kind.ts';
 import { definitionLatencyMs } from './definition-latency.ts';
 import { residentMiB } from './processes.ts';
 import { startHangar, startKubernetes } from './servers.ts';
 import type { Server } from './servers.ts';
 import { watchLatency } from './watch-latency.ts';
-import { connections, measure, prepare, works } from './work.ts';
+import { connectionsDefault, measure, prepare, works } from './work.ts';
 import type { Measured, Work } from './work.ts';
 
 interface Figures {
@@ -39,14 +41,36 @@ const ratioOf: Readonly<Record<Work, number>> = {
 };
 
 export async function run(args: string[]): Promise<boolean> {
-  const { values } = parseArgs({ args, options: { protocol: { type: 'string' }, quick: { type: 'boolean' } } });
+  const { values } = parseArgs({
+    args,
+    options: {
+      protocol: { type: 'string' },
+      quick: { type: 'boolean' },
+      kinds: { type: 'string' },
+      connections: { type: 'string' },
+    },
+  });
   const protocols = (values.protocol ? [values.protocol] : ['h2', 'http/1.1']) as Protocol[];
   const durationMs = values.quick ? 1_500 : 4_000;
-  console.log(`TLS, ${connections} connections, ConfigMaps of 1 KiB; each server alone, ${durationMs / 1000} s a work`);
+  const compared = {
+    startTheirs: startKubernetes,
+    startOurs: () => startHangar('embedded'),
+    protocol: protocols[0]!,
+    durationMs,
+  };
+  const items = (list = ''): string[] => list.split(',').filter((item) => item !== '');
+  if (values.kinds !== undefined || values.connections !== undefined) {
+    const selection = { kinds: items(values.kinds), connections: items(values.connections).map(Number) };
+    return printBars(await compare(comparisons(selection), compared));
+  }
+  console.log(
+    `TLS, ${connectionsDefault} connections, ConfigMaps of 1 KiB; each server alone, ${durationMs / 1000} s a work`,
+  );
   const kubernetes = await figures(startKubernetes, protocols, durationMs);
   const hangar = await figures(() => startHangar('embedded'), protocols, durationMs);
   const onEtcd = await createsOnly(() => startHangar('etcd'), protocols, durationMs);
-  return report(protocols, kubernetes, hangar, onEtcd);
+  const bars = report(protocols, kubernetes, hangar, onEtcd);
+  return printBars([...bars, ...(await compare(comparisons(everything), compared))]);
 }
 
 /** What compiles while it runs is measured when it has; the other one does the same, and needs it less. */
@@ -124,7 +148,7 @@ function report(
   kubernetes: Figures,
   hangar: Figures,
   onEtcd: ReadonlyMap<string, Measured>,
-): boolean {
+): Bar[] {
   const bars: Bar[] = [];
   for (const protocol of protocols) {
     const rows = works.map((name) => {
@@ -136,6 +160,12 @@ function report(
         what: `${name}, ${protocol}`,
         measured: ours.perSecond / theirs.perSecond,
         bar: ratioOf[name],
+        must: 'at least',
+      });
+      bars.push({
+        what: `${name}, ${protocol}, by CPU`,
+        measured: theirs.cpuMs / ours.cpuMs,
+        bar: 4,
         must: 'at least',
       });
       return rowOf(name === 'list' ? 'list of 500' : name, theirs, ours);
@@ -191,7 +221,7 @@ function report(
     bar: 1 / 3,
     must: 'at most',
   });
-  return printBars(bars);
+  return bars;
 }
 
 function rowOf(name: string, theirs: Measured, ours: Measured): string[] {

@@ -27,18 +27,23 @@ func main() {
 	token := flag.String("token", "", "bearer token")
 	protocol := flag.String("protocol", "h2", "h2 or http/1.1")
 	work := flag.String("work", "get", "what to do")
+	kind := flag.String("kind", "", "JSON: collection, listed, object, mergePatch")
 	round := flag.Int("round", 0, "part of the names that are created")
 	connections := flag.Int("connections", 16, "each with one request under way")
 	duration := flag.Duration("duration", 4*time.Second, "")
 	requestsMax := flag.Int64("requests", 1<<62, "stop after so many")
 	flag.Parse()
-	if err := run(*address, *token, *protocol, *work, *round, *connections, *duration, *requestsMax); err != nil {
+	of, err := parseKind(*kind)
+	if err == nil {
+		err = run(of, *address, *token, *protocol, *work, *round, *connections, *duration, *requestsMax)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(address, token, protocol, work string, round, connections int, duration time.Duration, requestsMax int64) error {
+func run(of kind, address, token, protocol, work string, round, connections int, duration time.Duration, requestsMax int64) error {
 	make, ok := works[work]
 	if !ok {
 		return fmt.Errorf("no such work: %s", work)
@@ -65,7 +70,7 @@ func run(address, token, protocol, work string, round, connections int, duration
 				if n >= requestsMax {
 					break
 				}
-				request := make(int(n), round)
+				request := make(of, int(n), round)
 				sent := time.Now()
 				status, err := one.do(request)
 				mine = append(mine, time.Since(sent))

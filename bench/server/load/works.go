@@ -11,22 +11,27 @@ type request struct {
 	body                      []byte
 }
 
-const (
-	objects    = 500
-	collection = "/api/v1/namespaces/bench/configmaps"
-	listed     = "/api/v1/namespaces/bench-list/configmaps"
-)
+// The kind that the load works with, as bench/server/kinds.ts declares it. Names and values replace their placeholders.
+type kind struct {
+	Collection string `json:"collection"`
+	Listed     string `json:"listed"`
+	Object     string `json:"object"`
+	MergePatch string `json:"mergePatch"`
+}
 
-var filler = strings.Repeat("x", 1024)
+func parseKind(text string) (k kind, err error) {
+	err = json.Unmarshal([]byte(text), &k)
+	return k, err
+}
 
-func configMap(name, value string) []byte {
-	body, _ := json.Marshal(map[string]any{
-		"apiVersion": "v1",
-		"kind":       "ConfigMap",
-		"metadata":   map[string]any{"name": name, "namespace": "bench"},
-		"data":       map[string]any{"filler": filler, "value": value},
-	})
-	return body
+const objects = 500
+
+func (k kind) object(name, value string) []byte {
+	return []byte(strings.NewReplacer("__name__", name, "__value__", value).Replace(k.Object))
+}
+
+func (k kind) mergePatch(value string) []byte {
+	return []byte(strings.ReplaceAll(k.MergePatch, "__value__", value))
 }
 
 func existing(n int) string       { return fmt.Sprintf("object-%d", n%objects) }
@@ -39,26 +44,27 @@ const (
 )
 
 // The nth request of all, sent by one of the connections.
-var works = map[string]func(n, round int) request{
-	"create": func(n, round int) request {
-		return request{"POST", collection, plain, configMap(created(n, round), "v")}
+var works = map[string]func(k kind, n, round int) request{
+	"create": func(k kind, n, round int) request {
+		return request{"POST", k.Collection, plain, k.object(created(n, round), "v")}
 	},
-	"get":  func(n, _ int) request { return request{method: "GET", path: collection + "/" + existing(n)} },
-	"list": func(_, _ int) request { return request{method: "GET", path: listed} },
-	"update": func(n, round int) request {
-		return request{"PUT", collection + "/" + existing(n), plain, configMap(existing(n), fmt.Sprint(round, "-", n))}
+	"get": func(k kind, n, _ int) request {
+		return request{method: "GET", path: k.Collection + "/" + existing(n)}
 	},
-	"merge patch": func(n, round int) request {
-		body := fmt.Appendf(nil, `{"data":{"value":"p%d-%d"}}`, round, n)
-		return request{"PATCH", collection + "/" + existing(n), merge, body}
+	"list": func(k kind, _, _ int) request { return request{method: "GET", path: k.Listed} },
+	"update": func(k kind, n, round int) request {
+		return request{"PUT", k.Collection + "/" + existing(n), plain, k.object(existing(n), fmt.Sprint(round, "-", n))}
 	},
-	"server-side apply": func(n, round int) request {
+	"merge patch": func(k kind, n, round int) request {
+		return request{"PATCH", k.Collection + "/" + existing(n), merge, k.mergePatch(fmt.Sprintf("p%d-%d", round, n))}
+	},
+	"server-side apply": func(k kind, n, round int) request {
 		name := fmt.Sprintf("applied-%d", n%objects)
-		path := collection + "/" + name + "?fieldManager=bench&force=true"
-		return request{"PATCH", path, apply, configMap(name, fmt.Sprint("a", round, "-", n))}
+		path := k.Collection + "/" + name + "?fieldManager=bench&force=true"
+		return request{"PATCH", path, apply, k.object(name, fmt.Sprint("a", round, "-", n))}
 	},
-	// What was created before, by the same numbers.
-	"delete": func(n, round int) request {
-		return request{method: "DELETE", path: collection + "/" + created(n, round)}
+	// Deletes the objects that the same round created.
+	"delete": func(k kind, n, round int) request {
+		return request{method: "DELETE", path: k.Collection + "/" + created(n, round)}
 	},
 }
