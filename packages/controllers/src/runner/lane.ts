@@ -32,6 +32,13 @@ const priorityOfInitial = -100;
 const timeoutMs = 60_000;
 /** For what was aborted to end. After that its worker is given to others. */
 const graceMs = 5_000;
+/** The first failures in a row are common. */
+const quietRetriesMax = 3;
+/**
+ * Failures that concurrent changes cause, such as `UnknownKind` while a definition is new, get a warning only after a minute of retries:
+ * the delays before the 15th retry add up to 5 ms × (2^14 − 1) = 82 s, before the 14th to 41 s.
+ */
+const quietRaceRetriesMax = 14;
 const rateLimit: RateLimit = { baseMs: 5, maxMs: 60_000, perCluster: { perSecond: 50, burst: 1_000 } };
 
 export class Lane {
@@ -195,9 +202,10 @@ export class Lane {
     this.#metrics.failed(failure);
     if (failure.isTerminal) this.#queue.forget(request);
     else this.#queue.add(request, { priority, rateLimited: true });
-    // The first failures in a row are everyday: somebody else was faster.
-    const isLoud = failure.isTerminal || failure.isPanic || this.#queue.retriesOf(request) > 3;
-    run.log[isLoud ? 'warn' : 'debug']('reconciling failed', { error: failure.error });
+    const quietRetries = failure.isRace ? quietRaceRetriesMax : quietRetriesMax;
+    const isLoud = failure.isTerminal || failure.isPanic || this.#queue.retriesOf(request) > quietRetries;
+    const about = failure.isRace ? { reason: failure.error.message } : { error: failure.error };
+    run.log[isLoud ? 'warn' : 'debug']('reconciling failed', about);
   }
 
   #abort(run: Run, reason: unknown): void {

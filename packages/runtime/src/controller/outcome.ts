@@ -11,7 +11,15 @@ export interface Failure {
   readonly isPanic: boolean;
   /** The cluster is the reason: nothing to report. */
   readonly drop: DropReason | undefined;
+  /** A concurrent change is the usual cause, and a retry the remedy: see `raceCodes`. */
+  readonly isRace: boolean;
 }
+
+/**
+ * Codes of failures that concurrent changes cause in normal operation: another writer created, changed or deleted the object, or
+ * discovery does not yet serve a new definition.
+ */
+const raceCodes: ReadonlySet<unknown> = new Set(['Conflict', 'NotFound', 'AlreadyExists', 'UnknownKind']);
 
 /** Never throws, whatever was thrown: an error may be a proxy, or have getters that throw. */
 export function failureOf(thrown: unknown): Failure {
@@ -19,10 +27,11 @@ export function failureOf(thrown: unknown): Failure {
     const error = asError(thrown);
     const code = codeThatDecides(error);
     const isTerminal = code === 'Terminal';
-    return { error, isTerminal, isPanic: isPanic(thrown), drop: isTerminal ? undefined : code };
+    const isRace = !isTerminal && raceCodes.has((error as { code?: unknown }).code);
+    return { error, isTerminal, isPanic: isPanic(thrown), drop: isTerminal ? undefined : code, isRace };
   } catch {
     const error = new Error('something was thrown that cannot be read');
-    return { error, isTerminal: false, isPanic: true, drop: undefined };
+    return { error, isTerminal: false, isPanic: true, drop: undefined, isRace: false };
   }
 }
 

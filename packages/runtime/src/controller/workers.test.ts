@@ -5,6 +5,8 @@ import { RuntimeError, terminalError } from '../errors.ts';
 import type { ReconcileContext, Request, Result } from './reconcile.ts';
 import { triggered } from './testing/triggered.ts';
 
+/** As logs write it. */
+const errorLevel = 50;
 const result = (of: string): string => `controller_runtime_reconcile_total{controller="test",result="${of}"}`;
 const own = (metric: string): string => `${metric}{controller="test"}`;
 const dropped = (reason: string): string =>
@@ -50,6 +52,28 @@ describe('what a reconcile comes to', () => {
     assert.equal(line['name'], 'x');
     assert.match(String(line['reconcileID']), /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
+
+  for (const code of ['Conflict', 'NotFound', 'AlreadyExists', 'UnknownKind']) {
+    test(`${code} is retried without an error in the log until it persists`, async () => {
+      let runs = 0;
+      await using the = await triggered({
+        reconcile: () => {
+          runs++;
+          throw new CodedError(code, 'another writer was faster');
+        },
+      });
+      const levels = () => the.lines.map((line) => (JSON.parse(line) as { level: number }).level);
+      void the.start();
+      the.trigger('x');
+      await the.clock.advance(1_000);
+      assert.equal(runs, 8);
+      assert.ok(the.lines.length > 0);
+      assert.ok(!levels().includes(errorLevel), the.lines.join('\n'));
+      assert.ok(!the.lines.some((line) => line.includes('workers.test.ts')), 'no stack trace');
+      await the.clock.advance(10_000);
+      assert.ok(levels().includes(errorLevel));
+    });
+  }
 
   test('requeueAfterMs comes again then, requeue with back-off', async () => {
     const atMs: number[] = [];

@@ -45,6 +45,8 @@ export interface WorkersOptions {
 
 /** How often. */
 const rightAgainMs = 500;
+/** Retries of one request, over 1.3 s with the default back-off, in which a race with a concurrent change is not reported. */
+const quietRaceRetriesMax = 8;
 
 export class Workers {
   readonly #options: WorkersOptions;
@@ -232,6 +234,10 @@ export class Workers {
     this.#metrics.failed(failure);
     if (failure.isTerminal) this.#queue.forget(request);
     else this.#queue.add(request, { priority, rateLimited: true });
+    if (failure.isRace && this.#queue.retriesOf(request) <= quietRaceRetriesMax) {
+      const reason = failure.error.message;
+      return unlessItFails(() => run.log.debug('reconcile raced with a concurrent change, retrying', { reason }));
+    }
     const message = failure.isTerminal ? 'reconciling failed for good' : 'reconciling failed';
     unlessItFails(() => run.log.error(message, { error: failure.error }));
   }
