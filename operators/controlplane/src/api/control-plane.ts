@@ -42,7 +42,7 @@ export interface ControlPlane extends ApiObject {
 
 export type ControlPlaneMode = 'Virtual' | 'Dedicated';
 export type DeletionPolicy = 'Retain' | 'Destroy';
-export type ControlPlanePhase = 'Provisioning' | 'Ready' | 'Migrating' | 'Failed' | 'Deleting';
+export type ControlPlanePhase = 'Provisioning' | 'Ready' | 'Suspended' | 'Migrating' | 'Failed' | 'Deleting';
 
 /**
  * @rule "self.mode != 'Dedicated' || has(self.dedicated)" message "mode Dedicated needs dedicated"

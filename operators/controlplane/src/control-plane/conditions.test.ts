@@ -185,6 +185,7 @@ test('a suspended control plane is not ready, is not entered, and comes back', a
   await client.patch(Tenant, { name: 'demo' }, { type: 'merge', body: { spec: { suspension: 'Offline' } } });
   const suspended = await untilReason(client, 'demo', 'Suspended');
   assert.deepEqual([said(suspended, 'Programmed'), said(suspended, 'Ready')], ['True Reconciled', 'False Suspended']);
+  assert.equal(suspended.status?.phase, 'Suspended');
   platform.forget();
   // Something that would have to be done inside.
   await client.create(ControlPlaneClass, { metadata: { name: 'gold' }, spec: { addons: ['starter'] } });

@@ -3,6 +3,9 @@
 import { Tenant } from '../host/index.ts';
 import type { Pass, Verdict } from './world.ts';
 
+/** The reason of the condition that a suspended control plane does not fulfil. */
+export const suspendedReason = 'Suspended';
+
 export function suspended({ tenant, controlPlane, path }: Pass): Verdict | undefined {
   const how = tenant!.spec?.suspension;
   if (how === undefined) return undefined;
@@ -11,7 +14,7 @@ export function suspended({ tenant, controlPlane, path }: Pass): Verdict | undef
   const answers = how === 'ReadOnly' ? 'it answers reads only' : 'it answers nothing';
   return {
     type,
-    reason: 'Suspended',
+    reason: suspendedReason,
     message: `the control plane is suspended, ${answers}: remove spec.suspension of ${Tenant.kind} ${path} to resume it`,
   };
 }

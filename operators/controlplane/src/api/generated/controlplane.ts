@@ -201,7 +201,7 @@ export const definition: CustomResourceDefinition = {
                   phase: {
                     description: 'Summary for people; programs read the conditions.',
                     type: 'string',
-                    enum: ['Provisioning', 'Ready', 'Migrating', 'Failed', 'Deleting'],
+                    enum: ['Provisioning', 'Ready', 'Suspended', 'Migrating', 'Failed', 'Deleting'],
                   },
                   migration: {
                     description: 'The migration between modes, the last one or the one that is under way.',
