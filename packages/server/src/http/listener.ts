@@ -16,6 +16,7 @@ import { answerHttp1, Http1Request, namesSeveralHosts } from './http1.ts';
 import { isStreaming } from './message.ts';
 import type { Answer, Handler, Peer, Sink, Streaming } from './message.ts';
 import { peerOf } from './peer.ts';
+import { refusePlainHttp } from './plain-http.ts';
 import { Pipelines } from './pipelines.ts';
 import { ServerNames } from './server-names.ts';
 import type { ServerCertificateOf } from './server-names.ts';
@@ -91,7 +92,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     if (socket.alpnProtocol === 'h2') startHttp2(socket, options, http2);
     else http1.emit('connection', socket);
   });
-  server.on('tlsClientError', (_error, socket) => socket.destroy());
+  refusePlainHttp(server);
   await listening(server, options);
   let identity: Pick<ListenOptions, 'key' | 'certificate' | 'clientCas' | 'advertisedCas'> = options;
   return {

@@ -1,0 +1,34 @@
+/**
+ * Answers clients that speak plain HTTP on the TLS port with the text of kube-apiserver, instead of a closed connection without a reason.
+ *
+ * OpenSSL recognizes such a client by its first bytes. By then the TLS socket is destroyed, and the answer needs the TCP socket below it:
+ * that one is kept here, by its addresses, for as long as the handshake lasts.
+ */
+
+import type { Socket } from 'node:net';
+import type { Server, TLSSocket } from 'node:tls';
+
+const answer = 'HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n';
+
+/** Handles every `tlsClientError` of the server: the connection is closed, whatever the error is. */
+export function refusePlainHttp(server: Server): void {
+  const handshaking = new Map<string, Socket>();
+  server.on('connection', (socket: Socket) => {
+    const key = keyOf(socket);
+    handshaking.set(key, socket);
+    socket.once('close', () => {
+      if (handshaking.get(key) === socket) handshaking.delete(key);
+    });
+  });
+  server.on('secureConnection', (socket: TLSSocket) => handshaking.delete(keyOf(socket)));
+  server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
+    const key = keyOf(socket);
+    const below = error.code === 'ERR_SSL_HTTP_REQUEST' ? handshaking.get(key) : undefined;
+    handshaking.delete(key);
+    socket.destroy();
+    below?.end(answer, () => below.destroy());
+  });
+}
+
+const keyOf = ({ remoteAddress, remotePort, localAddress }: Socket): string =>
+  `${remoteAddress} ${remotePort} ${localAddress}`;
