@@ -34,7 +34,7 @@ export const flags = {
   'cluster-start-concurrency': text,
   'cluster-stop-grace': textOf('1500ms'),
   'cluster-debounce': textOf('1s'),
-  'bind-address': textOf('0.0.0.0'),
+  'bind-address': textOf('127.0.0.1'),
   'secure-port': textOf('10257'),
   'cert-dir': text,
   'tls-cert-file': text,
@@ -135,7 +135,7 @@ const groups: readonly HelpGroup[] = [
   {
     title: 'Serving',
     rows: [
-      ['--bind-address IP', 'where /healthz, /readyz, /clusters and /metrics are served, over TLS (default: 0.0.0.0)'],
+      ['--bind-address IP', 'where /healthz, /readyz, /clusters and /metrics are served, over TLS (default: 127.0.0.1, this machine only)'],
       ['--secure-port PORT', 'its port (default: 10257; 0: any)'],
       ['--tls-cert-file FILE', 'what the port shows; read again when it changes (default: a certificate of its own)'],
       ['--tls-private-key-file FILE', 'its key'],

@@ -44,7 +44,7 @@ test('without flags it serves what is registered, with the programs in PATH, and
       debounceMs: 1_000,
     },
     serving: {
-      host: '0.0.0.0',
+      host: '127.0.0.1',
       port: 10_257,
       certificateFile: undefined,
       keyFile: undefined,
