@@ -135,7 +135,10 @@ const groups: readonly HelpGroup[] = [
   {
     title: 'Serving',
     rows: [
-      ['--bind-address IP', 'where /healthz, /readyz, /clusters and /metrics are served, over TLS (default: 127.0.0.1, this machine only)'],
+      [
+        '--bind-address IP',
+        'where /healthz, /readyz, /clusters and /metrics are served, over TLS (default: 127.0.0.1, this machine only)',
+      ],
       ['--secure-port PORT', 'its port (default: 10257; 0: any)'],
       ['--tls-cert-file FILE', 'what the port shows; read again when it changes (default: a certificate of its own)'],
       ['--tls-private-key-file FILE', 'its key'],

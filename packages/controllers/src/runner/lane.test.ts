@@ -23,7 +23,9 @@ function failingLane(error: Error) {
     name: 'failing',
     wants: () => false,
     changed: () => undefined,
-    reconcile: () => Promise.reject(error),
+    async reconcile() {
+      throw error;
+    },
   };
   const clientOf = (): never => assert.fail('the controller uses no client');
   const lane = new Lane({ controller, world: { clock, log, clientOf }, isServed: () => true });

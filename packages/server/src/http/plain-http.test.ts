@@ -28,10 +28,7 @@ describe('plain HTTP on the TLS port', () => {
     test(`${method} is answered with the text of kube-apiserver`, async () => {
       await using port = await openPort();
       const answer = await answerTo(port.listener.port, `${method} /api HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-      assert.equal(
-        answer,
-        'HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n',
-      );
+      assert.equal(answer, 'HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n');
       assert.equal((await port.ask()).body, 'ok', 'clients with TLS are served');
     });
   }
