@@ -129,7 +129,8 @@ export interface Watch extends AsyncIterable<WatchBatch> {
   next(): Promise<WatchBatch | undefined>;
   /**
    * Asks for a progress mark: a batch without events whose revision R promises that every event up to R was delivered
-   * before it. R is at least the revision that was current when this was called.
+   * before it. R is at least the revision that was current when this was called. One mark may answer several requests. The
+   * mark for an earlier request may come first, with a lower revision: compare revisions.
    */
   requestProgress(): void;
   close(): void;

@@ -33,6 +33,8 @@ export class LayeredWatch implements Watch, FeedMember {
   #asks = 0;
   #answered = 0;
   #progressDue = false;
+  /** The last mark that was delivered: its revision, and the number of marks that were asked for before it. */
+  #marked = { revision: 0 as Revision, asks: 0 };
   #waiting: Waiting | undefined;
   #ended: { readonly error?: Error } | undefined;
 
@@ -67,6 +69,8 @@ export class LayeredWatch implements Watch, FeedMember {
   requestProgress(): void {
     if (this.#ended) return;
     this.#asks++;
+    // A mark that was not read yet may be below the revision that is current now. The answer to this request covers both.
+    this.#progressDue = false;
     if (this.#feed) this.#feed.requestProgress(this, this.#asks);
     else this.#source?.requestProgress();
   }
@@ -108,12 +112,15 @@ export class LayeredWatch implements Watch, FeedMember {
   }
 
   /** From the feed. */
-  marked(ask: number): void {
+  marked(ask: number, floor: Revision): void {
     this.#answered = ask;
-    this.#progressDue = true;
+    // The mark for an earlier request was delivered after this request, and covers it.
+    if (ask <= this.#marked.asks && floor <= this.#marked.revision) return;
     const waiting = this.#waiting;
     this.#waiting = undefined;
     if (waiting && this.#feed) waiting.resolve(this.#mark(this.#feed));
+    // A later request is not answered yet: its mark covers this one.
+    else this.#progressDue = ask === this.#asks;
   }
 
   /** From the feed, or from its own source: what is queued is still told. */
@@ -124,7 +131,8 @@ export class LayeredWatch implements Watch, FeedMember {
   /** Only when live with an empty queue: everything up to the feed's revision was delivered. */
   #mark({ revision }: ViewFeed): WatchBatch {
     this.#progressDue = false;
-    return { revision: Math.max(revision, this.#covered) as Revision, events: [] };
+    this.#marked = { revision: Math.max(revision, this.#covered) as Revision, asks: this.#asks };
+    return { revision: this.#marked.revision, events: [] };
   }
 
   /** One step with its own source. */

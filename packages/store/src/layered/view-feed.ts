@@ -15,8 +15,8 @@ export interface FeedMember {
   readonly prefix: string;
   /** In the order of revisions. */
   offer(batch: WatchBatch): void;
-  /** Everything was offered that was committed when it asked for the mark of this number. */
-  marked(ask: number): void;
+  /** Everything up to `floor` was offered: the revision that was current after it asked for the mark of this number. */
+  marked(ask: number, floor: Revision): void;
   /** Nothing is offered any more. */
   ended(error: Error): void;
 }
@@ -147,7 +147,7 @@ export class ViewFeed {
     for (const [member, { ask, floor }] of this.#asking) {
       if (floor > this.#revision) continue;
       this.#asking.delete(member);
-      member.marked(ask);
+      member.marked(ask, floor);
     }
   }
 }

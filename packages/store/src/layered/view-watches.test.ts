@@ -194,6 +194,33 @@ describe('many watches of one view', () => {
     }
     for (const watch of watches) watch.close();
   });
+
+  test('a mark that waits for its reader does not answer a later request', async () => {
+    const { view, raw } = await opened();
+    const watch = view.watch({ prefix: `${prefix}idle/` });
+    watch.requestProgress();
+    await watch.next();
+    watch.requestProgress();
+    await settled();
+    watch.requestProgress();
+    await watch.next();
+    await settled();
+    const { revision } = await raw.commit([{ type: 'put', key: '/elsewhere', value: bytes('') }]);
+    watch.requestProgress();
+    assert.deepEqual(await watch.next(), { revision, events: [] });
+    watch.close();
+  });
+
+  test('every request is answered by a mark, also when nothing happened since the last one', async () => {
+    const { view, raw } = await opened();
+    const watch = view.watch({ prefix: `${prefix}idle/` });
+    const revision = await raw.revision();
+    for (let round = 0; round < 3; round++) {
+      watch.requestProgress();
+      assert.deepEqual(await watch.next(), { revision, events: [] });
+    }
+    watch.close();
+  });
 });
 
 describe('whatever a tenant does', () => {
