@@ -1,5 +1,7 @@
 /** `npm run bench -- <name>`: figures are ratios within one run on one machine; see docs/benchmarks.md. */
 
+import { runCommand, Usage } from '../scripts/command-line.ts';
+
 const benches: Record<string, { what: string; run: () => Promise<{ run(options: string[]): Promise<boolean> }> }> = {
   store: {
     what: 'the embedded driver against raw SQLite and against a real etcd; watch latency; growth',
@@ -36,12 +38,23 @@ const benches: Record<string, { what: string; run: () => Promise<{ run(options: 
 };
 
 const [name = '', ...options] = process.argv.slice(2);
-const bench = benches[name];
-if (!bench) {
-  console.log('usage: npm run bench -- <name>\n');
-  for (const [known, { what }] of Object.entries(benches)) console.log(`  ${known}  ${what}`);
-  process.exitCode = name === '' || name === '--help' ? 0 : 2;
-} else {
+await runCommand(async () => {
+  const bench = Object.hasOwn(benches, name) ? benches[name] : undefined;
+  if (!bench) throw usage(name);
   const { run } = await bench.run();
-  process.exitCode = (await run(options)) ? 0 : 1;
+  return run(options);
+});
+
+function usage(unknown: string): Usage {
+  const isAsked = unknown === '' || unknown === '--help';
+  const width = Math.max(...Object.keys(benches).map((known) => known.length));
+  const rows = Object.entries(benches).map(([known, { what }]) => `  ${known.padEnd(width)}  ${what}`);
+  const text = [
+    'usage: npm run bench -- <name> [options]',
+    '',
+    ...rows,
+    '',
+    'Options of one: npm run bench -- <name> --help',
+  ];
+  return new Usage([...(isAsked ? [] : [`unknown benchmark "${unknown}"`, '']), ...text].join('\n'), isAsked ? 0 : 2);
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run fuzz -- [target…] [--runs N] [--seed N]`: feeds the targets with what nobody would send on purpose.
+ * `npm run fuzz -- [target…] [--runs N] [--seed N] [--fresh] [--seconds N]`: feeds the targets with hostile input.
  *
  * A target is a file `x.fuzz.ts` beside what it exercises; its name is its path without `src` and ending, and any part
  * of that selects it (`store` selects every target of the store). It exports `fuzz(random)`, one run, which throws
@@ -7,15 +7,20 @@
  * seed alone. Targets run in a thread of their own, so that one that hangs is noticed and named.
  */
 
+import { randomInt } from 'node:crypto';
 import { globSync } from 'node:fs';
-import { inspect, parseArgs } from 'node:util';
+import { inspect } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { asError, seededRandom } from '@hangar/core';
 import type { Random } from '@hangar/core';
+import { readCommandLine, runCommand, Usage, wholeNumber } from './command-line.ts';
 
 const runsUsual = 20_000;
 const hangsAfterMs = 30_000;
 const progressEveryMs = 2_000;
+const freshSeedMax = 2 ** 40;
+/** More than any number of seconds is enough for; fits the array that counts runs. */
+const runsWithoutEnd = 2 ** 31 - 1;
 const root = new URL('..', import.meta.url);
 
 interface Target {
@@ -27,34 +32,52 @@ interface Job {
   readonly file: string;
   readonly runs: number | undefined;
   readonly seed: number;
+  /** No run begins after so many seconds; the first one always does. */
+  readonly seconds: number;
   /** What the thread is at: the number of runs done, and how many there are. */
   readonly progress: Int32Array;
 }
 
-if (isMainThread) process.exitCode = (await main()) ? 0 : 1;
+if (isMainThread) await runCommand(main);
 else await work(workerData as Job);
 
 async function main(): Promise<boolean> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { runs: { type: 'string' }, seed: { type: 'string', default: '0' } },
+  const { values, names } = readCommandLine(process.argv.slice(2), {
+    usage: 'npm run fuzz --',
+    namesHelp: '[part of the name of a target …]',
+    options: {
+      runs: { value: 'N', help: 'run each target N times' },
+      seed: { value: 'SEED', help: 'the seed of the first run; 0 unless given' },
+      fresh: { help: 'begin at a random seed, which is printed first' },
+      seconds: { value: 'N', help: 'run each target for at most N seconds' },
+    },
   });
-  const [runs, seed] = [values.runs === undefined ? undefined : Number(values.runs), Number(values.seed)];
-  if (!Number.isSafeInteger(runs ?? 0) || !Number.isSafeInteger(seed)) {
-    console.error('--runs and --seed take whole numbers');
-    return false;
+  const seconds = wholeNumber('seconds', values.seconds, Infinity);
+  const runs = wholeNumber('runs', values.runs, seconds === Infinity ? undefined : runsWithoutEnd);
+  const seed = wholeNumber('seed', values.seed, values.fresh ? randomInt(freshSeedMax) : 0);
+  const all = globSync('{packages,operators,apps}/*/src/**/*.fuzz.ts', { cwd: root }).sort();
+  const files = all.filter((file) => names.length === 0 || names.some((part) => nameOf(file).includes(part)));
+  if (files.length === 0) {
+    throw new Usage(`no target matches "${names.join(' ')}"; known targets: ${all.map(nameOf).join(', ')}`, 2);
   }
-  const files = globSync('{packages,operators,apps}/*/src/**/*.fuzz.ts', { cwd: root })
-    .filter((file) => positionals.length === 0 || positionals.some((part) => nameOf(file).includes(part)))
-    .sort();
-  if (files.length === 0) console.error(`no target matches ${positionals.join(' ')}`);
+  if (values.fresh) {
+    const given = [
+      ...names,
+      '--seed',
+      seed,
+      ...(['runs', 'seconds'] as const).flatMap((name) => {
+        return values[name] === undefined ? [] : [`--${name}`, values[name]];
+      }),
+    ];
+    console.log(`fresh seeds; repeat with: npm run fuzz -- ${given.join(' ')}`);
+  }
   let failed = 0;
   for (const file of files) {
     const progress = new Int32Array(new SharedArrayBuffer(8));
-    if (!(await watch({ file, runs, seed, progress }))) failed++;
+    if (!(await watch({ file, runs, seed, seconds, progress }))) failed++;
   }
   console.log(`${files.length - failed} targets passed, ${failed} failed`);
-  return failed === 0 && files.length > 0;
+  return failed === 0;
 }
 
 /** Runs a target in a thread, tells how it goes, and ends it when it does not. */
@@ -73,7 +96,7 @@ async function watch(job: Job): Promise<boolean> {
     else if (nowMs - changedMs > hangsAfterMs) end.resolve(`hangs\n${again(job.seed + done)}`);
     if (nowMs - printedMs < progressEveryMs) return;
     printedMs = nowMs;
-    console.log(`  ${name}: ${done} of ${total}, ${rate()}`);
+    console.log(`  ${name}: ${done}${total === runsWithoutEnd ? '' : ` of ${total}`}, ${rate()}`);
   }, 200);
   worker.on('message', (problem: { seed: number; text: string }) => {
     end.resolve(`fails\n${problem.text}\n${again(problem.seed)}`);
@@ -96,10 +119,15 @@ async function watch(job: Job): Promise<boolean> {
 }
 
 /** In the thread. */
-async function work({ file, runs, seed, progress }: Job): Promise<void> {
+async function work({ file, runs, seed, seconds, progress }: Job): Promise<void> {
   const target = (await import(new URL(file, root).href)) as Target;
   progress[1] = runs ?? target.runsDefault ?? runsUsual;
+  const endMs = performance.now() + seconds * 1_000;
   for (let run = 0; run < progress[1]; run++) {
+    if (run > 0 && performance.now() >= endMs) {
+      progress[1] = run;
+      return;
+    }
     try {
       await target.fuzz(seededRandom(seed + run));
     } catch (error) {

@@ -5,7 +5,7 @@
  * Without names both are measured. `--quick` is for development: fewer clusters and shorter times.
  */
 
-import { parseArgs } from 'node:util';
+import { readCommandLine } from '../../scripts/command-line.ts';
 import { printBars } from '../bars.ts';
 import type { Bar } from '../bars.ts';
 import { table, thousands } from '../table.ts';
@@ -23,11 +23,12 @@ const quick: typeof full = { kube: [1, 3], essential: [1, 100], idleMs: 3_000 };
 const idleClusterKiBMax = 10;
 
 export async function run(args: string[]): Promise<boolean> {
-  const options = { quick: { type: 'boolean' } } as const;
-  const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
-  const unknown = positionals.find((name) => !names.includes(name as Name));
-  if (unknown !== undefined) throw new Error(`${unknown} is none of ${names.join(', ')}`);
-  const isWanted = (name: Name): boolean => positionals.length === 0 || positionals.includes(name);
+  const { values, names: given } = readCommandLine(args, {
+    usage: 'npm run bench -- controller-manager',
+    names,
+    options: { quick: { help: 'for development: smaller and shorter' } },
+  });
+  const isWanted = (name: Name): boolean => given.length === 0 || given.includes(name);
   const sizes = values.quick ? quick : full;
   const log = (line: string): void => console.log(`  ${line}`);
   const rows: Row[] = [];

@@ -7,7 +7,7 @@
  * Without names both are measured. `--quick` is for development: fewer objects, rounds and tenants.
  */
 
-import { parseArgs } from 'node:util';
+import { readCommandLine } from '../../scripts/command-line.ts';
 import { printBars } from '../bars.ts';
 import type { Bar } from '../bars.ts';
 import { percentile, table } from '../table.ts';
@@ -24,11 +24,12 @@ const full = { objects: 1_000, rounds: 3, accounts: 20, tenants: 10_000 };
 const quick: typeof full = { objects: 1_000, rounds: 1, accounts: 5, tenants: 500 };
 
 export async function run(args: string[]): Promise<boolean> {
-  const options = { quick: { type: 'boolean' } } as const;
-  const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
-  const unknown = positionals.find((name) => !names.includes(name as Name));
-  if (unknown !== undefined) throw new Error(`${unknown} is none of ${names.join(', ')}`);
-  const isWanted = (name: Name): boolean => positionals.length === 0 || positionals.includes(name);
+  const { values, names: given } = readCommandLine(args, {
+    usage: 'npm run bench -- controllers',
+    names,
+    options: { quick: { help: 'for development: smaller and shorter' } },
+  });
+  const isWanted = (name: Name): boolean => given.length === 0 || given.includes(name);
   const sizes = values.quick ? quick : full;
   const bars: Bar[] = [];
   if (isWanted('work')) {

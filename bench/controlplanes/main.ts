@@ -7,9 +7,9 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { connect, defineKind, loadKubeconfig } from '@hangar/client';
 import type { ApiObject, Client } from '@hangar/client';
+import { readCommandLine } from '../../scripts/command-line.ts';
 import { printBars } from '../bars.ts';
 import { table } from '../table.ts';
 import { Hangar } from '../tenants/hangar.ts';
@@ -31,7 +31,14 @@ const closingMs = 100_000;
 const idleMs = 10_000;
 
 export async function run(args: string[]): Promise<boolean> {
-  const { values } = parseArgs({ args, options: { quick: { type: 'boolean' }, profile: { type: 'string' } } });
+  const { values } = readCommandLine(args, {
+    usage: 'npm run bench -- controlplanes',
+    names: [],
+    options: {
+      quick: { help: 'for development: smaller and shorter' },
+      profile: { value: 'FOLDER', help: 'each server writes a CPU profile there' },
+    },
+  });
   const count = values.quick ? 100 : 500;
   const nodeFlags = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(values.profile)}`];
   return Hangar.use(nodeFlags, async (hangar) => {

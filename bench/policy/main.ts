@@ -4,8 +4,8 @@
  * two take turns, so that what else the machine does hits both.
  */
 
-import { parseArgs } from 'node:util';
 import { pluginNames } from '@hangar/server';
+import { readCommandLine, wholeNumber } from '../../scripts/command-line.ts';
 import { printBars } from '../bars.ts';
 import { Connection } from '../server/connection.ts';
 import type { Protocol } from '../server/connection.ts';
@@ -53,9 +53,16 @@ async function startGuarded(): Promise<Server> {
 }
 
 export async function run(args: string[]): Promise<boolean> {
-  const { values } = parseArgs({ args, options: { protocol: { type: 'string' }, rounds: { type: 'string' } } });
+  const { values } = readCommandLine(args, {
+    usage: 'npm run bench -- policy',
+    names: [],
+    options: {
+      protocol: { value: 'NAME', choices: ['h2', 'http/1.1'], help: 'h2 or http/1.1; both unless given' },
+      rounds: { value: 'N', help: 'rounds of each work; 5 unless given' },
+    },
+  });
   const protocols = (values.protocol ? [values.protocol] : ['h2', 'http/1.1']) as Protocol[];
-  const rounds = Number(values.rounds ?? 5);
+  const rounds = wholeNumber('rounds', values.rounds, 5);
   const open = await startOpen();
   try {
     const guarded = await startGuarded();

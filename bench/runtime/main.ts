@@ -7,7 +7,7 @@
  * Without names all of them are measured. `--quick` is for development: fewer clusters and objects.
  */
 
-import { parseArgs } from 'node:util';
+import { readCommandLine } from '../../scripts/command-line.ts';
 import { printBars } from '../bars.ts';
 import type { Bar } from '../bars.ts';
 import { client } from './client.ts';
@@ -41,11 +41,12 @@ const quick: typeof full = {
 };
 
 export async function run(args: string[]): Promise<boolean> {
-  const options = { quick: { type: 'boolean' } } as const;
-  const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
-  const unknown = positionals.find((name) => !names.includes(name as Name));
-  if (unknown !== undefined) throw new Error(`${unknown} is none of ${names.join(', ')}`);
-  const isWanted = (name: Name): boolean => positionals.length === 0 || positionals.includes(name);
+  const { values, names: given } = readCommandLine(args, {
+    usage: 'npm run bench -- runtime',
+    names,
+    options: { quick: { help: 'for development: smaller and shorter' } },
+  });
+  const isWanted = (name: Name): boolean => given.length === 0 || given.includes(name);
   const sizes = values.quick ? quick : full;
   const heading = (title: string): void => console.log(`\n${title}`);
   const bars: Bar[] = [];

@@ -5,8 +5,8 @@
  * measure these alone, over HTTP/2 unless a protocol is given.
  */
 
-import { parseArgs } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readCommandLine } from '../../scripts/command-line.ts';
 import { printBars } from '../bars.ts';
 import type { Bar } from '../bars.ts';
 import { table, thousands } from '../table.ts';
@@ -41,13 +41,14 @@ const ratioOf: Readonly<Record<Work, number>> = {
 };
 
 export async function run(args: string[]): Promise<boolean> {
-  const { values } = parseArgs({
-    args,
+  const { values } = readCommandLine(args, {
+    usage: 'npm run bench -- server',
+    names: [],
     options: {
-      protocol: { type: 'string' },
-      quick: { type: 'boolean' },
-      kinds: { type: 'string' },
-      connections: { type: 'string' },
+      protocol: { value: 'NAME', choices: ['h2', 'http/1.1'], help: 'h2 or http/1.1; both unless given' },
+      quick: { help: 'for development: smaller and shorter' },
+      kinds: { value: 'NAMES', help: 'these kinds alone, separated by commas' },
+      connections: { value: 'NUMBERS', help: 'these numbers of connections alone, separated by commas' },
     },
   });
   const protocols = (values.protocol ? [values.protocol] : ['h2', 'http/1.1']) as Protocol[];

@@ -10,6 +10,7 @@ import { openEmbeddedStore } from '@hangar/store';
 import { openEtcdStore } from '@hangar/store/etcd';
 import type { Store } from '@hangar/store';
 import { startEtcd } from '../../packages/store/src/drivers/etcd/testing/etcd-process.ts';
+import { readCommandLine } from '../../scripts/command-line.ts';
 import { printBars } from '../bars.ts';
 import type { Bar } from '../bars.ts';
 import { table, thousands } from '../table.ts';
@@ -24,7 +25,8 @@ const rounds = 3;
 const puts = { raw: 64_000, embedded: 64_000, etcd: 20_000 };
 
 /** Answers whether every bar was met. */
-export async function run(): Promise<boolean> {
+export async function run(args: string[]): Promise<boolean> {
+  readCommandLine(args, { usage: 'npm run bench -- store', names: [], options: {} });
   const directory = mkdtempSync(join(tmpdir(), 'hangar-bench-'));
   const cluster = await startEtcd();
   const etcd = await openEtcdStore({ endpoints: cluster.endpoints });

@@ -10,7 +10,7 @@
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readCommandLine } from '../../scripts/command-line.ts';
 import { printBars } from '../bars.ts';
 import type { Bar } from '../bars.ts';
 import { table } from '../table.ts';
@@ -63,14 +63,15 @@ const quick: Sizes = {
 const results = resolve(import.meta.dirname, '../../docs/benchmarks');
 
 export async function run(args: string[]): Promise<boolean> {
-  const { values, positionals } = parseArgs({
-    args,
-    options: { quick: { type: 'boolean' }, profile: { type: 'string' } },
-    allowPositionals: true,
+  const { values, names: given } = readCommandLine(args, {
+    usage: 'npm run bench -- tenants',
+    names,
+    options: {
+      quick: { help: 'for development: smaller and shorter' },
+      profile: { value: 'FOLDER', help: 'each server writes a CPU profile there' },
+    },
   });
-  const unknown = positionals.find((name) => !names.includes(name as Name));
-  if (unknown !== undefined) throw new Error(`${unknown} is none of ${names.join(', ')}`);
-  const isWanted = (name: Name): boolean => positionals.length === 0 || positionals.includes(name);
+  const isWanted = (name: Name): boolean => given.length === 0 || given.includes(name);
   const sizes = values.quick ? quick : full;
   const nodeFlags = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(values.profile)}`];
   const bars: Bar[] = [];

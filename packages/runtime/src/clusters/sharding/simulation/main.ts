@@ -1,58 +1,61 @@
-/**
- * The simulation, seed after seed, then the planted bugs:
- *
- *     node main.ts --seeds 1000         the healthy protocol, then every planted bug
- *     node main.ts --seed 17            one seed with its trace; --bug late-is-over plants one
- *     node main.ts --bugs               only the planted bugs, and at which seed each is found
- */
+/** What `npm run sim -- sharding` does: simulates the healthy protocol, or finds the planted bugs. */
 
-import { parseArgs } from 'node:util';
 import { noBug, plantedBugs } from './planted-bugs.ts';
+import type { PlantedBug } from './planted-bugs.ts';
 import { find, simulate } from './simulate.ts';
+import type { SeedReport } from './simulate.ts';
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string', default: '1000' },
-    from: { type: 'string', default: '0' },
-    seed: { type: 'string' },
-    bug: { type: 'string' },
-    bugs: { type: 'boolean', default: false },
-    lines: { type: 'string', default: '60' },
-  },
-});
+const traceLines = 60;
+const huntSeedsMax = 500;
+const progressEveryMs = 2_000;
 
-const bug = values.bug === undefined ? noBug : plantedBugs.find(({ name }) => name === values.bug);
-if (!bug) {
-  console.error(`no planted bug is called ${values.bug}; there are: ${plantedBugs.map(({ name }) => name).join(', ')}`);
-  process.exit(2);
-}
+export const seedsDefault = 1_000;
+export const bugNames: readonly string[] = plantedBugs.map(({ name }) => name);
 
-if (values.seed !== undefined) {
-  const { trace, violation } = await simulate(Number(values.seed), bug);
-  console.log(trace.until(violation?.line ?? trace.lines.length, Number(values.lines)).join('\n'));
-  process.exitCode = violation ? 1 : 0;
-} else {
-  if (!values.bugs) await healthy(Number(values.from), Number(values.seeds));
-  for (const planted of values.bug === undefined ? plantedBugs : [bug]) {
-    const report = await find(planted, 500);
-    const found = report ? `seed ${report.seed}, ${report.violation!.property}` : 'NOT FOUND';
-    console.log(`${planted.name.padEnd(32)} ${found}`);
-    if (!report) process.exitCode = 1;
-  }
-}
-
-async function healthy(from: number, seeds: number): Promise<void> {
+export async function runSeeds(options: { from: number; seeds: number; verbose: boolean }): Promise<boolean> {
+  const { from, seeds, verbose } = options;
   const startedMs = performance.now();
-  let dispatches = 0;
-  const violated: number[] = [];
-  for (let seed = from; seed < from + seeds; seed++) {
-    const report = await simulate(seed);
+  let [dispatches, violated, printedMs] = [0, 0, startedMs];
+  for (let done = 0; done < seeds; done++) {
+    const report = await simulate(from + done);
     dispatches += report.dispatches;
-    if (!report.violation) continue;
-    violated.push(seed);
-    console.log(`seed ${seed} is not ${report.violation.property}: ${report.violation.message}`);
+    if (report.violation) {
+      violated++;
+      print(report, noBug, verbose);
+    }
+    const nowMs = performance.now();
+    if (nowMs - printedMs < progressEveryMs) continue;
+    printedMs = nowMs;
+    console.log(`  ${done + 1} of ${seeds} seeds, ${(((done + 1) * 1_000) / (nowMs - startedMs)).toFixed(0)} a second`);
   }
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
-  console.log(`${seeds} seeds in ${seconds} s, ${dispatches} dispatches, ${violated.length} violated`);
-  if (violated.length > 0) process.exitCode = 1;
+  console.log(`${seeds} seeds in ${seconds} s, ${dispatches} dispatches, ${violated} violated`);
+  return violated === 0;
+}
+
+export async function runSeed(options: { seed: number; bug: string | undefined; verbose: boolean }): Promise<boolean> {
+  const bug = plantedBugs.find(({ name }) => name === options.bug) ?? noBug;
+  const report = await simulate(options.seed, bug);
+  print(report, bug, options.verbose);
+  return !report.violation;
+}
+
+export async function findBugs(names: readonly string[], { verbose }: { verbose: boolean }): Promise<boolean> {
+  let all = true;
+  for (const bug of plantedBugs.filter(({ name }) => names.includes(name))) {
+    const report = await find(bug, huntSeedsMax);
+    const found = report ? `seed ${report.seed}, ${report.violation!.property}` : 'NOT FOUND';
+    console.log(`${bug.name.padEnd(32)} ${found}`);
+    if (report && verbose) print(report, bug, verbose);
+    all &&= report !== undefined;
+  }
+  return all;
+}
+
+function print({ seed, violation, trace }: SeedReport, bug: PlantedBug, verbose: boolean): void {
+  console.log(trace.until(violation?.line ?? trace.lines.length, verbose ? trace.lines.length : traceLines).join('\n'));
+  if (!violation) return;
+  const planted = bug === noBug ? '' : ` --bug ${bug.name}`;
+  console.log(`seed ${seed} is not ${violation.property}: ${violation.message}`);
+  console.log(`again: npm run sim -- sharding --seed ${seed}${planted}`);
 }
