@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { systemClock, systemRandom } from '@hangar/core';
 import { createAuthority, issueCertificate } from '@hangar/pki';
 
@@ -38,6 +39,11 @@ export class Canary implements AsyncDisposable {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return new Canary(server, authority.certificate);
+  }
+
+  /** Takes over connections that ask for another protocol. */
+  onUpgrade(take: (request: IncomingMessage, socket: Duplex) => void): void {
+    this.#server.on('upgrade', take);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

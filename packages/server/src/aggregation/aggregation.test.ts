@@ -44,7 +44,8 @@ test('the other server is told who asks by this one alone, whatever the client s
     'X-Forwarded-For': '1.2.3.4',
     'X-Smuggled': 'a',
     Connection: 'X-Smuggled, keep-alive',
-    'X-Kept': ['one', 'two'],
+    'X-Kubernetes-Kept': ['one', 'two'],
+    'X-Unknown': 'evil',
   };
   const answer = await hub.request('POST', `${things}?a=%20b`, { body: { a: 1 }, headers: forged });
   assert.deepEqual([answer.status, answer.data], [200, { ok: true }]);
@@ -56,7 +57,7 @@ test('the other server is told who asks by this one alone, whatever the client s
   for (const gone of ['authorization', 'x-remote-uid', 'te', 'upgrade']) assert.ok(!names.has(gone), gone);
   assert.equal(seen!.headers['x-remote-user'], 'admin');
   assert.equal(seen!.headers['x-remote-group'], 'system:masters, system:authenticated');
-  assert.equal(seen!.headers['x-kept'], 'one, two');
+  assert.equal(seen!.headers['x-kubernetes-kept'], 'one, two');
   assert.match(String(seen!.headers['x-forwarded-for']), /^1\.2\.3\.4, .*127\.0\.0\.1$/);
   assert.equal(seen!.peer, 'front-proxy-client');
 });
@@ -106,16 +107,17 @@ test('an answer is handed back while it comes, and both ends of it end together'
   assert.equal(((await failed)[0] as { code: string }).code, 'ECONNRESET');
 });
 
-test('answers keep their status and headers, except those of the connection; redirects are refused', async () => {
+test('answers keep their status and the headers of Kubernetes; redirects are refused', async () => {
   await using both = await behind({
     answer: ({ url }, response) => {
       if (url.endsWith('moved')) response.writeHead(302, { location: 'https://elsewhere' }).end();
-      else response.writeHead(418, ['warning', '299 - "a"', 'warning', '299 - "b"', 'x-own', 'yes']).end('tea');
+      else
+        response.writeHead(418, ['warning', '299 - "a"', 'warning', '299 - "b"', 'x-kubernetes-own', 'yes']).end('tea');
     },
   });
   const { hub } = both;
   const answer = await hub.request('GET', `${things}/a`);
-  assert.deepEqual([answer.status, answer.text, answer.headers['x-own']], [418, 'tea', 'yes']);
+  assert.deepEqual([answer.status, answer.text, answer.headers['x-kubernetes-own']], [418, 'tea', 'yes']);
   assert.equal(answer.headers.warning, '299 - "a", 299 - "b"');
   const moved = await hub.request('GET', `${things}/moved`);
   assert.deepEqual([moved.status, moved.headers.location], [502, undefined]);
@@ -143,7 +145,7 @@ test('a connection that becomes a WebSocket goes through, both ways', async () =
   let text = '';
   socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
   await hub.until('the echo', async () => text.endsWith('early '));
-  assert.match(text, /^HTTP\/1\.1 101 Switching Protocols\r\n[^]*X-Own: yes\r\n\r\nearly $/);
+  assert.match(text, /^HTTP\/1\.1 101 Switching Protocols\r\n[^]*Upgrade: websocket\r\n\r\nearly $/);
   socket.write('late');
   await hub.until('the second echo', async () => text.endsWith('early late'));
   assert.equal(remote.requests[0]!.headers['x-remote-user'], 'admin');

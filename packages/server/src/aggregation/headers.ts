@@ -1,30 +1,47 @@
 /**
- * What goes through the proxy and what does not. Who the user is, is said by this server alone: whatever a client sent that
- * looks like it is removed first, and so are the credentials, which are no one else's business.
+ * Headers of requests to aggregated servers. An aggregated server belongs to the tenant that registered it, not to the client: a
+ * client's credentials stay here. Only the headers on the list below are handed on, so that a credential in a header that this
+ * server does not know (of a proxy in front of it, of another application on the same origin) is not handed on either. The user's
+ * identity is set by this server alone.
  */
 
 import type { User } from '../auth/user.ts';
-import type { Headers, ServerRequest } from '../http/message.ts';
+import type { ServerRequest } from '../http/message.ts';
 
-/** RFC 9110, 7.6.1: of one connection only. */
-const hopByHop = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
+/** Content negotiation, conditions, tracing, and the handshakes of WebSocket and SPDY. */
+const forwarded = new Set([
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'audit-id',
+  'cache-control',
+  'content-encoding',
+  'content-type',
+  'if-match',
+  'if-modified-since',
+  'if-none-match',
+  'if-range',
+  'if-unmodified-since',
+  'kubectl-command',
+  'kubectl-session',
+  'pragma',
+  'range',
+  'sec-websocket-extensions',
+  'sec-websocket-key',
+  'sec-websocket-protocol',
+  'sec-websocket-version',
+  'traceparent',
+  'tracestate',
+  'user-agent',
+  'x-request-id',
+  'x-stream-protocol-version',
 ]);
 
-/** Said anew, or used up here. How long the body is, is said by whoever sends it: another length would begin a request. */
-const own = new Set(['host', 'authorization', 'content-length', 'expect', 'via', 'x-forwarded-for', 'http2-settings']);
+/** Headers of Kubernetes itself. */
+export const isKubernetesHeader = (name: string): boolean => name.startsWith('x-kubernetes-');
 
-const isIdentity = (name: string): boolean =>
-  // Some servers read `_` as `-`.
-  /^(?:x[-_]remote[-_](?:user|group|uid|extra[-_])|impersonate[-_])/.test(name);
+/** A browser cannot set `Authorization` on a WebSocket: Kubernetes takes a token as the name of a subprotocol. */
+const bearerProtocol = 'base64url.bearer.authorization.k8s.io.';
 
 /** As aggregated servers are told to read them. */
 export const identityHeaderNames = {
@@ -36,20 +53,32 @@ export const identityHeaderNames = {
 
 type Sent = Record<string, string | string[]>;
 
-/** Headers for the other server. `self` names this one, so that a request that comes back is known. */
+/** Returns the headers for the other server. `self` names this one, so that a request that comes back is recognized. */
 export function forwardedHeaders(request: ServerRequest, user: User, self: string): Sent {
   const headers: Sent = {};
   const listed = namesIn(request.header('connection'));
   for (const name of request.headerNames()) {
-    if (name.startsWith(':') || hopByHop.has(name) || own.has(name) || listed.has(name) || isIdentity(name)) continue;
-    const values = request.headerValues(name);
-    headers[name] = values.length === 1 ? values[0]! : [...values];
+    if (listed.has(name) || !(forwarded.has(name) || isKubernetesHeader(name))) continue;
+    const given = request.headerValues(name);
+    const values = name === 'sec-websocket-protocol' ? withoutBearer(given) : given;
+    if (values.length > 0) headers[name] = values.length === 1 ? values[0]! : [...values];
   }
   const { address } = request.peer;
   headers['x-forwarded-for'] = [...request.headerValues('x-forwarded-for'), address].join(', ');
   headers['via'] = [...request.headerValues('via'), `1.1 ${self}`].join(', ');
   return { ...headers, ...identityHeaders(user) };
 }
+
+const withoutBearer = (values: readonly string[]): string[] =>
+  values
+    .map((value) =>
+      value
+        .split(',')
+        .map((protocol) => protocol.trim())
+        .filter((protocol) => protocol !== '' && !protocol.toLowerCase().startsWith(bearerProtocol))
+        .join(', '),
+    )
+    .filter((value) => value !== '');
 
 export function identityHeaders({ name, uid, groups, extra }: User): Sent {
   const headers: Sent = { 'x-remote-user': latin1(name) };
@@ -73,20 +102,8 @@ const escapedKey = (key: string): string =>
       (one) => `%${one.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
     );
 
-/** Headers of the other server's answer. */
-export function answeredHeaders(raw: readonly string[]): Headers {
-  const all: Record<string, string[]> = Object.create(null) as Record<string, string[]>;
-  for (let i = 0; i + 1 < raw.length; i += 2) (all[raw[i]!.toLowerCase()] ??= []).push(raw[i + 1]!);
-  const listed = namesIn(all['connection']?.join(','));
-  const headers: Record<string, string | string[]> = {};
-  for (const [name, values] of Object.entries(all)) {
-    if (hopByHop.has(name) || listed.has(name)) continue;
-    headers[name] = values.length === 1 ? values[0]! : values;
-  }
-  return headers;
-}
-
-const namesIn = (connection: string | undefined): ReadonlySet<string> =>
+/** Returns the header names that a `Connection` header lists, in lower case. */
+export const namesIn = (connection: string | undefined): ReadonlySet<string> =>
   new Set((connection ?? '').split(',').map((name) => name.trim().toLowerCase()));
 
 /** The request was here before: an APIService leads back to this very server. */

@@ -12,8 +12,10 @@ import type { User } from '../auth/user.ts';
 import type { Answer, ServerRequest, Sink } from '../http/message.ts';
 import { bodyBytesMax } from '../limits.ts';
 import { outboundError } from '../outbound/errors.ts';
-import { answeredHeaders, forwardedHeaders } from './headers.ts';
+import { answeredHeaders } from './answer-headers.ts';
+import { forwardedHeaders } from './headers.ts';
 import type { RemoteServer } from './remote-server.ts';
+import { withoutTokens } from './target.ts';
 import { insistOnNoBody, tunnel } from './tunnel.ts';
 
 /** As kube-apiserver: everything but a watch begins its answer in a minute, discovery in seconds. */
@@ -58,7 +60,8 @@ async function exchange(
   headers: OutgoingHttpHeaders,
   options: ProxyOptions,
 ): Promise<Answer> {
-  const { method, target } = request;
+  const { method } = request;
+  const target = withoutTokens(request.target);
   const isRead = isReading(method);
   const body = await bodyOf(request, headers);
   for (let attempt = 1; ; attempt++) {

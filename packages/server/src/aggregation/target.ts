@@ -12,6 +12,22 @@ const parametersMax = 1_000;
 /** Segments that another server may read as a way to elsewhere. */
 export const isDevious = (path: string): boolean => /\/(?:\.|%2e){1,2}(?:\/|$)|\/\/|%2f|%5c|\\/i.test(path);
 
+/** Parameters that carry credentials (RFC 6750, OpenID Connect). Nothing in Kubernetes reads them. */
+const tokenParameters = new Set(['access_token', 'id_token', 'refresh_token', 'bearer_token', 'authorization']);
+
+/** Returns a target of `insistOnPlainTarget` without credentials in its query. */
+export function withoutTokens(target: string): string {
+  if (!/token|authorization|%/i.test(target)) return target;
+  const { path, query } = splitTarget(target);
+  if (query === '') return target;
+  const isToken = (parameter: string): boolean => {
+    const name = decodeURIComponent(parameter.split('=', 1)[0]!.replaceAll('+', ' '));
+    return tokenParameters.has(name.trim().toLowerCase());
+  };
+  const kept = query.split('&').filter((parameter) => !isToken(parameter));
+  return kept.length === 0 ? path : `${path}?${kept.join('&')}`;
+}
+
 /** Throws 400. */
 export function insistOnPlainTarget(target: string): void {
   if (/[^!-~]|#/.test(target)) throw badRequest('invalid character in the URL');

@@ -9,7 +9,9 @@ import type { Duplex } from 'node:stream';
 import { badRequest } from '@hangar/api';
 import type { Clock } from '@hangar/core';
 import type { Answer, ServerRequest, Upgrade } from '../http/message.ts';
+import { upgradeHeaders } from './answer-headers.ts';
 import type { RemoteServer } from './remote-server.ts';
+import { withoutTokens } from './target.ts';
 
 /** As long as the other server may think about it. */
 const answerTimeoutMs = 60_000;
@@ -30,7 +32,8 @@ export async function tunnel(
   { upgrade, clock }: { upgrade: Upgrade; clock: Clock },
   refused: (response: IncomingMessage) => Answer,
 ): Promise<Answer> {
-  const { method, target } = request;
+  const { method } = request;
+  const target = withoutTokens(request.target);
   const asked = { ...headers, connection: 'Upgrade', upgrade: request.header('upgrade')! };
   const outgoing = await server.begin({ method, target, headers: asked, isAlone: true });
   const onGone = (): void => void outgoing.destroy();
@@ -61,7 +64,7 @@ const opened = (outgoing: ClientRequest): Promise<Opened> =>
     });
   });
 
-function join({ socket, head }: Upgrade, remote: Duplex, { rawHeaders, statusMessage }: IncomingMessage): void {
+function join({ socket, head }: Upgrade, remote: Duplex, { rawHeaders, headers }: IncomingMessage): void {
   for (const side of [socket, remote]) side.on('error', () => side.destroy());
   socket.once('close', () => endSoon(remote));
   remote.once('close', () => endSoon(socket));
@@ -69,9 +72,8 @@ function join({ socket, head }: Upgrade, remote: Duplex, { rawHeaders, statusMes
     remote.destroy();
     return;
   }
-  const lines = [`HTTP/1.1 101 ${statusMessage ?? 'Switching Protocols'}`];
-  for (let i = 0; i + 1 < rawHeaders.length; i += 2) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
-  socket.write(Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'));
+  const lines = upgradeHeaders(rawHeaders, headers.upgrade ?? '').map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(Buffer.from(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('')}\r\n`, 'latin1'));
   if (head.length > 0) remote.write(head);
   // `pipe` ends the other half when one has said everything.
   socket.pipe(remote);
