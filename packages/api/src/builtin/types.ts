@@ -53,7 +53,8 @@ export class ValueType {
   readonly enumValues: readonly string[] | undefined;
   /** A list that is a message of its own on the wire. */
   readonly isMessageList: boolean;
-  readonly #struct: string | undefined;
+  readonly #structId: string | undefined;
+  #struct: StructType | undefined;
 
   constructor(kind: ValueKind, goName: string, options: ValueTypeOptions = {}) {
     this.kind = kind;
@@ -61,13 +62,14 @@ export class ValueType {
     this.element = options.element;
     this.enumValues = options.enumValues;
     this.isMessageList = options.isMessageList ?? false;
-    this.#struct = options.struct;
+    this.#structId = options.struct;
   }
 
   /** Of kind `struct` only. */
   get struct(): StructType {
-    assert(this.#struct !== undefined, `${this.goName} is not a struct`);
-    return structType(this.#struct);
+    if (this.#struct) return this.#struct;
+    assert(this.#structId !== undefined, `${this.goName} is not a struct`);
+    return (this.#struct = structType(this.#structId));
   }
 }
 

@@ -15,6 +15,7 @@ import { parseDuration } from '../values/duration.ts';
 import { canonicalQuantity } from '../values/quantity.ts';
 import { parseTime } from '../values/time.ts';
 import { base64Problem } from './base64.ts';
+import { isInteger } from './integer.ts';
 
 export interface FieldReport {
   /** `json: cannot unmarshal …`: the object is refused whatever the field validation. */
@@ -217,13 +218,6 @@ function mismatchMessage(value: unknown, goName: string, place: Place | undefine
   const shown = showNumber && typeof value === 'number' ? `number ${value}` : found;
   if (!place) return `json: cannot unmarshal ${shown} into Go value of type ${goName}`;
   return `json: cannot unmarshal ${shown} into Go struct field ${place.struct}.${place.names} of type ${goName}`;
-}
-
-function isInteger(value: unknown, kind: 'int32' | 'int64'): boolean {
-  if (typeof value !== 'number' || !Number.isInteger(value)) return false;
-  const max = kind === 'int32' ? 2 ** 31 : 2 ** 63;
-  // 2^63-1 is not a number of JavaScript: the nearest is 2^63, and it came from there.
-  return value >= -max && (kind === 'int32' ? value < max : value <= max);
 }
 
 function isObject(value: unknown): value is JsonObject {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { schemaOf } from '../builtin/schemas.ts';
+import type { StructType } from '../builtin/types.ts';
 import { parseJson } from '../json/parse.ts';
 import { checkFields } from './check.ts';
-import { normalise } from './normalise.ts';
+import { normalise, normaliseExact } from './normalise.ts';
 
 const deployment = schemaOf('apps/v1', 'Deployment')!;
 const configMap = schemaOf('v1', 'ConfigMap')!;
@@ -141,4 +142,41 @@ test('normalising gives what the server would write', () => {
       status: {},
     }),
   );
+});
+
+test('an object is normalised without a check exactly when the check has nothing to report', () => {
+  const pod = schemaOf('v1', 'Pod')!;
+  const secret = schemaOf('v1', 'Secret')!;
+  const spec = (container: object): object => ({ spec: { containers: [{ name: 'a', ...container }] } });
+  const given: [StructType, object][] = [
+    [pod, { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'a' } }],
+    [pod, { kind: 5 }],
+    [pod, { nope: 1 }],
+    [pod, { __proto__: null, constructor: 1 }],
+    [pod, spec({ ports: [{ containerPort: 80 }, null], nope: undefined })],
+    [pod, spec({ ports: [{ containerPort: 2 ** 31 }] })],
+    [pod, spec({ ports: [{ containerPort: 1.5 }] })],
+    [pod, spec({ ports: [{ containerPort: '80' }] })],
+    [pod, spec({ ports: { containerPort: 80 } })],
+    [pod, spec({ resources: { limits: { cpu: '1', memory: 5 } } })],
+    [pod, spec({ resources: { limits: { cpu: 'x' } } })],
+    [pod, spec({ resources: { limits: { cpu: true } } })],
+    [pod, spec({ livenessProbe: { httpGet: { port: 'http' } } })],
+    [pod, spec({ livenessProbe: { httpGet: { port: 2 ** 31 } } })],
+    [pod, spec({ livenessProbe: { httpGet: { port: 1.5 } } })],
+    [pod, { metadata: { creationTimestamp: '2026-01-02T05:04:05Z', labels: { a: null, b: 'c' } } }],
+    [pod, { metadata: { creationTimestamp: 'yesterday' } }],
+    [pod, { metadata: { labels: { a: 1 } } }],
+    [secret, { data: { a: 'YQ==', b: null } }],
+    [secret, { data: { a: 'YQ=\n=' } }],
+    [secret, { data: { a: 'YR==' } }],
+    [secret, { data: { a: 'YQ' } }],
+    [secret, { data: { a: '!' } }],
+  ];
+  for (const [struct, object] of given) {
+    const { error, problems } = checkFields(struct, object);
+    const exact = normaliseExact(struct, object as Record<string, unknown>);
+    assert.equal(exact !== undefined, error === undefined && problems.length === 0, JSON.stringify(object));
+    if (exact) assert.deepEqual(exact, normalise(struct, object as Record<string, unknown>));
+  }
 });

@@ -7,6 +7,8 @@
 import type { Field, StructType, ValueType } from '../builtin/types.ts';
 import { ApiError, invalidValue } from '../errors.ts';
 import { depthMax } from '../limits.ts';
+import { base64Problem } from './base64.ts';
+import { isInteger } from './integer.ts';
 import { formatDuration, parseDuration } from '../values/duration.ts';
 import { sortKeys } from '../values/key-order.ts';
 import { canonicalQuantity } from '../values/quantity.ts';
@@ -16,38 +18,112 @@ type JsonObject = Record<string, unknown>;
 
 /** Throws InvalidValue where a value is not of its type (`checkFields` says it better), TooDeep. */
 export function normalise(struct: StructType, object: Readonly<JsonObject>): JsonObject {
+  return filled(struct, object, 1, { isExact: true });
+}
+
+/**
+ * The same for an object that a client sent. Returns undefined when `checkFields` would report something, or might: an
+ * unknown field, a value out of range. Most objects fit their type, and need no second look.
+ */
+export function normaliseExact(struct: StructType, object: Readonly<JsonObject>): JsonObject | undefined {
+  const pass: Pass = { isExact: true };
+  try {
+    const whole = filled(struct, object, 1, pass);
+    return pass.isExact ? whole : undefined;
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
+}
+
+/** One call of `normalise`. */
+interface Pass {
+  /** Nothing was met that a client's object must not have. */
+  isExact: boolean;
+}
+
+/** A struct's fields in Go's order, inlined ones expanded, so that an object's keys lead to them. */
+interface Plan {
+  readonly fields: readonly Field[];
+  readonly indexOf: ReadonlyMap<string, number>;
+  /** The fields that Go writes although they are absent, ascending. */
+  readonly written: readonly number[];
+}
+
+const plans = new WeakMap<StructType, Plan>();
+
+function planOf(struct: StructType): Plan {
+  let plan = plans.get(struct);
+  if (!plan) {
+    const fields = expanded(struct);
+    plan = {
+      fields,
+      indexOf: new Map(fields.map((field, index) => [field.name, index])),
+      written: fields.flatMap((field, index) => (isWrittenWhenAbsent(field) ? [index] : [])),
+    };
+    plans.set(struct, plan);
+  }
+  return plan;
+}
+
+const expanded = ({ fields }: StructType): Field[] =>
+  fields.flatMap((field) => (field.isInline ? expanded(field.type.struct) : [field]));
+
+const isWrittenWhenAbsent = (field: Field): boolean =>
+  field.isPointer || canBeNil(field.type) ? !field.omitEmpty : !isOmitted(field, zeroOf(field.type, 1));
+
+function filled(struct: StructType, object: Readonly<JsonObject>, depth: number, pass: Pass): JsonObject {
+  if (depth > depthMax) throw new ApiError('TooDeep', 'the object is nested too deeply');
+  const { fields, indexOf, written } = planOf(struct);
   const into: JsonObject = {};
-  copyKind(struct, object, into);
-  fill(struct, object, into, 1);
+  if (struct.isKind) copyKind(object, into, pass);
+  const given = orderedIndexes(struct, object, indexOf, pass);
+  let next = 0;
+  for (const index of given) {
+    for (; next < written.length && written[next]! < index; next++) writeAbsent(fields[written[next]!]!, into, depth);
+    if (written[next] === index) next++;
+    const field = fields[index]!;
+    const value = valueOf(field.type, object[field.name], depth, pass);
+    if (!isOmitted(field, value)) into[field.name] = value;
+  }
+  for (; next < written.length; next++) writeAbsent(fields[written[next]!]!, into, depth);
   return into;
 }
 
-/** Kinds within kinds, such as a stateful set's claims, have theirs too. */
-function copyKind(struct: StructType, object: Readonly<JsonObject>, into: JsonObject): void {
-  if (!struct.isKind) return;
-  if (object['kind'] !== undefined) into['kind'] = object['kind'];
-  if (object['apiVersion'] !== undefined) into['apiVersion'] = object['apiVersion'];
+/** Of the keys that have a value and are fields, ascending. */
+function orderedIndexes(
+  { isKind }: StructType,
+  object: Readonly<JsonObject>,
+  indexOf: ReadonlyMap<string, number>,
+  pass: Pass,
+): number[] {
+  const indexes: number[] = [];
+  let isOrdered = true;
+  for (const key of Object.keys(object)) {
+    const index = indexOf.get(key);
+    if (index === undefined) {
+      if (!isKind || (key !== 'kind' && key !== 'apiVersion')) pass.isExact = false;
+      continue;
+    }
+    if (object[key] === null || object[key] === undefined) continue;
+    if (indexes.length > 0 && indexes.at(-1)! > index) isOrdered = false;
+    indexes.push(index);
+  }
+  return isOrdered ? indexes : indexes.sort((a, b) => a - b);
 }
 
-function fill(struct: StructType, object: Readonly<JsonObject>, into: JsonObject, depth: number): void {
-  if (depth > depthMax) throw new ApiError('TooDeep', 'the object is nested too deeply');
-  const { fields } = struct;
-  for (let i = 0; i < fields.length; i++) {
-    const field = fields[i]!;
-    if (field.isInline) {
-      fill(field.type.struct, object, into, depth);
-      continue;
-    }
-    const given = object[field.name];
-    const isAbsent = given === undefined || given === null;
-    if (isAbsent && (field.isPointer || canBeNil(field.type))) {
-      if (!field.omitEmpty) into[field.name] = null;
-      continue;
-    }
-    const value = isAbsent ? zeroOf(field.type, depth) : valueOf(field.type, given, depth);
-    if (isOmitted(field, value)) continue;
-    into[field.name] = value;
+/** Kinds within kinds, such as a stateful set's claims, have theirs too. */
+function copyKind(object: Readonly<JsonObject>, into: JsonObject, pass: Pass): void {
+  for (const name of ['kind', 'apiVersion']) {
+    const value = object[name];
+    if (value === undefined) continue;
+    into[name] = value;
+    if (typeof value !== 'string') pass.isExact = false;
   }
+}
+
+function writeAbsent(field: Field, into: JsonObject, depth: number): void {
+  into[field.name] = field.isPointer || canBeNil(field.type) ? null : zeroOf(field.type, depth);
 }
 
 const canBeNil = ({ kind }: ValueType): boolean => kind === 'list' || kind === 'map' || kind === 'bytes';
@@ -74,7 +150,7 @@ function isOmitted(field: Field, value: unknown): boolean {
   }
 }
 
-function valueOf(type: ValueType, value: unknown, depth: number): unknown {
+function valueOf(type: ValueType, value: unknown, depth: number, pass: Pass): unknown {
   switch (type.kind) {
     case 'string':
       return expect(typeof value === 'string', value, type);
@@ -82,19 +158,21 @@ function valueOf(type: ValueType, value: unknown, depth: number): unknown {
       return expect(typeof value === 'boolean', value, type);
     case 'int32':
     case 'int64':
+      if (!isInteger(value, type.kind)) pass.isExact = false;
+      return expect(typeof value === 'number', value, type);
     case 'double':
       return expect(typeof value === 'number', value, type);
     case 'bytes':
       expect(typeof value === 'string', value, type);
-      return Buffer.from(value as string, 'base64').toString('base64');
+      return canonicalBase64(value as string, pass);
     case 'struct':
-      return structValue(type, value, depth);
+      return structValue(type, value, depth, pass);
     case 'list':
       expect(Array.isArray(value), value, type);
-      return (value as unknown[]).map((one) => elementOf(type.element!, one, depth));
+      return (value as unknown[]).map((one) => elementOf(type.element!, one, depth, pass));
     case 'map':
       expect(isObject(value), value, type);
-      return mapOf(type.element!, value as JsonObject, depth);
+      return mapOf(type.element!, value as JsonObject, depth, pass);
     case 'quantity':
       expect(typeof value === 'string' || typeof value === 'number', value, type);
       return canonicalQuantity(String(value).trim());
@@ -106,10 +184,17 @@ function valueOf(type: ValueType, value: unknown, depth: number): unknown {
       expect(typeof value === 'string', value, type);
       return formatDuration(parseDuration(value as string));
     case 'intorstring':
+      if (typeof value === 'number' && !isInteger(value, 'int32')) pass.isExact = false;
       return expect(typeof value === 'string' || Number.isInteger(value), value, type);
     default:
       return value;
   }
+}
+
+function canonicalBase64(text: string, pass: Pass): string {
+  const canonical = Buffer.from(text, 'base64').toString('base64');
+  if (canonical !== text && base64Problem(text) !== undefined) pass.isExact = false;
+  return canonical;
 }
 
 /** Objects carry the same few times through every write. */
@@ -132,35 +217,35 @@ function canonicalTime(text: string, precision: 'second' | 'micro'): string | nu
   return formatTime(seconds, precision, nanos) ?? text;
 }
 
-function structValue(type: ValueType, value: unknown, depth: number): unknown {
+function structValue(type: ValueType, value: unknown, depth: number, pass: Pass): unknown {
   const { struct } = type;
-  if (struct.shape !== undefined) return shapeOf(struct, value, depth);
+  if (struct.shape !== undefined) return shapeOf(struct, value, depth, pass);
   expect(isObject(value), value, type);
-  const into: JsonObject = {};
-  copyKind(struct, value as JsonObject, into);
-  fill(struct, value as JsonObject, into, depth + 1);
-  return into;
+  return filled(struct, value as JsonObject, depth + 1, pass);
 }
 
-function shapeOf(struct: StructType, value: unknown, depth: number): unknown {
-  if (isObject(value)) return structValue(struct.fields.find(({ name }) => name === 'Schema')!.type, value, depth);
+function shapeOf(struct: StructType, value: unknown, depth: number, pass: Pass): unknown {
+  // Go reads these with rules of their own, which `checkFields` knows.
+  pass.isExact = false;
+  if (isObject(value))
+    return structValue(struct.fields.find(({ name }) => name === 'Schema')!.type, value, depth, pass);
   if (struct.shape === 'or-bool') {
     if (typeof value !== 'boolean') throw invalidValue('boolean or JSON schema expected');
     return value;
   }
   if (!Array.isArray(value) || value.length === 0) return null;
-  return valueOf(struct.fields.find(({ type }) => type.kind === 'list')!.type, value, depth);
+  return valueOf(struct.fields.find(({ type }) => type.kind === 'list')!.type, value, depth, pass);
 }
 
-function elementOf(type: ValueType, value: unknown, depth: number): unknown {
-  return value === null || value === undefined ? zeroOf(type, depth) : valueOf(type, value, depth + 1);
+function elementOf(type: ValueType, value: unknown, depth: number, pass: Pass): unknown {
+  return value === null || value === undefined ? zeroOf(type, depth) : valueOf(type, value, depth + 1, pass);
 }
 
-function mapOf(element: ValueType, object: Readonly<JsonObject>, depth: number): JsonObject {
+function mapOf(element: ValueType, object: Readonly<JsonObject>, depth: number, pass: Pass): JsonObject {
   const into: JsonObject = {};
   // Go writes maps in the order of their keys.
   for (const key of sortKeys(Object.keys(object))) {
-    const value = elementOf(element, object[key], depth);
+    const value = elementOf(element, object[key], depth, pass);
     if (key !== '__proto__') into[key] = value;
     else Object.defineProperty(into, key, { value, writable: true, enumerable: true, configurable: true });
   }
@@ -182,12 +267,9 @@ function zeroOf(type: ValueType, depth: number): unknown {
       return '0';
     case 'duration':
       return '0s';
-    case 'struct': {
+    case 'struct':
       if (type.struct.shape !== undefined) return type.struct.shape === 'or-bool' ? false : null;
-      const into: JsonObject = {};
-      fill(type.struct, {}, into, depth + 1);
-      return into;
-    }
+      return filled(type.struct, {}, depth + 1, { isExact: true });
     default:
       return null;
   }

@@ -30,15 +30,23 @@ const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const nano = 1_000_000_000n;
 const nanosMax = (2n ** 63n - 1n) * nano;
 
-/** The most frequent forms, already canonical. */
-const plain = /^(?:0|[1-9]\d{0,2}[mMGk]?|[1-9]Gi)$/;
-
 /** The text that the server keeps for it. Throws InvalidValue. */
 export function canonicalQuantity(text: string): string {
-  if (plain.test(text)) return text;
+  const known = knownQuantities.get(text);
+  if (known !== undefined) return known;
   const quantity = parseQuantity(text);
-  return isKeptAsWritten(text) ? text : formatQuantity(quantity);
+  const canonical = isKeptAsWritten(text) ? text : formatQuantity(quantity);
+  if (text.length <= knownLengthMax) {
+    if (knownQuantities.size >= knownQuantitiesMax) knownQuantities.clear();
+    knownQuantities.set(text, canonical);
+  }
+  return canonical;
 }
+
+/** Objects carry the same few quantities through every write: `100m`, `128Mi`. */
+const knownQuantities = new Map<string, string>();
+const knownQuantitiesMax = 512;
+const knownLengthMax = 16;
 
 /**
  * The server keeps some texts that are not quite canonical, such as `1.234`: its quick path compares digits and not the

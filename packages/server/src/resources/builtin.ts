@@ -10,6 +10,7 @@ import {
   fieldSelectorFor,
   mergeTypeOfBuiltin,
   normalise,
+  normaliseExact,
   recordRequester,
   scaleOf,
   schemaOf,
@@ -116,12 +117,17 @@ class BuiltinServedResource implements Resource {
   }
 
   read(value: JsonObject, repeated: RepeatedKeys | undefined): { object: KubeObject } & FieldReport {
+    const exact = repeated?.size ? undefined : normaliseExact(this.struct, value);
+    if (exact) return { object: this.#typed(exact), ...nothingToReport };
     const report = checkFields(this.struct, value, repeated === undefined ? {} : { repeated });
     if (report.error !== undefined) return { object: value as KubeObject, ...report };
-    const object = normalise(this.struct, value) as KubeObject;
-    object.kind = this.kind;
-    object.apiVersion = this.apiVersion;
-    return { object: typeFirst(object), ...report };
+    return { object: this.#typed(normalise(this.struct, value)), ...report };
+  }
+
+  #typed(object: JsonObject): KubeObject {
+    object['kind'] = this.kind;
+    object['apiVersion'] = this.apiVersion;
+    return typeFirst(object as KubeObject);
   }
 
   convert(_plane: ControlPlane, object: KubeObject, apiVersion: string): KubeObject {
@@ -136,6 +142,8 @@ class BuiltinServedResource implements Resource {
     return fieldSelectorFor({ apiVersion: this.apiVersion, kind: this.kind }, text);
   }
 }
+
+const nothingToReport: FieldReport = { error: undefined, problems: [] };
 
 /** A body may leave out its type; every object has it, before all else. */
 function typeFirst(object: KubeObject): KubeObject {
