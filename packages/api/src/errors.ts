@@ -7,6 +7,8 @@
  * | MalformedJson     | not JSON, or text that is not UTF-8                                                  |
  * | MalformedYaml     | not YAML, more than one document, or aliases that multiply                           |
  * | TooDeep           | more nesting than `limits.ts` allows                                                 |
+ * | TooLarge          | more values than `limits.ts` allows                                                  |
+ * | TooManyDefaults   | the defaults of a custom resource's schema add more than it allows                   |
  * | InvalidValue      | well-formed, but not a value of the field's type                                     |
  * | UnknownKind       | a kind that is not built in, or that protobuf does not carry                         |
  */
@@ -18,6 +20,8 @@ export type ApiErrorCode =
   | 'MalformedJson'
   | 'MalformedYaml'
   | 'TooDeep'
+  | 'TooLarge'
+  | 'TooManyDefaults'
   | 'InvalidValue'
   | 'UnknownKind';
 

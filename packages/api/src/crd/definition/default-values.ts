@@ -2,11 +2,12 @@
 
 import type { JsonObject } from '../../object.ts';
 import { isObject } from '../../object.ts';
-import { child, fieldErrorText, invalid, key } from '../../status/field-error.ts';
+import { child, fieldErrorText, forbidden, invalid, key } from '../../status/field-error.ts';
 import type { FieldError } from '../../status/field-error.ts';
 import { runRules } from '../rules/evaluate.ts';
 import { RuleNode } from '../rules/rule-tree.ts';
 import { cloneJson, deepEqual, sorted } from '../structural/canonical.ts';
+import { defaultedBytesMax, defaultedNodesMax, defaultSizeOf, isTooLarge } from '../structural/default-size.ts';
 import { coerceEmbedded, embeddedErrors } from '../structural/embedded.ts';
 import { schemaNode } from '../structural/node.ts';
 import type { SchemaNode } from '../structural/node.ts';
@@ -23,11 +24,30 @@ const asResource: Surround = (value) => {
   return { kind: 'Validation', apiVersion: 'validation/v1', ...object };
 };
 
-export function defaultErrors(schema: JsonSchema, path: string): FieldError[] {
+export interface DefaultOptions {
+  /** The schema was accepted before: defaults that multiply are refused with the objects that they are filled into. */
+  readonly mayMultiply: boolean;
+}
+
+export function defaultErrors(schema: JsonSchema, path: string, { mayMultiply }: DefaultOptions): FieldError[] {
   const node: SchemaNode = { ...schemaNode(schema), isEmbedded: true, hasEmbedded: true };
   const errors: FieldError[] = [];
-  if (node.hasDefaults) visit(node, path, { resource: node, surround: asResource, isMeta: false }, errors);
+  const place: Place = { resource: node, surround: asResource, isMeta: false };
+  if (node.hasDefaults) visit(node, path, place, errors);
+  if (node.hasDefaults && !mayMultiply && errors.length === 0) sizeErrors(node, path, errors);
   return errors;
+}
+
+/** A default that becomes too large with the defaults below it, each named once: not those that contain it. */
+function sizeErrors(node: SchemaNode, path: string, errors: FieldError[]): void {
+  if (!node.hasDefaults) return;
+  const before = errors.length;
+  if (node.items !== undefined) sizeErrors(node.items, child(path, 'items'), errors);
+  if (node.others !== undefined) sizeErrors(node.others, child(path, 'additionalProperties'), errors);
+  for (const [name, part] of node.properties) sizeErrors(part, key(child(path, 'properties'), name), errors);
+  if (errors.length > before || node.defaultValue === undefined || !isTooLarge(defaultSizeOf(node))) return;
+  const detail = `must not add more than ${defaultedNodesMax} values or ${defaultedBytesMax} bytes with the defaults below it`;
+  errors.push(forbidden(child(path, 'default'), detail));
 }
 
 interface Place {

@@ -187,7 +187,7 @@ function validationErrors(
   let scope: ExpressionScope | undefined;
   if (unsupported === undefined) {
     const structural = structuralErrors(schema, path);
-    const defaults = structural.length > 0 ? [] : defaultErrors(schema, path);
+    const defaults = structural.length > 0 ? [] : defaultErrors(schema, path, { mayMultiply: isUnchanged });
     errors.push(...structural, ...defaults);
     // Expressions are only looked at when the types that they are about are known.
     if (structural.length + defaults.length === 0) scope = ExpressionScope.root(schema, !isUnchanged);

@@ -5,7 +5,7 @@ import { fieldErrorText } from '../../status/field-error.ts';
 import type { Strategy } from '../../strategy/contract.ts';
 import type { DefinitionVersion, PrinterColumn } from '../custom-resource-definition.ts';
 import { asDefinition } from '../custom-resource-definition.ts';
-import { applySchemaDefaults, dropNulls } from '../structural/defaults.ts';
+import { defaultsProblem, dropNulls } from '../structural/defaults.ts';
 import { coerceEmbedded, readMetadata } from '../structural/embedded.ts';
 import { pruneUnknown } from '../structural/prune.ts';
 import { compiledSchema } from './compiled-schema.ts';
@@ -102,8 +102,12 @@ export class CompiledVersion {
     return { error: error && fieldErrorText(error), unknown };
   }
 
+  /**
+   * Fills in defaults, for objects that are read or converted. An object whose defaults add too much stays without them: one
+   * such object must not make a list or a deletion fail.
+   */
   defaultObject(object: KubeObject): void {
-    if (this.schema !== undefined) applySchemaDefaults(object, this.schema.node);
+    if (this.schema !== undefined) defaultsProblem(object, this.schema.node);
   }
 
   /** Values of the selectable fields by name, as field selectors compare them. */

@@ -1,15 +1,17 @@
 /** The strategy of custom resources of one version: what their schema and subresources make of a write. */
 
+import { parseApiVersion } from '../../builtin/schemas.ts';
 import type { KubeObject } from '../../object.ts';
-import { child, invalid } from '../../status/field-error.ts';
+import { child, invalid, noValue } from '../../status/field-error.ts';
 import type { FieldError } from '../../status/field-error.ts';
+import { invalidObject } from '../../status/status.ts';
 import type { ResetFields, Strategy, SubresourceName } from '../../strategy/contract.ts';
 import { nameIsSubdomain } from '../../validation/formats.ts';
 import { boundedErrors } from '../bounded-errors.ts';
 import { runRules } from '../rules/evaluate.ts';
 import { cloneJson, deepEqual } from '../structural/canonical.ts';
 import { Correlation } from '../structural/correlate.ts';
-import { applySchemaDefaults } from '../structural/defaults.ts';
+import { defaultsProblem } from '../structural/defaults.ts';
 import { embeddedErrors } from '../structural/embedded.ts';
 import { listErrors } from '../structural/list-types.ts';
 import { valueErrors } from '../values/check.ts';
@@ -52,9 +54,14 @@ export class CustomResourceStrategy implements Strategy {
     this.#facts = facts;
   }
 
+  /** Throws 422 when the defaults add too much, unless the object is being deleted: then it goes on without them. */
   applyDefaults(object: KubeObject): void {
-    const node = this.#facts.schema?.node;
-    if (node !== undefined) applySchemaDefaults(object, node);
+    const { schema, kind, apiVersion } = this.#facts;
+    if (schema === undefined) return;
+    const problem = defaultsProblem(object, schema.node);
+    if (problem === undefined || object.metadata.deletionTimestamp !== undefined) return;
+    const { group } = parseApiVersion(apiVersion);
+    throw invalidObject({ group, kind }, object.metadata.name ?? '', [invalid(nilPath, noValue, problem)]);
   }
 
   prepareForCreate(object: KubeObject): void {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { JsonSchema } from '../json-schema.ts';
 import { fieldErrorText } from '../../status/field-error.ts';
 import { Correlation } from './correlate.ts';
+import { defaultedNodesMax, defaultSizeOf } from './default-size.ts';
 import { applySchemaDefaults, dropNulls } from './defaults.ts';
 import { coerceEmbedded, embeddedErrors } from './embedded.ts';
 import { listErrors } from './list-types.ts';
@@ -139,4 +140,42 @@ test('items of list maps are followed by their keys, other items are not', () =>
   assert.equal(correlation.field('list')!.isEqual, true);
   assert.equal(correlation.field('list')!.item(0), undefined);
   assert.equal(correlation.field('other'), undefined);
+});
+
+/** Four levels of lists of `width` empty objects, each the default of the one above. */
+function multiplying(width: number, levels: number): JsonSchema {
+  const items: JsonSchema =
+    levels === 0 ? { type: 'object' } : { type: 'object', properties: { a: multiplying(width, levels - 1) } };
+  return { type: 'array', items, default: Array.from({ length: width }, () => ({})) };
+}
+
+test('defaults that multiply beyond the budget throw before they are expanded, and leave the value as it was', () => {
+  const schema = node({ first: { ...text, default: 'x' }, n: { ...text, default: 'y' }, bomb: multiplying(100, 4) });
+  const object = { n: null };
+  assert.throws(() => applySchemaDefaults(object, schema), { code: 'TooManyDefaults' });
+  assert.deepEqual(object, { n: null });
+});
+
+test('the size of a default counts what is filled in below it', () => {
+  const schema = node({ a: multiplying(10, 2) });
+  const object: { a?: unknown } = {};
+  applySchemaDefaults(object, schema);
+  const count = (value: unknown): number =>
+    typeof value === 'object' && value !== null
+      ? Object.values(value).reduce<number>((sum, one) => sum + count(one), 1)
+      : 1;
+  assert.equal(defaultSizeOf(schema.properties.get('a')!).nodes, count(object.a));
+});
+
+test('small defaults of many items add up to the budget', () => {
+  const schema = node({
+    list: { type: 'array', items: { type: 'object', properties: { b: { ...text, default: 'b' } } } },
+  });
+  const items = (count: number): { list: object[] } => ({ list: Array.from({ length: count }, () => ({})) });
+  const fits = items(defaultedNodesMax);
+  applySchemaDefaults(fits, schema);
+  assert.deepEqual(fits.list.at(-1), { b: 'b' });
+  const exceeds = items(defaultedNodesMax + 1);
+  assert.throws(() => applySchemaDefaults(exceeds, schema), { code: 'TooManyDefaults' });
+  assert.deepEqual(exceeds, items(defaultedNodesMax + 1));
 });
