@@ -9,6 +9,8 @@ export { backOffMs } from './back-off.ts';
 export type { BackOff } from './back-off.ts';
 export { breathe, sleep, systemClock } from './clock.ts';
 export type { Clock, Timer } from './clock.ts';
+export { inSlices, Slicer } from './slices.ts';
+export type { Steps } from './slices.ts';
 export { systemDisk } from './disk.ts';
 export type { Disk, DiskFile } from './disk.ts';
 export { abortError, asError, CodedError, hasCode } from './errors.ts';

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Clock } from './clock.ts';
+import { inSlices, Slicer } from './slices.ts';
+import type { Steps } from './slices.ts';
+
+/** Time that moves by hand; what is to run soon runs when the test says so. */
+function manualClock(): Clock & { nowMs: number; readonly waiting: (() => void)[] } {
+  return {
+    nowMs: 0,
+    waiting: [],
+    now: () => 0,
+    monotonicMs() {
+      return this.nowMs;
+    },
+    after: () => ({ cancel: () => {} }),
+    soon(callback) {
+      this.waiting.push(callback);
+      return { cancel: () => {} };
+    },
+  };
+}
+
+test('work that fits into one slice runs to its end at once', () => {
+  const clock = manualClock();
+  const done: number[] = [];
+  function* steps(): Steps<string> {
+    for (let at = 0; at < 1_000; at++) {
+      done.push(at);
+      yield;
+    }
+    return 'made';
+  }
+  assert.equal(inSlices(new Slicer(clock), steps()), 'made');
+  assert.equal(done.length, 1_000);
+  assert.equal(clock.waiting.length, 0);
+});
+
+test('work that takes longer releases the event loop between slices', async () => {
+  const clock = manualClock();
+  const done: number[] = [];
+  function* steps(): Steps<string> {
+    for (let at = 0; at < 10; at++) {
+      done.push(at);
+      clock.nowMs += 5;
+      yield;
+    }
+    return 'made';
+  }
+  const made = inSlices(new Slicer(clock), steps());
+  const counts: number[] = [];
+  while (clock.waiting.length > 0) {
+    counts.push(done.length);
+    clock.waiting.shift()!();
+    await new Promise(setImmediate);
+  }
+  assert.deepEqual(counts, [2, 4, 6, 8, 10]);
+  assert.equal(await made, 'made');
+});
+
+test('a failure after a pause rejects', async () => {
+  const clock = manualClock();
+  function* steps(): Steps<void> {
+    clock.nowMs += 100;
+    yield;
+    throw new Error('broken');
+  }
+  const made = inSlices(new Slicer(clock), steps());
+  clock.waiting.shift()!();
+  await assert.rejects(async () => made, /broken/);
+});
