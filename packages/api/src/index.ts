@@ -41,6 +41,7 @@ export {
   encodeWatchFrame,
   isProtobuf,
   openEnvelope,
+  protobufListPieces,
   protobufMediaType,
 } from './protobuf/envelope.ts';
 export type { Envelope, ExpectedKind } from './protobuf/envelope.ts';
@@ -73,7 +74,9 @@ export * from './metadata/index.ts';
 export * from './patch/index.ts';
 export type * from './tables/index.ts';
 export * from './discovery/index.ts';
-export { dumpYaml } from './yaml/dump.ts';
+export { dumpYaml, dumpYamlInPieces } from './yaml/dump.ts';
+export { jsonPieces } from './json/pieces.ts';
+export { LazyList } from './lazy-list.ts';
 export { clusterIpErrors } from './validation/others/service-cluster-ips.ts';
 export { formatIp, isIpv4, parseIp } from './validation/shared/ip.ts';
 export type { Address as IpAddress } from './validation/shared/ip.ts';

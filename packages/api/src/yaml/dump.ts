@@ -2,31 +2,19 @@
 
 import { createRequire } from 'node:module';
 import { lazy } from '@hangar/core';
-import type * as Yaml from 'js-yaml';
 import type { JsonObject } from '../object.ts';
+import type * as Writer from './writer.ts';
+import type { YamlOptions } from './writer.ts';
 
 const require = createRequire(import.meta.url);
-const yaml = lazy(() => require('js-yaml') as typeof Yaml);
+const writer = lazy(() => require('./writer.ts') as typeof Writer);
 
-export interface DumpOptions {
-  /** Strings and keys that match are in double quotes, so that anything in them may be written as an escape. */
-  readonly doubleQuoted?: RegExp;
-}
+export type { YamlOptions } from './writer.ts';
 
-export const dumpYaml = (value: JsonObject, { doubleQuoted }: DumpOptions = {}): string =>
-  yaml().dump(value, {
-    lineWidth: -1,
-    noRefs: true,
-    sortKeys: true,
-    seqNoIndent: true,
-    quoteStyle: 'double',
-    ...(doubleQuoted && { scalarStyleRules: [quoting(doubleQuoted), ...defaultRules()] }),
-  });
+/** In one piece, for callers that write few and small objects. */
+export const dumpYaml = (value: JsonObject, options: YamlOptions = {}): string =>
+  [...dumpYamlInPieces(value, options)].join('');
 
-const defaultRules = (): readonly Yaml.ScalarStyleRule[] => Object.values(yaml().DEFAULT_SCALAR_STYLE_RULES);
-
-const quoting =
-  (pattern: RegExp): Yaml.ScalarStyleRule =>
-  (layout) => {
-    if (pattern.test(layout.node.value)) layout.style = yaml().SCALAR_STYLE.DOUBLE_QUOTED;
-  };
+/** In pieces of some 16,000 characters, each in time in proportion to its length. Throws TooLarge beyond the budget. */
+export const dumpYamlInPieces = (value: JsonObject, options: YamlOptions = {}): Generator<string, void, void> =>
+  writer().yamlPieces(value, options);

@@ -1,5 +1,5 @@
 /** YAML alone: an entry of its own, for clients that need nothing of the table of kinds. */
 
-export { dumpYaml } from './dump.ts';
+export { dumpYaml, dumpYamlInPieces } from './dump.ts';
 export { parseYaml, parseYamlDocuments } from './parse.ts';
 export type { ParsedYaml, ParseYamlOptions } from './parse.ts';

@@ -1,0 +1,36 @@
+/** Objects with long lists as JSON, in pieces: the work can pause after each. */
+
+import { LazyList } from '../lazy-list.ts';
+import type { JsonObject } from '../object.ts';
+
+const pieceLength = 16 * 1024;
+
+/** As `JSON.stringify` writes it. Lists at the top are written item by item; a piece may be empty. */
+export function* jsonPieces(object: JsonObject): Generator<string, void, void> {
+  let text = '{';
+  let isFirst = true;
+  for (const [key, value] of Object.entries(object)) {
+    if (value === undefined) continue;
+    text += `${isFirst ? '' : ','}${JSON.stringify(key)}:`;
+    isFirst = false;
+    const list = Array.isArray(value) ? LazyList.of(value as unknown[], itself) : value;
+    if (!(list instanceof LazyList)) {
+      text += JSON.stringify(value);
+      continue;
+    }
+    text += '[';
+    for (let at = 0; at < list.length; at++) {
+      const item = list.item(at) ?? null;
+      // Making an item and writing it may take long, each.
+      yield '';
+      text += `${at === 0 ? '' : ','}${JSON.stringify(item)}`;
+      if (text.length < pieceLength) continue;
+      yield text;
+      text = '';
+    }
+    text += ']';
+  }
+  yield `${text}}`;
+}
+
+const itself = <T>(item: T): T => item;
