@@ -6,10 +6,12 @@
 import { schemaOf } from '../builtin/schemas.ts';
 import type { StructType } from '../builtin/types.ts';
 import { ApiError } from '../errors.ts';
+import type { LazyList } from '../lazy-list.ts';
 import { decodedObjectsMax } from '../limits.ts';
 import { readStruct } from './decode.ts';
 import type { JsonObject } from './decode.ts';
 import { writeStruct } from './encode.ts';
+import { innerPlan, planOf } from './plan.ts';
 import { malformed, Reader } from './reader.ts';
 import { Writer } from './writer.ts';
 
@@ -51,24 +53,70 @@ export function encodeProtobuf(object: Readonly<JsonObject>): Buffer {
   }
   const struct = knownKind(apiVersion, kind);
   return encode((to) => {
-    // Backwards: contentType, contentEncoding, raw, typeMeta, magic.
-    to.text('');
-    to.byte(0x22);
-    to.text('');
-    to.byte(0x1a);
-    let before = to.length;
+    writeEnvelopeEnd(to);
+    const before = to.length;
     writeStruct(to, struct, object);
-    to.varint(to.length - before);
-    to.byte(0x12);
-    before = to.length;
-    to.text(kind);
-    to.byte(0x12);
-    to.text(apiVersion);
-    to.byte(0x0a);
-    to.varint(to.length - before);
-    to.byte(0x0a);
-    to.bytes(magic);
+    writeEnvelopeStart(to, { apiVersion, kind, length: to.length - before });
   });
+}
+
+/**
+ * A list with its envelope, item by item: the work can pause after each empty piece. Its length stands before its items, so
+ * the pieces with content come last. Throws InvalidValue, TooDeep, UnknownKind.
+ */
+export function* protobufListPieces(
+  list: Readonly<JsonObject> & { readonly items: LazyList },
+): Generator<Uint8Array, void, void> {
+  const { apiVersion, kind, items, ...rest } = list;
+  const struct = knownKind(apiVersion as string, kind as string);
+  const element = planOf(struct).fields.find(({ name }) => name === 'items')!.element!;
+  const pieces: Uint8Array[] = [];
+  for (let at = 0; at < items.length; at++) {
+    const item = items.item(at) as JsonObject;
+    yield nothing;
+    const message = encodeMessage(innerPlan(element).struct, item);
+    pieces.push(
+      encode((to) => {
+        to.varint(message.length);
+        to.varint(element.tag);
+      }),
+      message,
+    );
+    yield nothing;
+  }
+  const head = encodeMessage(struct, rest);
+  const length = pieces.reduce((sum, piece) => sum + piece.length, head.length);
+  yield encode((to) => writeEnvelopeStart(to, { apiVersion: apiVersion as string, kind: kind as string, length }));
+  yield head;
+  yield* pieces;
+  yield encode(writeEnvelopeEnd);
+}
+
+const nothing = new Uint8Array();
+
+/** Backwards, as everything: contentType, contentEncoding. */
+function writeEnvelopeEnd(to: Writer): void {
+  to.text('');
+  to.byte(0x22);
+  to.text('');
+  to.byte(0x1a);
+}
+
+/** Backwards: the length of raw, typeMeta, magic. */
+function writeEnvelopeStart(
+  to: Writer,
+  { apiVersion, kind, length }: { readonly apiVersion: string; readonly kind: string; readonly length: number },
+): void {
+  to.varint(length);
+  to.byte(0x12);
+  const before = to.length;
+  to.text(kind);
+  to.byte(0x12);
+  to.text(apiVersion);
+  to.byte(0x0a);
+  to.varint(to.length - before);
+  to.byte(0x0a);
+  to.bytes(magic);
 }
 
 function knownKind(apiVersion: string, kind: string): StructType {

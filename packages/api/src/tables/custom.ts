@@ -6,7 +6,7 @@ import type { KubeObject } from '../object.ts';
 import { sortKeys } from '../values/key-order.ts';
 import { since } from './age.ts';
 import type { ColumnDefinition, TablePrinter } from './contract.ts';
-import { JsonPathError, parseJsonPath, visitBudget } from './json-path.ts';
+import { JsonPathError, parseJsonPath, spend, visitBudget } from './json-path.ts';
 import type { JsonPath, VisitBudget } from './json-path.ts';
 
 /** One of `additionalPrinterColumns`. */
@@ -37,7 +37,7 @@ export function customTable(columns: readonly CustomColumn[] = []): TablePrinter
       const budget = visitBudget();
       return [
         object.metadata.name ?? '',
-        ...readable.map(({ definition, path }) => cell(definition.type, first(path, object, budget), now)),
+        ...readable.map(({ definition, path }) => shownCell(definition.type, path, { object, now, budget })),
       ];
     },
   };
@@ -57,22 +57,29 @@ function readPath(text: string): JsonPath | undefined {
   }
 }
 
-/** Undefined when nothing is found, or the path does not fit this object. */
-function first(path: JsonPath, object: KubeObject, budget: VisitBudget): unknown {
+interface Row {
+  readonly object: KubeObject;
+  readonly now: number;
+  /** Of all cells together: many columns may show the same large part of an object. */
+  readonly budget: VisitBudget;
+}
+
+/** Null when nothing is found, the path does not fit this object, or the row's budget is used up. */
+function shownCell(type: string, path: JsonPath, { object, now, budget }: Row): unknown {
   try {
-    return path.find(object, budget)[0];
+    return cell(type, path.find(object, budget)[0], now, budget);
   } catch (error) {
-    if (error instanceof JsonPathError) return undefined;
+    if (error instanceof JsonPathError) return null;
     throw error;
   }
 }
 
 /** A value of another type than the column's is not shown; only texts take everything. */
-function cell(type: string, value: unknown, now: number): unknown {
+function cell(type: string, value: unknown, now: number, budget: VisitBudget): unknown {
   if (value === undefined) return null;
   switch (type) {
     case 'string':
-      return text(value);
+      return text(value, budget);
     case 'integer':
       return typeof value === 'number' ? Math.trunc(value) : null;
     case 'number':
@@ -96,11 +103,16 @@ function date(value: string, now: number): string {
 }
 
 /** As Go prints it: structures are JSON. */
-function text(value: unknown): string {
+function text(value: unknown, budget: VisitBudget): string {
   if (value === null) return '<no value>';
   if (typeof value === 'number') return numberText(value);
-  return typeof value === 'object' ? json(value) : String(value);
+  if (typeof value === 'object') return json(value, budget);
+  spend(budget, lengthCost(String(value)));
+  return String(value);
 }
+
+/** Long texts count like several values. */
+const lengthCost = (text: string): number => 1 + (text.length >> 5);
 
 /** Go writes small numbers with an exponent sooner than JavaScript, and with two digits. */
 function numberText(value: number): string {
@@ -111,11 +123,12 @@ function numberText(value: number): string {
 const unsafe = /[<>&\u2028\u2029]/g;
 
 /** Go's: keys in order, and nothing that HTML could take for its own. */
-function json(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(json).join(',')}]`;
+function json(value: unknown, budget: VisitBudget): string {
+  spend(budget, typeof value === 'string' ? lengthCost(value) : 1);
+  if (Array.isArray(value)) return `[${value.map((item) => json(item, budget)).join(',')}]`;
   if (!isObject(value)) {
     return JSON.stringify(value).replace(unsafe, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
   }
-  const fields = sortKeys(Object.keys(value)).map((key) => `${json(key)}:${json(value[key])}`);
+  const fields = sortKeys(Object.keys(value)).map((key) => `${json(key, budget)}:${json(value[key], budget)}`);
   return `{${fields.join(',')}}`;
 }

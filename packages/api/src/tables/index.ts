@@ -16,5 +16,12 @@ export type {
 } from './contract.ts';
 export { JsonPathError, parseJsonPath } from './json-path.ts';
 export type { JsonPath, JsonPathErrorCode } from './json-path.ts';
-export { encodeTable, partialObjectMetadata, partialObjectMetadataList, tableOf, tableOfOne } from './table.ts';
+export {
+  encodeTable,
+  lazyTableOf,
+  partialObjectMetadata,
+  partialObjectMetadataList,
+  tableOf,
+  tableOfOne,
+} from './table.ts';
 export type { EncodedObject, IncludeObject, TableOptions } from './table.ts';

@@ -45,7 +45,8 @@ function walk(values: readonly unknown[], path: Path, budget: VisitBudget): unkn
   return found;
 }
 
-function spend(budget: VisitBudget, visits: number): void {
+/** Throws JsonPathTooCostly. */
+export function spend(budget: VisitBudget, visits: number): void {
   budget.left -= visits;
   if (budget.left < 0) throw new JsonPathError('JsonPathTooCostly', `more than ${visitsMax} values to visit`);
 }

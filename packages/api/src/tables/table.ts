@@ -3,6 +3,7 @@
  * otherwise: kubectl needs names, namespaces and labels, and not the rest.
  */
 
+import type { LazyList } from '../lazy-list.ts';
 import type { KubeObject } from '../object.ts';
 import type {
   ListMeta,
@@ -56,6 +57,18 @@ export function tableOf(
   const { listMeta = {}, now = Date.now() } = options;
   const inOrder = printer.compare ? objects.toSorted(printer.compare) : objects;
   return tableWith(printer, listMeta, { ...options, now }, inOrder);
+}
+
+/** Of a list whose objects are decoded while it is written; in the list's order. */
+export function lazyTableOf(
+  printer: TablePrinter,
+  objects: LazyList<KubeObject>,
+  options: TableOptions & { readonly listMeta?: ListMeta } = {},
+): Omit<Table, 'rows'> & { readonly rows: LazyList<TableRow> | null } {
+  const { listMeta = {}, now = Date.now() } = options;
+  const { rows: noRows, ...head } = tableWith(printer, listMeta, { ...options, now }, []);
+  const rows = objects.map((object) => rowOf(printer, object, { ...options, now }));
+  return { ...head, rows: objects.length === 0 && noRows === null ? null : rows };
 }
 
 /** Of one object, as the answer to a get or in an event of a watch. */
