@@ -3,6 +3,8 @@
 import { dumpYaml, encodeProtobuf } from '@hangar/api';
 import type { JsonObject, KubeObject, Status, StatusError } from '@hangar/api';
 import type { Entry, Revision } from '@hangar/store';
+import { bodyOf, encodedPieces } from './pieces.ts';
+import type { Collected, Pieces } from './pieces.ts';
 import { tables } from './tables.ts';
 import type { Answer } from '../http/message.ts';
 import { wanted } from '../request/media.ts';
@@ -14,17 +16,39 @@ export const wantedBy = ({ request, resource }: Call): Wanted =>
   wanted(request.header('accept'), { hasProtobuf: resource.struct !== undefined, allowsShapes: true });
 
 /** A stored object: as bytes when JSON is wanted as it is. */
-export function entryAnswer(call: Call, want: Wanted, entry: Entry, status = 200): Answer {
+export function entryAnswer(call: Call, want: Wanted, entry: Entry, status = 200): Answer | Promise<Answer> {
   if (want.format === 'json' && want.shape === undefined) {
     return bytesAnswer(status, want.contentType, call.resource.stored.json(entry), call.warnings);
   }
-  return objectAnswer(call, want, call.resource.stored.object(entry), status);
+  return objectAnswer(call, want, shownObject(call.resource, want, entry), status);
+}
+
+/** As much of a stored object as the answer shows: metadata alone is neither converted nor defaulted. */
+export function shownObject(
+  { stored }: Resource,
+  { shape }: Wanted,
+  entry: Entry,
+  revision: Revision = entry.modRevision,
+): KubeObject {
+  const showsMetadata = shape === 'PartialObjectMetadata' || shape === 'PartialObjectMetadataList';
+  return showsMetadata ? stored.partial(entry, revision) : stored.object(entry, revision);
 }
 
 /** An object of the call's resource, or of another kind such as Status and Scale. */
-export function objectAnswer(call: Call, want: Wanted, object: JsonObject, status = 200): Answer {
+export function objectAnswer(call: Call, want: Wanted, object: JsonObject, status = 200): Answer | Promise<Answer> {
   const shaped = object['kind'] === call.resource.kind ? inShape(call, want, object as KubeObject) : object;
-  return bytesAnswer(status, want.contentType, encoded(shaped, want), call.warnings);
+  if (want.format !== 'yaml') return bytesAnswer(status, want.contentType, encoded(shaped, want), call.warnings);
+  return piecesAnswer(call, want, encodedPieces(shaped as JsonObject, want.format), status);
+}
+
+/** What is made in pieces. Rejects with what making the first of them throws. */
+export function piecesAnswer(call: Call, want: Wanted, pieces: Pieces, status = 200): Answer | Promise<Answer> {
+  const answered = ({ pieces: bytes, rest }: Collected): Answer => {
+    const answer = bytesAnswer(status, want.contentType, bytes, call.warnings);
+    return rest ? { ...answer, body: rest } : answer;
+  };
+  const body = bodyOf(pieces, call.plane.clock);
+  return body instanceof Promise ? body.then(answered) : answered(body);
 }
 
 export function inShape(call: Call, want: Wanted, object: KubeObject): object {

@@ -9,6 +9,13 @@ import type { Entry, KeyRange, RangeResult, Revision, Store, Watch } from '@hang
 import { ownBytes } from './own-memory.ts';
 import { isStale, markStale } from './stale.ts';
 
+/** What was made of one state of a collection, by name. */
+export interface Derived {
+  get(): readonly Uint8Array[] | undefined;
+  /** Does nothing when the collection has changed since. */
+  keep(made: readonly Uint8Array[]): void;
+}
+
 export class Collection {
   readonly #store: Store;
   readonly #entries = new SortedMap<Entry>();
@@ -69,16 +76,24 @@ export class Collection {
     return { entries, revision: this.#revision, more };
   }
 
-  /** Bytes that were made of this very state before, or are made now. All of them together are no more than the entries. */
-  derived(name: string, make: () => readonly Uint8Array[]): readonly Uint8Array[] {
-    const known = this.#derived.get(name);
-    if (known) return known;
-    const made = make();
+  /** A place for bytes that are made of the entries as they are now: kept until the next change. */
+  derived(name: string): Derived {
+    const state = this.#derived;
+    return {
+      get: () => state.get(name),
+      keep: (made) => {
+        if (state === this.#derived) this.#keep(name, made);
+      },
+    };
+  }
+
+  /** All of them together are no more than twice the entries. */
+  #keep(name: string, made: readonly Uint8Array[]): void {
+    if (this.#derived.has(name)) return;
     this.#derivedBytes += made.reduce((sum, { length }) => sum + length, 0);
     if (this.#derivedBytes > 2 * this.#bytes) this.#forgetDerived();
     else this.#derived.set(name, made);
     this.#onChange();
-    return made;
   }
 
   #forgetDerived(): void {

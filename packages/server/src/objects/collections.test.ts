@@ -128,16 +128,32 @@ test('a limit cuts, and says whether there is more', async () => {
   }
 });
 
+test('what was made of an earlier state is not kept', async () => {
+  const store = await openMemoryStore();
+  await store.commit([put('/a/1', 100)]);
+  const collection = new Collection(store, '/a/', await store.range(prefixRange('/a/')));
+  try {
+    const early = collection.derived('x');
+    await store.commit([put('/a/2')]);
+    await collection.fresh();
+    early.keep([Buffer.alloc(10)]);
+    assert.equal(collection.derived('x').get(), undefined);
+  } finally {
+    collection.close();
+    await store.close();
+  }
+});
+
 test('what was derived is made once, and anew after a change', async () => {
   const store = await openMemoryStore();
   await store.commit([put('/a/1', 100)]);
   const collection = new Collection(store, '/a/', await store.range(prefixRange('/a/')));
   let made = 0;
   const derive = (name: string, bytes = 10): void => {
-    collection.derived(name, () => {
-      made++;
-      return [Buffer.alloc(bytes)];
-    });
+    const derived = collection.derived(name);
+    if (derived.get()) return;
+    made++;
+    derived.keep([Buffer.alloc(bytes)]);
   };
   try {
     derive('x');

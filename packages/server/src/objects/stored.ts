@@ -85,9 +85,7 @@ export class StoredForm {
 
   /** A fresh object of the resource's version. Throws when the value is not one. */
   object(entry: Entry, revision: Revision = entry.modRevision): KubeObject {
-    const { value } = entry;
-    const stored = isProtobuf(value) ? decodeProtobuf(value) : JSON.parse(asBuffer(value).toString());
-    let object = stored as KubeObject;
+    let object = parsed(entry.value);
     this.#options.refresh?.(object);
     if (!this.#isSameVersion || object.apiVersion !== this.#options.apiVersion) {
       object = this.#options.convert(object, this.#options.apiVersion);
@@ -96,6 +94,18 @@ export class StoredForm {
     const { clusterName } = this.#options;
     if (clusterName) (object.metadata as JsonObject)['clusterName'] = clusterName(entry);
     return object;
+  }
+
+  /**
+   * The type and metadata of an object of the resource's version. Nothing is defaulted or converted, so that this works for
+   * every object that can be parsed. Throws when the value is not one.
+   */
+  partial(entry: Entry, revision: Revision = entry.modRevision): KubeObject {
+    const { metadata: meta } = parsed(entry.value);
+    const { kind, apiVersion, clusterName } = this.#options;
+    if (revision > 0) meta.resourceVersion = String(revision);
+    if (clusterName) (meta as JsonObject)['clusterName'] = clusterName(entry);
+    return { kind, apiVersion, metadata: meta };
   }
 
   /** The object as JSON, with a line's end as kube-apiserver writes it. */
@@ -107,6 +117,11 @@ export class StoredForm {
     const bytes = Buffer.allocUnsafe(value.length + text.length + 1);
     bytes[this.#splice(bytes, 0, { head: this.#head, value, cut, text })] = newline;
     return bytes;
+  }
+
+  /** Values are answered as they are stored, unless others wrote them: without decoding. */
+  get isFaithful(): boolean {
+    return this.#isFaithful;
   }
 
   /** The objects as JSON, as the items of a list: with commas between them, in one piece of memory. */
@@ -170,6 +185,9 @@ export class StoredForm {
     return end + value.length - cut - at;
   }
 }
+
+const parsed = (value: Uint8Array): KubeObject =>
+  (isProtobuf(value) ? decodeProtobuf(value) : JSON.parse(asBuffer(value).toString())) as KubeObject;
 
 /** A stored value with another head, and with a text at one place. */
 interface Splice {

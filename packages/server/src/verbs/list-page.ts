@@ -4,11 +4,11 @@
  */
 
 import { badRequest, expired } from '@hangar/api';
-import { breathe, hasCode } from '@hangar/core';
+import { breathe, hasCode, Slicer } from '@hangar/core';
 import { prefixRange, successor } from '@hangar/store';
 import type { Entry, KeyRange, Revision } from '@hangar/store';
 import { collectionPrefix, objectKey } from '../control-plane.ts';
-import type { Collection } from '../objects/collection.ts';
+import type { Collection, Derived } from '../objects/collection.ts';
 import { parseResourceVersion, untilReached } from '../objects/resource-version.ts';
 import type { Resource } from '../resources/resource.ts';
 import { namespaceOf } from './call.ts';
@@ -22,7 +22,7 @@ export interface Page {
   /** Of the snapshot. */
   readonly revision: Revision;
   /** Keeps the bytes of this page for the next one who asks for the same, as long as nothing changes. */
-  derived?(make: () => readonly Uint8Array[]): readonly Uint8Array[];
+  readonly derived?: Derived;
   readonly metadata: { readonly resourceVersion: string; continue?: string; remainingItemCount?: number };
 }
 
@@ -46,13 +46,13 @@ export async function readPage(call: Call, options: ListOptions): Promise<Page> 
   return pageOfStore(call, options, prefix, start);
 }
 
-function pageOfCollection(
+async function pageOfCollection(
   { plane, resource }: Call,
   options: ListOptions,
   prefix: string,
   start: Start,
   collection: Collection,
-): Page {
+): Promise<Page> {
   const plain = selectsAll(options);
   const { entries, revision, more } = collection.read(start.range, plain ? options.limit : 0);
   const metadata: Page['metadata'] = { resourceVersion: String(revision) };
@@ -66,15 +66,18 @@ function pageOfCollection(
     // definitions, since objects are shown as their schema is now.
     const { start: first, end = '' } = start.range;
     const name = JSON.stringify([plane.catalogue.generation, resource.apiVersion, first, end, options.limit]);
-    return { entries, revision, metadata, derived: (make) => collection.derived(name, make) };
+    return { entries, revision, metadata, derived: collection.derived(name) };
   }
   const selected: Entry[] = [];
+  const slicer = new Slicer(plane.clock);
   for (const entry of entries) {
     if (selected.length > 0 && selected.length === options.limit) {
       metadata.continue = encodeContinue({ start: entry.key.slice(prefix.length), revision });
       break;
     }
     if (isSelected(options, resource, entry)) selected.push(entry);
+    const paused = slicer.pause();
+    if (paused) await paused;
   }
   return { entries: selected, revision, metadata };
 }
@@ -82,6 +85,7 @@ function pageOfCollection(
 async function pageOfStore(call: Call, options: ListOptions, prefix: string, from: Start): Promise<Page> {
   const { plane, resource } = call;
   const found: Entry[] = [];
+  const slicer = new Slicer(plane.clock);
   let { revision } = from;
   let { start } = from.range;
   const { end } = from.range;
@@ -92,10 +96,13 @@ async function pageOfStore(call: Call, options: ListOptions, prefix: string, fro
       const at = revision === undefined ? {} : { atRevision: revision };
       const result = await plane.store.range(rest(), { limit: atOnce(options, found.length), ...at });
       ({ revision, more } = result);
+      slicer.restart();
       const last = result.entries.at(-1);
       if (last) start = successor(last.key);
       for (const entry of result.entries) {
         if (isSelected(options, resource, entry)) found.push(entry);
+        const paused = slicer.pause();
+        if (paused) await paused;
         if (found.length > 0 && found.length === options.limit) {
           if (entry !== last) [more, start] = [true, successor(entry.key)];
           break;
@@ -123,7 +130,7 @@ export function isSelected(options: ListOptions, resource: Resource, entry: Entr
   if (selectsAll(options)) return true;
   if (options.fields) return selects(options, resource.stored.object(entry));
   let labels = labelsOf.get(entry);
-  if (!labels) labelsOf.set(entry, (labels = resource.stored.object(entry).metadata.labels ?? {}));
+  if (!labels) labelsOf.set(entry, (labels = resource.stored.partial(entry).metadata.labels ?? {}));
   return options.labels!.matches(labels);
 }
 

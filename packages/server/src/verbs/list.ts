@@ -1,10 +1,14 @@
 /** LIST: stored bytes are joined, not decoded, unless something has to look into the objects: tables, other formats. */
 
+import { LazyList } from '@hangar/api';
 import type { JsonObject, KubeObject } from '@hangar/api';
 import type { Entry } from '@hangar/store';
-import { tables } from '../objects/tables.ts';
 import type { Answer } from '../http/message.ts';
-import { bytesAnswer, encoded, metaVersion, tableOptions, wantedBy } from '../objects/answers.ts';
+import { tables } from '../objects/tables.ts';
+import { isStreaming } from '../http/message.ts';
+import { bytesAnswer, metaVersion, piecesAnswer, shownObject, tableOptions, wantedBy } from '../objects/answers.ts';
+import { encodedPieces } from '../objects/pieces.ts';
+import type { Pieces } from '../objects/pieces.ts';
 import type { Wanted } from '../request/media.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { Call } from './call.ts';
@@ -19,14 +23,26 @@ export async function list(call: Call): Promise<Answer> {
   return pageAnswer(call, want, page);
 }
 
-export function pageAnswer(call: Call, want: Wanted, page: Page): Answer {
-  const { resource } = call;
-  if (want.format === 'json' && want.shape === undefined) {
-    const items = (page.derived ?? made)(() => joinedItems(resource, page.entries));
-    return bytesAnswer(200, want.contentType, [listHead(resource, page), ...items, listEnd], call.warnings);
+export async function pageAnswer(call: Call, want: Wanted, page: Page): Promise<Answer> {
+  const { resource, warnings } = call;
+  if (want.format !== 'json' || want.shape !== undefined) {
+    return piecesAnswer(call, want, shapedPieces(call, want, page));
   }
-  const objects = page.entries.map((entry) => resource.stored.object(entry));
-  return bytesAnswer(200, want.contentType, encoded(shapedList(call, want, page, objects), want), call.warnings);
+  const kept = page.derived?.get();
+  if (kept) return bytesAnswer(200, want.contentType, [listHead(resource, page), ...kept, listEnd], warnings);
+  const answer = await piecesAnswer(call, want, listPieces(resource, page));
+  if (!isStreaming(answer.body)) page.derived?.keep((answer.body as readonly Uint8Array[]).slice(1, -1));
+  return answer;
+}
+
+function* listPieces(resource: Resource, page: Page): Pieces {
+  const items = itemPieces(resource, page.entries);
+  // The first items come before the head: a list of all control planes learns its kind from them.
+  const { value: first } = items.next();
+  yield listHead(resource, page);
+  if (first) yield first;
+  yield* items;
+  yield listEnd;
 }
 
 /** What stands before and behind the items of a list. */
@@ -41,22 +57,63 @@ export const listEnd = Buffer.from(']}\n');
 const listMetadata = ({ struct }: Resource, { metadata }: Pick<Page, 'metadata'>): Page['metadata'] =>
   struct ? metadata : { continue: '', ...metadata };
 
-const made = <T>(make: () => T): T => make();
+/** So much is joined at a time of values that are answered as stored, and of others. */
+const storedBytesAtOnce = 512 * 1024;
+const decodedBytesAtOnce = 16 * 1024;
 
-function joinedItems({ stored }: Resource, entries: readonly Entry[]): Uint8Array[] {
-  const pieces: Uint8Array[] = [];
-  for (let at = 0; at < entries.length; at += entriesAtOnce) {
-    if (at > 0) pieces.push(Buffer.from(','));
-    pieces.push(stored.items(entries.slice(at, at + entriesAtOnce)));
+function* itemPieces({ stored }: Resource, entries: readonly Entry[]): Pieces {
+  const bytesMax = stored.isFaithful ? storedBytesAtOnce : decodedBytesAtOnce;
+  for (let from = 0; from < entries.length;) {
+    let to = from;
+    for (let bytes = 0; to < entries.length && to - from < entriesAtOnce && bytes < bytesMax; to++) {
+      bytes += entries[to]!.value.length;
+    }
+    if (from > 0) yield comma;
+    yield stored.items(from === 0 && to === entries.length ? entries : entries.slice(from, to));
+    from = to;
   }
-  return pieces;
 }
 
-function shapedList(call: Call, want: Wanted, page: Page, objects: readonly KubeObject[]): object {
+const comma = Buffer.from(',');
+const nothing = Buffer.alloc(0);
+
+/** Tables, metadata and other formats: one object is decoded at a time, unless the kind's rows have an order of their own. */
+function* shapedPieces(call: Call, want: Wanted, page: Page): Pieces {
+  const { resource } = call;
+  const objectOf = (entry: Entry): KubeObject => shownObject(resource, want, entry);
+  const compare = want.shape === 'Table' ? resource.table.compare : undefined;
+  if (!compare) {
+    const { entries } = page;
+    // Decoded first: a list of all control planes learns its kind from its objects.
+    const first = entries.length > 0 ? objectOf(entries[0]!) : undefined;
+    const objects = new LazyList(entries.length, (at) => (at === 0 ? first! : objectOf(entries[at]!)));
+    yield* encodedPieces(shapedList(call, want, page, objects), want.format);
+    return;
+  }
+  const objects: KubeObject[] = [];
+  for (const entry of page.entries) {
+    objects.push(objectOf(entry));
+    yield nothing;
+  }
+  objects.sort(compare);
+  yield* encodedPieces(
+    shapedList(
+      call,
+      want,
+      page,
+      LazyList.of(objects, (object) => object),
+    ),
+    want.format,
+  );
+}
+
+function shapedList(call: Call, want: Wanted, page: Page, objects: LazyList<KubeObject>): JsonObject {
   const { resource } = call;
   switch (want.shape) {
-    case 'Table':
-      return tables().tableOf(resource.table, objects, { ...tableOptions(call, want), listMeta: page.metadata });
+    case 'Table': {
+      const options = { ...tableOptions(call, want), listMeta: page.metadata };
+      return { ...tables().lazyTableOf(resource.table, objects, options) };
+    }
     case 'PartialObjectMetadata':
     case 'PartialObjectMetadataList':
       return {

@@ -7,12 +7,13 @@
 import { encodeProtobuf, encodeWatchFrame, expired, StatusError } from '@hangar/api';
 import { notAcceptable, internalError } from '@hangar/api';
 import type { JsonObject, KubeObject, Status } from '@hangar/api';
-import { asError, hasCode } from '@hangar/core';
+import { asError, hasCode, Slicer } from '@hangar/core';
 import type { Entry, Revision, StoreEvent, Watch, WatchOptions } from '@hangar/store';
 import { tables } from '../objects/tables.ts';
 import { collectionPrefix, objectKey } from '../control-plane.ts';
 import type { Answer, Sink } from '../http/message.ts';
-import { includeObjectOf, metaVersion, tableOptions, wantedBy } from '../objects/answers.ts';
+import { Output } from '../http/output.ts';
+import { includeObjectOf, metaVersion, shownObject, tableOptions, wantedBy } from '../objects/answers.ts';
 import { parseResourceVersion, untilReached } from '../objects/resource-version.ts';
 import type { Wanted } from '../request/media.ts';
 import { namespaceOf } from './call.ts';
@@ -81,12 +82,14 @@ class WatchStream {
   #initialRevision: Revision | undefined;
   #source!: WatchOptions;
   #isFirstTable: boolean;
+  readonly #slicer: Slicer;
 
   constructor(call: Call, options: ListOptions, want: Wanted) {
     this.#call = call;
     this.#options = options;
     this.#want = want;
     this.#isFirstTable = want.shape === 'Table';
+    this.#slicer = new Slicer(call.plane.clock);
     const include = want.shape === 'Table' ? includeObjectOf(call) : '';
     this.#form = `${call.resource.apiVersion} ${want.format} ${want.shape ?? ''} ${include}`;
   }
@@ -149,10 +152,14 @@ class WatchStream {
     try {
       await this.#sendInitial(output);
       for (let batch = await watch.next(); batch; batch = await watch.next()) {
+        this.#slicer.restart();
         if (batch.events.length === 0) output.write(this.#bookmark(batch.revision));
         for (const event of batch.events) {
           const frame = this.#frame(event, batch.revision);
           if (frame) output.write(frame);
+          const paused = this.#slicer.pause();
+          if (paused) await paused;
+          if (output.isOver) return;
         }
         if (output.isFull) await output.drained();
       }
@@ -186,11 +193,13 @@ class WatchStream {
   }
 
   async #sendInitial(output: Output): Promise<void> {
-    const { resource } = this.#call;
-    const objectOf = resource.stored.object.bind(resource.stored);
+    const objectOf = (entry: Entry): KubeObject => this.#shownObject(entry, entry.modRevision);
+    this.#slicer.restart();
     for await (const page of this.#initial) {
       for (const entry of page) {
         output.write(this.#encodeEntry('ADDED', entry, entry.modRevision, objectOf));
+        const paused = this.#slicer.pause();
+        if (paused) await paused;
         if (output.isFull) await output.drained();
         if (output.isOver) return;
       }
@@ -249,10 +258,13 @@ class WatchStream {
 
   /** A deleted object is shown as it last was, with the revision of its end. */
   #object(event: StoreEvent, type: EventType, revision: Revision): KubeObject {
-    const { stored } = this.#call.resource;
     return event.type === 'put' && type !== 'DELETED'
-      ? stored.object(event.entry)
-      : stored.object(event.previous!, revision);
+      ? this.#shownObject(event.entry, event.entry.modRevision)
+      : this.#shownObject(event.previous!, revision);
+  }
+
+  #shownObject(entry: Entry, revision: Revision): KubeObject {
+    return shownObject(this.#call.resource, this.#want, entry, revision);
   }
 
   #encodeEntry(type: EventType, entry: Entry, revision: Revision, object: (entry: Entry) => KubeObject): Uint8Array {
@@ -304,37 +316,4 @@ function statusOf(error: unknown): Status {
   if (error instanceof StatusError) return error.status;
   if (hasCode(error, 'Compacted')) return expired('The resourceVersion for the provided watch is too old.').status;
   return internalError(asError(error)).status;
-}
-
-/** Writing that waits: at most one chunk more than the other end takes is in memory. */
-export class Output {
-  readonly #sink: Sink;
-  #resume: (() => void) | undefined;
-  isFull = false;
-  /** Nothing more is to be written. */
-  isOver = false;
-
-  constructor(sink: Sink) {
-    this.#sink = sink;
-    sink.onDrain(() => this.#goOn());
-    sink.onClose(() => this.stop());
-  }
-
-  stop(): void {
-    this.isOver = true;
-    this.#goOn();
-  }
-
-  #goOn(): void {
-    this.isFull = false;
-    this.#resume?.();
-  }
-
-  write(chunk: Uint8Array): void {
-    if (!this.#sink.write(chunk)) this.isFull = true;
-  }
-
-  drained(): Promise<void> {
-    return new Promise((resolve) => (this.#resume = resolve));
-  }
 }

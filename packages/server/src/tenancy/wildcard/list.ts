@@ -3,6 +3,7 @@
 import { asError } from '@hangar/core';
 import type { Entry, Revision } from '@hangar/store';
 import type { Answer, Sink } from '../../http/message.ts';
+import { Output } from '../../http/output.ts';
 import { bytesAnswer } from '../../objects/answers.ts';
 import { untilReached } from '../../objects/resource-version.ts';
 import type { Wanted } from '../../request/media.ts';
@@ -13,7 +14,6 @@ import { listOptions, selectsAll } from '../../verbs/list-options.ts';
 import type { ListOptions } from '../../verbs/list-options.ts';
 import { entriesAtOnce, isSelected, listError, startOf } from '../../verbs/list-page.ts';
 import type { Page } from '../../verbs/list-page.ts';
-import { Output } from '../../verbs/watch.ts';
 import type { Place } from './place.ts';
 import type { Position } from './snapshot.ts';
 import type { Wildcard } from './wildcard.ts';
