@@ -142,10 +142,11 @@ export class ApiServer {
 
   async #answer(request: ServerRequest, about: About): Promise<Answer> {
     try {
-      return forPeople(await this.#handle(request, about), request);
+      return await forPeople(await this.#handle(request, about), request, this.#options.plane.clock);
     } catch (error) {
       if (error instanceof PageNotFound) return pageNotFoundAnswer;
-      const answer = forPeople(errorAnswer(this.#statusOf(error), request.header('accept'), about.warnings), request);
+      const refusal = errorAnswer(this.#statusOf(error), request.header('accept'), about.warnings);
+      const answer = await forPeople(refusal, request, this.#options.plane.clock);
       return about.user ? answer : { ...answer, isToStranger: true };
     }
   }

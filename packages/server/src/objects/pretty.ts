@@ -1,20 +1,46 @@
 /** JSON with lines and indents, for those who look at it: `?pretty=true`, curl, wget and browsers. */
 
+import { Slicer } from '@hangar/core';
+import type { Clock } from '@hangar/core';
 import type { Answer, ServerRequest } from '../http/message.ts';
 import { isStreaming } from '../http/message.ts';
+import { indentedPieces } from './indented.ts';
 
 const peoplesPrograms = /^(?:curl|Wget|Mozilla\/5\.0)/;
 const yes = /^(?:1|t|T|TRUE|true|True)$/;
 
-export function forPeople(answer: Answer, request: ServerRequest): Answer {
+/** A longer answer is indented in slices, and must be JSON without spaces, as objects and lists are. */
+const parsedBytesMax = 64 * 1024;
+/** An answer that would be longer stays as it is. */
+const prettyBytesMax = 64 * 1024 * 1024;
+
+export function forPeople(answer: Answer, request: ServerRequest, clock: Clock): Answer | Promise<Answer> {
   const { body, headers } = answer;
   if (headers['content-type'] !== 'application/json' || isStreaming(body)) return answer;
   // Refusals of the format are indented for everybody.
   if (answer.status !== 406 && !isPretty(request)) return answer;
-  const bytes = Array.isArray(body) ? Buffer.concat(body as Uint8Array[]) : Buffer.from(body as Uint8Array);
+  const bytes = Array.isArray(body) ? Buffer.concat(body as Uint8Array[]) : asBuffer(body as Uint8Array);
   if (bytes.length === 0) return answer;
+  if (bytes.length > parsedBytesMax) return indented(answer, bytes, clock);
   return { ...answer, body: Buffer.from(JSON.stringify(JSON.parse(bytes.toString()), undefined, 2)) };
 }
+
+async function indented(answer: Answer, bytes: Buffer, clock: Clock): Promise<Answer> {
+  const slicer = new Slicer(clock);
+  const pieces: Buffer[] = [];
+  // JSON.stringify ends without a line's end.
+  const pretty = indentedPieces(bytes.at(-1) === newline ? bytes.subarray(0, -1) : bytes, prettyBytesMax);
+  for (;;) {
+    const { done, value } = pretty.next();
+    if (done) return value ? { ...answer, body: pieces } : answer;
+    pieces.push(value);
+    const paused = slicer.pause();
+    if (paused) await paused;
+  }
+}
+
+const newline = 0x0a;
+const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 function isPretty(request: ServerRequest): boolean {
   const asked = /[?&]pretty=([^&]+)/.exec(request.target)?.[1];

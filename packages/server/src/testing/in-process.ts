@@ -4,7 +4,7 @@ import { openMemoryStore } from '@hangar/store';
 import type { Store } from '@hangar/store';
 import type { ControlPlane } from '../control-plane.ts';
 import { isStreaming } from '../http/message.ts';
-import type { Headers } from '../http/message.ts';
+import type { Answer, Headers } from '../http/message.ts';
 import { administrator } from './authentication.ts';
 import { openServer, serverRequest } from './open-server.ts';
 import type { ServerOptions } from './open-server.ts';
@@ -35,6 +35,24 @@ export interface InProcessOptions extends ServerOptions {
   readonly store?: Store;
 }
 
+/** The other end takes everything at once. A body that is broken off rejects. */
+function wholeBody(body: Answer['body']): Promise<Buffer> {
+  if (!isStreaming(body)) {
+    return Promise.resolve(Array.isArray(body) ? Buffer.concat(body) : Buffer.from(body as Uint8Array));
+  }
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = [];
+    body.start({
+      write: (chunk) => chunks.push(chunk) > 0,
+      end: () => resolve(Buffer.concat(chunks)),
+      abort: () => reject(new Error('the answer was broken off')),
+      onDrain: () => {},
+      onClose: () => {},
+    });
+  });
+}
+
+/** Of watches, only those that end by themselves: with `timeoutSeconds`. */
 export async function startInProcess(options: InProcessOptions = {}): Promise<InProcessServer> {
   const store = options.store ?? (await openMemoryStore(options.clock ? { clock: options.clock } : {}));
   const { plane, server, problems, close } = await openServer(store, options);
@@ -57,8 +75,7 @@ export async function startInProcess(options: InProcessOptions = {}): Promise<In
       const bytes = typeof body === 'string' ? Buffer.from(body) : (body ?? new Uint8Array());
       const answer = await server.handle(serverRequest({ method, target, headers, body: bytes }));
       if (problems.length > 0) throw problems[0]!;
-      if (isStreaming(answer.body)) throw new Error('this is for answers that end');
-      const whole = Array.isArray(answer.body) ? Buffer.concat(answer.body) : Buffer.from(answer.body as Uint8Array);
+      const whole = await wholeBody(answer.body);
       return { status: answer.status, headers: answer.headers, body: whole };
     },
     async [Symbol.asyncDispose]() {
