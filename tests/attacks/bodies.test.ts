@@ -80,9 +80,6 @@ async function attack(t: TestContext, work: () => Promise<InProcessAnswer>): Pro
   return result;
 }
 
-const fields = (count: number): Record<string, string> =>
-  Object.fromEntries(Array.from({ length: count }, (_, at) => [`key${at}`, 'v']));
-
 describe('defaults', () => {
   /** Lists of `width` empty objects, each the default of the one above. */
   const multiplying = (width: number, levels: number): object => ({

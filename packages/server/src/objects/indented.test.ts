@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { indentedPieces } from './indented.ts';
 
 function indented(text: string, bytesMax = Infinity): { readonly text: string; readonly isWhole: boolean } {
