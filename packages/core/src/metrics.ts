@@ -30,6 +30,10 @@ abstract class Family<Series> {
     return found;
   }
 
+  get size(): number {
+    return this.#series.size;
+  }
+
   text(): string {
     const body = [...this.#series].flatMap(([labels, series]) => this.lines(labels, series));
     return [`# HELP ${this.name} ${this.help}`, `# TYPE ${this.name} ${this.type}`, ...body].join('\n');

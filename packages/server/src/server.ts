@@ -53,6 +53,8 @@ export interface ApiServerOptions extends DocumentsOptions {
   readonly admits?: (info: RequestInfo, request: ServerRequest) => void;
   /** Who goes on now and who waits, when it is known who asks. Absent: nobody waits. */
   readonly fairness?: Fairness;
+  /** Counters that outlive this server. Absent: they start at zero with it. */
+  readonly requestMetrics?: RequestMetrics;
   /** Told of every failure that is the server's own. */
   readonly onError: (error: Error) => void;
 }
@@ -99,7 +101,7 @@ export class ApiServer {
     const { clock, random } = options.plane;
     this.#guard = new Guard({ ...options, clock, random });
     this.#entrance = new Entrance(this.#guard, options.anonymous);
-    this.#metrics = new RequestMetrics(clock);
+    this.#metrics = options.requestMetrics ?? new RequestMetrics(clock);
     this.#documents = new Documents(options, this.#metrics);
   }
 

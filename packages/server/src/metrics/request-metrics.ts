@@ -9,6 +9,7 @@ const durationBounds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.5, 2, 
 
 export class RequestMetrics {
   readonly #clock: Clock;
+  readonly #startSeconds: number;
   readonly #requests = new Counter(
     'apiserver_request_total',
     'Requests by verb, resource, scope and HTTP code of the answer.',
@@ -29,6 +30,7 @@ export class RequestMetrics {
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#startSeconds = Math.floor(clock.now() / 1_000);
   }
 
   /** Counts it as under way; the answer is told to the function that it gets back. */
@@ -79,8 +81,24 @@ export class RequestMetrics {
     return labels;
   }
 
+  /** Series of requests: 0 before the first answer. */
+  get seriesCount(): number {
+    return this.#requests.size;
+  }
+
+  /** Releases memory that only saves time while requests arrive. */
+  compact(): void {
+    this.#labels.clear();
+  }
+
   text(): string {
     const families = [this.#requests, this.#durations, this.#running, this.#watches];
-    return families.map((family) => family.text()).join('\n');
+    return [...families.map((family) => family.text()), startTimeText(this.#startSeconds)].join('\n');
   }
 }
+
+/** Counters that go back have a later start time: it tells a reset from a decrease. */
+const startTimeText = (seconds: number): string => {
+  const name = 'hangar_request_metrics_start_time_seconds';
+  return `# HELP ${name} Unix time at which the request counters started at zero.\n# TYPE ${name} gauge\n${name} ${seconds}`;
+};

@@ -36,6 +36,7 @@ import { verifiersOf } from './keys/verifiers.ts';
 import { identityKey, tenantPrefix } from './layout.ts';
 import { platformCertificates, platformTokens } from './platform-users.ts';
 import { insistOnActive } from './suspension.ts';
+import type { KeptRequestMetrics } from './metrics/kept-request-metrics.ts';
 import type { TenantMetrics } from './metrics/tenant-metrics.ts';
 import { QuotaStore } from './quota/quota-store.ts';
 import type { Tenant } from './tenant.ts';
@@ -57,6 +58,7 @@ export interface TenantWorld extends Partial<Pick<ApiServerOptions, 'auditor'>>,
   /** Of what tenants use. */
   readonly usage: UsageBook;
   readonly tenantMetrics: TenantMetrics;
+  readonly requestMetrics: KeptRequestMetrics;
   /** Of the process: all control planes share it. Absent: nobody waits. */
   readonly fairQueue?: FairQueue;
   /** Of the management plane: it knows the platform's administrators. */
@@ -131,6 +133,8 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
     memoryBytes: () => plane.collections.bytes,
   });
   opened.defer(() => used.close());
+  const counted = world.requestMetrics.open(path, seed);
+  opened.defer(() => counted.close());
   const account = new TenantAccount({
     clock,
     tenant: () => link.tenant(),
@@ -156,6 +160,7 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
     aggregator,
     health: { livez: [ping], readyz: [ping, { name: 'store', check: () => storeProblem(store) }] },
     isProcessShared: true,
+    requestMetrics: counted.metrics,
     ...(fairness ? { fairness } : {}),
     admits: (info: RequestInfo, request: ServerRequest) => {
       insistOnActive(link.tenant(), info);

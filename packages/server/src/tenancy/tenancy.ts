@@ -18,6 +18,7 @@ import { splitTarget } from '../request/query.ts';
 import { noSuchResource } from '../resources/unknown.ts';
 import type { TenantBase } from './base/base.ts';
 import { tenantHost, tenantOfHost } from './host.ts';
+import { KeptRequestMetrics } from './metrics/kept-request-metrics.ts';
 import { TenantMetrics } from './metrics/tenant-metrics.ts';
 import { LastUsages } from './usage/last-usages.ts';
 import type { LastUsage } from './usage/last-usage.ts';
@@ -45,7 +46,7 @@ const require = createRequire(import.meta.url);
 /** What only a server with tenants needs. */
 const lazily = lazy(() => require('./lazily.ts') as typeof Lazily);
 
-export interface TenancyOptions extends Omit<TenantWorld, 'base' | 'usage' | 'tenantMetrics'> {
+export interface TenancyOptions extends Omit<TenantWorld, 'base' | 'usage' | 'tenantMetrics' | 'requestMetrics'> {
   /** The management plane: tenants are objects in it. */
   readonly root: ControlPlane;
   /** What tenants are born with; asked with the first tenant that is opened. */
@@ -93,7 +94,8 @@ export class Tenancy {
       clock: world.clock,
       ...(topTenantsMax === undefined ? {} : { topMax: topTenantsMax }),
     });
-    this.#world = { ...world, base, usage: this.#usage, tenantMetrics: this.#metrics };
+    const requestMetrics = new KeptRequestMetrics({ clock: world.clock });
+    this.#world = { ...world, base, usage: this.#usage, tenantMetrics: this.#metrics, requestMetrics };
     this.#wildcard = lazy(() => new (lazily().Wildcard)({ world: this.#world, root }));
     this.#wildcardServer = lazy(
       () => new (lazily().WildcardServer)({ ...this.#world, wildcard: this.#wildcard(), root }),
@@ -113,6 +115,7 @@ export class Tenancy {
         this.open.changed(before, now);
         if (now?.uid === before.uid) return;
         this.#metrics.forget(before.path);
+        requestMetrics.forget(before.path);
         lastUsages.gone(before);
       },
     });

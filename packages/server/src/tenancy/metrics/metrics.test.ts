@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TenancyServer } from '../../testing/tenancy-server.ts';
+import { TenancyServer, tenants } from '../../testing/tenancy-server.ts';
 import { configMap, configMaps } from '../../testing/test-server.ts';
 
 test('the server counts what is asked of tenants, of few by their names', async () => {
@@ -40,4 +40,45 @@ test('a tenant’s own metrics are of its requests, and of nobody and nothing el
   assert.doesNotMatch(text, /secrets|demo-b|process_|nodejs_|etcd_|hangar_tenant/);
   const ofRoot = await server.request('GET', '/metrics');
   assert.match(ofRoot.text, /process_resident_memory_bytes/);
+});
+
+const createdCount = async (server: TenancyServer, path: string): Promise<number> => {
+  const { text } = await server.request('GET', `${path}/metrics`);
+  const line = /^apiserver_request_total\{verb="CREATE".*resource="configmaps".*\} (\d+)$/m.exec(text);
+  return Number(line?.[1] ?? 0);
+};
+
+/** Closes the tenant, as idleness does. */
+async function closeTenant(server: TenancyServer, name: string): Promise<void> {
+  const suspend = (suspension: string | null) =>
+    server.expect(200, 'PATCH', `${tenants}/${name}`, {
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: { spec: { suspension } },
+    });
+  const openCount = server.tenancy.open.size;
+  await suspend('Offline');
+  assert.equal(server.tenancy.open.size, openCount - 1);
+  await suspend(null);
+}
+
+test('the counters of a tenant go on after it was closed and opened again', async () => {
+  await using server = await TenancyServer.open();
+  const [a, b] = [await server.make('demo-a'), await server.make('demo-b')];
+  for (const name of ['x', 'y']) await server.expect(201, 'POST', `${a}${configMaps}`, { body: configMap(name) });
+  await server.expect(201, 'POST', `${b}${configMaps}`, { body: configMap('x') });
+  assert.equal(await createdCount(server, a), 2);
+  await closeTenant(server, 'demo-a');
+  assert.equal(await createdCount(server, a), 2);
+  await server.expect(201, 'POST', `${a}${configMaps}`, { body: configMap('z') });
+  assert.equal(await createdCount(server, a), 3);
+  assert.equal(await createdCount(server, b), 1);
+});
+
+test('a tenant that is destroyed and created again does not see the counters of the former', async () => {
+  await using server = await TenancyServer.open();
+  const path = await server.make('demo-a', { deletionPolicy: 'Destroy' });
+  await server.expect(201, 'POST', `${path}${configMaps}`, { body: configMap('x') });
+  await server.expect(200, 'DELETE', `${tenants}/demo-a`);
+  await server.make('demo-a');
+  assert.equal(await createdCount(server, path), 0);
 });
