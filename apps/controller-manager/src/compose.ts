@@ -12,7 +12,7 @@ import type { ApiObject } from '@hangar/client';
 import type { Clock, Logger, Random } from '@hangar/core';
 import { MetricsRegistry } from '@hangar/runtime';
 import { ShardCoordinator, soleOwner } from '@hangar/runtime/clusters';
-import type { Coordinator } from '@hangar/runtime/clusters';
+import type { ControllerManagerReference, Coordinator } from '@hangar/runtime/clusters';
 import { newPrograms } from './child/programs.ts';
 import { openWorkDir } from './child/work-dir.ts';
 import { ConditionWriter } from './conditions/index.ts';
@@ -78,7 +78,8 @@ async function started(
   if (leftCount > 0) log.warn('programs of a former life were ended', { count: leftCount });
   const metrics = new MetricsRegistry();
   const kubeconfigs = kubeconfigsOf({ management: management.client, clock, random, log });
-  const conditions = new ConditionWriter({ management: management.client, clock, random, log });
+  const controllerManager = controllerManagerOf(options);
+  const conditions = new ConditionWriter({ management: management.client, clock, random, log, controllerManager });
   const engines = await enginesOf(options, { ...world, programs, kubeconfigs, metrics, feed: management.feed });
   const synced = Promise.withResolvers<void>();
   const coordinator = coordinatorOf(options, management, { ...world, metrics });
@@ -99,6 +100,12 @@ async function started(
     workDir?.lock.close(),
   );
   return { url: served.url, synced: synced.promise, closed, rows };
+}
+
+/** The Leases that the coordinator renews. Undefined: it renews none. */
+function controllerManagerOf({ sharing }: ControllerManagerOptions): ControllerManagerReference | undefined {
+  const { electsLeader, namespace: leaseNamespace, group: leaseGroup, shard } = sharing;
+  return electsLeader ? { leaseNamespace, leaseGroup, ...(shard ? { shard: shard.id } : {}) } : undefined;
 }
 
 /** For who reads the log: what was chosen, and what has no effect. */

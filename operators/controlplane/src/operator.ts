@@ -16,9 +16,14 @@ import type { TenantHost } from './host/index.ts';
 import { managementCache } from './management-cache.ts';
 import { automaticController } from './registration/automatic.ts';
 import { registrationController } from './registration/controller.ts';
+import { ControllerManagerLiveness } from './registration/controller-manager-liveness.ts';
 import { externalControllersController } from './registration/external-controllers.ts';
 import { FollowedSecrets } from './registration/followed-secrets.ts';
 import { addRegistrationIndexes } from './registration/indexes.ts';
+import {
+  addControllerManagerIndexes,
+  lostControllerManagersControllers,
+} from './registration/lost-controller-managers.ts';
 
 export interface OperatorOptions {
   /** Where the four kinds are: Hangar's own management plane, or any Kubernetes. Closed by who made it. */
@@ -61,11 +66,14 @@ export function controlPlaneOperator(options: OperatorOptions): Manager {
   const { cache } = manager.cluster;
   addEndpointIndex(cache);
   addRegistrationIndexes(cache);
+  addControllerManagerIndexes(cache);
   addControlPlaneController(manager, { management, host, tenants, clock, random, log, failpoints });
   manager.controller(classController({ clock, builtinAddons, addonNamespace }));
   manager.controller(endpointController({ host, clock }));
   manager.controller(automaticController());
   manager.controller(externalControllersController({ host, tenants }));
+  const liveness = new ControllerManagerLiveness({ management, clock, log });
+  for (const controller of lostControllerManagersControllers({ clock, liveness })) manager.controller(controller);
   manager.controller(
     registrationController({ clock, followed: new FollowedSecrets({ client: management, clock, log }) }),
   );

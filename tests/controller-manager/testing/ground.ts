@@ -13,6 +13,7 @@ import {
 } from '@hangar/controlplane-operator';
 import type { ControlPlaneRegistrationSpec, SecretReference } from '@hangar/controlplane-operator';
 import { findCondition } from '@hangar/runtime';
+import { controllerManagerLost } from '@hangar/runtime/clusters';
 import { Up } from '../../controlplanes/testing/up.ts';
 import { AuditLog } from './audit.ts';
 import { identityAt } from './identity.ts';
@@ -102,6 +103,24 @@ export class Ground implements AsyncDisposable {
   async served(name: string, service: Service = 'controllers'): Promise<void> {
     const type = conditionOf[service];
     await this.#until(name, `has ${type}`, (one) => findCondition(one?.status?.conditions, type)?.status === 'True');
+  }
+
+  /** Its condition has expired. */
+  async lost(name: string, service: Service = 'controllers'): Promise<void> {
+    const type = conditionOf[service];
+    await this.#until(name, `has lost ${type}`, (one) => {
+      const { status, reason } = findCondition(one?.status?.conditions, type) ?? {};
+      return status === 'Unknown' && reason === controllerManagerLost;
+    });
+  }
+
+  /** The platform leaves the control plane to a controller manager. */
+  async isHandedOver(name: string): Promise<void> {
+    await untilAll(this.client, Tenant, {
+      what: `the tenant ${name} is left to a controller manager`,
+      fieldSelector: `metadata.name=${name}`,
+      isSo: ([one]) => one?.metadata.annotations?.[controllersAnnotation] === 'External',
+    });
   }
 
   /** The platform runs the controllers of the control plane itself. */

@@ -6,16 +6,22 @@
  * - One condition is written at most every few seconds, but the first one, the first that is `True`, and its removal at once.
  * - A condition that somebody else removes or changes is put right when it is seen (`observe`): while it is missing, others take the
  *   cluster for free.
+ * - A condition that another controller manager wrote, or that expired because this one did not renew its Leases (`ControllerManagerLost`),
+ *   counts as missing: it is written before anything starts.
  * - A few requests at a time; those that fail are repeated, later each time. An object that is gone is forgotten.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject, Client } from '@hangar/client';
 import { aborted, asError, backOffMs, hasCode } from '@hangar/core';
 import type { BackOff, Clock, Logger, Random } from '@hangar/core';
+import { controllerManagerLost } from '@hangar/runtime/clusters';
+import type { ControllerManagerReference } from '@hangar/runtime/clusters';
 import { services } from '../contract.ts';
 import type { Service, ServiceState, SourceObject } from '../contract.ts';
 import { conditionAfter, conditionOf, conditionTypes, isSameCondition } from './condition-of.ts';
 import { conditionsOf, ManagedConditions } from './object-conditions.ts';
+import type { ObjectConditions } from './object-conditions.ts';
 import { ToldCondition } from './told-condition.ts';
 import type { Wanted } from './told-condition.ts';
 
@@ -25,6 +31,8 @@ export interface ConditionWriterOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** The Leases that prove that this process runs. Absent: it renews none. */
+  readonly controllerManager?: ControllerManagerReference | undefined;
 }
 
 const concurrencyMax = 4;
@@ -51,7 +59,7 @@ export class ConditionWriter {
 
   constructor(options: ConditionWriterOptions) {
     this.#options = options;
-    this.#managed = new ManagedConditions(options.management, options.clock);
+    this.#managed = new ManagedConditions(options);
   }
 
   /** The last one counts. Never throws. */
@@ -200,12 +208,18 @@ export class ConditionWriter {
     const object = await this.#managed.read(source, signal);
     if (!object) return this.#drop(entry);
     const found = (one: Service) => object.conditions.find(({ type }) => type === conditionTypes[one]);
-    entry.read(found(service), this.#options.clock.monotonicMs());
+    const condition = this.#isOurs(object) ? found(service) : undefined;
+    const isExpired = condition?.reason === controllerManagerLost;
+    entry.read(isExpired ? undefined : condition, this.#options.clock.monotonicMs());
     // What a process before this one had no time to remove.
     for (const other of services) {
       const isKnown = this.#entries.has(keyOf(source.uid, other));
       if (!isKnown && !object.services.has(other) && found(other)) this.remove(source, other);
     }
+  }
+
+  #isOurs({ controllerManager }: ObjectConditions): boolean {
+    return isDeepStrictEqual(controllerManager, this.#options.controllerManager);
   }
 
   /** It is at another object, which has the name now: whoever tells of that one writes anew, else it goes. */

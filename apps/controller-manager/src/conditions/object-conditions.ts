@@ -5,7 +5,7 @@ import type { ApiObject, ApplyConfiguration, Client, Kind } from '@hangar/client
 import type { Condition } from '@hangar/client/kinds/meta-v1';
 import type { Clock } from '@hangar/core';
 import { ControlPlaneEndpoint, ControlPlaneRegistration, endpointServices } from '@hangar/runtime/clusters';
-import type { EndpointObject, RegistrationObject } from '@hangar/runtime/clusters';
+import type { ControllerManagerReference, EndpointObject, RegistrationObject } from '@hangar/runtime/clusters';
 import type { Service, SourceObject } from '../contract.ts';
 import { registeredServices, serviceSet } from '../fleet/index.ts';
 import { within } from '../fleet/within.ts';
@@ -13,11 +13,13 @@ import { conditionTypes, fieldManagers } from './condition-of.ts';
 
 export interface ObjectConditions {
   readonly conditions: readonly Condition[];
+  /** The controller manager that wrote them. */
+  readonly controllerManager: ControllerManagerReference | undefined;
   readonly services: ReadonlySet<Service>;
 }
 
 interface WithConditions extends ApiObject {
-  status?: { conditions?: Condition[] };
+  status?: { controllerManager?: ControllerManagerReference | null; conditions?: Condition[] };
 }
 
 const requestTimeoutMs = 10_000;
@@ -27,13 +29,22 @@ const kinds: Readonly<Record<SourceObject['kind'], Kind<WithConditions>>> = {
   ControlPlaneEndpoint: ControlPlaneEndpoint as unknown as Kind<WithConditions>,
 };
 
+export interface ManagedConditionsOptions {
+  readonly management: Client;
+  readonly clock: Clock;
+  /** Written with each condition. Undefined: this process renews no Lease, so its conditions never expire. */
+  readonly controllerManager?: ControllerManagerReference | undefined;
+}
+
 export class ManagedConditions {
   readonly #client: Client;
   readonly #clock: Clock;
+  readonly #controllerManager: ControllerManagerReference | undefined;
 
-  constructor(client: Client, clock: Clock) {
-    this.#client = client;
+  constructor({ management, clock, controllerManager }: ManagedConditionsOptions) {
+    this.#client = management;
     this.#clock = clock;
+    this.#controllerManager = controllerManager;
   }
 
   /** Undefined: it is gone, or another has its name. */
@@ -53,7 +64,10 @@ export class ManagedConditions {
       apiVersion: kind.apiVersion,
       kind: kindName,
       metadata: { name },
-      status: { conditions: [condition] },
+      status: {
+        ...(this.#controllerManager ? { controllerManager: this.#controllerManager } : {}),
+        conditions: [condition],
+      },
     };
     // The condition is nobody else's, whoever touched it.
     const options = { fieldManager: fieldManagers[service], force: true };
@@ -77,12 +91,20 @@ export class ManagedConditions {
       { op: 'test', path: '/metadata/uid', value: source.uid },
       { op: 'test', path: `${path}/type`, value: type },
       { op: 'remove', path },
+      // With the last condition: nothing is left that could expire.
+      ...(object?.controllerManager && !this.#hasOthers(object, type)
+        ? [{ op: 'remove', path: '/status/controllerManager' }]
+        : []),
     ];
     const { kind, name } = source;
     const options = { fieldManager: fieldManagers[service] };
     await this.#within(signal, (signal) =>
       this.#client.status.patch(kinds[kind], { name }, { type: 'json', body }, { ...options, signal }),
     );
+  }
+
+  #hasOthers({ conditions }: ObjectConditions, but: string): boolean {
+    return conditions.some(({ type }) => type !== but && Object.values(conditionTypes).includes(type));
   }
 
   #within<T>(signal: AbortSignal, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -93,6 +115,7 @@ export class ManagedConditions {
 /** What is said on an object of one of the two kinds. */
 export const conditionsOf = (object: ApiObject): ObjectConditions => ({
   conditions: (object as WithConditions).status?.conditions ?? [],
+  controllerManager: (object as WithConditions).status?.controllerManager ?? undefined,
   services:
     object.kind === 'ControlPlaneRegistration'
       ? registeredServices(object as RegistrationObject)

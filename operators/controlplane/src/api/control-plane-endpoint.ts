@@ -2,6 +2,7 @@
 
 import type { ApiObject } from '@hangar/client';
 import type { Condition } from './condition.ts';
+import type { ControllerManagerReference } from './references.ts';
 
 /**
  * The addresses of a control plane. What the status says wins over what the spec says.
@@ -77,6 +78,8 @@ export interface ControlPlaneEndpointStatus {
    * @format int64
    */
   observedGeneration?: number;
+  /** The controller manager that runs the services. Its conditions become Unknown when it no longer renews its Leases. */
+  controllerManager?: ControllerManagerReference;
   /**
    * Accepted, Programmed, Ready, and what services say about themselves.
    *

@@ -2,7 +2,7 @@
 
 import type { ApiObject } from '@hangar/client';
 import type { Condition } from './condition.ts';
-import type { NameReference, SecretReference } from './references.ts';
+import type { ControllerManagerReference, NameReference, SecretReference } from './references.ts';
 
 /**
  * A control plane, registered for services that work on it.
@@ -62,6 +62,8 @@ export interface ControlPlaneRegistrationStatus {
    * @format int64
    */
   observedGeneration?: number;
+  /** The controller manager that runs the services. Its conditions become Unknown when it no longer renews its Leases. */
+  controllerManager?: ControllerManagerReference;
   /**
    * Ready, and what services say about themselves.
    *

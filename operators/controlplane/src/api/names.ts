@@ -44,7 +44,10 @@ export const controllersAnnotation = 'tenancy.hangar.dev/controllers';
 /** On registrations for `controllers`, and on endpoints: there, with whatever status, while a controller manager has the control plane. */
 export const controllersReady = 'ControllersReady';
 
-/** Its reason when a controller manager cannot serve what it was asked to, and does nothing there. */
+/** On registrations for `scheduler`, and on endpoints: there while a controller manager runs a scheduler for the control plane. */
+export const schedulerReady = 'SchedulerReady';
+
+/** The reason of `ControllersReady` when a controller manager cannot serve what it was asked to, and does nothing there. */
 export const engineNotSupported = 'EngineNotSupported';
 
 /** The provider of endpoints that is built in. */

@@ -29,6 +29,30 @@ export interface SecretReference {
   namespace: string;
 }
 
+/** A controller manager, by the Leases that its replicas renew while they run. */
+export interface ControllerManagerReference {
+  /**
+   * The namespace of the Leases.
+   *
+   * @minLength 1
+   * @maxLength 63
+   */
+  leaseNamespace: string;
+  /**
+   * The label hangar.dev/shard-group of the Leases.
+   *
+   * @minLength 1
+   * @maxLength 63
+   */
+  leaseGroup: string;
+  /**
+   * The static shard that serves the object. Absent: any replica of the group.
+   *
+   * @maxLength 63
+   */
+  shard?: string;
+}
+
 /** An object of any group, by its kind. */
 export interface TypedReference {
   /**

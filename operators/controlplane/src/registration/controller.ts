@@ -141,7 +141,15 @@ function statusAfter(
   // What services say about themselves stays.
   const conditions = setCondition(status?.conditions, next, clock);
   // Nothing that does not fit together is ever published.
-  if (!isReady) return { ready: false, observedGeneration, conditions };
+  const controllerManager = status?.controllerManager ? { controllerManager: status.controllerManager } : {};
+  if (!isReady) return { ready: false, observedGeneration, ...controllerManager, conditions };
   const { address: resolvedEndpoint, secret: resolvedKubeconfigSecretRef } = resolution;
-  return { ready: true, resolvedEndpoint, resolvedKubeconfigSecretRef, observedGeneration, conditions };
+  return {
+    ready: true,
+    resolvedEndpoint,
+    resolvedKubeconfigSecretRef,
+    observedGeneration,
+    ...controllerManager,
+    conditions,
+  };
 }

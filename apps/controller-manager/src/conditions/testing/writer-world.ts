@@ -3,6 +3,7 @@
 import type { Condition } from '@hangar/client/kinds/meta-v1';
 import { seededRandom } from '@hangar/core';
 import { ControlPlaneRegistration } from '@hangar/runtime/clusters';
+import type { ControllerManagerReference } from '@hangar/runtime/clusters';
 import { isWrite, virtualClock } from '@hangar/testkit';
 import type { VirtualClock } from '@hangar/testkit';
 import type { Service, ServiceState, SourceObject } from '../../contract.ts';
@@ -27,14 +28,14 @@ export interface World extends ManagementWorld {
   restart(): Promise<ConditionWriter>;
 }
 
-export async function startWriter(): Promise<World> {
+export async function startWriter(controllerManager?: ControllerManagerReference): Promise<World> {
   const clock = virtualClock();
   const world = await clock.run(startManagementWorld({ clock }));
   const { watched: management, log } = world;
   let stop: () => Promise<void> = () => Promise.resolve();
   const run = (): ConditionWriter => {
     const ending = new AbortController();
-    const writer = new ConditionWriter({ management, clock, log, random: seededRandom(1) });
+    const writer = new ConditionWriter({ management, clock, log, random: seededRandom(1), controllerManager });
     const running = writer.run(ending.signal);
     stop = async () => {
       ending.abort();

@@ -97,6 +97,31 @@ export const definition: CustomResourceDefinition = {
                     type: 'integer',
                     format: 'int64',
                   },
+                  controllerManager: {
+                    description:
+                      'The controller manager that runs the services. Its conditions become Unknown when it no longer renews its Leases.',
+                    type: 'object',
+                    required: ['leaseNamespace', 'leaseGroup'],
+                    properties: {
+                      leaseNamespace: {
+                        description: 'The namespace of the Leases.',
+                        type: 'string',
+                        minLength: 1,
+                        maxLength: 63,
+                      },
+                      leaseGroup: {
+                        description: 'The label hangar.dev/shard-group of the Leases.',
+                        type: 'string',
+                        minLength: 1,
+                        maxLength: 63,
+                      },
+                      shard: {
+                        description: 'The static shard that serves the object. Absent: any replica of the group.',
+                        type: 'string',
+                        maxLength: 63,
+                      },
+                    },
+                  },
                   conditions: {
                     description: 'Accepted, Programmed, Ready, and what services say about themselves.',
                     type: 'array',

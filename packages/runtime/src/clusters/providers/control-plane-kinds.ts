@@ -18,7 +18,10 @@ export interface Addresses {
 
 export interface EndpointObject extends ApiObject {
   spec?: Addresses;
-  status?: Addresses & { readonly conditions?: readonly Condition[] | null };
+  status?: Addresses & {
+    readonly controllerManager?: ControllerManagerReference | null;
+    readonly conditions?: readonly Condition[] | null;
+  };
 }
 
 export const ControlPlaneEndpoint = defineKind<EndpointObject>({
@@ -27,6 +30,17 @@ export const ControlPlaneEndpoint = defineKind<EndpointObject>({
   plural: 'controlplaneendpoints',
   isNamespaced: false,
 });
+
+/** Names the Leases that the replicas of a controller manager renew while they run. */
+export interface ControllerManagerReference {
+  readonly leaseNamespace: string;
+  readonly leaseGroup: string;
+  /** The static shard that serves the object. Absent: any replica of the group. */
+  readonly shard?: string;
+}
+
+/** The reason of the conditions of a service whose controller manager no longer renews its Leases. The operator sets it. */
+export const controllerManagerLost = 'ControllerManagerLost';
 
 /** On endpoints, as an annotation or else as a label: the services that are run for what is there, separated by commas. */
 export const servicesAnnotation = 'controlplane.kplane.dev/services';
@@ -48,6 +62,7 @@ export interface RegistrationObject extends ApiObject {
     readonly resolvedEndpoint?: string;
     readonly resolvedKubeconfigSecretRef?: { readonly name?: string; readonly namespace?: string };
     readonly observedGeneration?: number;
+    readonly controllerManager?: ControllerManagerReference | null;
     readonly conditions?: readonly Condition[] | null;
   };
 }

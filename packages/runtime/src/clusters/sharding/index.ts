@@ -8,3 +8,7 @@ export { ownershipCondition, shardOwned } from './ownership-condition.ts';
 export type { OwnershipConditionOptions } from './ownership-condition.ts';
 export { defaultTimings as defaultShardTimings } from './timings.ts';
 export type { ShardTimings } from './timings.ts';
+export { groupLabel as shardGroupLabel, leaseKind as shardLeaseKind } from './leases.ts';
+export type { Lease as ShardLease } from './leases.ts';
+export { replicaLeaseOf } from './replica-lease.ts';
+export type { ReplicaLease } from './replica-lease.ts';

@@ -1,0 +1,32 @@
+/** The part of a replica's Lease that tells other processes whether the replica runs. */
+
+import { groupLabel, peerLeasePrefix, recordAnnotation } from './leases.ts';
+import type { Lease } from './leases.ts';
+import { decodeRecord } from './peer-record.ts';
+
+export interface ReplicaLease {
+  readonly namespace: string;
+  readonly group: string;
+  /** Of a static shard; undefined: the replica may serve any cluster. */
+  readonly shard: string | undefined;
+  /** The replica has left, or was declared dead: it serves nothing. */
+  readonly isGone: boolean;
+  /** A replica that does not renew for so long serves nothing any more. */
+  readonly leaseMs: number;
+}
+
+/** Undefined for Leases of other things. A record that cannot be decoded counts as a replica that runs until its Lease expires. */
+export function replicaLeaseOf({ metadata, spec }: Lease): ReplicaLease | undefined {
+  const { namespace = '', name = '', labels, annotations } = metadata;
+  const group = labels?.[groupLabel];
+  if (group === undefined || !name.startsWith(peerLeasePrefix(group))) return undefined;
+  const record = decodeRecord(annotations?.[recordAnnotation], name.slice(peerLeasePrefix(group).length));
+  const durationMs = (spec?.leaseDurationSeconds ?? 0) * 1_000;
+  return {
+    namespace,
+    group,
+    shard: record?.shard,
+    isGone: record?.state === 'gone',
+    leaseMs: Math.max(record?.leaseMs ?? 0, durationMs),
+  };
+}
