@@ -1,6 +1,7 @@
 /** In the order in which they are told: each may use what those before it found. */
 
 import type { Check } from '../finding.ts';
+import { controllerManagers } from './controller-managers.ts';
 import { credentials } from './credentials.ts';
 import { dataFolder } from './data-folder.ts';
 import { kubectl } from './kubectl.ts';
@@ -9,4 +10,13 @@ import { operator } from './operator.ts';
 import { port } from './port.ts';
 import { server } from './server.ts';
 
-export const checks: readonly Check[] = [nodeVersion, dataFolder, credentials, port, server, kubectl, operator];
+export const checks: readonly Check[] = [
+  nodeVersion,
+  dataFolder,
+  credentials,
+  port,
+  server,
+  kubectl,
+  operator,
+  controllerManagers,
+];
