@@ -3,6 +3,16 @@
  * `transport` for what is injected, `simulation/` for the worlds that tests inject.
  */
 
+export {
+  activitiesBegun,
+  Activity,
+  currentActivity,
+  detachedClock,
+  onNextActivity,
+  resumed,
+  runActivity,
+  runForTenant,
+} from './activity.ts';
 export { assert, AssertionFailed, unreachable } from './assert.ts';
 export { eachAtOnce } from './at-once.ts';
 export { backOffMs } from './back-off.ts';

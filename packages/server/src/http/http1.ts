@@ -1,6 +1,7 @@
 /** HTTP/1.1: one request and its answer. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { resumed } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { readBody } from './body.ts';
 import { compressed } from './compress.ts';
@@ -49,7 +50,7 @@ export class Http1Request implements ServerRequest {
   }
 
   body(bytesMax: number): Promise<Uint8Array> {
-    return readBody(this.#incoming, bytesMax, this.#clock);
+    return readBody(this.#incoming, bytesMax, this.#clock).then(resumed);
   }
 }
 

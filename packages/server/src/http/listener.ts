@@ -10,6 +10,7 @@ import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import type { SecureContext, SecureContextOptions, Server as TlsServer, TLSSocket, TlsOptions } from 'node:tls';
+import { Activity, runActivity } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { Connection } from './h2/connection.ts';
 import { answerHttp1, Http1Request, namesSeveralHosts } from './http1.ts';
@@ -190,12 +191,14 @@ function httpServer({ handler, clock, onError }: ListenOptions, streams: OpenStr
   server.on('upgrade', (incoming: IncomingMessage, socket, head) => {
     const upgrade = { socket, head };
     const request = new Http1Request(incoming, peerOfSocket(incoming.socket as TLSSocket), clock, upgrade);
-    handled(incoming, request)
-      .then((answer) => answerUpgrade(incoming, upgrade, streams.followed(answer), request, clock))
-      .catch((error: Error) => {
-        onError?.(error);
-        socket.destroy();
-      });
+    runActivity(new Activity(request.method, request.target), () =>
+      handled(incoming, request).then((answer) =>
+        answerUpgrade(incoming, upgrade, streams.followed(answer), request, clock),
+      ),
+    ).catch((error: Error) => {
+      onError?.(error);
+      socket.destroy();
+    });
   });
   const pipelines = new Pipelines();
   server.on('request', (incoming: IncomingMessage, response: ServerResponse) => {
@@ -208,12 +211,12 @@ function httpServer({ handler, clock, onError }: ListenOptions, streams: OpenStr
       const rest = clock.after(restTimeoutMs, () => incoming.complete || incoming.socket.destroy());
       incoming.once('close', () => rest.cancel());
     });
-    handled(incoming, request)
-      .then((answer) => answerHttp1(response, streams.followed(answer), request, clock))
-      .catch((error: Error) => {
-        onError?.(error);
-        response.destroy();
-      });
+    runActivity(new Activity(request.method, request.target), () =>
+      handled(incoming, request).then((answer) => answerHttp1(response, streams.followed(answer), request, clock)),
+    ).catch((error: Error) => {
+      onError?.(error);
+      response.destroy();
+    });
   });
   server.on('clientError', (_error, socket) => {
     if (socket.writable) socket.write('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');

@@ -10,6 +10,7 @@
  */
 
 import type { Socket } from 'node:net';
+import { Activity, runActivity } from '@hangar/core';
 import type { Clock, Timer } from '@hangar/core';
 import {
   Allowance,
@@ -261,6 +262,10 @@ export class Connection implements StreamHost, Received {
 
   #handle(stream: Stream): void {
     stream.isBusy = true;
+    runActivity(new Activity(stream.method, stream.target), () => this.#answer(stream));
+  }
+
+  #answer(stream: Stream): void {
     this.#options
       .handler(stream)
       .then((answer) => {

@@ -7,7 +7,7 @@
  * server does: nobody reads it any more.
  */
 
-import { lazy } from '@hangar/core';
+import { lazy, resumed } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { encodedField, errorCode, ReceiveWindow, StreamError, windowMax } from '@hangar/http2';
 import type { Field, Outgoing, Sender } from '@hangar/http2';
@@ -107,7 +107,7 @@ export class Stream implements ServerRequest, Sink, Sender {
   body(bytesMax: number): Promise<Uint8Array> {
     // Without a body the head ended the request already.
     if (this.isRemoteEnded && !this.#body) return Promise.resolve(nothing);
-    return this.#takenBody().whole(bytesMax, this.#host.clock);
+    return this.#takenBody().whole(bytesMax, this.#host.clock).then(resumed);
   }
 
   get passing(): Passing {
