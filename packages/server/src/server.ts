@@ -50,7 +50,7 @@ export interface ApiServerOptions extends DocumentsOptions {
   /** Absent: nothing is audited. */
   readonly auditor?: Auditor;
   /** Throws for what is not answered at all now, whoever asks; told as soon as it is known who does. */
-  readonly admits?: (info: RequestInfo, request: ServerRequest) => void;
+  readonly admits?: (info: RequestInfo, request: ServerRequest, user: User) => void;
   /** Who goes on now and who waits, when it is known who asks. Absent: nobody waits. */
   readonly fairness?: Fairness;
   /** Counters that outlive this server. Absent: they start at zero with it. */
@@ -176,6 +176,8 @@ export class ApiServer {
 
   async #handle(given: ServerRequest, about: About): Promise<Answer> {
     let request = given;
+    const { fairness } = this.#options;
+    fairness?.arrives();
     const { path, query } = splitTarget(request.target);
     const parameters = new Query(query);
     const read = infoOf(request.method, path, query !== '' && (parameters.flag('watch') ?? false));
@@ -183,26 +185,31 @@ export class ApiServer {
     const authenticating = traced('authenticate', () => this.#entrance.authenticate(given, path));
     const authenticated = isPromise(authenticating) ? await authenticating : authenticating;
     about.user = authenticated;
+    fairness?.runs();
     if (!read.info) throw read.error;
     const { info } = read;
     if (this.#options.auditor) {
       about.audit = this.#options.auditor.begin(request, info, authenticated);
       if (about.audit) request = about.audit.request;
     }
-    this.#options.admits?.(info, given);
+    this.#options.admits?.(info, given, authenticated);
     const selected = query === '' ? info : selectedRequest(info, path, parameters);
     const wanted = wantedUser(request);
     if (wanted) {
       about.impersonated = await impersonate({ guard: this.#guard, requestor: authenticated, wanted, info: selected });
+      fairness?.runs();
     }
     const user = about.impersonated?.user ?? authenticated;
     if (about.impersonated) about.audit?.impersonated(user);
-    if (this.#options.fairness) {
-      about.turn = this.#options.fairness.enter({ user, info, request });
+    if (fairness) {
+      about.turn = fairness.enter({ user, info, request });
       if (about.turn.waiting) await about.turn.waiting;
     }
     const authorizing = traced('authorize', () => this.#entrance.authorize(user, selected, about.audit));
-    if (authorizing) await authorizing;
+    if (authorizing) {
+      await authorizing;
+      fairness?.runs();
+    }
     const remote = this.#options.aggregator?.find(path);
     if (remote) return this.#options.aggregator!.answer(remote, path, request, user);
     if (!info.isResource) return this.#documents.answer(request, path, query);

@@ -67,10 +67,12 @@ export class FairOrder<T extends Ranked> {
     if (one.weight !== Infinity) this.#now = Math.max(this.#now, one.rank);
   }
 
-  /** Whether it is in the order or not. */
+  /** Whether it is in the order or not. A negative amount is given back. */
   charge(one: T, amount: number): void {
     one.rank = Math.max(one.rank, this.#now) + amount / one.weight;
-    if (one.position >= 0) this.#down(one);
+    if (one.position < 0) return;
+    if (amount < 0) this.#up(one);
+    else this.#down(one);
   }
 
   /** In the part of the heap that hangs from here, in which nobody is before its top. */

@@ -97,6 +97,81 @@ describe('between tenants', () => {
     assert.ok(again.busyMs / late.busyMs > 0.9, `${again.busyMs} : ${late.busyMs}`);
   });
 
+  test('whoever takes the loop waits as long as he took, while others go on', async () => {
+    const one = world();
+    const [taker, other] = [new Clients(one, 'taker'), new Clients(one, 'other')];
+    taker.flood({ connections: 1, costMs: 2_000 });
+    other.flood({ connections: 1, costMs: 0.5 });
+    await one.loop.run(40_000);
+    assert.ok(taker.busyMs <= 22_000, `${taker.busyMs}`);
+    assert.ok(taker.answered >= 8, `${taker.answered}`);
+    assert.ok(other.busyMs > 15_000, `${other.busyMs}`);
+  });
+
+  test('the management plane is not held', async () => {
+    const one = world();
+    const root = new Clients(one, new TenantQueue('root', true));
+    root.flood({ connections: 1, costMs: 2_000 });
+    await one.loop.run(20_000);
+    assert.ok(root.busyMs > 19_000, `${root.busyMs}`);
+  });
+
+  test('time in which the process did not run is charged to none', () => {
+    let cpuMs = 0;
+    const { loop, queue } = world({ cpuMs: () => cpuMs });
+    const tenant = new TenantQueue('a');
+    const runFor = (ms: number, usedMs: number): void => {
+      queue.arrives();
+      queue.enter(tenant, false);
+      loop.spend(ms);
+      cpuMs += usedMs;
+      queue.arrives();
+    };
+    runFor(60_000, 3);
+    assert.deepEqual([tenant.usedMs, tenant.heldUntilMs], [3, 0]);
+    runFor(5_000, 4_000);
+    assert.equal(tenant.usedMs, 4_003);
+    assert.equal(tenant.heldUntilMs, 65_000 + 4_000);
+  });
+
+  test('the time before the user is known is charged to the tenant of the request, not to the one before it', () => {
+    const { loop, queue } = world();
+    const [a, b] = [new TenantQueue('a'), new TenantQueue('b')];
+    queue.arrives();
+    queue.runs(a);
+    loop.spend(1);
+    queue.arrives();
+    loop.spend(5);
+    queue.runs(b);
+    loop.spend(2);
+    queue.arrives();
+    loop.spend(90);
+    queue.arrives();
+    assert.deepEqual([a.usedMs, b.usedMs], [1, 7]);
+  });
+
+  test('a stall that was seen from outside is charged once, to the tenant that caused it', () => {
+    const { loop, queue } = world();
+    const [a, b] = [new TenantQueue('a'), new TenantQueue('b')];
+    for (const tenant of [a, b]) queue.add(tenant);
+    const stall = (): void => {
+      queue.arrives();
+      queue.runs(b);
+      loop.spend(1_000);
+      queue.arrives();
+    };
+    stall();
+    queue.stalled('b', 1_000);
+    assert.equal(b.heldUntilMs, 2_000);
+    b.heldUntilMs = 0;
+    stall();
+    queue.stalled('a', 1_000);
+    assert.deepEqual([a.heldUntilMs, b.heldUntilMs], [3_000, 0]);
+    queue.forget(a);
+    queue.stalled('a', 1_000);
+    assert.equal(a.heldUntilMs, 3_000);
+  });
+
   test('what a request will cost later counts, too', async () => {
     const one = world();
     const [a, b] = [new Clients(one, 'a'), new Clients(one, 'b')];

@@ -11,8 +11,9 @@
  * turns again. So a tenant that asks for little is at most a slice behind those who ask for everything, and whoever floods
  * waits for his own requests alone: a connection without an answer brings no more of them.
  *
- * Time is measured from one request to the next, with whatever was done between: reading, answering. What comes later, after
- * a commit or a drained socket, is estimated by those who know what it was.
+ * Time is measured from one mark to the next (a request comes, its user is known, it goes on after waiting, it is answered), with
+ * whatever was done between. What comes later, after a commit or a drained socket, is estimated by those who know what it was.
+ * There is no bound to what is charged: a tenant that took the loop for seconds waits as long before its next request goes on.
  *
  * Nothing here costs anything while nobody asks: no timer runs unless somebody waits.
  */
@@ -39,6 +40,8 @@ export interface FairQueueOptions {
   readonly waitingMax?: number;
   /** Refusals that are told later. */
   readonly heldMax?: number;
+  /** CPU time that this thread has used. Absent: time that passes is time that is used, as in tests. */
+  readonly cpuMs?: () => number;
 }
 
 /** A request that was let through; give it back to `leave`. */
@@ -67,14 +70,17 @@ const turnMaxMs = 2;
 const stepsMax = 32;
 /** So many of every tenant may wait, however many others do. */
 const waitingOfOneMin = 8;
-/** No request takes so long: somebody stopped the process, or the machine. */
-const measuredMaxMs = 200;
+/** From this on the CPU time decides: whatever was not used of the CPU, the process or the machine was stopped. */
+const checkedMs = 20;
+/** A tenant that took the loop for so long waits as long as it took, at most `holdMaxMs`: half of the loop's time stays for others. */
+const stallMs = 100;
+const holdMaxMs = 10_000;
 const lookForOldEveryMs = 1_000;
 
 export class FairQueue {
   readonly metrics = new FairnessMetrics();
   readonly #clock: Clock;
-  readonly #options: Readonly<typeof defaults>;
+  readonly #options: Readonly<typeof defaults> & Pick<FairQueueOptions, 'cpuMs'>;
   readonly #seats: Seats;
   readonly #held: HeldRefusals;
   /** Tenants of which somebody waits. */
@@ -90,6 +96,14 @@ export class FairQueue {
   #running: TenantQueue | undefined;
   #runningFlow: Flow | undefined;
   #sinceMs = 0;
+  /** Since when a request is served of which the tenant is not known yet. */
+  #unclaimedSinceMs: number | undefined;
+  /** The CPU time at `#cpuReadMs`. */
+  #cpuMs = 0;
+  #cpuReadMs = -Infinity;
+  /** The last stall that was measured here. */
+  #stall: { readonly tenant: TenantQueue; readonly ms: number } | undefined;
+  readonly #tenants = new Map<string, TenantQueue>();
 
   /** Steps that were asked for and did not come yet. */
   #steps = 0;
@@ -119,12 +133,53 @@ export class FairQueue {
     if (this.#waiting > 0) this.#askForSteps(1);
   }
 
+  /** `stalled` finds the tenant by its name until `forget`. */
+  add(tenant: TenantQueue): void {
+    this.#tenants.set(tenant.name, tenant);
+  }
+
+  forget(tenant: TenantQueue): void {
+    if (this.#tenants.get(tenant.name) === tenant) this.#tenants.delete(tenant.name);
+  }
+
+  /** A request comes: the time from now on is charged to the tenant that is named next, by `runs`, `enter` or `pass`. */
+  arrives(): void {
+    const nowMs = this.#clock.monotonicMs();
+    if (this.#running) this.#account(nowMs);
+    this.#beginTurn();
+    this.#readCpu(nowMs);
+    this.#unclaimedSinceMs = nowMs;
+  }
+
+  /** Charges the time from now on, and the time since `arrives`, to the tenant. */
+  runs(tenant: TenantQueue): void {
+    this.#runs(tenant, undefined);
+  }
+
+  /**
+   * Charges a stall that was observed from outside. One that was charged to the same tenant here is not charged again, one that
+   * was charged to another tenant is taken back from it.
+   */
+  stalled(name: string, ms: number): void {
+    const measured = this.#stall;
+    this.#stall = undefined;
+    if (measured?.tenant.name === name && measured.ms >= ms / 2) return;
+    if (measured) {
+      this.#order.charge(measured.tenant, -measured.ms);
+      measured.tenant.heldUntilMs = 0;
+    }
+    const tenant = this.#tenants.get(name);
+    if (!tenant) return;
+    this.#order.charge(tenant, ms);
+    this.#hold(tenant, ms);
+  }
+
   /** It came: from now on it is its tenant's time. Undefined: it has to wait. `given`: where it belongs, if that is known. */
   enter(tenant: TenantQueue, isMutating: boolean, given?: PriorityLevel): Ticket | undefined {
     this.#runs(tenant, undefined);
     const { sliceMs } = this.#options;
     const { now } = this.#order;
-    if (tenant.waiting > 0 || tenant.usedMs >= sliceMs) return undefined;
+    if (tenant.waiting > 0 || tenant.usedMs >= sliceMs || this.#isHeld(tenant)) return undefined;
     if (this.#usedMs >= turnMaxMs && tenant.rank > now) return undefined;
     if (this.#waiting > 0 && tenant.rank > now + sliceMs) return undefined;
     if (!this.#seats.isFreeFor(tenant, isMutating)) return undefined;
@@ -208,20 +263,40 @@ export class FairQueue {
   #runs(tenant: TenantQueue, flow: Flow | undefined): void {
     const nowMs = this.#clock.monotonicMs();
     if (this.#running) this.#account(nowMs);
-    if (!this.#isTurning) {
-      this.#isTurning = true;
-      this.#turn++;
-      this.#usedMs = 0;
-      this.#clock.soon(this.#turned);
-    }
+    this.#beginTurn();
     if (tenant.turn !== this.#turn) {
       tenant.turn = this.#turn;
       tenant.usedMs = 0;
       this.#beginEven(tenant);
     }
+    this.#readCpu(nowMs);
     this.#running = tenant;
     this.#runningFlow = flow;
-    this.#sinceMs = nowMs;
+    this.#sinceMs = this.#unclaimedSinceMs ?? nowMs;
+    this.#unclaimedSinceMs = undefined;
+  }
+
+  #beginTurn(): void {
+    if (this.#isTurning) return;
+    this.#isTurning = true;
+    this.#turn++;
+    this.#usedMs = 0;
+    this.#clock.soon(this.#turned);
+  }
+
+  /** Where a measurement begins: not before each, since it is a call of the system. */
+  #readCpu(nowMs: number): void {
+    const { cpuMs } = this.#options;
+    if (!cpuMs || this.#unclaimedSinceMs !== undefined || nowMs - this.#cpuReadMs < checkedMs) return;
+    this.#cpuMs = cpuMs();
+    this.#cpuReadMs = nowMs;
+  }
+
+  /** The time since `#sinceMs`, without what the thread did not run. */
+  #measured(nowMs: number): number {
+    const ms = nowMs - this.#sinceMs;
+    const { cpuMs } = this.#options;
+    return ms < checkedMs || !cpuMs ? ms : Math.min(ms, cpuMs() - this.#cpuMs);
   }
 
   #beginEven(tenant: TenantQueue): void {
@@ -233,18 +308,45 @@ export class FairQueue {
 
   #account(nowMs: number): void {
     const tenant = this.#running!;
-    const ms = Math.min(nowMs - this.#sinceMs, measuredMaxMs);
+    const ms = this.#measured(nowMs);
     this.#usedMs += ms;
     tenant.usedMs += ms;
     this.#order.charge(tenant, tenant.owes(ms, this.#options.sliceMs));
     if (this.#runningFlow) tenant.charge(this.#runningFlow, ms);
     this.#running = undefined;
+    if (ms < stallMs) return;
+    this.#stall = { tenant, ms };
+    this.#hold(tenant, ms);
+  }
+
+  // Tenants that took the loop.
+
+  #hold(tenant: TenantQueue, ms: number): void {
+    if (tenant.isPlatform) return;
+    tenant.heldUntilMs = Math.max(tenant.heldUntilMs, this.#clock.monotonicMs()) + Math.min(ms, holdMaxMs);
+    if (tenant.waiting > 0) this.#wakeHeld(tenant);
+  }
+
+  #isHeld(tenant: TenantQueue): boolean {
+    return tenant.heldUntilMs > 0 && tenant.heldUntilMs > this.#clock.monotonicMs();
+  }
+
+  #wakeHeld(tenant: TenantQueue): void {
+    if (tenant.isWoken) return;
+    tenant.isWoken = true;
+    this.#clock.after(Math.max(1, tenant.heldUntilMs - this.#clock.monotonicMs()), () => {
+      tenant.isWoken = false;
+      if (tenant.waiting === 0) return;
+      if (this.#isHeld(tenant)) this.#wakeHeld(tenant);
+      else this.#askForSteps(1);
+    });
   }
 
   /** Everything that came with this turn was read. */
   readonly #turned = (): void => {
     if (this.#running) this.#account(this.#clock.monotonicMs());
     this.#isTurning = false;
+    this.#unclaimedSinceMs = undefined;
     if (this.#waiting === 0) this.#epoch++;
   };
 
@@ -256,7 +358,8 @@ export class FairQueue {
     this.#waiting++;
     this.metrics.queued(waiting.place);
     this.#order.add(tenant);
-    this.#askForSteps(1);
+    if (this.#isHeld(tenant)) this.#wakeHeld(tenant);
+    else this.#askForSteps(1);
     this.#lookForOld();
   }
 
@@ -296,7 +399,9 @@ export class FairQueue {
   #letOneGo(): boolean {
     if (this.#seats.areTaken) return false;
     const canGo = (one: TenantQueue) => (waiting: Waiting) => this.#seats.isFreeFor(one, waiting.isMutating);
-    const tenant = this.#order.first((one) => this.#seats.isFreeFor(one, false) && one.next(canGo(one)) !== undefined);
+    const tenant = this.#order.first(
+      (one) => !this.#isHeld(one) && this.#seats.isFreeFor(one, false) && one.next(canGo(one)) !== undefined,
+    );
     const flow = tenant?.next(canGo(tenant));
     if (!tenant || !flow) return false;
     this.#order.serve(tenant);

@@ -16,6 +16,10 @@ export interface Asked {
 }
 
 export interface Fairness {
+  /** A request comes. The time from now on is charged to the control plane with the next call of `runs` or `enter`. */
+  arrives(): void;
+  /** A request of a known user is at work from now on: after authentication, and after whatever it waited for. */
+  runs(): void;
   /** Never throws; `waiting` says what becomes of the request. */
   enter(asked: Asked): Turn;
   /** A watch is served from now on; what it gives back is called when it ends. */

@@ -63,11 +63,20 @@ export class TenantFairness implements Fairness {
 
   constructor({ queue, plane, requestsPerSecond = () => undefined }: TenantFairnessOptions) {
     this.#queue = queue;
-    this.#tenant = new TenantQueue(plane.name);
     this.#plane = plane;
     this.#isRoot = plane.name === root;
+    this.#tenant = new TenantQueue(plane.name, this.#isRoot);
+    queue.add(this.#tenant);
     this.#rate = new Rate(plane.clock);
     this.#requestsPerSecond = requestsPerSecond;
+  }
+
+  arrives(): void {
+    this.#queue.arrives();
+  }
+
+  runs(): void {
+    this.#queue.runs(this.#tenant);
   }
 
   enter(asked: Asked): Turn {
@@ -151,6 +160,7 @@ export class TenantFairness implements Fairness {
   }
 
   close(): void {
+    this.#queue.forget(this.#tenant);
     this.#classifier?.close();
   }
 }

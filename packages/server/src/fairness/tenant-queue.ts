@@ -118,12 +118,19 @@ export class TenantQueue implements Ranked, Holder {
   usedMs = 0;
   /** Of time that it was given and that is not in its rank yet. */
   debtMs = 0;
+  /** None of its requests goes on before: it took the loop for long. */
+  heldUntilMs = 0;
+  /** A timer is set for the end of that. */
+  isWoken = false;
+  /** The management plane: it is never held. */
+  readonly isPlatform: boolean;
   readonly #levels = new Map<string, Level>();
   readonly #order = new FairOrder<Level>();
   #levelSeats: LevelSeats = new Map();
 
-  constructor(name: string) {
+  constructor(name: string, isPlatform = false) {
     this.name = name;
+    this.isPlatform = isPlatform;
   }
 
   /**
