@@ -49,6 +49,7 @@ export interface TenantObject extends ApiObject {
     deletionPolicy?: 'Retain' | 'Destroy';
     quota?: { readonly objects?: number; readonly storedBytes?: number; readonly watches?: number };
   };
+  status?: { readonly quarantine?: { readonly reason: string; readonly message: string; readonly until: string } };
 }
 
 export interface SecretObject extends ApiObject {

@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { Logger, systemClock, systemRandom } from '@hangar/core';
 import { issueCertificate } from '@hangar/pki';
 import type { KeyPair } from '@hangar/pki';
+import type { Failpoints } from '@hangar/core';
 import { readOptions } from '../../../apps/platform/src/options/options.ts';
 import { start } from '../../../apps/platform/src/compose/start.ts';
 import type { Running } from '../../../apps/platform/src/compose/start.ts';
@@ -37,6 +38,7 @@ export interface VictimOptions {
   /** Besides the usual ones; may need the folder that is there then. */
   readonly flags?: (folder: string) => readonly string[];
   readonly store?: 'memory' | 'embedded';
+  readonly failpoints?: Failpoints;
 }
 
 export class Victim implements AsyncDisposable {
@@ -65,7 +67,7 @@ export class Victim implements AsyncDisposable {
     this.stranger = this.client({});
   }
 
-  static async start({ flags, store = 'memory' }: VictimOptions = {}): Promise<Victim> {
+  static async start({ flags, store = 'memory', failpoints }: VictimOptions = {}): Promise<Victim> {
     const folder = mkdtempSync(join(tmpdir(), 'hangar-attacks-'));
     try {
       const tokens = join(folder, 'tokens.csv');
@@ -88,7 +90,7 @@ export class Victim implements AsyncDisposable {
         clock: systemClock,
         write: (line) => log.push(line),
       });
-      const running = await start(options, logger);
+      const running = await start(options, logger, failpoints);
       const pki = async (name: string): Promise<string> => readFile(`${folder}/data/pki/${name}`, 'utf8');
       const admin = { certificate: await pki('admin.crt'), key: await pki('admin.key') };
       const victim = new Victim(folder, running, log, admin, await pki('ca.crt'));

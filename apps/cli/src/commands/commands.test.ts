@@ -378,6 +378,18 @@ describe('suspend and resume', () => {
     assert.equal((await world.run('suspend', 'demo', '--offline', '--read-only')).code, 2);
   });
 
+  test('resume ends a quarantine, and describe shows it', async () => {
+    await using world = await openTestWorld();
+    await makePlane(world.client, 'demo');
+    const times = { since: '2026-01-01T00:00:00Z', until: '2099-01-01T00:00:00Z' };
+    const quarantine = { reason: 'EventLoopStalls', message: '3 requests blocked the server', ...times };
+    await world.client.status.patch(Tenant, { name: 'demo' }, { type: 'merge', body: { status: { quarantine } } });
+    const described = (await world.run('describe', 'demo')).out;
+    assert.match(described, /State: +Quarantined\n +Until: +2099-01-01T00:00:00Z\n +Reason: +3 requests blocked/);
+    assert.equal((await world.run('resume', 'demo')).out, 'control plane demo is active\n');
+    assert.equal((await world.client.get(Tenant, { name: 'demo' })).status?.quarantine, undefined);
+  });
+
   test('need a tenant', async () => {
     await using world = await openTestWorld();
     await world.client.create(ControlPlane, { metadata: { name: 'far' }, spec: {} });

@@ -1,11 +1,11 @@
-/** `hangar resume NAME`: the end of a suspension. */
+/** `hangar resume NAME`: ends a suspension, and a quarantine. */
 
 import type { Command } from '../command.ts';
 import { setSuspension } from './common/suspension.ts';
 
 export const resume: Command = {
   name: 'resume',
-  summary: 'end the suspension of a control plane',
+  summary: 'end the suspension or the quarantine of a control plane',
   args: [{ name: 'NAME', meaning: 'of the control plane', completes: 'control-plane' }],
   options: [],
   examples: ['resume demo'],

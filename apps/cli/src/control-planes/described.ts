@@ -94,7 +94,9 @@ function tenant({ tenant: found, usage }: About): string[] {
   if ('problem' in found) return [line('Tenant', `cannot be read: ${found.problem}`)];
   if (!found.value) return [line('Tenant', none)];
   const { suspension, hosts = [] } = found.value.spec ?? {};
-  const lines = ['Tenant:', line('State', suspension ?? 'Active', '  ')];
+  const { quarantine } = found.value.status ?? {};
+  const lines = ['Tenant:', line('State', suspension ?? (quarantine ? 'Quarantined' : 'Active'), '  ')];
+  if (quarantine) lines.push(line('Until', quarantine.until, '  '), line('Reason', quarantine.message, '  '));
   if (hosts.length > 0) lines.push(line('Hosts', hosts.join(', '), '  '));
   if ('problem' in usage) return [...lines, line('Usage', `cannot be read: ${usage.problem}`, '  ')];
   const { status = {}, spec: { quota = {} } = {} } = usage.value ?? {};

@@ -1,5 +1,6 @@
 /** The API server of the management plane, and how it says that it is well. */
 
+import { currentActivity } from '@hangar/core';
 import type { Logger } from '@hangar/core';
 import { ApiServer, insistOnRoot } from '@hangar/server';
 import type { ApiServerOptions, ControlPlane, HealthCheck } from '@hangar/server';
@@ -36,7 +37,15 @@ export function rootServer({ plane, trusted, state, checks, log, ...accounts }: 
       },
     },
     address: () => state.url.replace('https://', ''),
-    admits: (_info, request) => insistOnRoot(request),
+    admits: (info, request, user) => {
+      const activity = currentActivity();
+      if (activity?.tenant === '') {
+        activity.verb = info.verb;
+        activity.enterTenant(plane.name);
+        activity.authenticated(user.name, false);
+      }
+      insistOnRoot(request);
+    },
     onError: (error) => log.error('a request failed', { error }),
   });
 }

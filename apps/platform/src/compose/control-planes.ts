@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { systemClock, systemRandom } from '@hangar/core';
 import { CacheBudget, FairQueue, openControlPlane, Tenancy, TenantFairness, usageStatus } from '@hangar/server';
 import type { BootstrapOptions, ControlPlane, Handler, HealthCheck } from '@hangar/server';
+import { threadCpuMs } from '@hangar/server/watchdog';
 import { endpointOf, serviceAddress, serviceCidr } from './addresses.ts';
 import { aggregationOf } from './aggregation.ts';
 import type { Aggregation } from './aggregation.ts';
@@ -14,11 +15,14 @@ import { storePrefix } from './foundation.ts';
 import type { Foundation } from './foundation.ts';
 import { onceStarted } from './gate.ts';
 import type { ServerState } from './server-state.ts';
+import { openWatchdog } from './watchdog.ts';
+import type { PlatformWatchdog } from './watchdog.ts';
 
 export interface ControlPlanes {
   readonly plane: ControlPlane;
   readonly tenancy: Tenancy;
   readonly aggregation: Aggregation;
+  readonly watchdog: PlatformWatchdog;
   /** Of all of them, as soon as everything that was stored is served. */
   readonly handler: Handler;
   /** What the management plane is born with; known when the port is. */
@@ -35,7 +39,7 @@ export async function openControlPlanes(
   state: ServerState,
   opened: AsyncDisposableStack,
 ): Promise<ControlPlanes> {
-  const { options, log, identity, outbound, trusted, store, measured, auditor } = foundation;
+  const { options, log, identity, outbound, trusted, store, measured, auditor, failpoints } = foundation;
   const world = {
     store,
     clock: systemClock,
@@ -51,7 +55,7 @@ export async function openControlPlanes(
     log.error('the authorization configuration is not used', { error }),
   );
   opened.defer(() => allowed.close());
-  const fairQueue = new FairQueue({ clock: systemClock, ...options.flow });
+  const fairQueue = new FairQueue({ clock: systemClock, cpuMs: threadCpuMs, ...options.flow });
   const fairness = new TenantFairness({ queue: fairQueue, plane });
   opened.defer(() => fairness.close());
   const aggregation = aggregationOf(plane, () => identity.credentials, log);
@@ -71,9 +75,16 @@ export async function openControlPlanes(
     onError: (error) => log.error('a request to a tenant failed', { error }),
     onDestroyed: (tenant, usage) => log.info('tenant destroyed', { tenant, usage: usageStatus(usage) }),
     ...(auditor && { auditor }),
+    ...(failpoints && { failpoints }),
   });
   opened.defer(() => tenancy.close());
-  const metrics = [() => measured.text(), () => fairQueue.text(), () => tenancy.metricsText()];
+  const watchdog = await openWatchdog(foundation, { fairQueue, tenancy }, opened);
+  const metrics = [
+    () => measured.text(),
+    () => fairQueue.text(),
+    () => tenancy.metricsText(),
+    () => watchdog.guard.text(),
+  ];
   const checks: HealthCheck[] = [];
   const server = rootServer({
     plane,
@@ -91,5 +102,5 @@ export async function openControlPlanes(
     tenancy.handler((request) => server.handle(request)),
     state,
   );
-  return { plane, tenancy, aggregation, handler, bootstrap, metrics, checks };
+  return { plane, tenancy, aggregation, watchdog, handler, bootstrap, metrics, checks };
 }

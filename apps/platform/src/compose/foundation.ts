@@ -2,7 +2,7 @@
 
 import { mkdir } from 'node:fs/promises';
 import { systemClock } from '@hangar/core';
-import type { Logger } from '@hangar/core';
+import type { Failpoints, Logger } from '@hangar/core';
 import { ObservedStore, Outbound } from '@hangar/server';
 import type { Auditor } from '@hangar/server/audit';
 import type { Store } from '@hangar/store';
@@ -30,6 +30,8 @@ export interface Foundation {
   readonly measured: ObservedStore;
   readonly firstStart: FirstStart;
   readonly auditor: Auditor | undefined;
+  /** Of tests. */
+  readonly failpoints: Failpoints | undefined;
 }
 
 export const storePrefix = '/registry';
@@ -39,6 +41,7 @@ export async function openFoundation(
   options: PlatformOptions,
   log: Logger,
   opened: AsyncDisposableStack,
+  failpoints?: Failpoints,
 ): Promise<Foundation> {
   await mkdir(options.dataDirectory, { recursive: true, mode: 0o700 });
   const opening = openStore(options);
@@ -60,5 +63,18 @@ export async function openFoundation(
   const store = await encrypted(measured, storePrefix, options);
   const auditor = options.audit && (await (await import('./audit.ts')).openAuditor(options.audit, outbound, log));
   opened.defer(() => auditor?.close());
-  return { options, log, identity, outbound, files, users, trusted, store, measured, firstStart: first, auditor };
+  return {
+    options,
+    log,
+    identity,
+    outbound,
+    files,
+    users,
+    trusted,
+    store,
+    measured,
+    firstStart: first,
+    auditor,
+    failpoints,
+  };
 }

@@ -5,6 +5,7 @@
  */
 
 import { InProcessTransport } from '@hangar/client';
+import { Activity, currentActivity, runActivity } from '@hangar/core';
 import type { HttpTransport, InProcessHandler } from '@hangar/client';
 import type { Authenticator, Handler, Peer, ServerRequest, User } from '@hangar/server';
 
@@ -26,6 +27,16 @@ export class InsideUsers implements Authenticator {
       certificate: { commonName: user, organizations: [], expiresAt: 0 },
     };
     this.#users.set(peer, { name: user, uid: '', groups, extra: {} });
-    return new InProcessTransport({ handler: handler as InProcessHandler, peer });
+    return new InProcessTransport({ handler: asPlatform(user, handler) as InProcessHandler, peer });
   }
 }
+
+/** Requests are work of the platform for the tenant that they are sent to. A reconcile that is under way keeps its name. */
+const asPlatform =
+  (user: string, handler: Handler): Handler =>
+  (request) => {
+    if (currentActivity()) return handler(request);
+    const activity = new Activity(request.method, request.target, true);
+    activity.user = user;
+    return runActivity(activity, () => handler(request));
+  };

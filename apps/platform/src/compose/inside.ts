@@ -1,6 +1,7 @@
 /** A server as those see it that run in the same process. */
 
 import type { Handler, HealthCheck, Tenancy } from '@hangar/server';
+import type { TenantIncident } from '@hangar/server/watchdog';
 import type { ControlPlanes } from './control-planes.ts';
 import type { Credentials } from './credentials.ts';
 import type { FirstStart } from './first-start.ts';
@@ -22,6 +23,8 @@ export interface Inside {
   keys(): RootKeys;
   /** What clients must trust; PEM. */
   servingCa(): string;
+  /** Told of stalls, crashes and quarantines of tenants; one listener. */
+  onIncident(listener: (incident: TenantIncident) => void): void;
   /** More for `/metrics`, in Prometheus' format. */
   addMetrics(text: () => string): void;
   /** One more line of `/readyz?verbose`. */
@@ -38,7 +41,7 @@ export interface RootKeys {
 
 export function insideOf(foundation: Foundation, planes: ControlPlanes, url: string): Inside {
   const { options, identity, users, firstStart, trusted } = foundation;
-  const { handler, tenancy, metrics, checks } = planes;
+  const { handler, tenancy, watchdog, metrics, checks } = planes;
   const { externalUrl, services } = options;
   return {
     url,
@@ -55,6 +58,7 @@ export function insideOf(foundation: Foundation, planes: ControlPlanes, url: str
       serviceAccountIssuer: options.authentication.issuers[0]!,
     }),
     servingCa: () => identity.servingCa(),
+    onIncident: (listener) => watchdog.guard.onIncident(listener),
     addMetrics: (text) => void metrics.push(text),
     addCheck: (check) => void checks.push(check),
   };

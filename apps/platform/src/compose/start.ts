@@ -7,7 +7,7 @@
  *     inside           the same for what runs beside it (`services/`)
  */
 
-import type { Logger } from '@hangar/core';
+import type { Failpoints, Logger } from '@hangar/core';
 import { bootstrap } from '@hangar/server';
 import type { PlatformOptions } from '../options/options.ts';
 import { urlOf } from './addresses.ts';
@@ -26,10 +26,10 @@ export interface Running {
 }
 
 /** Whatever was opened is closed again when something on the way fails. */
-export async function start(options: PlatformOptions, log: Logger): Promise<Running> {
+export async function start(options: PlatformOptions, log: Logger, failpoints?: Failpoints): Promise<Running> {
   await using opened = new AsyncDisposableStack();
   const state: ServerState = { isStarted: false, isReady: false, port: 0, url: '' };
-  const foundation = await openFoundation(options, log, opened);
+  const foundation = await openFoundation(options, log, opened, failpoints);
   const planes = await openControlPlanes(foundation, state, opened);
   const listener = await openPort(foundation, planes);
   opened.defer(() => listener.close());
@@ -40,6 +40,7 @@ export async function start(options: PlatformOptions, log: Logger): Promise<Runn
   opened.defer(() => renewal.close());
   await bootstrap(planes.plane, planes.bootstrap());
   await planes.tenancy.start();
+  await planes.watchdog.recover();
   await planes.aggregation.start();
   await identity.writeKubeconfig(state.url);
   state.isStarted = true;

@@ -6,6 +6,7 @@
 import { join, resolve } from 'node:path';
 import { checkPluginChoice, parseCidr } from '@hangar/server';
 import type { PluginChoice } from '@hangar/server';
+import type { QuarantineLimits } from '@hangar/server/watchdog';
 import {
   describeFlags,
   helpText,
@@ -29,6 +30,7 @@ import { readConfigFile } from './config-file.ts';
 import { flowFlags, flowHelp, flowOptions } from './flow.ts';
 import type { FlowOptions } from './flow.ts';
 import { cacheBytes, memoryFlags, memoryHelp } from './memory.ts';
+import { quarantineFlags, quarantineHelp, quarantineOptions } from './quarantine.ts';
 import { serviceFlags, serviceHelp, serviceOptions } from './services.ts';
 import type { ServiceOptions } from './services.ts';
 import { servingFlags, servingHelp, servingOptions } from './serving.ts';
@@ -67,6 +69,8 @@ export interface PlatformOptions {
   /** Networks that webhooks and APIServices may name although they are on this machine or its link. */
   readonly outboundAllow: readonly string[];
   readonly flow: FlowOptions;
+  /** When a tenant that blocks or ends the server is quarantined. */
+  readonly quarantine: Partial<QuarantineLimits>;
   /** What all control planes together may keep in memory of their stores. */
   readonly cacheBytesMax: number;
   readonly logging: LoggingOptions;
@@ -127,6 +131,7 @@ const groups: readonly HelpGroup[] = [
     ],
   },
   flowHelp,
+  quarantineHelp,
   memoryHelp,
   loggingHelp,
   {
@@ -178,6 +183,7 @@ function optionsOf(values: FlagValues<typeof flags>): PlatformOptions {
     ...reachedAt(values),
     outboundAllow: networks(values['outbound-allow-cidr'] ?? []),
     flow: flowOptions(values),
+    quarantine: quarantineOptions(values),
     cacheBytesMax: cacheBytes(values),
     logging: loggingOptions(values),
     services: serviceOptions(values, store),
@@ -201,6 +207,7 @@ export const flags = {
   ...authorizationFlags,
   ...auditFlags,
   ...flowFlags,
+  ...quarantineFlags,
   ...memoryFlags,
   'outbound-allow-cidr': { type: 'string', multiple: true },
   'encryption-provider-config': { type: 'string' },

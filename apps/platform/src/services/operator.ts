@@ -4,6 +4,7 @@ import { controlPlaneOperator, installDefinitions, pathHost } from '@hangar/cont
 import { systemClock, systemRandom } from '@hangar/core';
 import { addonChanges } from './addon-changes.ts';
 import { insideClients } from './clients.ts';
+import { IncidentEvents } from './incident-events.ts';
 import { leaseNamespace } from './service-world.ts';
 import type { ServiceWorld } from './service-world.ts';
 import type { SupervisedService } from './supervise.ts';
@@ -23,10 +24,12 @@ export const operatorService = ({
   name: 'operator',
   async run(signal, running) {
     const clients = insideClients(inside, 'operator');
+    const events = new IncidentEvents({ client: clients.root, log });
     try {
       // Newer ones in place of older ones, also before this server leads: the definitions are of the newest server.
       await installDefinitions(clients.root, { signal });
       onInstalled();
+      inside.onIncident((incident) => void events.record(incident));
       const host = pathHost({
         transport: clients.transport,
         internalUrl: inside.internalUrl,
@@ -48,6 +51,7 @@ export const operatorService = ({
       running();
       await manager.run(signal);
     } finally {
+      await events.close();
       await clients.close();
     }
   },

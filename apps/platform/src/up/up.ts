@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { systemClock, giveBackMemory } from '@hangar/core';
-import type { Logger } from '@hangar/core';
+import type { Failpoints, Logger } from '@hangar/core';
 import { start } from '../compose/start.ts';
 import { openLog } from '../logging.ts';
 import { help, readOptions } from '../options/options.ts';
@@ -17,15 +17,15 @@ import { StopSignals } from './stop-signals.ts';
 /** Whoever started it has had the first answers by then. */
 const settledAfterMs = 2_000;
 
-/** Resolves when it serves. */
-export async function up(args: readonly string[]): Promise<void> {
+/** Resolves when it serves. `failpoints`: of tests. */
+export async function up(args: readonly string[], failpoints?: Failpoints): Promise<void> {
   const options = readOptions(args, process.env);
   if (options === 'help') return console.log(help);
   if (options === 'version') return console.log(versionText);
   // Timers of the clock keep no process alive, and an etcd that does not answer is waited for by nothing else.
   const staysAlive = setInterval(() => undefined, 2 ** 30);
   try {
-    await serve(options);
+    await serve(options, failpoints);
   } catch (error) {
     const text = explanation(error, options);
     if (text === undefined) throw error;
@@ -36,7 +36,7 @@ export async function up(args: readonly string[]): Promise<void> {
   }
 }
 
-async function serve(options: PlatformOptions): Promise<void> {
+async function serve(options: PlatformOptions, failpoints: Failpoints | undefined): Promise<void> {
   const { logging } = options;
   const log = openLog(logging, process.stderr.isTTY);
   const signals = new StopSignals();
@@ -46,7 +46,7 @@ async function serve(options: PlatformOptions): Promise<void> {
   // Told where it is awaited.
   loading?.catch(() => undefined);
   const tracing = await startTracing(log);
-  const running = await start(options, log);
+  const running = await start(options, log, failpoints);
   // A store that others serve, too, is looked after by who runs them.
   const demoFile = options.store.type === 'etcd' ? undefined : join(options.dataDirectory, 'demo.kubeconfig');
   // What they begin and end is no news to who started a server; that something goes wrong is.

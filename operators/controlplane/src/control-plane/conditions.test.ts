@@ -200,6 +200,29 @@ test('a suspended control plane is not ready, is not entered, and comes back', a
   await platform.inside('demo').get(ConfigMap, { namespace: 'kplane-system', name: 'welcome' });
 });
 
+test('a quarantined control plane is suspended, says why, and comes back', async () => {
+  await using platform = await startTestPlatform();
+  platform.start();
+  const { client } = platform;
+  await create(platform, 'demo');
+  await untilReady(client, 'demo');
+  const times = { since: '2026-01-01T00:00:00Z', until: '2099-01-01T00:00:00Z' };
+  const quarantine = { reason: 'EventLoopStalls', message: '3 requests blocked the server', ...times };
+  const set = (value: object | null): Promise<unknown> =>
+    client.status.patch(Tenant, { name: 'demo' }, { type: 'merge', body: { status: { quarantine: value } } });
+  await set(quarantine);
+  const quarantined = await untilReason(client, 'demo', 'Quarantined');
+  assert.equal(quarantined.status?.phase, 'Suspended');
+  const { message } = quarantined.status.conditions!.find(({ reason }) => reason === 'Quarantined')!;
+  assert.equal(
+    message,
+    'the server suspended the control plane (EventLoopStalls): 3 requests blocked the server; ' +
+      'it ends at 2099-01-01T00:00:00Z, or when status.quarantine of Tenant demo is removed',
+  );
+  await set(null);
+  await untilReady(client, 'demo');
+});
+
 test('a suspended control plane can be deleted', async () => {
   await using platform = await startTestPlatform();
   platform.start();

@@ -12,8 +12,7 @@ import { ControlPlane } from '../api/index.ts';
 import type { Condition, ControlPlanePhase, ControlPlaneStatus } from '../api/index.ts';
 import { addressList } from '../endpoint/resolve.ts';
 import { changedFields, writeStatus } from '../write-status.ts';
-import { suspendedReason } from './suspended.ts';
-import { eventsBetween } from './events.ts';
+import { suspendedReasons } from './suspended.ts';
 import type { Pass, Verdict } from './world.ts';
 
 /** No verdict: everything is done. */
@@ -59,7 +58,7 @@ function conditionsAfter(verdict: Verdict | undefined, wasReady: boolean): NewCo
 function phaseAfter(verdict: Verdict | undefined, wasReady: boolean): ControlPlanePhase {
   if (!verdict) return 'Ready';
   if (verdict.type === 'Accepted') return 'Failed';
-  if (verdict.reason === suspendedReason) return 'Suspended';
+  if (suspendedReasons.has(verdict.reason)) return 'Suspended';
   return verdict.type === 'Programmed' && wasReady ? 'Ready' : 'Provisioning';
 }
 
@@ -72,5 +71,4 @@ export async function sayStatus(
   await world.writes.make('status', () =>
     writeStatus(client, { kind: ControlPlane, object: controlPlane, status, signal }),
   );
-  for (const event of eventsBetween(controlPlane.status, status)) world.events.event(controlPlane, event);
 }

@@ -3,18 +3,28 @@
 import { Tenant } from '../host/index.ts';
 import type { Pass, Verdict } from './world.ts';
 
-/** The reason of the condition that a suspended control plane does not fulfil. */
-export const suspendedReason = 'Suspended';
+/** Reasons of the condition that a suspended control plane does not fulfil. */
+export const suspendedReasons: ReadonlySet<string> = new Set(['Suspended', 'Quarantined']);
 
 export function suspended({ tenant, controlPlane, path }: Pass): Verdict | undefined {
   const how = tenant!.spec?.suspension;
-  if (how === undefined) return undefined;
+  const quarantine = tenant!.status?.quarantine;
+  if (how === undefined && quarantine === undefined) return undefined;
   // What was set up is still there; only it is not to be used.
   const type = controlPlane.status?.kubeconfigSecretRef === undefined ? 'Programmed' : 'Ready';
+  if (how === undefined) {
+    const { reason, message, until } = quarantine!;
+    const ending = `it ends at ${until}, or when status.quarantine of ${Tenant.kind} ${path} is removed`;
+    return {
+      type,
+      reason: 'Quarantined',
+      message: `the server suspended the control plane (${reason}): ${message}; ${ending}`,
+    };
+  }
   const answers = how === 'ReadOnly' ? 'it answers reads only' : 'it answers nothing';
   return {
     type,
-    reason: suspendedReason,
+    reason: 'Suspended',
     message: `the control plane is suspended, ${answers}: remove spec.suspension of ${Tenant.kind} ${path} to resume it`,
   };
 }

@@ -13,7 +13,7 @@ export interface TenantSpec {
 
 export interface TenantObject extends ApiObject {
   spec?: TenantSpec;
-  status?: { url?: string };
+  status?: { url?: string; quarantine?: { reason: string; message: string; until: string } };
 }
 
 export const Tenant = defineKind<TenantObject>({

@@ -8,7 +8,7 @@
  * long is aborted. A controller that throws where it must not costs a line in the log.
  */
 
-import { CodedError } from '@hangar/core';
+import { CodedError, runForTenant } from '@hangar/core';
 import { ControllerMetrics, failureOf, Queue, Turn } from '@hangar/runtime';
 import type { MetricsRegistry, RateLimit, Request, Result, Taken } from '@hangar/runtime';
 import type { Ask, Change, FleetController, RemoteWorld } from '../contract.ts';
@@ -29,6 +29,7 @@ const defaultConcurrency = 64;
 const defaultPerCluster = 2;
 /** What was there at the beginning waits behind news. */
 const priorityOfInitial = -100;
+const controllersUser = 'system:hangar:controllers';
 const timeoutMs = 60_000;
 /** For what was aborted to end. After that its worker is given to others. */
 const graceMs = 5_000;
@@ -162,7 +163,7 @@ export class Lane {
     this.#active++;
     this.#runs.add(run);
     try {
-      const result = await this.controller.reconcile(request, run);
+      const result = await this.#reconcile(request, run);
       this.#succeeded(run, result ?? {});
     } catch (error) {
       this.#failed(run, error);
@@ -174,6 +175,16 @@ export class Lane {
     if (run.hasWorker) this.#leave();
     run.end();
     this.#pump();
+  }
+
+  /** In the name of the control plane: time that it takes is charged there. */
+  #reconcile(request: Request, run: Run): Promise<Result | void> {
+    const { cluster, namespace = '', name } = request;
+    const { name: controller } = this.controller;
+    const resource = `${controller} ${namespace === '' ? name : `${namespace}/${name}`}`;
+    return runForTenant({ tenant: cluster, user: controllersUser, verb: 'reconcile', resource }, () =>
+      this.controller.reconcile(request, run),
+    );
   }
 
   #succeeded({ request, priority, isLost }: Run, { requeueAfterMs = 0, requeue = false, ...result }: Result): void {

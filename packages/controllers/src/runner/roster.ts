@@ -1,7 +1,7 @@
 /**
  * Which controllers of the set serve which control plane.
  *
- *     suspended                   nobody: nothing may be written there
+ *     suspended, quarantined      nobody: nothing may be written there
  *     others run its controllers  those that stay at home
  *     everything else             all
  *
@@ -94,14 +94,21 @@ function shareByRule(tenant: KubeObject): Share {
   return tenant.metadata.annotations?.[controllersAnnotation] === externalControllers ? 'home' : 'all';
 }
 
+interface TenantParts {
+  readonly spec?: { readonly suspension?: unknown };
+  readonly status?: { readonly quarantine?: unknown };
+}
+
+/** By an administrator, or by the server itself. */
 function isSuspended(tenant: KubeObject): boolean {
-  const { spec } = tenant as { spec?: { suspension?: unknown } };
-  return typeof spec?.suspension === 'string' && spec.suspension !== '';
+  const { spec, status } = tenant as TenantParts;
+  return (typeof spec?.suspension === 'string' && spec.suspension !== '') || status?.quarantine !== undefined;
 }
 
 /** Few bytes: there are as many of them as Tenants. */
-function partOf({ apiVersion, kind, metadata, spec }: KubeObject & { readonly spec?: unknown }): KubeObject {
-  const { suspension } = (spec ?? {}) as { suspension?: unknown };
+function partOf({ apiVersion, kind, metadata, spec, status }: KubeObject & TenantParts): KubeObject {
+  const { suspension } = spec ?? {};
+  const { quarantine } = status ?? {};
   const { [controllersAnnotation]: value, [controllersByAnnotation]: by } = metadata.annotations ?? {};
   const annotations = {
     ...(value === undefined ? {} : { [controllersAnnotation]: value }),
@@ -112,5 +119,6 @@ function partOf({ apiVersion, kind, metadata, spec }: KubeObject & { readonly sp
     kind,
     metadata: { ...(metadata.name === undefined ? {} : { name: metadata.name }), annotations },
     ...(suspension === undefined ? {} : { spec: { suspension } }),
+    ...(quarantine === undefined ? {} : { status: { quarantine } }),
   };
 }

@@ -3,7 +3,8 @@
  * back by `close`; opened again it is the same.
  */
 
-import type { Clock, Random } from '@hangar/core';
+import { currentActivity } from '@hangar/core';
+import type { Clock, Failpoints, Random } from '@hangar/core';
 import { layeredStore } from '@hangar/store';
 import type { Entry, Store } from '@hangar/store';
 import { FencedStore } from './fenced-store.ts';
@@ -13,6 +14,8 @@ import { anonymousHealth } from '../auth/anonymous.ts';
 import type { AnonymousAccess } from '../auth/anonymous.ts';
 import { Authorization } from '../auth/authorization/configuration/authorization.ts';
 import type { Guard } from '../auth/guard.ts';
+import { anonymous } from '../auth/user.ts';
+import type { User } from '../auth/user.ts';
 import { TenantFairness } from '../fairness/index.ts';
 import type { FairQueue } from '../fairness/index.ts';
 import type { ControlPlane } from '../control-plane.ts';
@@ -34,7 +37,7 @@ import { tenantKeys } from './keys/keys.ts';
 import type { TenantKeys } from './keys/keys.ts';
 import { verifiersOf } from './keys/verifiers.ts';
 import { identityKey, tenantPrefix } from './layout.ts';
-import { platformCertificates, platformTokens } from './platform-users.ts';
+import { isPlatformUser, platformCertificates, platformTokens } from './platform-users.ts';
 import { insistOnActive } from './suspension.ts';
 import type { KeptRequestMetrics } from './metrics/kept-request-metrics.ts';
 import type { TenantMetrics } from './metrics/tenant-metrics.ts';
@@ -61,6 +64,8 @@ export interface TenantWorld extends Partial<Pick<ApiServerOptions, 'auditor'>>,
   readonly requestMetrics: KeptRequestMetrics;
   /** Of the process: all control planes share it. Absent: nobody waits. */
   readonly fairQueue?: FairQueue;
+  /** Of tests: `request PATH USER` is hit with each request to a tenant whose user is known. */
+  readonly failpoints?: Failpoints;
   /** Of the management plane: it knows the platform's administrators. */
   readonly rootGuard: () => Guard;
   /** Where the control plane of a path is reached. */
@@ -162,8 +167,15 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
     isProcessShared: true,
     requestMetrics: counted.metrics,
     ...(fairness ? { fairness } : {}),
-    admits: (info: RequestInfo, request: ServerRequest) => {
+    admits: (info: RequestInfo, request: ServerRequest, user: User) => {
+      const activity = currentActivity();
+      if (activity?.tenant === path) {
+        activity.verb = info.verb;
+        activity.meter = fairness;
+        activity.authenticated(user.name, isOfTenant(user));
+      }
       insistOnActive(link.tenant(), info);
+      world.failpoints?.hit(`request ${path} ${user.name}`);
       account.admit(info, request);
     },
     address: () => new URL(world.url(path)).host,
@@ -174,6 +186,9 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
   const handle = (request: ServerRequest): Promise<Answer> => account.account(request, (one) => server.handle(one));
   return { plane, server, keys, handle, close: () => void running.disposeAsync() };
 }
+
+/** Strangers who ask after its health, and administrators of the platform, are not. */
+const isOfTenant = (user: User): boolean => user !== anonymous && !isPlatformUser(user);
 
 const defaultModes = [
   { type: 'Node', name: 'node' },

@@ -6,6 +6,7 @@
 import type { Clock, Timer } from '@hangar/core';
 import type { Entry } from '@hangar/store';
 import type { OpenTenant, TenantLink } from './open-tenant.ts';
+import { closure } from './suspension.ts';
 import type { Tenant } from './tenant.ts';
 
 export interface OpenTenantsOptions {
@@ -123,8 +124,8 @@ export class OpenTenants {
     const seat = this.#seats.get(before.path);
     if (!seat) return;
     const isSame = now?.uid === before.uid && now.isMaterialised === before.isMaterialised;
-    const goesOffline = now?.spec.suspension === 'Offline' && before.spec.suspension !== 'Offline';
-    if (isSame && !goesOffline) seat.changed(now!);
+    const closes = now && closure(now) && !closure(before);
+    if (isSame && !closes) seat.changed(now!);
     else this.#drop(seat);
   }
 

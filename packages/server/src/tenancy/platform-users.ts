@@ -13,7 +13,16 @@ import { mastersGroup } from '../auth/user.ts';
 import type { User } from '../auth/user.ts';
 import type { ServerRequest } from '../http/message.ts';
 
-const admitted = (user: User | undefined): User | undefined => (user?.groups.includes(mastersGroup) ? user : undefined);
+const known = new WeakSet<User>();
+
+function admitted(user: User | undefined): User | undefined {
+  if (!user?.groups.includes(mastersGroup)) return undefined;
+  known.add(user);
+  return user;
+}
+
+/** Was it the management plane that authenticated this user of a tenant? */
+export const isPlatformUser = (user: User): boolean => known.has(user);
 
 /** By whatever the request shows. Never rejects. */
 export async function platformUser(root: Guard, request: ServerRequest): Promise<User | undefined> {

@@ -1,8 +1,11 @@
-/** What a suspended tenant still answers. */
+/**
+ * What a suspended tenant still answers, and why. There are two causes: an administrator set `spec.suspension`, or the server
+ * quarantined the tenant (`status.quarantine`). `closure` is the one place that says whether a tenant answers at all.
+ */
 
 import { StatusError } from '@hangar/api';
 import type { RequestInfo } from '../request/info.ts';
-import type { Tenant } from './tenant.ts';
+import type { Quarantine, Tenant } from './tenant.ts';
 
 const reads = new Set(['get', 'head', 'list', 'watch', 'options']);
 /** Questions that are asked by creating them: nothing is stored. */
@@ -17,16 +20,33 @@ const isRead = (info: RequestInfo): boolean =>
   (info.isResource && reviews.has(info.group) && info.verb === 'create');
 
 /** Throws when the tenant's suspension refuses the request. Asked when it is known who asks. */
-export function insistOnActive({ path, spec: { suspension } }: Tenant, info: RequestInfo): void {
+export function insistOnActive(tenant: Tenant, info: RequestInfo): void {
+  const {
+    path,
+    spec: { suspension },
+  } = tenant;
+  const closed = closure(tenant);
+  if (closed) throw closed;
   if (suspension === undefined || (suspension === 'ReadOnly' && isRead(info))) return;
-  if (suspension === 'ReadOnly') {
-    throw new StatusError('Forbidden', `control plane "${path}" is suspended: it is read-only until it is resumed`, {
-      details: {},
-    });
-  }
-  throw offline(path);
+  throw new StatusError('Forbidden', `control plane "${path}" is suspended: it is read-only until it is resumed`, {
+    details: {},
+  });
 }
 
+/** The error with which a tenant that is closed to everybody answers. Undefined: it is open, perhaps to reads only. */
+export function closure({ path, spec, quarantine }: Tenant): StatusError | undefined {
+  if (spec.suspension === 'Offline') return offline(path);
+  return quarantine && quarantined(path, quarantine);
+}
+
+const quarantined = (path: string, { reason, message, until }: Quarantine): StatusError =>
+  new StatusError(
+    'ServiceUnavailable',
+    `control plane "${path}" is quarantined until ${until}: ${message}. ` +
+      `A platform administrator can end the quarantine with "hangar resume ${path}".`,
+    { details: { causes: [{ reason, message }] } },
+  );
+
 /** Without a time to come again: clients would wait for it, over and over. */
-export const offline = (path: string): StatusError =>
+const offline = (path: string): StatusError =>
   new StatusError('ServiceUnavailable', `control plane "${path}" is suspended until it is resumed`, { details: {} });

@@ -4,7 +4,7 @@
  */
 
 import type { Revision } from '@hangar/store';
-import { hasCode, lazy } from '@hangar/core';
+import { Activity, currentActivity, detachedClock, hasCode, lazy, runActivity } from '@hangar/core';
 import type { Allocation } from '../allocation/allocation.ts';
 import type { BootstrapOptions } from '../bootstrap/objects.ts';
 import type { ControlPlane } from '../control-plane.ts';
@@ -29,10 +29,11 @@ import type { TenantWorld } from './open-tenant.ts';
 import { OpenTenants } from './open-tenants.ts';
 import type { Visit } from './open-tenants.ts';
 import { platformUser } from './platform-users.ts';
+import { Quarantines } from './quarantine.ts';
 import type { Proven } from './proof.ts';
 import { everyTenant, routeOf } from './route.ts';
 import { RoutedRequest } from './routed-request.ts';
-import { offline } from './suspension.ts';
+import { closure } from './suspension.ts';
 import { asUnknown, defaultPaceMs, untilBeat } from './strangers.ts';
 import { Tenants } from './tenants.ts';
 import type { Tenant } from './tenant.ts';
@@ -77,6 +78,7 @@ const attemptsMax = 4;
 export class Tenancy {
   readonly tenants: Tenants;
   readonly open: OpenTenants;
+  readonly quarantines: Quarantines;
   readonly #world: TenantWorld;
   readonly #usage: UsageBook;
   readonly #metrics: TenantMetrics;
@@ -89,7 +91,9 @@ export class Tenancy {
     const { root, bootstrap, ownHosts, onDestroyed, topTenantsMax, strangersPaceMs, ...world } = options;
     this.#strangersPaceMs = strangersPaceMs ?? defaultPaceMs;
     const base = lazy((): Promise<TenantBase> => lazily().openTenantBase(bootstrap()));
-    this.#usage = new UsageBook(world);
+    // Timers for all tenants must not run in the name of the tenant that set them.
+    const clock = detachedClock(world.clock);
+    this.#usage = new UsageBook({ ...world, clock });
     this.#metrics = new TenantMetrics({
       clock: world.clock,
       ...(topTenantsMax === undefined ? {} : { topMax: topTenantsMax }),
@@ -106,18 +110,24 @@ export class Tenancy {
       onError: world.onError,
     });
     this.open = new OpenTenants({
-      clock: world.clock,
+      clock,
       open: (link, identity) => lazily().openTenant(this.#world, link, identity),
     });
     this.tenants = new Tenants({
       ...world,
       onChange: (before, now) => {
         this.open.changed(before, now);
+        if (before.quarantine?.until !== now?.quarantine?.until) this.quarantines.follow();
         if (now?.uid === before.uid) return;
         this.#metrics.forget(before.path);
         requestMetrics.forget(before.path);
         lastUsages.gone(before);
       },
+    });
+    this.quarantines = new Quarantines({
+      ...world,
+      all: () => this.tenants.all,
+      reached: (revision) => this.tenants.reached(revision),
     });
     root.catalogue.declare(tenantGroup, () =>
       lazily().servedTenants({
@@ -159,13 +169,15 @@ export class Tenancy {
   }
 
   /** Resolves when all tenants that are stored are known. */
-  start(): Promise<void> {
-    return this.tenants.start();
+  async start(): Promise<void> {
+    await this.tenants.start();
+    this.quarantines.follow();
   }
 
   /** Resolves when what was used is written down. */
   async close(): Promise<void> {
     this.#closed.abort();
+    this.quarantines.close();
     this.tenants.close();
     this.open.close();
     await this.#usage.close();
@@ -184,10 +196,10 @@ export class Tenancy {
       if (found) {
         // A tenant that is closed is as well as the server is: who asks after its health does not open it.
         if (asksAfterHealth(request) && !this.open.has(found)) {
-          if (!isOffline(found)) return root(request);
-          return Promise.resolve(this.#refused(found, request, offline(found.path)));
+          const closed = closure(found);
+          return closed ? Promise.resolve(this.#refused(found, request, closed)) : root(request);
         }
-        return this.#visit({
+        return this.#visit(found.path, {
           find: () => tenantOfHost(request, this.tenants),
           request,
           routed: request,
@@ -199,7 +211,7 @@ export class Tenancy {
       // Who shows nothing is told nothing, not even whether there is such a tenant.
       if (showsNothing(request)) return Promise.resolve(errorAnswer(unauthorized(), request.header('accept'), []));
       if (route.path === everyTenant) return this.#wildcardServer().handle(request, route.target, root);
-      return this.#visit({
+      return this.#visit(route.path, {
         find: () => (isTenantPath(route.path) ? this.tenants.find(route.path) : undefined),
         request,
         routed: new RoutedRequest(request, route.target),
@@ -209,7 +221,11 @@ export class Tenancy {
     };
   }
 
-  async #visit({ find, request, routed, unknown }: Arrival): Promise<Answer> {
+  #visit(path: string, arrival: Arrival): Promise<Answer> {
+    return inTenant(path, arrival.request, () => this.#answered(arrival));
+  }
+
+  async #answered({ find, request, routed, unknown }: Arrival): Promise<Answer> {
     const begunMs = this.#world.clock.monotonicMs();
     let proven: Proven | undefined;
     let tenant: Tenant | undefined;
@@ -223,7 +239,10 @@ export class Tenancy {
         const now = find();
         if (now?.uid !== tenant.uid) continue;
         tenant = now;
-        if (isOffline(tenant)) return this.#refused(tenant, routed, offline(path), proven);
+        const closed = closure(tenant);
+        if (closed) return this.#refused(tenant, routed, closed, proven);
+        // Opening reads and compiles what the tenant has stored.
+        currentActivity()?.authenticated(proven.user?.name ?? '', proven.identity !== undefined || !proven.user);
       }
       let visit: Visit | undefined;
       try {
@@ -275,7 +294,17 @@ const showsNothing = (request: ServerRequest): boolean =>
 const asksAfterHealth = (request: ServerRequest): boolean =>
   isPublicPath(splitTarget(request.target).path) && request.header('authorization') === undefined;
 
-const isOffline = ({ spec }: Tenant): boolean => spec.suspension === 'Offline';
+/** Handles a request as an activity of the tenant. Work of the platform that is under way already keeps its name. */
+function inTenant<Result>(path: string, { method, target }: ServerRequest, handle: () => Result): Result {
+  const current = currentActivity();
+  if (current) {
+    if (current.tenant === '') current.enterTenant(path);
+    return handle();
+  }
+  const activity = new Activity(method, target);
+  activity.enterTenant(path);
+  return runActivity(activity, handle);
+}
 
 /** The tenant is left when the last byte was sent. */
 function untilAnswered(visit: Visit, request: ServerRequest, answer: Answer): Answer {

@@ -6,8 +6,7 @@
 import type { Clock } from '@hangar/core';
 import type { Revision, Store } from '@hangar/store';
 import { StoreFollower } from '../objects/store-follower.ts';
-import { rootPath, tenantPrefix } from './layout.ts';
-import { tenantOf, tenantsPrefix } from './tenant.ts';
+import { tenantKey, tenantOf } from './tenant.ts';
 import type { Tenant } from './tenant.ts';
 
 export interface TenantsOptions {
@@ -26,7 +25,7 @@ export class Tenants {
   readonly #onChange: TenantsOptions['onChange'];
 
   constructor({ store, clock, storePrefix, onChange }: TenantsOptions) {
-    const prefix = `${tenantPrefix(storePrefix, rootPath)}${tenantsPrefix}`;
+    const prefix = tenantKey(storePrefix, '');
     this.#onChange = onChange;
     this.#follower = new StoreFollower({ store, clock }, prefix, {
       put: (entry) => {

@@ -18,9 +18,13 @@ export async function setSuspension(
   suspension: 'ReadOnly' | 'Offline' | undefined,
 ): Promise<string> {
   const plane = await findControlPlane(client, name, signal);
-  const { metadata } = await tenantOf(client, plane, signal);
+  const { metadata, status } = await tenantOf(client, plane, signal);
   // The uid: of the tenant that was found, whoever replaces it meanwhile.
   const body = { metadata: { uid: metadata.uid }, spec: { suspension: suspension ?? null } };
   await client.patch(Tenant, { name: metadata.name! }, { type: 'merge', body }, { signal });
+  if (suspension === undefined && status?.quarantine) {
+    const ended = { metadata: { uid: metadata.uid }, status: { quarantine: null } };
+    await client.status.patch(Tenant, { name: metadata.name! }, { type: 'merge', body: ended }, { signal });
+  }
   return name;
 }

@@ -59,8 +59,10 @@ export class HandedOver {
 
   /** Answers clusters whose control plane is another now, or may be in another state. */
   put(path: string, tenant: KubeObject): readonly string[] {
-    const { suspension } = (tenant as { spec?: { suspension?: unknown } }).spec ?? {};
-    if (typeof suspension === 'string' && suspension !== '') this.#suspended.add(path);
+    const { spec, status } = tenant as { spec?: { suspension?: unknown }; status?: { quarantine?: unknown } };
+    const { suspension } = spec ?? {};
+    if ((typeof suspension === 'string' && suspension !== '') || status?.quarantine !== undefined)
+      this.#suspended.add(path);
     else this.#suspended.delete(path);
     const before = this.#standings.get(path);
     const now = standingOf(path, tenant);

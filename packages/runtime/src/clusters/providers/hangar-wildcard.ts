@@ -16,7 +16,7 @@ import { pathClient } from './path-client.ts';
 export interface HangarWildcardOptions extends ManagementOptions {
   /** Of tenants. */
   readonly labelSelector?: string;
-  /** Also those that are suspended so that they can only be read. Those that are offline never are clusters. */
+  /** Also those that are suspended so that they can only be read. Those that are offline or quarantined never are clusters. */
   readonly includeReadOnly?: boolean;
   /** What is kept of the tenants' objects. */
   readonly cache?: CacheOptions;
@@ -24,6 +24,7 @@ export interface HangarWildcardOptions extends ManagementOptions {
 
 interface TenantObject extends ApiObject {
   spec?: { readonly suspension?: 'ReadOnly' | 'Offline' };
+  status?: { readonly quarantine?: object };
 }
 
 const Tenant = defineKind<TenantObject>({
@@ -43,7 +44,9 @@ export function hangarWildcard(options: HangarWildcardOptions): Provider {
     management: options,
     kind: Tenant,
     informer: labelSelector ? { labelSelector } : {},
-    isWanted: ({ spec }) => spec?.suspension === undefined || (includeReadOnly && spec.suspension === 'ReadOnly'),
+    isWanted: ({ spec, status }) =>
+      status?.quarantine === undefined &&
+      (spec?.suspension === undefined || (includeReadOnly && spec.suspension === 'ReadOnly')),
     newFleet: () =>
       new FleetCache({ client: pathClient(management, planePath(everyTenant)), options: cache, clock, log }),
     open: (name, fleet) =>

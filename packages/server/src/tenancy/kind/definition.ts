@@ -54,6 +54,19 @@ const spec = {
   },
 } as const;
 
+const quarantine = {
+  type: 'object',
+  description:
+    'The server suspended the control plane by itself, because its requests blocked or ended the server. Present until the quarantine expires; remove it, or run hangar resume, to end the quarantine.',
+  required: ['reason', 'message', 'since', 'until'],
+  properties: {
+    reason: { type: 'string', description: 'EventLoopStalls or ProcessCrash.' },
+    message: { type: 'string', description: 'The requests that caused it.' },
+    since: { type: 'string', format: 'date-time' },
+    until: { type: 'string', format: 'date-time' },
+  },
+} as const;
+
 const rules = [
   {
     rule: "self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$') && size(self.metadata.name) <= 63",
@@ -79,13 +92,17 @@ export const tenantKind = (): Kind =>
       description: 'A virtual control plane: a whole Kubernetes API of its own. Its name is its path.',
       properties: {
         spec: { ...spec, default: {} },
-        status: { type: 'object', properties: { url: { type: 'string' }, isMaterialised: { type: 'boolean' } } },
+        status: {
+          type: 'object',
+          properties: { url: { type: 'string' }, isMaterialised: { type: 'boolean' }, quarantine },
+        },
       },
       'x-kubernetes-validations': rules.map(({ rule, message }) => ({ rule, message })),
     } as never,
     columns: [
       { name: 'Hosts', type: 'string', jsonPath: '.spec.hosts' },
       { name: 'Suspension', type: 'string', jsonPath: '.spec.suspension' },
+      { name: 'Quarantine', type: 'string', jsonPath: '.status.quarantine.reason' },
       { name: 'Deletion', type: 'string', jsonPath: '.spec.deletionPolicy' },
       { name: 'URL', type: 'string', jsonPath: '.status.url', priority: 1 },
       { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },

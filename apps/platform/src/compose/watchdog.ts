@@ -1,0 +1,46 @@
+/** The watchdog of this process: what it keeps is in the data directory, what it finds goes to fairness and tenancy. */
+
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemClock } from '@hangar/core';
+import type { FairQueue, Tenancy } from '@hangar/server';
+import { CrashJournal, StallGuard, StallPolicy, Watchdog } from '@hangar/server/watchdog';
+import type { Foundation } from './foundation.ts';
+
+export interface PlatformWatchdog {
+  readonly guard: StallGuard;
+  /** Quarantines the tenant that ended the process before this one. To be called before anything is done for tenants. */
+  recover(): Promise<void>;
+}
+
+interface Watched {
+  readonly fairQueue: FairQueue;
+  readonly tenancy: Tenancy;
+}
+
+export async function openWatchdog(
+  { options, log }: Foundation,
+  { fairQueue, tenancy }: Watched,
+  opened: AsyncDisposableStack,
+): Promise<PlatformWatchdog> {
+  const directory = join(options.dataDirectory, 'watchdog');
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const file = join(directory, 'activity.json');
+  const journal = new CrashJournal(file);
+  // Before the thread writes its own.
+  const record = journal.read();
+  journal.remove();
+  const guard = new StallGuard({
+    policy: new StallPolicy({ clock: systemClock, limits: options.quarantine, file: join(directory, 'strikes.json') }),
+    charge: (tenant, ms) => fairQueue.stalled(tenant, ms),
+    quarantine: (tenant, verdict) => tenancy.quarantines.put(tenant, verdict),
+    log,
+  });
+  const watchdog = new Watchdog({
+    journal: { file, journal },
+    onStall: (stall) => guard.stalled(stall),
+    onError: (error) => log.error('the watchdog stopped: causes of stalls are not known', { error }),
+  });
+  opened.defer(() => watchdog.close());
+  return { guard, recover: async () => (record ? guard.crashed(record) : undefined) };
+}

@@ -1,0 +1,68 @@
+/** The beat of the watched thread in memory that both threads see. */
+
+import type { Beat } from './contract.ts';
+
+const slots = { atMs: 0, cpuMs: 1, count: 2 } as const;
+
+export class SharedBeat {
+  readonly buffer: SharedArrayBuffer;
+  readonly #values: Float64Array;
+
+  /** 1 while beats come. */
+  readonly #state: Int32Array;
+
+  constructor(buffer = new SharedArrayBuffer(32)) {
+    this.buffer = buffer;
+    this.#values = new Float64Array(buffer, 0, 3);
+    this.#state = new Int32Array(buffer, 24, 1);
+  }
+
+  /** By the watched thread: beats come from now on. */
+  start(): void {
+    this.beat();
+    Atomics.store(this.#state, 0, 1);
+    Atomics.notify(this.#state, 0);
+  }
+
+  /** By the watched thread: no beats come until `start`. */
+  stop(): void {
+    Atomics.store(this.#state, 0, 0);
+  }
+
+  /** By the watching thread: blocks it while no beats come. */
+  waitForStart(): void {
+    Atomics.wait(this.#state, 0, 0);
+  }
+
+  /** By the watched thread alone. */
+  beat(): void {
+    this.#values[slots.cpuMs] = threadCpuMs();
+    this.#values[slots.atMs] = sharedClockMs();
+    // Last: who sees a new count sees the rest of it.
+    this.#values[slots.count]!++;
+  }
+
+  get count(): number {
+    return this.#values[slots.count]!;
+  }
+
+  read(): Beat {
+    for (;;) {
+      const { count } = this;
+      const beat = { count, atMs: this.#values[slots.atMs]!, cpuMs: this.#values[slots.cpuMs]! };
+      if (count === this.count) return beat;
+    }
+  }
+}
+
+/** The system's monotonic clock: the same for all threads of a process. */
+export function sharedClockMs(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1_000 + nanoseconds / 1e6;
+}
+
+/** CPU time that the calling thread has used. */
+export function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}

@@ -1,0 +1,143 @@
+/**
+ * What follows from a stall, and from a crash: a log line, metrics, the charge to the tenant's fair share, an incident for
+ * whoever writes Events, and the quarantine of a tenant that causes too many. The management plane is named in logs, and is
+ * never charged or quarantined.
+ */
+
+import { Counter, Histogram, labelText } from '@hangar/core';
+import type { Logger } from '@hangar/core';
+import { stallMs } from './contract.ts';
+import type { CrashRecord, SampledActivity, Stall } from './contract.ts';
+import { described, longStallMs } from './stall-policy.ts';
+import type { QuarantineVerdict, StallPolicy } from './stall-policy.ts';
+
+/** What happened to a tenant, for an Event on its control plane. */
+export interface TenantIncident {
+  readonly tenant: string;
+  readonly reason: 'EventLoopStall' | 'ProcessCrash' | 'Quarantined';
+  readonly message: string;
+}
+
+export interface StallGuardOptions {
+  readonly policy: StallPolicy;
+  /** Charges the time to the tenant's fair share. */
+  readonly charge: (tenant: string, ms: number) => void;
+  /** Resolves with false when there is no such tenant. */
+  readonly quarantine: (
+    tenant: string,
+    verdict: Pick<QuarantineVerdict, 'reason' | 'message' | 'durationMs'>,
+  ) => Promise<boolean>;
+  readonly log: Logger;
+}
+
+const stallBounds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+/** Tenants that have a series of their own; the others share one. */
+const seriesMax = 100;
+const incidentsMax = 100;
+
+export class StallGuard {
+  readonly #options: StallGuardOptions;
+  readonly #stalls = new Histogram(
+    'hangar_event_loop_stall_seconds',
+    'Time for which the event loop did not turn, where that is more than 100 ms.',
+    stallBounds,
+  );
+  readonly #ofTenants = new Counter(
+    'hangar_tenant_stalls_total',
+    'Stalls of the event loop above 100 ms by the tenant whose request caused them; tenants beyond the first 100 share "other".',
+  );
+  readonly #quarantines = new Counter('hangar_tenant_quarantines_total', 'Tenants that were quarantined, by reason.');
+  readonly #series = new Set<string>();
+  /** Until somebody listens. */
+  #incidents: TenantIncident[] = [];
+  #onIncident: ((incident: TenantIncident) => void) | undefined;
+
+  constructor(options: StallGuardOptions) {
+    this.#options = options;
+  }
+
+  /** In Prometheus' format. */
+  text(): string {
+    return [this.#stalls, this.#ofTenants, this.#quarantines].map((family) => family.text()).join('\n');
+  }
+
+  /** One listener; it is told of earlier incidents, too. */
+  onIncident(listener: (incident: TenantIncident) => void): void {
+    this.#onIncident = listener;
+    for (const incident of this.#incidents.splice(0)) listener(incident);
+  }
+
+  stalled(stall: Stall): void {
+    const wholeMs = stall.untilMs - stall.fromMs;
+    this.#stalls.observe('', wholeMs / 1_000);
+    const caused = stall.parts.filter(({ activity, ms }) => activity && ms >= stallMs);
+    if (caused.length === 0) this.#options.log.debug('event loop stalled by no request', { ms: Math.round(wholeMs) });
+    for (const { activity, ms } of caused) this.#caused(activity!, ms);
+  }
+
+  #caused(activity: SampledActivity, ms: number): void {
+    const { tenant, user, verb, resource, isAccountable } = activity;
+    const { log, charge, policy } = this.#options;
+    log[levelOf(activity, ms)]('event loop stalled', { tenant, user, verb, resource, ms: Math.round(ms) });
+    if (!isAccountable || tenant === rootTenant) return;
+    this.#ofTenants.add(labelText({ tenant: this.#seriesOf(tenant) }));
+    charge(tenant, ms);
+    const message = `${described(activity)} blocked the server for ${Math.round(ms)} ms`;
+    this.#tell({ tenant, reason: 'EventLoopStall', message });
+    const verdict = policy.stalled(activity, ms);
+    if (verdict) void this.#quarantine(verdict);
+  }
+
+  /** The process before this one ended during the activity. Resolves when the tenant is quarantined, where it must be. */
+  async crashed(record: CrashRecord): Promise<void> {
+    const { activity, reason, isCertain } = record;
+    const { tenant, user, verb, resource, isAccountable } = activity;
+    this.#options.log.error('the last run of this server ended during a request', {
+      tenant,
+      user,
+      verb,
+      resource,
+      reason,
+      isCertain,
+    });
+    if (!isAccountable || tenant === rootTenant) return;
+    this.#tell({
+      tenant,
+      reason: 'ProcessCrash',
+      message: `the server ended during ${described(activity)}: ${reason}`,
+    });
+    const verdict = this.#options.policy.crashed(record);
+    if (verdict) await this.#quarantine(verdict);
+  }
+
+  async #quarantine(verdict: QuarantineVerdict): Promise<void> {
+    const { tenant, reason, message, durationMs } = verdict;
+    const { log, quarantine } = this.#options;
+    try {
+      if (!(await quarantine(tenant, { reason, message, durationMs }))) return;
+      log.error('tenant quarantined', { tenant, reason, why: message, minutes: Math.round(durationMs / 6_000) / 10 });
+      this.#quarantines.add(labelText({ reason }));
+      this.#tell({ tenant, reason: 'Quarantined', message });
+    } catch (error) {
+      log.error('tenant could not be quarantined', { tenant, error: error as Error });
+    }
+  }
+
+  #tell(incident: TenantIncident): void {
+    if (this.#onIncident) this.#onIncident(incident);
+    else if (this.#incidents.length < incidentsMax) this.#incidents.push(incident);
+  }
+
+  #seriesOf(tenant: string): string {
+    if (this.#series.size < seriesMax) this.#series.add(tenant);
+    return this.#series.has(tenant) ? tenant : 'other';
+  }
+}
+
+const rootTenant = 'root';
+
+/** The platform's own work is slow when a process is new: its code is loaded and compiled then. */
+function levelOf({ tenant, user }: SampledActivity, ms: number): 'debug' | 'info' | 'warn' {
+  if (tenant === rootTenant && user.startsWith('system:hangar:')) return 'debug';
+  return ms >= longStallMs ? 'warn' : 'info';
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { CrashRecord, SampledActivity } from './contract.ts';
+import { StallPolicy } from './stall-policy.ts';
+
+const minuteMs = 60_000;
+const activity = (tenant: string): SampledActivity => ({
+  id: 1,
+  tenant,
+  user: 'ada',
+  verb: 'patch',
+  resource: '/apis/x',
+  isAccountable: true,
+});
+
+function world(options: Partial<ConstructorParameters<typeof StallPolicy>[0]> = {}) {
+  let nowMs = Date.UTC(2026, 0, 1);
+  const clock = { now: () => nowMs };
+  const open = () => new StallPolicy({ clock, ...options });
+  return { clock, open, policy: open(), pass: (ms: number) => void (nowMs += ms) };
+}
+
+describe('a tenant that stalls the loop', () => {
+  test('is quarantined with the third stall above a second', () => {
+    const { policy } = world();
+    assert.equal(policy.stalled(activity('x'), 1_500), undefined);
+    assert.equal(policy.stalled(activity('x'), 1_500), undefined);
+    assert.equal(policy.stalled(activity('y'), 1_500), undefined);
+    const verdict = policy.stalled(activity('x'), 4_200);
+    assert.equal(verdict?.reason, 'EventLoopStalls');
+    assert.equal(
+      verdict.message,
+      '3 requests blocked the server for more than 1 s within 10 minutes; last: patch /apis/x by "ada", 4200 ms',
+    );
+    assert.equal(verdict.durationMs, 10 * minuteMs);
+  });
+
+  test('is quarantined with the tenth stall above 100 ms within ten minutes, not with ten in an hour', () => {
+    const { policy, pass } = world();
+    for (let at = 0; at < 30; at++) {
+      assert.equal(policy.stalled(activity('slow'), 120), undefined);
+      pass(2 * minuteMs);
+    }
+    for (let at = 0; at < 9; at++) assert.equal(policy.stalled(activity('x'), 120), undefined);
+    assert.equal(policy.stalled(activity('x'), 120)?.tenant, 'x');
+  });
+
+  test('is quarantined for twice as long each time, and from the beginning after a quiet day', () => {
+    const { policy, pass } = world({ limits: { longStallsMax: 1 } });
+    const next = () => policy.stalled(activity('x'), 2_000)!.durationMs / minuteMs;
+    const durations = [];
+    for (let at = 0; at < 3; at++) {
+      durations.push(next());
+      pass(24 * 60 * minuteMs);
+    }
+    assert.deepEqual(durations, [10, 20, 40]);
+    pass(2 * 24 * 60 * minuteMs);
+    assert.equal(next(), 10);
+  });
+
+  test('is never quarantined when the duration is 0', () => {
+    const { policy } = world({ limits: { longStallsMax: 1, durationMs: 0 } });
+    assert.equal(policy.stalled(activity('x'), 5_000), undefined);
+  });
+});
+
+describe('a crash during the work of a tenant', () => {
+  let directory: string;
+  before(() => void (directory = mkdtempSync(join(tmpdir(), 'stall-policy-'))));
+  after(() => rmSync(directory, { recursive: true }));
+
+  const crash = ({ clock }: { clock: { now(): number } }, isCertain: boolean): CrashRecord => ({
+    activity: activity('x'),
+    at: clock.now(),
+    isCertain,
+    reason: 'why',
+  });
+
+  test('that the tenant caused for certain quarantines it at the next start', () => {
+    const one = world({ file: join(directory, 'certain') });
+    const verdict = one.open().crashed(crash(one, true));
+    assert.equal(verdict?.reason, 'ProcessCrash');
+    assert.equal(verdict.message, 'the server ended during its work; patch /apis/x by "ada"; why');
+  });
+
+  test('that may have other causes quarantines with the second one within an hour, also over restarts', () => {
+    const one = world({ file: join(directory, 'uncertain') });
+    assert.equal(one.open().crashed(crash(one, false)), undefined);
+    one.pass(2 * 60 * minuteMs);
+    assert.equal(one.open().crashed(crash(one, false)), undefined);
+    one.pass(minuteMs);
+    assert.equal(one.open().crashed(crash(one, false))?.tenant, 'x');
+  });
+});

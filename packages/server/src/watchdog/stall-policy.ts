@@ -1,0 +1,168 @@
+/**
+ * Decides when a tenant is quarantined, and for how long.
+ *
+ *     stalls     `longStallsMax` above a second, or `stallsMax` above 100 ms, within the window
+ *     crashes    one that the tenant's activity has caused for certain, or two during which it was running, within an hour
+ *     duration   `durationMs`, twice as long each time; a day without a quarantine starts from the beginning
+ *
+ * Crashes and the number of quarantines are kept in a file: a crash ends the memory of this process.
+ */
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Clock } from '@hangar/core';
+import type { CrashRecord, SampledActivity } from './contract.ts';
+
+export interface QuarantineLimits {
+  readonly stallsMax: number;
+  readonly longStallsMax: number;
+  readonly windowMs: number;
+  /** Of the first quarantine. 0: no tenant is ever quarantined. */
+  readonly durationMs: number;
+}
+
+export const defaultQuarantineLimits: QuarantineLimits = {
+  stallsMax: 10,
+  longStallsMax: 3,
+  windowMs: 600_000,
+  durationMs: 600_000,
+};
+
+export interface QuarantineVerdict {
+  readonly tenant: string;
+  readonly reason: 'EventLoopStalls' | 'ProcessCrash';
+  readonly message: string;
+  readonly durationMs: number;
+}
+
+export interface StallPolicyOptions {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly limits?: Partial<QuarantineLimits>;
+  /** Absent: nothing outlives the process. */
+  readonly file?: string;
+}
+
+interface TenantRecord {
+  /** Times of crashes; one that is certain is there twice. */
+  crashes: number[];
+  quarantines: number;
+  /** When the last quarantine ended, or will. */
+  untilMs: number;
+}
+
+interface Stalled {
+  readonly atMs: number;
+  readonly ms: number;
+}
+
+export const longStallMs = 1_000;
+const crashesMax = 2;
+const crashWindowMs = 3_600_000;
+const forgottenAfterMs = 86_400_000;
+const durationMaxMs = 86_400_000;
+
+export class StallPolicy {
+  readonly #options: StallPolicyOptions;
+  readonly #limits: QuarantineLimits;
+  readonly #records: Map<string, TenantRecord>;
+  readonly #stalls = new Map<string, Stalled[]>();
+
+  constructor(options: StallPolicyOptions) {
+    this.#options = options;
+    this.#limits = { ...defaultQuarantineLimits, ...options.limits };
+    this.#records = options.file === undefined ? new Map() : readRecords(options.file);
+  }
+
+  /** Counts a stall of an accountable activity. Undefined: the tenant goes on. */
+  stalled(activity: SampledActivity, ms: number): QuarantineVerdict | undefined {
+    const { tenant } = activity;
+    const atMs = this.#options.clock.now();
+    const { stallsMax, longStallsMax, windowMs } = this.#limits;
+    this.#forgetStalls(atMs);
+    const stalls = [...(this.#stalls.get(tenant) ?? []), { atMs, ms }];
+    this.#stalls.set(tenant, stalls);
+    const long = stalls.filter((stall) => stall.ms >= longStallMs).length;
+    if (stalls.length < stallsMax && long < longStallsMax) return undefined;
+    this.#stalls.delete(tenant);
+    const [count, bound] = long >= longStallsMax ? [long, '1 s'] : [stalls.length, '100 ms'];
+    return this.#verdict(tenant, 'EventLoopStalls', [
+      `${count} requests blocked the server for more than ${bound} within ${minutes(windowMs)}`,
+      `last: ${described(activity)}, ${Math.round(ms)} ms`,
+    ]);
+  }
+
+  /** Counts the end of a process during the activity. Undefined: it is not counted, or the tenant goes on. */
+  crashed({ activity, at, isCertain, reason }: CrashRecord): QuarantineVerdict | undefined {
+    const { tenant } = activity;
+    const record = this.#recordOf(tenant);
+    const sinceMs = this.#options.clock.now() - crashWindowMs;
+    record.crashes = [...record.crashes, at, ...(isCertain ? [at] : [])].filter((one) => one > sinceMs);
+    if (record.crashes.length < crashesMax) {
+      this.#save();
+      return undefined;
+    }
+    record.crashes = [];
+    return this.#verdict(tenant, 'ProcessCrash', ['the server ended during its work', described(activity), reason]);
+  }
+
+  #verdict(
+    tenant: string,
+    reason: QuarantineVerdict['reason'],
+    parts: readonly string[],
+  ): QuarantineVerdict | undefined {
+    const { durationMs: firstMs } = this.#limits;
+    if (firstMs === 0) return undefined;
+    const nowMs = this.#options.clock.now();
+    const record = this.#recordOf(tenant);
+    if (record.untilMs + forgottenAfterMs < nowMs) record.quarantines = 0;
+    const durationMs = Math.min(firstMs * 2 ** record.quarantines, Math.max(firstMs, durationMaxMs));
+    record.quarantines++;
+    record.untilMs = nowMs + durationMs;
+    this.#save();
+    return { tenant, reason, message: parts.join('; '), durationMs };
+  }
+
+  #recordOf(tenant: string): TenantRecord {
+    let record = this.#records.get(tenant);
+    if (!record) this.#records.set(tenant, (record = { crashes: [], quarantines: 0, untilMs: 0 }));
+    return record;
+  }
+
+  #forgetStalls(nowMs: number): void {
+    for (const [tenant, stalls] of this.#stalls) {
+      const kept = stalls.filter(({ atMs }) => atMs > nowMs - this.#limits.windowMs);
+      if (kept.length > 0) this.#stalls.set(tenant, kept);
+      else this.#stalls.delete(tenant);
+    }
+  }
+
+  #save(): void {
+    const { file, clock } = this.#options;
+    if (file === undefined) return;
+    const nowMs = clock.now();
+    for (const [tenant, { crashes, untilMs }] of this.#records) {
+      const isOld = crashes.every((at) => at < nowMs - crashWindowMs) && untilMs + forgottenAfterMs < nowMs;
+      if (isOld) this.#records.delete(tenant);
+    }
+    writeFileSync(file, JSON.stringify(Object.fromEntries(this.#records)), { mode: 0o600 });
+  }
+}
+
+export const described = ({ user, verb, resource }: SampledActivity): string =>
+  `${verb} ${resource}${user === '' ? '' : ` by "${user}"`}`;
+
+const minutes = (ms: number): string => `${Math.round(ms / 6_000) / 10} minutes`;
+
+/** A file that cannot be read counts as none: it holds nothing but the past of misbehaviour. */
+function readRecords(file: string): Map<string, TenantRecord> {
+  try {
+    const read = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Partial<TenantRecord>>;
+    return new Map(
+      Object.entries(read).map(([tenant, { crashes = [], quarantines = 0, untilMs = 0 }]) => [
+        tenant,
+        { crashes, quarantines, untilMs },
+      ]),
+    );
+  } catch {
+    return new Map();
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * The watchdog's thread. While beats come, it compares two numbers every 25 ms. When one is late it interrupts the watched
+ * thread through the inspector, which is the only way into a thread that is busy, and has it take a sample of itself. An
+ * activity that is seen there is journalled until beats come again. It sleeps while the watched thread has nothing to do.
+ *
+ * The inspector's session is opened with the first late beat and kept: an idle session costs nothing.
+ */
+
+import { Session } from 'node:inspector';
+import { workerData } from 'node:worker_threads';
+import { beatEveryMs, sampleHook, suspectAfterMs } from './contract.ts';
+import type { Sample, WatchdogThreadData } from './contract.ts';
+import { CrashJournal } from './crash-journal.ts';
+import { SharedBeat, sharedClockMs } from './shared-beat.ts';
+
+const lookEveryMs = 25;
+/** Who fills so much of the heap within one slice is the cause when it ends. */
+const heapGrowthMax = 0.2;
+
+const { beat: buffer, journalFile } = workerData as WatchdogThreadData;
+const beat = new SharedBeat(buffer);
+const journal = journalFile === undefined ? undefined : new CrashJournal(journalFile);
+let session: Session | undefined;
+let isAsking = false;
+/** Of the silence that lasts. */
+let first: Sample | undefined;
+
+setInterval(look, lookEveryMs);
+
+function look(): void {
+  beat.waitForStart();
+  const { count, atMs } = beat.read();
+  if (first && first.count !== count) {
+    first = undefined;
+    journal?.clear();
+  }
+  if (count > 0 && !isAsking && sharedClockMs() - atMs > beatEveryMs + suspectAfterMs) ask();
+}
+
+function ask(): void {
+  isAsking = true;
+  session ??= connected();
+  const expression = `globalThis[Symbol.for(${JSON.stringify(sampleHook)})]?.()`;
+  session.post('Runtime.evaluate', { expression, returnByValue: true }, (_error, answer) => {
+    isAsking = false;
+    const text = (answer as { result?: { value?: unknown } } | undefined)?.result?.value;
+    if (typeof text === 'string') sampled(JSON.parse(text) as Sample);
+  });
+}
+
+function connected(): Session {
+  const made = new Session();
+  made.connectToMainThread();
+  return made;
+}
+
+function sampled(sample: Sample): void {
+  const { activity, count, heapUse } = sample;
+  if (count !== beat.count) return;
+  if (first?.activity?.id !== activity?.id) first = sample;
+  first ??= sample;
+  if (!activity?.isAccountable) return void journal?.clear();
+  const isCertain = heapUse - first.heapUse >= heapGrowthMax;
+  const reason = isCertain
+    ? `the heap grew from ${percent(first.heapUse)} to ${percent(heapUse)} of its limit`
+    : 'the process ended without a shutdown';
+  journal?.write({ activity, at: Date.now(), isCertain, reason });
+}
+
+const percent = (part: number): string => `${Math.round(part * 100)}%`;
