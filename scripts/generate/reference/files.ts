@@ -1,6 +1,7 @@
 /** The pages of docs/reference. */
 
 import { tenantKind } from '../../../packages/server/src/tenancy/kind/definition.ts';
+import { retainedKind } from '../../../packages/server/src/tenancy/retained/kind.ts';
 import { definitions } from '../../../operators/controlplane/src/api/generated/index.ts';
 import { describeCommands } from '../../../apps/cli/src/describe-commands.ts';
 import { flagGroups as controllerManagerFlags } from '../../../apps/controller-manager/src/options/flags.ts';
@@ -26,7 +27,10 @@ export function generateReference(): GeneratedFiles {
     },
   ];
   const pages = new Map([
-    ['docs/reference/kinds.md', kindsPage(header, [...definitions, tenantKind().definition as never])],
+    [
+      'docs/reference/kinds.md',
+      kindsPage(header, [...definitions, tenantKind().definition as never, retainedKind().definition as never]),
+    ],
     ['docs/reference/commands.md', commandsPage(header, serving, describeCommands())],
   ]);
   return new Map(Array.from(pages, ([name, text]) => [name, formatted(name, text)]));

@@ -50,7 +50,7 @@ export function libraryPlane(options: LibraryPlaneOptions): ControlPlane {
   };
   for (const { definition, storage } of kinds) {
     const planeOf = (resource: CustomServedResource): ControlPlane | undefined =>
-      storage && !isCreateOnly(storage) ? withStorage(plane, storage, resource) : undefined;
+      storage && !isCreateOnly(storage) ? planeWithStorage(plane, storage, resource) : undefined;
     const served = servedDefinition(definition, (...all) => new DeclaredResource(storage, planeOf, ...all));
     plane.catalogue.put(served);
   }
@@ -59,7 +59,12 @@ export function libraryPlane(options: LibraryPlaneOptions): ControlPlane {
 
 type OwnStorage = Exclude<Kind['storage'], undefined | { onCreate: unknown }>;
 
-function withStorage(plane: ControlPlane, storage: OwnStorage, resource: CustomServedResource): ControlPlane {
+/** Returns the plane with the storage in place of its store, for one resource. */
+export function planeWithStorage(
+  plane: ControlPlane,
+  storage: OwnStorage,
+  resource: CustomServedResource,
+): ControlPlane {
   const store = new StorageStore({
     storage,
     prefix: `${plane.prefix}${resource.storagePrefix}/`,

@@ -39,7 +39,7 @@ export class Catalogue {
   readonly #hasBuiltin: boolean;
   readonly #ownGroups = new Set<string>();
   /** Kinds of the server's own, by group: made when somebody first asks for them, or for everything that is served. */
-  readonly #declared = new Map<string, () => ServedDefinition>();
+  readonly #declared = new Map<string, () => readonly ServedDefinition[]>();
   #groups: readonly ServedGroup[] | undefined;
   #content: string | undefined;
   #generation = 0;
@@ -50,7 +50,7 @@ export class Catalogue {
   }
 
   /** All kinds of a group that no CustomResourceDefinition may have. Nothing is made of it before it is asked for. */
-  declare(group: string, make: () => ServedDefinition): void {
+  declare(group: string, make: () => readonly ServedDefinition[]): void {
     this.#ownGroups.add(group);
     this.#declared.set(group, make);
     this.#changed();
@@ -65,7 +65,7 @@ export class Catalogue {
     const make = this.#declared.get(group);
     if (!make) return;
     this.#declared.delete(group);
-    this.put(make());
+    for (const definition of make()) this.put(definition);
   }
 
   find({ group, version, resource }: ResourceName): Resource | undefined {

@@ -30,6 +30,9 @@ export const usageKey = (prefix: string): string => `${prefix}.hangar/usage`;
 /** Somebody restores a tenant here, or did until a crash: what else is in the range is nobody's. Never beside an identity. */
 export const importKey = (prefix: string): string => `${prefix}.hangar/importing`;
 
+/** That the tenant was deleted, and when: its data is retained. */
+export const retainedKey = (prefix: string): string => `${prefix}.hangar/retained`;
+
 /** Which tenant has a host name: its path. */
 export const hostClaimKey = (storePrefix: string, host: string): string => `${storePrefix}/hangar/hosts/${host}`;
 

@@ -129,7 +129,7 @@ export class Tenancy {
       all: () => this.tenants.all,
       reached: (revision) => this.tenants.reached(revision),
     });
-    root.catalogue.declare(tenantGroup, () =>
+    root.catalogue.declare(tenantGroup, () => [
       lazily().servedTenants({
         birth: this.#closing(lastUsages.remembering(lazily().birth(world.store, world.storePrefix))),
         url: world.url,
@@ -143,7 +143,8 @@ export class Tenancy {
         reached: (revision: Revision) => this.tenants.reached(revision),
         operations: lazily().operations(this.#world, () => this.tenants.all, this.#closed.signal),
       }),
-    );
+      lazily().servedRetained(this.#world, root),
+    ]);
   }
 
   /** What is destroyed is closed first: else each of its own watches would be told of every object that goes. */

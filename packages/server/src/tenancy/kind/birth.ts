@@ -1,6 +1,6 @@
 /**
- * What is written with a `Tenant` object, in the same transaction: its identity and its keys when it is made, nothing when it takes over
- * what was retained under its path, and the end of its whole range when it is destroyed. And which host names it has: they
+ * What is written with a `Tenant` object, in the same transaction: its identity and its keys when it is made, a mark when its data is retained,
+ * the removal of the mark when a tenant takes the data over, and the end of its whole range when it is destroyed. And which host names it has: they
  * are free as soon as there is no object with them, whatever becomes of the data.
  */
 
@@ -13,7 +13,8 @@ import { timestamp } from '../../verbs/metadata.ts';
 import { encodeIdentity } from '../identity.ts';
 import { withoutImport } from '../backup/import.ts';
 import { encodedNewKeys } from '../keys/keys.ts';
-import { identityKey, importKey, isTenantPath, keysKey, tenantPrefix } from '../layout.ts';
+import { identityKey, importKey, isTenantPath, keysKey, retainedKey, tenantPrefix } from '../layout.ts';
+import { encodeRetained } from '../retained/mark.ts';
 import type { TenantSpec } from '../tenant.ts';
 import { HostClaims } from './host-claims.ts';
 
@@ -30,7 +31,10 @@ export function birth(store: Store, storePrefix: string): Allocation {
       const prefix = prefixOf(object);
       const key = identityKey(prefix);
       const { entry } = await store.get(key);
-      if (entry) return [{ type: 'check', key, expected: entry.modRevision }, ...claims];
+      if (entry) {
+        const takeOver: Write = { type: 'delete', key: retainedKey(prefix) };
+        return [{ type: 'check', key, expected: entry.modRevision }, takeOver, ...claims];
+      }
       // What a restore left half-way is nobody's.
       const { entry: mark } = await store.get(importKey(prefix));
       const value = encodeIdentity({ seed: uuid(random), createdAt: timestamp(clock) });
@@ -42,10 +46,13 @@ export function birth(store: Store, storePrefix: string): Allocation {
     },
     update: (_context, object, old) =>
       hosts.change({ path: old.metadata.name!, hosts: hostsOf(object), before: hostsOf(old) }),
-    async remove(_context, object): Promise<readonly Write[]> {
+    async remove({ plane: { clock } }, object): Promise<readonly Write[]> {
       const releases = await hosts.change({ path: object.metadata.name!, hosts: [], before: hostsOf(object) });
       const { deletionPolicy } = object['spec'] as TenantSpec;
-      if (deletionPolicy !== 'Destroy') return releases;
+      if (deletionPolicy !== 'Destroy') {
+        const value = encodeRetained({ since: timestamp(clock) });
+        return [{ type: 'put', key: retainedKey(prefixOf(object)), value }, ...releases];
+      }
       return [{ type: 'deleteRange', range: prefixRange(prefixOf(object)) }, ...releases];
     },
   };

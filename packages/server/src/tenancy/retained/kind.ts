@@ -1,0 +1,59 @@
+/**
+ * `RetainedTenant`: the data of a tenant that was deleted with the policy Retain. Served at the management plane, from what is in the store:
+ *
+ *     kubectl get retainedtenants            path, objects, size, age
+ *     kubectl delete retainedtenant demo     destroys the data
+ *
+ * A tenant of the same name takes the data over, and the RetainedTenant is gone. There is no watch.
+ */
+
+import type { ControlPlane } from '../../control-plane.ts';
+import { servedDefinition } from '../../definitions/served.ts';
+import { declareKind } from '../../library/kind.ts';
+import type { Kind } from '../../library/kind.ts';
+import { planeWithStorage } from '../../library/plane.ts';
+import { DeclaredResource } from '../../library/resource.ts';
+import type { ServedDefinition } from '../../resources/catalogue.ts';
+import type { TenantWorld } from '../open-tenant.ts';
+import { tenantGroup, tenantVersion } from '../tenant.ts';
+import { RetainedStorage } from './storage.ts';
+
+export const retainedName = { group: tenantGroup, version: tenantVersion, resource: 'retainedtenants' };
+
+export const retainedKind = (): Kind =>
+  declareKind({
+    group: tenantGroup,
+    version: tenantVersion,
+    kind: 'RetainedTenant',
+    plural: retainedName.resource,
+    shortNames: ['rtn'],
+    scope: 'Cluster',
+    schema: {
+      type: 'object',
+      description: 'Data of a deleted tenant. Its name is the path. Delete it to destroy the data.',
+      properties: {
+        status: {
+          type: 'object',
+          description: 'Observed state.',
+          properties: {
+            retainedSince: { type: 'string', format: 'date-time', description: 'When the tenant was deleted.' },
+            objects: { type: 'integer', format: 'int64', description: 'Objects of the tenant.' },
+            storedBytes: { type: 'integer', format: 'int64', description: 'Bytes of all objects and their names.' },
+          },
+        },
+      },
+    } as never,
+    columns: [
+      { name: 'Objects', type: 'integer', jsonPath: '.status.objects' },
+      { name: 'Bytes', type: 'integer', jsonPath: '.status.storedBytes' },
+      { name: 'Age', type: 'date', jsonPath: '.status.retainedSince' },
+    ],
+  });
+
+export function servedRetained(world: TenantWorld, root: ControlPlane): ServedDefinition {
+  const storage = new RetainedStorage(world);
+  return servedDefinition(
+    retainedKind().definition,
+    (...all) => new DeclaredResource(storage, (resource) => planeWithStorage(root, storage, resource), ...all),
+  );
+}
