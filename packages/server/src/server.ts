@@ -11,6 +11,7 @@ import type { AnonymousAccess } from './auth/anonymous.ts';
 import type { Authenticator } from './auth/authenticate.ts';
 import type { Authorizer } from './auth/authorize.ts';
 import { Entrance } from './auth/entrance.ts';
+import type { StrangerRefusal } from './auth/entrance.ts';
 import { Guard } from './auth/guard.ts';
 import type { Impersonated } from './auth/impersonation/impersonate.ts';
 import { impersonate } from './auth/impersonation/impersonate.ts';
@@ -47,6 +48,8 @@ export interface ApiServerOptions extends DocumentsOptions {
   readonly audiences?: readonly string[];
   /** Absent: for health and version alone. */
   readonly anonymous?: AnonymousAccess;
+  /** Absent: users that are not known get 401, or anonymous access. */
+  readonly strangerRefusal?: StrangerRefusal;
   /** Absent: nothing is audited. */
   readonly auditor?: Auditor;
   /** Throws for what is not answered at all now, whoever asks; told as soon as it is known who does. */
@@ -100,7 +103,7 @@ export class ApiServer {
     this.#options = options;
     const { clock, random } = options.plane;
     this.#guard = new Guard({ ...options, clock, random });
-    this.#entrance = new Entrance(this.#guard, options.anonymous);
+    this.#entrance = new Entrance(this.#guard, options.anonymous, options.strangerRefusal);
     this.#metrics = options.requestMetrics ?? new RequestMetrics(clock);
     this.#documents = new Documents(options, this.#metrics);
   }

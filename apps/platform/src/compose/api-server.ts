@@ -9,7 +9,10 @@ import type { Authentication } from './authentication.ts';
 import type { ServerState } from './server-state.ts';
 
 /** Who is asked about requests, and who is told of them. */
-type Accounts = Pick<ApiServerOptions, 'aggregator' | 'auditor' | 'authorizers' | 'fairness' | 'metrics'>;
+type Accounts = Pick<
+  ApiServerOptions,
+  'aggregator' | 'auditor' | 'authorizers' | 'fairness' | 'metrics' | 'strangerRefusal'
+>;
 
 export interface RootServerOptions extends Accounts {
   readonly plane: ControlPlane;

@@ -95,6 +95,7 @@ export async function openControlPlanes(
     aggregator: aggregation.aggregator,
     authorizers: [allowed],
     fairness,
+    strangerRefusal: (request) => tenancy.misplaced(request),
     metrics: () => metrics.map((text) => text()).join('\n'),
     ...(auditor && { auditor }),
   });

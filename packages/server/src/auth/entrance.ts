@@ -1,6 +1,7 @@
 /** Who comes in, and whether he may do what he asks for. Nothing is waited for when it is known at once. */
 
 import { unauthorized } from '@hangar/api';
+import type { StatusError } from '@hangar/api';
 import type { AuditRecord } from '../audit/auditor.ts';
 import type { ServerRequest } from '../http/message.ts';
 import type { RequestInfo } from '../request/info.ts';
@@ -14,19 +15,24 @@ import { isPromise } from './promise.ts';
 import { anonymous } from './user.ts';
 import type { User } from './user.ts';
 
+/** Returns the answer to a request whose credentials are not known here; undefined: 401, or anonymous access. */
+export type StrangerRefusal = (request: ServerRequest) => StatusError | undefined;
+
 const isRead = (verb: string): boolean => verb === 'get' || verb === 'head';
 
 export class Entrance {
   readonly #guard: Guard;
   readonly #isLetIn: AnonymousAccess;
+  readonly #refusal: StrangerRefusal | undefined;
 
-  /** `isLetIn`: where nobody needs to be known; absent: to health and version alone. */
-  constructor(guard: Guard, isLetIn: AnonymousAccess = anonymousHealth) {
+  /** `isLetIn`: where anonymous requests are allowed; absent: health and version alone. */
+  constructor(guard: Guard, isLetIn: AnonymousAccess = anonymousHealth, refusal?: StrangerRefusal) {
     this.#guard = guard;
     this.#isLetIn = isLetIn;
+    this.#refusal = refusal;
   }
 
-  /** Throws or rejects with 401. */
+  /** Throws or rejects with 401, or with the refusal for strangers. */
   authenticate(request: ServerRequest, path: string): User | Promise<User> {
     const identifying = this.#guard.identify(request);
     if (isPromise(identifying)) return identifying.then((user) => user ?? this.#stranger(request, path));
@@ -34,6 +40,8 @@ export class Entrance {
   }
 
   #stranger(request: ServerRequest, path: string): User {
+    const refusal = this.#refusal?.(request);
+    if (refusal) throw refusal;
     // Credentials that are not valid are refused even where none are needed.
     if (this.#isLetIn(path, request) && request.header('authorization') === undefined) return anonymous;
     throw unauthorized();

@@ -9,6 +9,7 @@ export { birth } from './kind/birth.ts';
 export { operations } from './kind/operations.ts';
 export { proofOf } from './proof.ts';
 export { auditedRefusal } from './refusal.ts';
+export { misplacedCredential } from './misplaced.ts';
 export { servedRetained } from './retained/kind.ts';
 export { servedTenants } from './kind/resource.ts';
 export { lastUsage } from './usage/last-usage.ts';

@@ -189,6 +189,11 @@ export class Tenancy {
     return this.#metrics.text({ tenants: this.tenants.size, open: this.open.size });
   }
 
+  /** Returns the answer to a user whom the management plane does not know; undefined: the usual one. */
+  misplaced(request: ServerRequest): StatusError | undefined {
+    return tenantHost(request, this.tenants) === undefined ? lazily().misplacedCredential(request) : undefined;
+  }
+
   /** `root`: what answers for the management plane. */
   handler(root: Handler): Handler {
     return (request) => {

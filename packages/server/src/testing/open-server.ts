@@ -38,6 +38,7 @@ export interface ServerOptions extends PlaneOptions, TestAuthentication {
   readonly authorizers?: readonly Authorizer[] | ((plane: ControlPlane) => readonly Authorizer[]);
   readonly health?: HealthChecks;
   readonly admits?: ApiServerOptions['admits'];
+  readonly strangerRefusal?: ApiServerOptions['strangerRefusal'];
   /** Absent: nobody waits. */
   readonly fairness?: (plane: ControlPlane) => Fairness;
 }
@@ -79,6 +80,7 @@ export async function openServer(store: Store, options: ServerOptions = {}): Pro
     authorizers: typeof authorizers === 'function' ? authorizers(plane) : authorizers,
     ...(auditor && { auditor }),
     ...(options.admits && { admits: options.admits }),
+    ...(options.strangerRefusal && { strangerRefusal: options.strangerRefusal }),
     ...(options.fairness && { fairness: options.fairness(plane) }),
     health: options.health ?? { livez: [], readyz: [] },
     address: () => '127.0.0.1:6443',

@@ -51,6 +51,7 @@ export class TenancyServer implements AsyncDisposable {
     const { plane, server, problems, close } = await openServer(store, {
       ...options,
       admits: (_info, request) => insistOnRoot(request),
+      strangerRefusal: (request) => tenancy.misplaced(request),
     });
     const outbound = options.outbound ?? new Outbound({});
     const tenancy = new Tenancy({

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { test } from 'node:test';
+import { systemClock, systemRandom } from '@hangar/core';
+import { createAuthority, issueCertificate } from '@hangar/pki';
+import type { Peer } from '../http/message.ts';
+import { planePath, tenants, TenancyServer } from '../testing/tenancy-server.ts';
+
+const world = { clock: systemClock, random: systemRandom };
+
+const peerOf = (certificate: string): Peer => {
+  const { raw } = new X509Certificate(certificate);
+  return { address: '127.0.0.1', certificate: undefined, unverified: { der: () => raw } };
+};
+
+async function adminPeer(server: TenancyServer, name: string): Promise<Peer> {
+  const { status } = await server.expect(201, 'POST', `${tenants}/${name}/kubeconfig`);
+  const data = /client-certificate-data: (\S+)/.exec(status.kubeconfig)![1]!;
+  return peerOf(Buffer.from(data, 'base64').toString());
+}
+
+const strangerPeer = (authorityName: string): Peer => {
+  const authority = createAuthority(authorityName, 1, world);
+  return peerOf(issueCertificate(authority, { commonName: 'x', usage: 'client', days: 1 }, world).certificate);
+};
+
+test('a certificate of a tenant gets 404 with a hint at the root path, and its own answers at its own path', async () => {
+  await using server = await TenancyServer.open();
+  const path = await server.make('demo');
+  const peer = await adminPeer(server, 'demo');
+  const sent = { token: null, peer };
+  await server.expect(200, 'GET', `${path}/version`, sent);
+  await server.expect(200, 'GET', `${path}/api/v1/namespaces`, sent);
+  for (const target of ['/metrics', '/version', '/healthz', '/api', '/api/v1/namespaces']) {
+    const { message, reason } = await server.expect(404, 'GET', target, sent);
+    assert.equal(reason, 'NotFound');
+    assert.match(
+      message,
+      /does not accept the credential of a control plane: send the request to \/clusters\/NAME\/control-plane/,
+    );
+    assert.ok(message.includes(JSON.stringify(target)), message);
+    assert.doesNotMatch(message, /demo/);
+  }
+  await server.expect(200, 'GET', '/version', { token: null });
+});
+
+test('a token of a tenant gets the same, and an administrator is not affected by a certificate beside the token', async () => {
+  await using server = await TenancyServer.open();
+  const path = await server.make('demo');
+  const accounts = `${path}/api/v1/namespaces/default/serviceaccounts`;
+  const metadata = { name: 'robot' };
+  await server.expect(201, 'POST', accounts, { body: { kind: 'ServiceAccount', apiVersion: 'v1', metadata } });
+  const { status } = await server.expect(201, 'POST', `${accounts}/robot/token`, { body: { spec: {} } });
+  assert.match((await server.expect(404, 'GET', '/metrics', { token: status.token })).message, /kubectl get --raw/);
+  await server.expect(200, 'GET', '/api', { peer: await adminPeer(server, 'demo') });
+});
+
+test('the hint does not depend on whether a tenant exists', async () => {
+  await using server = await TenancyServer.open();
+  const sent = { token: null, peer: strangerPeer('hangar-tenant-ca') };
+  const before = await server.expect(404, 'GET', '/metrics', sent);
+  await server.make('demo');
+  assert.deepEqual(await server.expect(404, 'GET', '/metrics', sent), before);
+  // At the path of a tenant a stranger gets the usual answer, whether the tenant exists or not.
+  for (const name of ['demo', 'nope']) await server.expect(401, 'GET', `${planePath(name)}/api`, sent);
+});
+
+test('other unknown credentials get the usual answers', async () => {
+  await using server = await TenancyServer.open();
+  await server.make('demo', { hosts: ['demo.example.com'] });
+  const foreign = { token: null, peer: strangerPeer('another-ca') };
+  await server.expect(401, 'GET', '/metrics', foreign);
+  await server.expect(200, 'GET', '/healthz', foreign);
+  await server.expect(401, 'GET', '/metrics', { token: 'wrong' });
+  // The health of a tenant that is closed is that of the server, at its host name.
+  const own = { token: null, peer: await adminPeer(server, 'demo'), headers: { host: 'demo.example.com' } };
+  await server.expect(200, 'GET', '/healthz', own);
+});

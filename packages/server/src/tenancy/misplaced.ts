@@ -1,0 +1,51 @@
+/**
+ * Credentials of a tenant that are shown at the root path. `kubectl get --raw` of kubectl 1.32 and older drops the path of the server URL,
+ * so such requests reach the management plane, which does not know the user. The answer is 404 with a hint instead of a 401, and
+ * instead of the management plane's own documents.
+ *
+ * Whether a tenant exists is not looked up: the hint depends on nothing but what the client shows.
+ */
+
+import { X509Certificate } from 'node:crypto';
+import { StatusError } from '@hangar/api';
+import { bearerToken } from '../auth/bearer.ts';
+import { parseJwt } from '../auth/jwt/jwt.ts';
+import type { ServerRequest } from '../http/message.ts';
+import { splitTarget } from '../request/query.ts';
+import { tenantAuthorityName } from './keys/advertised-authority.ts';
+import { routeOf } from './route.ts';
+
+const tenantIssuer = /^https:\/\/[^/]+\/clusters\/[^/]+\/control-plane$/;
+
+/** Returns the answer to a request of a user whom the management plane does not know; undefined: the usual one. */
+export function misplacedCredential(request: ServerRequest): StatusError | undefined {
+  if (routeOf(request.target) || !isOfTenant(request)) return undefined;
+  const { path } = splitTarget(request.target);
+  const shown = path.length > pathMax ? `${path.slice(0, pathMax)}…` : path;
+  return new StatusError(
+    'NotFound',
+    `the management plane serves ${JSON.stringify(shown)}, and it does not accept the credential of a control plane: ` +
+      'send the request to /clusters/NAME/control-plane and this path. ' +
+      '"kubectl get --raw" of kubectl 1.32 and older drops the path of the server URL: write the whole path',
+  );
+}
+
+const pathMax = 200;
+
+function isOfTenant(request: ServerRequest): boolean {
+  const token = bearerToken(request.header('authorization'));
+  if (token !== undefined) {
+    const issuer = parseJwt(token)?.claims['iss'];
+    return typeof issuer === 'string' && tenantIssuer.test(issuer);
+  }
+  const { unverified } = request.peer;
+  return unverified !== undefined && issuerOf(unverified.der()) === `CN=${tenantAuthorityName}`;
+}
+
+function issuerOf(der: Uint8Array): string | undefined {
+  try {
+    return new X509Certificate(der).issuer;
+  } catch {
+    return undefined;
+  }
+}
