@@ -9,8 +9,9 @@ import { systemClock, systemRandom } from '@hangar/core';
 import { kubeconfig } from '@hangar/pki';
 import type { PlatformOptions } from '../options/options.ts';
 import { isAny, serviceAddress } from './addresses.ts';
-import { loadCredentials, writeSecret } from './credentials.ts';
+import { loadCredentials } from './credentials.ts';
 import type { Credentials } from './credentials.ts';
+import { writeKubeconfigFile } from './kubeconfig-file.ts';
 import { servingPair } from './serving.ts';
 import type { ServingPair } from './serving.ts';
 
@@ -54,13 +55,12 @@ export class ServerIdentity {
       authority: this.servingCa(),
       credentials: this.#credentials.admin,
     });
-    await writeSecret(path, text);
+    await writeKubeconfigFile(path, text);
   }
 
   async renew(url: string): Promise<void> {
     const { admin } = this.#credentials;
     this.#credentials = await credentialsOf(this.#options);
-    // Not without need: people add their own users to it.
     if (this.#credentials.admin.certificate !== admin.certificate) await this.writeKubeconfig(url);
   }
 }

@@ -11,7 +11,7 @@ import { ControlPlane, kubeconfigSecretName, managementNamespace } from '@hangar
 import { sleep } from '@hangar/core';
 import type { Clock, Logger } from '@hangar/core';
 import { findCondition } from '@hangar/runtime';
-import { writeSecret } from '../compose/credentials.ts';
+import { writeKubeconfigFile } from '../compose/kubeconfig-file.ts';
 import type { FirstStart } from '../compose/first-start.ts';
 
 export const demoName = 'demo';
@@ -107,7 +107,7 @@ export class Demo {
     if (text === this.#written) return;
     const { file } = this.#options;
     if (text === undefined) await rm(file, { force: true });
-    else await writeSecret(file, text);
+    else await writeKubeconfigFile(file, text);
     this.#written = text;
   }
 }
