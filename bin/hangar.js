@@ -2,10 +2,13 @@
 // The way in. Plain JavaScript on purpose: an old Node must get as far as the one line that says so.
 import { spawn } from 'node:child_process';
 import module, { createRequire } from 'node:module';
+import { basename, delimiter, dirname, isAbsolute, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 
 const needed = 26;
+// How the user starts this program where they are, for hints that can be pasted.
+process.env['HANGAR_PROGRAM'] ??= programWords(process.argv[1] ?? '');
 
 if (Number(process.versions.node.split('.')[0]) >= needed) {
   const args = process.argv.slice(2);
@@ -47,6 +50,27 @@ function loaded(args) {
 function isPlatform([first = '']) {
   if (first === 'up' || first === 'operator' || first === 'pki') return true;
   return first.startsWith('-') && !['-h', '--help', '--version'].includes(first);
+}
+
+// `npx hangar` works only in the checkout: elsewhere npx looks for a package of that name.
+function programWords(script) {
+  const folder = process.cwd();
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  // `npm start` runs in the checkout, wherever it was typed.
+  const typedIn = process.env['npm_command'] === undefined ? folder : (process.env['INIT_CWD'] ?? folder);
+  const isByNpm = process.env['npm_command'] !== undefined && isInside(folder, root);
+  if (isByNpm && isInside(typedIn, root)) return 'npx hangar';
+  const name = basename(script).replace(/\.(js|cmd|ps1)$/, '');
+  const isInstalled = name === 'hangar' && (process.env['PATH'] ?? '').split(delimiter).includes(dirname(script));
+  if (isInstalled) return 'hangar';
+  const self = fileURLToPath(import.meta.url);
+  const path = isInside(self, folder) ? relative(folder, self) : self;
+  return `node ${/^[\w./:@+=,-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`}`;
+}
+
+function isInside(path, folder) {
+  const way = relative(folder, path);
+  return !isAbsolute(way) && way.split(sep)[0] !== '..';
 }
 
 // `npm ci` installs Node for this platform as an optional dependency.

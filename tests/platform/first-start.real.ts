@@ -17,7 +17,7 @@ test('the first start makes demo, which is used, kept, and not made again when i
   assert.match(url, /^https:\/\/127\.0\.0\.1:\d+$/);
   assert.equal(stdout.match(/^ready /gm)?.length, 1);
   assert.ok(stdout.includes(`kubectl --kubeconfig ${platform.file('demo.kubeconfig')} `), stdout);
-  assert.ok(stdout.includes(`npx hangar create NAME --data-dir ${platform.dataFolder}`), stdout);
+  assert.ok(stdout.includes(`hangar.js create NAME --data-dir ${platform.dataFolder}`), stdout);
   for (const file of ['admin.kubeconfig', 'demo.kubeconfig']) {
     assert.equal(statSync(platform.file(file)).mode & 0o777, 0o600, file);
   }
@@ -72,7 +72,7 @@ test('a configuration file says what a command line would, and mistakes in it ar
   const file = join(platform.folder, 'hangar.yaml');
   writeFileSync(file, 'store: memory\nhost: [hangar.test]\nno-demo: true\nlog-format: text\n');
   const url = await platform.start('--config', file);
-  assert.ok(platform.program.output.stdout.includes('Nothing is kept'));
+  assert.ok(platform.program.output.stdout.includes('all data is lost'));
   const args = ['--server', url, '--tls-server-name=hangar.test'];
   assert.match(await platform.kubectl('admin.kubeconfig', ...args, 'get', 'namespaces'), /kube-system/);
   assert.equal(await platform.kubectl('admin.kubeconfig', ...args, 'get', 'controlplanes', '--output=name'), '');

@@ -81,7 +81,7 @@ test('a kubeconfig that cannot be written is one line, and the end', () => {
   assert.match(stderr, /^hangar: E[A-Z]+: .*\n$/);
 });
 
-test('a port that is in use is one line, and no stack', async () => {
+test('a port in use names the process that listens there, without a stack', async () => {
   const occupant = createServer().listen(0, '127.0.0.1');
   await once(occupant, 'listening');
   const { port } = occupant.address() as AddressInfo;
@@ -100,7 +100,12 @@ test('a port that is in use is one line, and no stack', async () => {
     const output = outputOf(child);
     const [status] = await once(child, 'exit');
     assert.equal(status, 1);
-    assert.match(output.stderr, new RegExp(`^hangar: .*EADDRINUSE.*127\\.0\\.0\\.1:${port}\\n$`));
+    assert.match(
+      output.stderr,
+      new RegExp(
+        `^hangar: port ${port} of 127\\.0\\.0\\.1 is in use by process ${process.pid} .*\\n +stop it.*--port \\d+\\n$`,
+      ),
+    );
     assert.equal(output.stdout, '');
   } finally {
     child.kill('SIGKILL');
@@ -171,7 +176,12 @@ describe('when it is started', () => {
     try {
       const second = run('up', '--bare', '--data-dir', data, '--listen', '127.0.0.1:0');
       assert.equal(second.status, 1);
-      assert.match(second.stderr, /^hangar: .* is in use by process \d+: .*\n$/);
+      assert.match(
+        second.stderr,
+        new RegExp(
+          `^hangar: the data directory .* is in use by process \\d+, which serves ${running.url}\\n +stop it.*--data-dir .*\\n$`,
+        ),
+      );
       assert.match(
         running.output.stdout,
         new RegExp(`^Hangar serves the API of Kubernetes 1\\.36\\.\\d+ at ${running.url}$`, 'm'),
@@ -209,7 +219,7 @@ describe('when it is started', () => {
   test('on a store in memory it says that nothing is kept', async () => {
     const running = await started('--store', 'memory', '--data-dir', join(folder, 'memory'));
     try {
-      assert.match(running.output.stdout, /Nothing is kept: the store is in memory\./);
+      assert.match(running.output.stdout, /The store is in memory: all data is lost/);
     } finally {
       assert.equal(await stopped(running), 0);
     }

@@ -51,6 +51,7 @@ test('without options everything is in .data, and served on this machine only', 
     cacheBytesMax: 256 * 1024 * 1024,
     logging: { level: 'info', format: undefined },
     services: { isBare: false, makesDemo: true, electsLeader: false },
+    exitsWithParent: undefined,
   });
 });
 

@@ -75,6 +75,8 @@ export interface PlatformOptions {
   readonly cacheBytesMax: number;
   readonly logging: LoggingOptions;
   readonly services: ServiceOptions;
+  /** Stop when the process that started this one exits. Absent: only if npm started it. */
+  readonly exitsWithParent: boolean | undefined;
 }
 
 const groups: readonly HelpGroup[] = [
@@ -84,6 +86,10 @@ const groups: readonly HelpGroup[] = [
       ['--data-dir DIR', 'where everything is kept (default: .data)'],
       ['--config FILE', 'YAML with any of these flags, without their dashes: what is typed wins'],
       ['--kubeconfig FILE', "where the administrator's kubeconfig is written (default: DIR/admin.kubeconfig)"],
+      [
+        '--exit-with-parent',
+        'stop when the process that started Hangar exits; may be =false (default: when npx or npm started it)',
+      ],
       ['--version', 'print the version and the Kubernetes release that is served'],
       ['-h, --help', 'print this'],
     ],
@@ -187,6 +193,7 @@ function optionsOf(values: FlagValues<typeof flags>): PlatformOptions {
     cacheBytesMax: cacheBytes(values),
     logging: loggingOptions(values),
     services: serviceOptions(values, store),
+    exitsWithParent: values['exit-with-parent'],
   };
 }
 
@@ -194,6 +201,7 @@ function optionsOf(values: FlagValues<typeof flags>): PlatformOptions {
 export const flags = {
   'data-dir': { type: 'string', default: '.data' },
   config: { type: 'string' },
+  'exit-with-parent': { type: 'boolean' },
   listen: { type: 'string', default: '127.0.0.1:6443' },
   port: { type: 'string' },
   kubeconfig: { type: 'string' },

@@ -1,42 +1,67 @@
-/** Failures of a start in words for who started it: what happened, and what to do about it. */
+/** Explains why a start failed: what failed, why, and what to do. */
 
+import { listeningProcess, shellWord } from '@hangar/core/command-line';
 import type { PlatformOptions } from '../options/options.ts';
+import { announced } from './running-server.ts';
 
-type Place = Pick<PlatformOptions, 'dataDirectory' | 'host' | 'port' | 'store'>;
+export interface StartPlace extends Pick<PlatformOptions, 'dataDirectory' | 'host' | 'port' | 'store'> {
+  /** The words that start this program: `npx hangar`. */
+  readonly program: string;
+}
 
-/** Undefined: nobody expected this; it is shown as it is, with its stack. */
-export function explanation(error: unknown, place: Place): string | undefined {
+/** Undefined: the failure is not expected, and is shown with its stack. */
+export async function explanation(error: unknown, place: StartPlace): Promise<string | undefined> {
   if (!(error instanceof Error)) return undefined;
   const { code, syscall } = error as { code?: unknown; syscall?: unknown };
   if (typeof code !== 'string') return undefined;
+  if (code === 'EADDRINUSE') return portInUse(place);
+  if (code === 'StorageInUse') return dataDirectoryInUse(error, place);
   const advice = adviceFor(code, syscall === 'listen' || syscall === 'bind', place);
   return advice === undefined ? error.message : `${advice}: ${error.message}`;
 }
 
-function adviceFor(code: string, isListening: boolean, { dataDirectory, host, store }: Place): string | undefined {
+async function portInUse({ host, port, program }: StartPlace): Promise<string> {
+  const found = await listeningProcess(port);
+  const owner = found
+    ? `${found.isHangar ? 'another Hangar, ' : ''}process ${found.pid} (${found.command.slice(0, commandMax)})`
+    : 'another process';
+  const next = `stop it, or choose another port: ${program} up --port ${port === 65_535 ? port - 1 : port + 1}`;
+  return `port ${port} of ${host} is in use by ${owner}\n        ${next}`;
+}
+
+const commandMax = 200;
+
+async function dataDirectoryInUse({ message }: Error, { dataDirectory, program }: StartPlace): Promise<string> {
+  const [, pid] = /process (\d+)/.exec(message) ?? [];
+  const server = await announced(dataDirectory);
+  const at = server && String(server.pid) === pid ? `, which serves ${server.url}` : '';
+  const owner = pid === undefined ? 'another process' : `process ${pid}${at}`;
+  const next = `stop it, or choose another directory: ${program} up --data-dir ${shellWord(`${dataDirectory}-2`)} --port 7443`;
+  return `the data directory ${dataDirectory} is in use by ${owner}\n        ${next}`;
+}
+
+function adviceFor(code: string, isListening: boolean, { dataDirectory, host, store }: StartPlace): string | undefined {
   switch (code) {
-    case 'EADDRINUSE':
-      return 'another process has the port; choose another one by --port, or ask "hangar doctor" who it is';
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return isListening || code === 'ENOTFOUND' ? `this machine has no address ${host}; correct --listen` : undefined;
     case 'EACCES':
     case 'EPERM':
       return isListening
-        ? 'the port is not for everybody; choose one from 1024 on by --port'
+        ? 'this user may not use the port; choose one from 1024 on by --port'
         : `this user may not write there; correct --data-dir (${dataDirectory}) or --kubeconfig`;
     case 'EROFS':
     case 'ENOTDIR':
-      return `nothing can be kept there; correct --data-dir (${dataDirectory}) or --kubeconfig`;
+      return `the directory cannot be written; correct --data-dir (${dataDirectory}) or --kubeconfig`;
     case 'ENOSPC':
     case 'StorageFull':
-      return `the disk of ${dataDirectory} is full; make room`;
+      return `the disk of ${dataDirectory} is full; free some space`;
     case 'Unavailable':
       return store.type === 'etcd'
-        ? `etcd does not answer at ${store.endpoints.join(', ')}; see that it runs, and that --store names it`
+        ? `etcd does not answer at ${store.endpoints.join(', ')}; check that it runs, and that --store names it`
         : undefined;
     case 'Unauthenticated':
-      return 'etcd refuses us; see --etcd-cafile, --etcd-certfile and --etcd-keyfile';
+      return 'etcd refuses the credentials; check --etcd-cafile, --etcd-certfile and --etcd-keyfile';
     default:
       return undefined;
   }

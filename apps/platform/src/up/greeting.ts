@@ -2,17 +2,20 @@
 
 import { join, relative } from 'node:path';
 import { release } from '@hangar/api';
+import { shellWord } from '@hangar/core/command-line';
 import type { PlatformOptions } from '../options/options.ts';
 
 export interface Greeting {
   readonly url: string;
+  /** The words that start this program: `npx hangar`. */
+  readonly program: string;
   readonly options: Pick<PlatformOptions, 'dataDirectory' | 'kubeconfig' | 'store' | 'services'>;
   /** Of the control plane `demo`; absent: there is none. */
   readonly demoFile?: string | undefined;
 }
 
 /** The first line is for programs: exactly this, once. */
-export function greeting({ url, options, demoFile }: Greeting): string {
+export function greeting({ url, program, options, demoFile }: Greeting): string {
   const { kubeconfig, store, services } = options;
   const admin = shown(kubeconfig);
   const lines = [`ready ${url}`, '', `Hangar serves the API of Kubernetes ${release} at ${url}`];
@@ -23,9 +26,9 @@ export function greeting({ url, options, demoFile }: Greeting): string {
   lines.push('', `  kubectl --kubeconfig ${used} create configmap hello --from-literal=from=hangar`);
   lines.push(`  kubectl --kubeconfig ${used} get configmaps --all-namespaces`, '');
   if (!services.isBare)
-    lines.push('Make a control plane of your own:', '', `  npx hangar create ${placed(options)}`, '');
-  if (store.type === 'memory') lines.push('Nothing is kept: the store is in memory.', '');
-  return [...lines, 'Ctrl-C ends it.'].join('\n');
+    lines.push('Create a control plane of your own:', '', `  ${program} create ${placed(options)}`, '');
+  if (store.type === 'memory') lines.push('The store is in memory: all data is lost when Hangar stops.', '');
+  return [...lines, 'Press Ctrl-C to stop it.'].join('\n');
 }
 
 /** The command line's own way to this Hangar, where it is not where it would look. */
@@ -35,8 +38,8 @@ function placed({ dataDirectory, kubeconfig }: Greeting['options']): string {
 }
 
 /** Short when it is below where the command was run. Ready to be pasted into a shell. */
-function shown(path: string): string {
+export function shown(path: string): string {
   const short = relative(process.cwd(), path) || path;
   const text = short.startsWith('..') ? path : short;
-  return /^[\w./:@+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  return shellWord(text);
 }

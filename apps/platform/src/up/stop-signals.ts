@@ -1,16 +1,17 @@
 /**
- * SIGINT and SIGTERM: the first asks everything to end in good order, and the process ends with 0; the second ends it at once, with 1.
- * Who is asked to end while it still starts ends as soon as it has started.
+ * Stops the process in good order: by SIGINT, SIGTERM or SIGHUP with exit code 0, or by a call. A second signal ends the process at once
+ * with exit code 1. A stop that comes during the start happens as soon as the start is complete.
  */
 
 import { systemClock } from '@hangar/core';
 
-const names = ['SIGINT', 'SIGTERM'] as const;
-/** One Ctrl-C comes more than once: from the terminal to all processes of it, and from npm, which hands it on. */
+const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** One Ctrl-C comes more than once: from the terminal to its process group, and from npm, which passes it on. */
 const sameMs = 300;
 
 export class StopSignals {
   #firstMs: number | undefined;
+  #exitCode = 0;
   #stop: (() => Promise<void>) | undefined;
 
   constructor() {
@@ -27,6 +28,13 @@ export class StopSignals {
     if (this.isStopping) void this.#end();
   }
 
+  /** Stops without a signal. Does nothing when it is stopping already. */
+  stop(exitCode: number): void {
+    if (this.isStopping) return;
+    this.#exitCode = exitCode;
+    this.#received();
+  }
+
   #received(): void {
     const nowMs = systemClock.monotonicMs();
     if (this.#firstMs !== undefined) {
@@ -40,6 +48,6 @@ export class StopSignals {
   async #end(): Promise<void> {
     if (!this.#stop) return;
     await this.#stop();
-    process.exit(0);
+    process.exit(this.#exitCode);
   }
 }

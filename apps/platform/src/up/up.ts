@@ -1,4 +1,4 @@
-/** `hangar up`: the server and what runs beside it, until somebody ends it. */
+/** `hangar up`: runs the server, the operator and the controllers until a signal stops it. */
 
 import { join } from 'node:path';
 import { systemClock, giveBackMemory } from '@hangar/core';
@@ -10,12 +10,16 @@ import type { PlatformOptions } from '../options/options.ts';
 import { tracingOptions } from '../tracing/environment.ts';
 import { versionText } from '../version.ts';
 import { explanation } from './explain.ts';
-
 import { greeting } from './greeting.ts';
+import { launchers } from './launchers.ts';
+import { announce, withdraw } from './running-server.ts';
 import { StopSignals } from './stop-signals.ts';
+import { watchSurroundings } from './surroundings.ts';
 
 /** Whoever started it has had the first answers by then. */
 const settledAfterMs = 2_000;
+/** For a stop that no signal asked for. */
+const stopMaxMs = 10_000;
 
 /** Resolves when it serves. `failpoints`: of tests. */
 export async function up(args: readonly string[], failpoints?: Failpoints): Promise<void> {
@@ -27,7 +31,7 @@ export async function up(args: readonly string[], failpoints?: Failpoints): Prom
   try {
     await serve(options, failpoints);
   } catch (error) {
-    const text = explanation(error, options);
+    const text = await explanation(error, { ...options, program: program() });
     if (text === undefined) throw error;
     console.error(`hangar: ${text}`);
     process.exitCode = 1;
@@ -57,20 +61,45 @@ async function serve(options: PlatformOptions, failpoints: Failpoints | undefine
     electsLeader,
     demoFile,
   });
-  // Of all that runs here, what nobody waited for must not end what others use.
-  process.on('unhandledRejection', (error) => log.error('something failed unattended', { error }));
-  // Whatever keeps the process alive ends with the server.
+  // A failure in one part must not end the process for all others.
+  process.on('unhandledRejection', (error) => log.error('unhandled rejection', { error }));
+  const { dataDirectory } = options;
+  await announce(dataDirectory, { pid: process.pid, url: running.url });
+  const surroundings = await watchSurroundings({
+    dataDirectory: options.store.type === 'etcd' ? undefined : dataDirectory,
+    launchers: await launchersOf(options),
+    onLost: (reason) => {
+      console.error(`hangar: ${reason}; stopping`);
+      signals.stop(1);
+      // The store may wait for a disk that is gone.
+      systemClock.after(stopMaxMs, () => process.exit(1));
+    },
+  });
   signals.onStop(async () => {
+    surroundings.close();
     await services?.stop();
     await running
       .close()
-      .catch((error: unknown) => log.error('the server did not end well', { error: error as Error }));
+      .catch((error: unknown) => log.error('the server did not stop cleanly', { error: error as Error }));
     await tracing?.close();
+    await withdraw(dataDirectory);
   });
   const hasDemo = (await services?.hasDemo) ?? false;
   if (signals.isStopping) return;
-  console.log(greeting({ url: running.url, options, ...(hasDemo ? { demoFile } : {}) }));
+  console.log(greeting({ url: running.url, program: program(), options, ...(hasDemo ? { demoFile } : {}) }));
   systemClock.after(settledAfterMs, giveBackMemory);
+}
+
+/** The words that start this program, as bin/hangar.js found out. */
+const program = (): string => process.env['HANGAR_PROGRAM'] ?? 'hangar';
+
+/** npm ends on a signal without passing it on, so a server that it started looks whether it still runs. */
+async function launchersOf({ exitsWithParent }: PlatformOptions): Promise<number[]> {
+  const isByNpm = process.env['npm_command'] !== undefined;
+  if (!(exitsWithParent ?? isByNpm)) return [];
+  const found = await launchers(isByNpm);
+  // Without npm above it, the variable was inherited by a shell.
+  return exitsWithParent === undefined && found.length === 1 ? [] : found;
 }
 
 async function startTracing(log: Logger): Promise<{ close(): Promise<void> } | undefined> {

@@ -18,9 +18,15 @@ test('switches may be taken back, and nothing else is a value of theirs', () => 
   }
 });
 
-test('what is no flag is told in a line, with where to look', () => {
-  assert.throws(() => parseFlags(some, ['--nmae', 'x']), /^Error: there is no flag "--nmae"; --help lists/);
-  assert.throws(() => parseFlags(some, ['--on', 'get']), /"get" is no flag; a command comes first.*hangar get$/);
+test('an unknown flag is one line with similar flags, and an argument is refused', () => {
+  assert.throws(
+    () => parseFlags(some, ['--nmae', 'x']),
+    /^Error: unknown flag "--nmae"; did you mean --name\? --help lists/,
+  );
+  assert.throws(
+    () => parseFlags(some, ['--on', 'get']),
+    /unexpected argument "get"; a command comes before its flags: hangar get$/,
+  );
 });
 
 test('defaults are below every layer, and later layers win', () => {

@@ -5,6 +5,7 @@
 
 import { parseArgs } from 'node:util';
 import type { HelpGroup } from './help.ts';
+import { similarTo } from './similar.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface Flag {
@@ -48,17 +49,24 @@ export function parseFlags(flags: Flags, args: readonly string[]): GivenValues {
     const { values } = parseArgs({ args: rest, strict: true, allowPositionals: false, options });
     return { ...(values as GivenValues), ...switches };
   } catch (error) {
-    throw new UsageError(problemOf(error as NodeJS.ErrnoException), { cause: error });
+    throw new UsageError(problemOf(error as NodeJS.ErrnoException, Object.keys(flags)), { cause: error });
   }
 }
 
-/** Node advises to put `--` before what is no flag; here there is no such thing. */
-function problemOf({ code, message }: NodeJS.ErrnoException): string {
+/** Replaces the message of Node, which advises to put `--` before arguments: these commands take none. */
+function problemOf({ code, message }: NodeJS.ErrnoException, names: readonly string[]): string {
   const [, word] = /'(.*?)'/s.exec(message) ?? [];
   if (code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL') {
-    return `"${word}" is no flag; a command comes first, before its flags: hangar ${word}`;
+    return `unexpected argument "${word}"; a command comes before its flags: hangar ${word}`;
   }
-  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `there is no flag "${word}"; --help lists those that there are`;
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
+    const similar = similarTo(
+      word!,
+      names.map((name) => `--${name}`),
+    );
+    const meant = similar.length > 0 ? `did you mean ${similar.join(' or ')}? ` : '';
+    return `unknown flag "${word}"; ${meant}--help lists all flags`;
+  }
   return message;
 }
 

@@ -1,0 +1,64 @@
+/**
+ * The processes between the user and this one. npx and npm end on a signal without passing it on, so the server looks whether they still
+ * run: its parent, and everything up to npm when npm started it.
+ *
+ *     npm exec hangar up  →  sh -c hangar up  →  node bin/hangar.js up  →  this process
+ */
+
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+interface Ancestor {
+  readonly pid: number;
+  readonly parent: number;
+  readonly command: string;
+}
+
+const ancestorsMax = 8;
+
+/** Returns the pids to watch. `isByNpm`: up to the npm process; else the parent alone. */
+export async function launchers(isByNpm: boolean): Promise<number[]> {
+  const pids = [process.ppid];
+  if (!isByNpm) return pids;
+  const chain: Ancestor[] = [];
+  for (let pid = process.ppid; pid > 1 && chain.length < ancestorsMax; pid = chain.at(-1)!.parent) {
+    const found = await ancestor(pid).catch(() => undefined);
+    if (!found) break;
+    chain.push(found);
+    // Processes above npm are the user's.
+    if (isNpm(found.command)) return chain.map((one) => one.pid);
+  }
+  return pids;
+}
+
+/** True: all of them run. A parent that exits gives its children to another process. */
+export const areRunning = (pids: readonly number[]): boolean => process.ppid === pids[0] && pids.every(isRunning);
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // A process of another user runs.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** npm changes its title to `npm exec hangar up`. */
+const isNpm = (command: string): boolean => /^(npm|npx)\b|[/\\]np[mx](-cli)?(\.js)?\b/.test(command);
+
+async function ancestor(pid: number): Promise<Ancestor> {
+  if (process.platform === 'linux') {
+    const [stat, command] = await Promise.all([
+      readFile(`/proc/${pid}/stat`, 'utf8'),
+      readFile(`/proc/${pid}/cmdline`, 'utf8'),
+    ]);
+    // The second field is the name, in parentheses, which may contain anything.
+    const [, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return { pid, parent: Number(parent), command: command.split('\0').filter(Boolean).join(' ') };
+  }
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'ppid=,command=', '-p', String(pid)], { timeout: 5_000 });
+  const [, parent, command] = /^\s*(\d+)\s+(.*)$/m.exec(stdout)!;
+  return { pid, parent: Number(parent), command: command! };
+}
