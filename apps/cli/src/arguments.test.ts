@@ -5,6 +5,7 @@ import { commands, findCommand } from './commands/index.ts';
 import { durationMs } from './commands/common/timeout.ts';
 import { describeCommands } from './describe-commands.ts';
 import { explain } from './explain.ts';
+import { hangar } from './hints.ts';
 import { openTestWorld } from './testing/test-session.ts';
 
 const read = (name: string, ...words: string[]) => readArguments(findCommand(name)!, words);
@@ -85,7 +86,7 @@ test('what goes wrong has an exit code, and what to do next', () => {
   assert.deepEqual(explain(coded('ConnectionFailed', 'ECONNREFUSED')), {
     exitCode: 1,
     message: 'the server cannot be reached: ECONNREFUSED',
-    next: 'is it running? start it with: hangar up',
+    next: `is it running? start it with: ${hangar('up')}`,
   });
   assert.deepEqual(explain(coded('Aborted')), { exitCode: 130 });
   assert.deepEqual(explain('a text'), { exitCode: 1, message: 'a text' });

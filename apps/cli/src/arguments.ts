@@ -4,25 +4,10 @@ import { parseArgs } from 'node:util';
 import type { ParseArgsOptionsConfig } from 'node:util';
 import { similarTo } from '@hangar/core/command-line';
 import type { CommandSpec, Given, OptionSpec } from './command.ts';
+import { connectionOptions } from './connection.ts';
 import { CliError, usage } from './errors.ts';
+import { hangar } from './hints.ts';
 import { quoted } from './terminal/plain-text.ts';
-
-/** Where the platform is, for every command that asks it. */
-export const connectionOptions: readonly OptionSpec[] = [
-  {
-    name: 'kubeconfig',
-    value: 'FILE',
-    meaning: "the management plane's kubeconfig (default: admin.kubeconfig in the data directory)",
-    completes: 'file',
-  },
-  { name: 'context', value: 'NAME', meaning: 'the context of that kubeconfig (default: its current one)' },
-  {
-    name: 'data-dir',
-    value: 'DIR',
-    meaning: 'what "hangar up" was started with (default: .data)',
-    completes: 'folder',
-  },
-];
 
 export const helpOption: OptionSpec = { name: 'help', short: 'h', meaning: 'explain this command' };
 
@@ -78,7 +63,7 @@ function refusedWords(
   options: readonly OptionSpec[],
   error: Error & { code?: string },
 ): CliError {
-  const help = `see: hangar ${command.name} --help`;
+  const help = seeHelp(command);
   if (error.code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
     // Node's own words end where its advice for programmers begins.
     const [sentence = ''] = error.message.split(/\.\s|\n|\.$/, 1);
@@ -114,4 +99,4 @@ function checkCount(command: CommandSpec, given: readonly string[]): void {
   throw usage(`${command.name} has no use for ${quoted(given[args.length]!)}`, seeHelp(command));
 }
 
-const seeHelp = ({ name }: CommandSpec): string => `see: hangar ${name} --help`;
+const seeHelp = ({ name }: CommandSpec): string => `see: ${hangar(`${name} --help`)}`;

@@ -33,6 +33,8 @@ export interface ArgumentSpec {
 
 export interface CommandSpec {
   readonly name: string;
+  /** Other names for the same command. */
+  readonly aliases?: readonly string[];
   /** One line, without a full stop. */
   readonly summary: string;
   /** Paragraphs. */

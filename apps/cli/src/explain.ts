@@ -3,6 +3,7 @@
 import { asError, hasCode } from '@hangar/core';
 import { CliError } from './errors.ts';
 import { plain } from './terminal/plain-text.ts';
+import { hangar } from './hints.ts';
 
 export interface Explanation {
   readonly exitCode: number;
@@ -15,12 +16,12 @@ export interface Explanation {
 export const interruptedCode = 130;
 
 const failures: Readonly<Record<string, { readonly what: string; readonly next?: string }>> = {
-  ConnectionFailed: { what: 'the server cannot be reached', next: 'is it running? start it with: hangar up' },
+  ConnectionFailed: { what: 'the server cannot be reached', next: `is it running? start it with: ${hangar('up')}` },
   ConnectionLost: {
     what: 'the connection to the server broke',
     next: 'whether it was done is not known: look, and try again',
   },
-  TimedOut: { what: 'the server did not answer in time', next: 'see what is wrong with: hangar doctor' },
+  TimedOut: { what: 'the server did not answer in time', next: `see what is wrong with: ${hangar('doctor')}` },
   MalformedAnswer: { what: 'what answers is no Kubernetes API', next: 'is the kubeconfig for another server?' },
   CredentialsFailed: { what: 'the credentials cannot be had' },
   InvalidKubeconfig: { what: 'the kubeconfig cannot be used' },
@@ -29,7 +30,7 @@ const failures: Readonly<Record<string, { readonly what: string; readonly next?:
     next: 'the credentials are of another server, or no longer count: take the kubeconfig of the running one',
   },
   Forbidden: { what: 'you may not do this' },
-  ServiceUnavailable: { what: 'the server is not ready', next: 'try again in a moment, or see: hangar doctor' },
+  ServiceUnavailable: { what: 'the server is not ready', next: `try again in a moment, or see: ${hangar('doctor')}` },
   TooManyRequests: { what: 'the server has too much to do', next: 'try again in a moment' },
 };
 

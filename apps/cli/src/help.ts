@@ -9,8 +9,8 @@ const meaningColumn = 30;
 
 const exitCodes = `Exit codes:
   0   done
-  1   it did not work, or something is not as it should be
-  2   the command line cannot be understood`;
+  1   the command failed, or a check found a problem
+  2   the command line is wrong`;
 
 export interface HelpOptions {
   /** `hangar`, or `kubectl hangar`. */
@@ -24,7 +24,7 @@ export function overview(commands: readonly CommandSpec[], { program }: HelpOpti
     `Usage:\n  ${program} COMMAND …`,
     `Commands:\n${all.map(({ name, summary }) => row(name, summary, 22)).join('\n')}`,
     exitCodes,
-    `How a command is used: ${program} COMMAND --help`,
+    `Help for one command: ${program} COMMAND --help`,
   ].join('\n\n');
 }
 
@@ -34,6 +34,7 @@ export function commandHelp(command: CommandSpec, { program }: HelpOptions): str
   return [
     `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`,
     `Usage:\n  ${program} ${usageLine(command)}`,
+    ...(command.aliases === undefined ? [] : [`Aliases:\n  ${[command.name, ...command.aliases].join(', ')}`]),
     ...(description === undefined
       ? []
       : [

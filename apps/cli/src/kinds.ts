@@ -52,6 +52,10 @@ export interface TenantObject extends ApiObject {
   status?: { readonly quarantine?: { readonly reason: string; readonly message: string; readonly until: string } };
 }
 
+export interface RetainedTenantObject extends ApiObject {
+  status?: { readonly objects?: number; readonly storedBytes?: number; readonly retainedSince?: string };
+}
+
 export interface SecretObject extends ApiObject {
   data?: Readonly<Record<string, string>>;
 }
@@ -90,6 +94,14 @@ export const Tenant: Kind<TenantObject> = {
   apiVersion: 'tenancy.hangar.dev/v1alpha1',
   kind: 'Tenant',
   plural: 'tenants',
+  isNamespaced: false,
+};
+
+/** Read-only, besides delete, which destroys the data. */
+export const RetainedTenant: Kind<RetainedTenantObject> = {
+  apiVersion: Tenant.apiVersion,
+  kind: 'RetainedTenant',
+  plural: 'retainedtenants',
   isNamespaced: false,
 };
 

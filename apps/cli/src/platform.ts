@@ -1,46 +1,72 @@
-/** Where the platform is that a command is about: `--kubeconfig`, else `--data-dir`, else the data directory that `hangar up` has here. */
+/**
+ * Finds the Hangar that a command asks. The first of these decides:
+ *
+ *     --kubeconfig FILE
+ *     --data-dir DIR                         admin.kubeconfig in it
+ *     .data/admin.kubeconfig                 where `hangar up` writes it, if the file exists
+ *     the files in $KUBECONFIG               if one of them exists
+ *     ~/.kube/config                         only with --context: its current context may be any cluster
+ */
 
-import { join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { delimiter, join, resolve } from 'node:path';
 import type { ClusterConfig } from '@hangar/client';
 import { hasCode } from '@hangar/core';
 import type { Given } from './command.ts';
 import { failed } from './errors.ts';
+import { hangar } from './hints.ts';
 import type { Session } from './session.ts';
 import { quoted } from './terminal/plain-text.ts';
 
 const defaultDataFolder = '.data';
 
 export interface Platform {
-  readonly kubeconfig: string;
-  /** Undefined: a kubeconfig was named, and nobody knows where its server keeps things. */
+  /** Merged as kubectl merges them. */
+  readonly kubeconfigs: readonly string[];
+  /** Undefined: the kubeconfig does not say where its server keeps its data. */
   readonly dataFolder: string | undefined;
-  /** As a person would type it. */
+  /** As a user would type it. */
   readonly shown: string;
 }
 
-export function platformOf({ folder }: Pick<Session, 'folder'>, given: Given): Platform {
+type Place = Pick<Session, 'folder' | 'homeFolder' | 'env'>;
+
+export function platformOf(place: Place, given: Given): Platform {
+  const { folder } = place;
   const kubeconfig = given.text('kubeconfig');
   const dataDir = given.text('data-dir');
   if (kubeconfig !== undefined) {
     const dataFolder = dataDir === undefined ? undefined : resolve(folder, dataDir);
-    return { kubeconfig: resolve(folder, kubeconfig), dataFolder, shown: kubeconfig };
+    return { kubeconfigs: [resolve(folder, kubeconfig)], dataFolder, shown: kubeconfig };
   }
   const shown = join(dataDir ?? defaultDataFolder, 'admin.kubeconfig');
-  return { kubeconfig: resolve(folder, shown), dataFolder: resolve(folder, dataDir ?? defaultDataFolder), shown };
+  const path = resolve(folder, shown);
+  const foreign = dataDir === undefined && !existsSync(path) ? foreignPlatform(place, given.has('context')) : undefined;
+  return foreign ?? { kubeconfigs: [path], dataFolder: resolve(folder, dataDir ?? defaultDataFolder), shown };
 }
 
-/** Rejects with `Failed` when there is none, and with the client's own errors when there is something else. */
+function foreignPlatform({ folder, homeFolder, env }: Place, hasContext: boolean): Platform | undefined {
+  const listed = (env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
+  const named = listed.map((path) => resolve(folder, path)).filter((path) => existsSync(path));
+  if (named.length > 0) return { kubeconfigs: [...new Set(named)], dataFolder: undefined, shown: env['KUBECONFIG']! };
+  const own = join(homeFolder, '.kube', 'config');
+  if (!hasContext || listed.length > 0 || !existsSync(own)) return undefined;
+  return { kubeconfigs: [own], dataFolder: undefined, shown: own };
+}
+
+/** Rejects with `Failed` when the kubeconfig does not exist, and with the errors of the client when it cannot be used. */
 export async function platformConfig(session: Session, given: Given): Promise<ClusterConfig> {
-  const { kubeconfig, shown } = platformOf(session, given);
+  const { kubeconfigs, shown } = platformOf(session, given);
   const { loadKubeconfig } = await import('@hangar/client');
+  const options = { context: given.text('context'), clock: session.clock, env: session.env };
   try {
-    return await loadKubeconfig(kubeconfig, { context: given.text('context'), clock: session.clock, env: session.env });
+    return await loadKubeconfig(kubeconfigs, options);
   } catch (error) {
     if (!hasCode((error as Error).cause, 'ENOENT')) throw error;
-    throw failed(`there is no kubeconfig ${quoted(shown)}, so it is not known where Hangar is`, {
+    throw failed(`the kubeconfig ${quoted(shown)} does not exist, so the address of Hangar is unknown`, {
       next: given.has('kubeconfig')
         ? undefined
-        : 'start Hangar with: hangar up\nif it runs with another data directory, or elsewhere: --data-dir DIR, or --kubeconfig FILE',
+        : `start Hangar with: ${hangar('up')}\nif it runs elsewhere, add --data-dir DIR or --kubeconfig FILE, or set KUBECONFIG`,
       cause: error,
     });
   }

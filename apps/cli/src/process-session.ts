@@ -1,8 +1,8 @@
 /** The session of a person or script at this process: its streams, its files, its signals. */
 
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { homedir } from 'node:os';
-import { basename } from 'node:path';
+import { constants, homedir } from 'node:os';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { abortError, systemClock } from '@hangar/core';
 import type { Output, Session } from './session.ts';
@@ -21,7 +21,9 @@ export function processSession(signal: AbortSignal): Session {
     folder: process.cwd(),
     clock: systemClock,
     signal,
-    program: programName(process.argv[1] ?? '', process.env),
+    // As bin/hangar.js found out.
+    program: process.env['HANGAR_PROGRAM'] ?? 'hangar',
+    runProgram,
     async connect(config) {
       const { connect } = await import('@hangar/client');
       // A person waits for it: what is not there now is said now.
@@ -32,11 +34,28 @@ export function processSession(signal: AbortSignal): Session {
 
 const connectTimeoutMs = 10_000;
 
-/** kubectl starts its plugins by their files' names. */
-const programName = (path: string, env: NodeJS.ProcessEnv): string =>
-  basename(path).startsWith('kubectl-hangar') || env['HANGAR_PROGRAM'] === 'kubectl hangar'
-    ? 'kubectl hangar'
-    : 'hangar';
+/**
+ * Ctrl-C reaches the program through the terminal, so it must not end this process; other signals are passed on. The handlers of this
+ * process are back afterwards.
+ */
+async function runProgram([program = '', ...args]: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const child = spawn(program, args, { env, stdio: 'inherit' });
+  const passed = ['SIGTERM', 'SIGHUP'] as const;
+  const before = (['SIGINT', ...passed] as const).map((name) => ({ name, listeners: process.listeners(name) }));
+  for (const { name } of before) {
+    process.removeAllListeners(name);
+    process.on(name, () => name !== 'SIGINT' && child.kill(name));
+  }
+  try {
+    const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+    return code ?? 128 + (constants.signals[signal!] ?? 0);
+  } finally {
+    for (const { name, listeners } of before) {
+      process.removeAllListeners(name);
+      for (const listener of listeners) process.on(name, listener);
+    }
+  }
+}
 
 function outputOf(stream: WriteStream): Output {
   return {

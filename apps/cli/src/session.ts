@@ -29,8 +29,10 @@ export interface Session {
   readonly clock: Clock;
   /** Fires with Ctrl-C. */
   readonly signal: AbortSignal;
-  /** How this program is called: `hangar`, or `kubectl hangar`. */
+  /** The words that start this program where the user is: `npx hangar`, `hangar`, `kubectl hangar`. */
   readonly program: string;
+  /** Runs a program in the foreground, with the streams and signals of this process. Resolves with its exit code, as shells count it. */
+  runProgram(words: readonly string[], env: NodeJS.ProcessEnv): Promise<number>;
   /** To where a kubeconfig leads; whoever opens closes. */
   connect(config: ClusterConfig): Promise<Client>;
 }

@@ -45,18 +45,25 @@ function servingSection({ name, summary, groups }: ServingCommand): string {
   return [`## hangar ${name}`, `${capitalised(summary)}.`, ...parts].join('\n\n');
 }
 
-function commandSection({ name, summary, description, usage, args, options, examples }: DescribedCommand): string {
+function commandSection({
+  name,
+  aliases,
+  summary,
+  description,
+  usage,
+  args,
+  options,
+  examples,
+}: DescribedCommand): string {
   const rows = [
     ...args.map(({ name: word, meaning }) => `| \`${word}\` | ${cell(meaning)} |`),
-    ...options.map(({ name: option, short, value, meaning }) => {
-      const typed = `${short ? `-${short}, ` : ''}--${option}${value ? ` ${value}` : ''}`;
-      return `| \`${typed}\` | ${cell(meaning)} |`;
-    }),
+    ...options.map(({ text, meaning }) => `| \`${text}\` | ${cell(meaning)} |`),
   ];
   return [
     `## hangar ${name}`,
     `\`hangar ${usage}\``,
     `${capitalised(summary)}.`,
+    ...(aliases ? [`Aliases: ${aliases.map((one) => `\`${one}\``).join(', ')}.`] : []),
     ...(description ? [description] : []),
     ['| | |', '|---|---|', ...rows].join('\n'),
     ...(examples.length > 0 ? [['```sh', ...examples.map((line) => `hangar ${line}`), '```'].join('\n')] : []),

@@ -8,6 +8,7 @@ import { systemClock } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { ControlPlane, ControlPlaneClass, Tenant } from '../kinds.ts';
 import { condition, makePlane, makeReady, operate, serverOf, setStatus } from '../testing/plain-operator.ts';
+import { lastingMs } from '../terminal/progress.ts';
 import { KeptOutput, openTestWorld } from '../testing/test-session.ts';
 
 /** Resolves when there is a control plane. */
@@ -73,7 +74,7 @@ describe('create', () => {
     assert.deepEqual([code, out], [0, 'controlplane.controlplane.kplane.dev/demo created\n']);
     const again = await world.run('create', 'demo', '--no-wait');
     assert.equal(again.code, 1);
-    assert.match(again.err, /there is a control plane "demo" already\n.*hangar get demo/);
+    assert.match(again.err, /control plane "demo" already exists\n.*hangar get demo/);
   });
 
   /** In which what takes seconds is over when the command says something, and not before, however slow the machine; an hour never is. */
@@ -86,6 +87,8 @@ describe('create', () => {
     };
     err.onWrite = pass;
     const after: Clock['after'] = (ms, callback) => {
+      // A state that lasts is said.
+      if (ms === lastingMs) return systemClock.after(0, callback);
       if (ms < 1_000) return systemClock.after(ms, callback);
       if (ms < 3_600_000) waiting.push(callback);
       pass();
@@ -108,15 +111,25 @@ describe('create', () => {
     const { code } = await creating;
     const err = session.err.text;
     assert.equal(code, 1);
-    assert.match(err, /is not ready after 10 s: Ready is missing \(EndpointPending\): no endpoint\\x1b\[2J yet\n/);
+    assert.match(err, /is not ready after 10 s: Ready is False \(EndpointPending\): no endpoint\\x1b\[2J yet\n/);
     assert.match(err, /hangar describe demo/);
+  });
+
+  test('does not report a state that passes as if it were an error', async () => {
+    await using world = await openTestWorld();
+    const creating = world.runIn(overWith(/never/), 'create', 'demo', '--timeout', '1h');
+    await created(world.client);
+    // A state that lasts would be said at once by this clock; its timer is cancelled when the state passes.
+    await makeReady(world.client, 'demo');
+    const { code, err } = await creating;
+    assert.deepEqual([code, err], [0, 'waiting for control plane demo\n']);
   });
 
   test('that nobody looks after says so', async () => {
     await using world = await openTestWorld();
     const session = overWith(/waiting for/);
     await world.runIn(session, 'create', 'demo', '--timeout', '2s');
-    assert.match(session.err.text, /is not ready after 2 s: no operator has looked at it yet/);
+    assert.match(session.err.text, /is not ready after 2 s: no operator has reconciled it yet/);
   });
 
   test('ends soon when the control plane is refused, with why', async () => {
@@ -130,7 +143,7 @@ describe('create', () => {
     assert.equal(code, 1);
     assert.match(
       session.err.text,
-      /cannot be: Accepted is missing \(ClassNotFound\): class "huge" does not exist\\x1b\]0;owned\\x07/,
+      /is not accepted: Accepted is False \(ClassNotFound\): class "huge" does not exist\\x1b\]0;owned\\x07/,
     );
   });
 
@@ -183,7 +196,7 @@ describe('create', () => {
     await using world = await openTestWorld({ isBare: true });
     const { code, err } = await world.run('create', 'demo');
     assert.equal(code, 1);
-    assert.match(err, /this server knows no control planes\n.*--bare/);
+    assert.match(err, /the server does not serve ControlPlanes\n(.*\n)+.*--bare/);
   });
 });
 
@@ -212,6 +225,66 @@ describe('get', () => {
     assert.equal(JSON.parse((await world.run('get', '-o', 'json')).out).items.length, 2);
     assert.equal(JSON.parse((await world.run('get', 'demo', '-o', 'json')).out).metadata.name, 'demo');
     assert.match((await world.run('get', 'demo', '-o', 'yaml')).out, /^kind: ControlPlane$/m);
+  });
+
+  test('has aliases, selects by labels, and prints no managed fields unless it is asked to', async () => {
+    await using world = await openTestWorld();
+    for (const name of ['demo', 'shop']) await makePlane(world.client, name);
+    const body = { metadata: { labels: { team: 'red' } } };
+    await world.client.patch(ControlPlane, { name: 'shop' }, { type: 'merge', body });
+    for (const alias of ['list', 'ls']) {
+      assert.match((await world.run(alias, '-l', 'team=red', '-o', 'name')).out, /^[^\n]*\/shop\n$/);
+    }
+    assert.deepEqual(await world.run('get', '-l', 'team=blue'), {
+      code: 0,
+      out: '',
+      err: 'no control plane has these labels\n',
+    });
+    assert.equal((await world.run('get', 'demo', '-l', 'team=red')).code, 2);
+    for (const words of [['get', 'demo'], ['get']]) {
+      assert.doesNotMatch((await world.run(...words, '-o', 'json')).out, /managedFields/);
+      assert.doesNotMatch((await world.run(...words, '-o', 'yaml')).out, /managedFields/);
+      assert.match((await world.run(...words, '-o', 'yaml', '--show-managed-fields')).out, /managedFields/);
+    }
+  });
+
+  test('-w prints every change in the columns of the table until it is interrupted', async () => {
+    await using world = await openTestWorld();
+    await makePlane(world.client, 'demo');
+    const stop = new AbortController();
+    const out = new KeptOutput();
+    out.onWrite = () => {
+      if (/^shop .* Deleting /m.test(out.text)) stop.abort();
+      else if (out.text.split('\n').length === 3) {
+        void world.client
+          .create(ControlPlane, { metadata: { name: 'shop' }, spec: {} })
+          .then(() => world.client.delete(ControlPlane, { name: 'shop' }));
+      }
+    };
+    const { code } = await world.runIn({ out, signal: stop.signal }, 'get', '-w');
+    assert.equal(code, 130);
+    const [head, ...rows] = out.text.trimEnd().split('\n');
+    assert.match(head!, /^NAME +MODE +READY +PHASE/);
+    assert.equal(rows.filter((row) => row.startsWith('NAME')).length, 0);
+    for (const row of rows) assert.equal(row.indexOf('Virtual'), head!.indexOf('MODE'), out.text);
+  });
+
+  test('is coloured on a terminal, and not with NO_COLOR', async () => {
+    await using world = await openTestWorld();
+    await makePlane(world.client, 'demo');
+    const onTerminal = async (env: NodeJS.ProcessEnv): Promise<string> => {
+      const out = new KeptOutput();
+      out.terminal = { columns: 80, rows: 24 };
+      await world.runIn({ out, env }, 'get');
+      return out.text;
+    };
+    const coloured = await onTerminal({});
+    assert.ok(coloured.includes('\u001b[32mTrue\u001b[0m'), coloured);
+    const plainText = (await world.run('get')).out;
+    // oxlint-disable-next-line no-control-regex
+    assert.equal(coloured.replaceAll(/\u001b\[\d+m/g, ''), plainText);
+    assert.equal(await onTerminal({ NO_COLOR: '1' }), plainText);
+    assert.equal(await onTerminal({ TERM: 'dumb' }), plainText);
   });
 
   test('of a name that is none names those that are similar', async () => {
@@ -280,7 +353,7 @@ describe('delete', () => {
     await makePlane(world.client, 'demo');
     const { code, out } = await world.run('delete', 'demo');
     assert.equal(code, 0);
-    assert.equal(out, 'control plane demo is deleted; its data stays: hangar create demo takes it over\n');
+    assert.equal(out, 'control plane demo deleted, data retained; to use it again: hangar create demo\n');
   });
 
   test('that destroys asks first, and only the name is a yes', async () => {
@@ -297,6 +370,21 @@ describe('delete', () => {
     const yes = await world.runIn({ ask: ask('demo\n') }, 'delete', 'demo', '--destroy');
     assert.equal(yes.code, 0, yes.err);
     assert.equal(questions.length, 2);
+  });
+
+  test('that destroys is refused without --yes where there is no terminal', async () => {
+    await using world = await openTestWorld();
+    await makePlane(world.client, 'demo', { deletionPolicy: 'Destroy' });
+    for (const words of [
+      ['delete', 'demo'],
+      ['delete', 'demo', '--destroy'],
+    ]) {
+      const { code, out, err } = await world.run(...words);
+      assert.deepEqual([code, out], [1, '']);
+      assert.match(err, /control plane "demo" was not deleted: .*no terminal to ask\n +to destroy it .* add --yes\n$/);
+    }
+    assert.equal((await world.client.get(ControlPlane, { name: 'demo' })).metadata.deletionTimestamp, undefined);
+    assert.equal((await world.run('delete', 'demo', '--destroy', '--yes')).code, 0);
   });
 
   test('asks as well when the class destroys, and not with --yes', async () => {
@@ -331,12 +419,12 @@ describe('delete', () => {
     assert.equal(await described(), 'Destroy (by its class)');
     assert.equal((await world.runIn({ ask }, 'delete', 'demo')).code, 1);
     assert.match(questions[0]!, /will be destroyed/);
-    assert.match((await world.runIn({ ask }, 'delete', 'demo')).out, /is deleted; and all that was in it\n$/);
+    assert.match((await world.runIn({ ask }, 'delete', 'demo')).out, /deleted, including all data\n$/);
     await client.create(ControlPlane, { metadata: { name: 'demo' }, spec: { classRef: { name: 'gone' } } });
     await tenantSays('Retain');
     // Of the one before, and so not this one's.
-    assert.match((await world.runIn({ ask }, 'delete', 'demo')).out, /whether its data stays is not known here/);
-    assert.match(questions[2]!, /may be destroyed, which is not known here: its class "gone" is gone/);
+    assert.match((await world.runIn({ ask }, 'delete', 'demo')).out, /data retained or destroyed: unknown/);
+    assert.match(questions[2]!, /may be destroyed, because its class "gone" does not exist/);
   });
 
   test('of a class that is gone does not ask where the data stays', async () => {
@@ -349,7 +437,7 @@ describe('delete', () => {
     };
     await world.client.patch(Tenant, { name: 'demo' }, { type: 'merge', body });
     const ask = (): Promise<string> => assert.fail('nothing is destroyed');
-    assert.match((await world.runIn({ ask }, 'delete', 'demo')).out, /its data stays/);
+    assert.match((await world.runIn({ ask }, 'delete', 'demo')).out, /data retained/);
   });
 
   test('that waits for a finalizer says for which', async () => {

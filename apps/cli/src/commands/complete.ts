@@ -1,8 +1,8 @@
 /** `hangar __complete -- WORDS…`: for the scripts of `hangar completion`. It says nothing rather than something wrong, and is never slow. */
 
-import { connectionOptions } from '../arguments.ts';
 import type { Call, Command, Given } from '../command.ts';
 import { offered } from '../completion/candidates.ts';
+import { connectionValue } from '../connection.ts';
 import { controlPlaneNames } from '../control-planes/find.ts';
 import { platformConfig } from '../platform.ts';
 import { plain } from '../terminal/plain-text.ts';
@@ -39,12 +39,8 @@ async function namesOf(session: Call['session'], words: readonly string[]): Prom
   }
 }
 
-/** What of a line that is not finished says where the platform is. */
+/** Reads the connection options of a line that is not finished. */
 function connectionIn(words: readonly string[]): Given {
-  const text = (name: string): string | undefined => {
-    const at = words.findLastIndex((word) => word === `--${name}` || word.startsWith(`--${name}=`));
-    if (at === -1 || !connectionOptions.some((one) => one.name === name)) return undefined;
-    return words[at] === `--${name}` ? words[at + 1] : words[at]!.slice(name.length + 3);
-  };
+  const text = (name: string): string | undefined => connectionValue(words, name);
   return { args: [], text, flag: () => false, has: (name) => text(name) !== undefined };
 }

@@ -1,5 +1,6 @@
 /** `hangar create NAME`: a control plane, and its kubeconfig when it can be used. */
 
+import { resolve } from 'node:path';
 import { hasCode } from '@hangar/core';
 import { failed, usage } from '../errors.ts';
 import { accessOf } from '../control-planes/access.ts';
@@ -10,10 +11,11 @@ import type { Format } from '../terminal/printed.ts';
 import { ControlPlane } from '../kinds.ts';
 import type { ControlPlaneObject } from '../kinds.ts';
 import type { Call, Command, Given } from '../command.ts';
-import { planeTable } from '../control-planes/table.ts';
+import { PlaneTable } from '../control-planes/table.ts';
 import { timeoutMs, timeoutOption } from './common/timeout.ts';
-import { writtenKubeconfig } from './common/written-kubeconfig.ts';
+import { insistOnReplaceable, writtenKubeconfig } from './common/written-kubeconfig.ts';
 import { insistOnNewName } from './common/new-name.ts';
+import { hangar } from '../hints.ts';
 
 export const create: Command = {
   name: 'create',
@@ -56,13 +58,14 @@ async function createNow({ session, given, client: connected }: Call): Promise<v
     throw usage('a kubeconfig is there when the control plane can be used: -o FILE cannot be with --no-wait');
   }
   const waitMs = timeoutMs(given);
+  if (file !== undefined && file !== '-') await insistOnReplaceable(resolve(session.folder, file), file);
   const client = await connected();
   const { signal } = session;
   let plane = await withDefinitions(client.create(ControlPlane, drafted(name, given), { signal })).catch(
     (error: unknown) => {
       if (!hasCode(error, 'AlreadyExists')) throw error;
-      throw failed(`there is a control plane "${name}" already`, {
-        next: `see: hangar get ${name}\nits kubeconfig: hangar kubeconfig ${name}`,
+      throw failed(`control plane "${name}" already exists`, {
+        next: `see: ${hangar(`get ${name}`)}\nits kubeconfig: ${hangar(`kubeconfig ${name}`)}`,
         cause: error,
       });
     },
@@ -90,9 +93,11 @@ const drafted = (name: string, given: Given): Omit<ControlPlaneObject, 'apiVersi
 };
 
 function shown(plane: ControlPlaneObject, format: Format | undefined, given: Given, now: number): string {
-  if (format === 'wide') return planeTable([plane], { isWide: true, now });
-  if (format !== undefined) return printed(format, [plane], false);
+  if (format === 'wide') return new PlaneTable({ isWide: true, now: () => now }).text([plane]);
+  if (format !== undefined) return printed(format, [plane], { isList: false });
   const name = plane.metadata.name!;
   if (!given.flag('wait')) return `${nameOf(plane)} created\n`;
-  return [`control plane ${name} is ready`, '', `  hangar use ${name}`, '  kubectl get namespaces', ''].join('\n');
+  return [`control plane ${name} is ready`, '', `  ${hangar(`use ${name}`)}`, '  kubectl get namespaces', ''].join(
+    '\n',
+  );
 }

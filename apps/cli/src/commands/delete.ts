@@ -9,21 +9,24 @@ import { findControlPlane } from '../control-planes/find.ts';
 import { missing } from '../control-planes/ready.ts';
 import { waitFor } from '../control-planes/wait.ts';
 import type { Call, Command } from '../command.ts';
+import type { Session } from '../session.ts';
 import { CliError, failed } from '../errors.ts';
 import { clusterPathOf, ControlPlane, ControlPlaneClass, Tenant } from '../kinds.ts';
 import type { ControlPlaneObject, TenantObject } from '../kinds.ts';
+import { hangar } from '../hints.ts';
 import { quoted } from '../terminal/plain-text.ts';
 import { Progress } from '../terminal/progress.ts';
+import { removeContext } from './common/merged.ts';
 import { timeoutMs, timeoutOption } from './common/timeout.ts';
 
 export const deleteCommand: Command = {
   name: 'delete',
   summary: 'delete a control plane, and with --destroy all that is in it',
   description:
-    'Its data stays as long as nobody destroys it: a control plane of the same name takes it over. What is destroyed is gone, so on a terminal you are asked first.',
+    'The data is retained unless the deletion policy is Destroy: a control plane of the same name takes it over. Destroyed data cannot be recovered, so the command asks first, and without a terminal it needs --yes. The context that "hangar use" added to your kubeconfig is removed.',
   args: [{ name: 'NAME', meaning: 'of the control plane', completes: 'control-plane' }],
   options: [
-    { name: 'destroy', meaning: 'destroy its data, too' },
+    { name: 'destroy', meaning: 'destroy its data as well' },
     { name: 'yes', short: 'y', meaning: 'do not ask' },
     { name: 'wait', isOn: true, meaning: 'do not wait until it is gone' },
     timeoutOption,
@@ -41,7 +44,7 @@ async function deleteNow({ session, given, client: connected }: Call): Promise<v
   const plane = await findControlPlane(client, name, signal);
   const { uid } = plane.metadata;
   const policy = given.flag('destroy') ? 'Destroy' : await policyOf(client, plane, signal);
-  if (policy !== 'Retain' && !given.flag('yes') && session.ask) await insistOnYes(session.ask, plane, policy);
+  if (policy !== 'Retain' && !given.flag('yes')) await insistOnYes(session.ask, plane, policy);
   if (given.flag('destroy') && plane.spec?.deletionPolicy !== 'Destroy') {
     const body = { metadata: { uid }, spec: { deletionPolicy: 'Destroy' } };
     await client.patch(ControlPlane, { name }, { type: 'merge', body }, { signal });
@@ -49,8 +52,10 @@ async function deleteNow({ session, given, client: connected }: Call): Promise<v
   // This one: somebody may have made another of the name while the question stood.
   await client.delete(ControlPlane, { name }, { signal, ...(uid ? { preconditions: { uid } } : {}) });
   if (given.flag('wait')) await untilGone({ session, client, name, uid, waitMs });
-  const fate = fateOf(plane, policy);
-  session.out.write(`control plane ${name} ${given.flag('wait') ? 'is deleted' : 'is being deleted'}; ${fate}\n`);
+  session.out.write(
+    `control plane ${name} ${given.flag('wait') ? 'deleted' : 'is being deleted'}, ${fateOf(plane, policy)}\n`,
+  );
+  await removeContext(session, plane);
 }
 
 /** Undefined: it cannot be found out. */
@@ -78,23 +83,32 @@ async function tenantIfReadable(
 }
 
 function fateOf(plane: ControlPlaneObject, policy: Policy): string {
-  if (policy === 'Destroy') return 'and all that was in it';
-  if (policy === 'Retain') return `its data stays: hangar create ${plane.metadata.name} takes it over`;
-  return `whether its data stays is not known here: ${classGone(plane)}`;
+  if (policy === 'Destroy') return 'including all data';
+  if (policy === 'Retain') {
+    const { name } = plane.metadata;
+    return `data retained; to use it again: ${hangar(`create ${name}`)}`;
+  }
+  return `data retained or destroyed: unknown, because ${classGone(plane)}`;
 }
 
-const classGone = ({ spec }: ControlPlaneObject): string => `its class ${quoted(spec?.classRef?.name ?? '')} is gone`;
+const classGone = ({ spec }: ControlPlaneObject): string =>
+  `its class ${quoted(spec?.classRef?.name ?? '')} does not exist`;
 
-async function insistOnYes(
-  ask: (question: string) => Promise<string>,
-  plane: ControlPlaneObject,
-  policy: Policy,
-): Promise<void> {
+async function insistOnYes(ask: Session['ask'], plane: ControlPlaneObject, policy: Policy): Promise<void> {
   const { name } = plane.metadata;
   const what =
     policy === 'Destroy'
       ? `Everything in control plane ${name} will be destroyed.`
-      : `Everything in control plane ${name} may be destroyed, which is not known here: ${classGone(plane)}.`;
+      : `Everything in control plane ${name} may be destroyed, because ${classGone(plane)}.`;
+  if (!ask) {
+    throw new CliError(
+      'Declined',
+      `control plane ${quoted(name!)} was not deleted: its data ${policy === 'Destroy' ? 'would' : 'might'} be destroyed, and there is no terminal to ask`,
+      {
+        next: 'to destroy it without a question, add --yes',
+      },
+    );
+  }
   const answer = await ask(`${what} Type its name to go on: `);
   if (answer.trim() !== name) throw new CliError('Declined', 'nothing was deleted');
 }
@@ -122,7 +136,7 @@ async function untilGone({ session, client, name, uid, waitMs }: Going): Promise
     });
     if (isGone) return;
     throw failed(`control plane ${name} is not gone after ${waitMs / 1_000} s: ${whatHolds(last)}`, {
-      next: `see: hangar describe ${name}`,
+      next: `see: ${hangar(`describe ${name}`)}`,
     });
   } finally {
     progress.end();

@@ -4,39 +4,65 @@ import { asError, hasCode } from '@hangar/core';
 import type { Command } from '../command.ts';
 import type { Check, DoctorWorld, Finding } from '../doctor/finding.ts';
 import { platformOf } from '../platform.ts';
-import { plain } from '../terminal/plain-text.ts';
+import { usage } from '../errors.ts';
+import { plain, quoted } from '../terminal/plain-text.ts';
+import { printedValue } from '../terminal/printed.ts';
+import { stylesOf } from '../terminal/styles.ts';
+import type { Styler } from '../terminal/styles.ts';
 
 const marks = { good: '✔', doubtful: '!', bad: '✖' } as const;
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'look for what is wrong, and say what to do about it',
+  summary: 'check the installation, and say what to do about each problem',
   description:
-    '✔ is well, ! should be known, ✖ does not work: then the exit code is 1. Looked at: Node, the data directory and its disk, certificates, the port, the server, its clock, kubectl, the operator.',
+    '✔ is fine, ! may become a problem, ✖ is a problem: then the exit code is 1. It checks Node, the data directory and its disk, certificates, the port, the server, its clock, kubectl and the operator.',
   args: [],
-  options: [],
-  examples: ['doctor', 'doctor --data-dir DIR'],
+  options: [
+    { name: 'port', value: 'N', meaning: 'also say which process listens on this port of 127.0.0.1' },
+    {
+      name: 'output',
+      short: 'o',
+      value: 'FORMAT',
+      meaning: 'json or yaml (default: text)',
+      oneOf: ['json', 'yaml'],
+      completes: ['json', 'yaml'],
+    },
+  ],
+  examples: ['doctor', 'doctor --data-dir DIR', 'doctor --port 6443', 'doctor -o json'],
   isConnected: true,
   async run({ session, given, client }) {
+    checkPort(given.text('port'));
     const { checks } = await import('../doctor/checks/index.ts');
     const world: DoctorWorld = { session, given, client, platform: platformOf(session, given) };
-    let isWell = true;
+    const format = given.text('output') as 'json' | 'yaml' | undefined;
+    const style = stylesOf(session.out, session.env);
+    const all: Finding[] = [];
     for (const check of checks) {
-      for (const { state, what, next } of await findings(check, world)) {
-        isWell &&= state !== 'bad';
-        session.out.write(`${marks[state]} ${plain(what)}\n`);
-        if (next !== undefined)
-          session.out.write(
-            `${next
-              .split('\n')
-              .map((line) => `    ${plain(line)}`)
-              .join('\n')}\n`,
-          );
+      for (const finding of await findings(check, world)) {
+        all.push(finding);
+        if (format === undefined) session.out.write(findingText(finding, style));
       }
     }
+    const isWell = all.every(({ state }) => state !== 'bad');
+    if (format !== undefined) session.out.write(printedValue(format, { isWell, findings: all.map(asJson) }));
     return isWell ? 0 : 1;
   },
 };
+
+function checkPort(text: string | undefined): void {
+  if (text === undefined) return;
+  if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > 65_535) {
+    throw usage(`--port must be a port from 1 to 65535, not ${quoted(text)}`);
+  }
+}
+
+function findingText({ state, what, next }: Finding, style: Styler): string {
+  const lines = (next?.split('\n') ?? []).map((line) => `    ${plain(line)}\n`);
+  return `${style(state, marks[state])} ${plain(what)}\n${lines.join('')}`;
+}
+
+const asJson = ({ state, what, next }: Finding) => ({ state, what, ...(next === undefined ? {} : { next }) });
 
 async function findings(check: Check, world: DoctorWorld): Promise<readonly Finding[]> {
   try {

@@ -36,10 +36,86 @@ describe('kubeconfig and use', () => {
     assert.equal((await world.run('kubeconfig', 'demo', '--merge', '-o', 'x')).code, 2);
   });
 
+  test('do not overwrite a file that is not a kubeconfig', async () => {
+    await using world = await openTestWorld();
+    await makePlane(world.client, 'demo');
+    const path = join(world.folder, 'notes.txt');
+    for (const text of ['my notes\n', 'kind: Pod\napiVersion: v1\n', 'a: [']) {
+      await writeFile(path, text);
+      for (const words of [
+        ['kubeconfig', 'demo', '-o', 'notes.txt'],
+        ['create', 'other', '-o', 'notes.txt'],
+      ]) {
+        const { code, err } = await world.run(...words);
+        assert.equal(code, 1);
+        assert.match(err, /"notes\.txt" exists and is not a kubeconfig, so it was not overwritten/);
+        assert.equal(await readFile(path, 'utf8'), text);
+      }
+    }
+    await assert.rejects(world.client.get(ControlPlane, { name: 'other' }), { code: 'NotFound' });
+    await writeFile(path, '');
+    assert.equal((await world.run('kubeconfig', 'demo', '-o', 'notes.txt')).code, 0);
+    assert.equal((await world.run('kubeconfig', 'demo', '-o', 'notes.txt')).code, 0, 'a kubeconfig is replaced');
+  });
+
+  test('go back to the previous context, and delete removes the context that use added', async () => {
+    await using world = await openTestWorld();
+    for (const name of ['demo', 'shop']) await makePlane(world.client, name);
+    const own = join(world.folder, 'home', '.kube', 'config');
+    const current = async () =>
+      (parseYaml(await readFile(own, 'utf8')).value as Record<string, unknown>)['current-context'];
+    assert.equal((await world.run('use', 'demo')).code, 0);
+    assert.match((await world.run('use', '-')).err, /the kubeconfig has no previous context/);
+    assert.equal((await world.run('use', 'shop')).code, 0);
+    assert.equal((await world.run('use', '-')).out, `kubectl now uses context hangar-demo in ${own}\n`);
+    assert.equal((await world.run('use', '-')).out, `kubectl now uses context hangar-shop in ${own}\n`);
+    const { code, err } = await world.run('delete', 'shop');
+    assert.equal(code, 0, err);
+    assert.match(err, new RegExp(`context hangar-shop removed from ${own}\n`));
+    assert.doesNotMatch(await readFile(own, 'utf8'), /name: hangar-shop/);
+    assert.equal(await current(), 'hangar-demo', 'the previous context is current again');
+    // A context of the same name that leads to another Hangar stays.
+    const elsewhere = (await readFile(own, 'utf8')).replaceAll('127.0.0.1', '192.0.2.1');
+    await writeFile(own, elsewhere);
+    assert.equal((await world.run('delete', 'demo')).code, 0);
+    assert.equal(await readFile(own, 'utf8'), elsewhere);
+  });
+
+  test('connect runs a command with KUBECONFIG, and returns its exit code', async () => {
+    await using world = await openTestWorld();
+    await makePlane(world.client, 'demo');
+    const ran: { words: readonly string[]; config: string; path: string }[] = [];
+    const runProgram = async (words: readonly string[], { KUBECONFIG: path }: NodeJS.ProcessEnv): Promise<number> => {
+      ran.push({ words, config: await readFile(path!, 'utf8'), path: path! });
+      return 7;
+    };
+    const connected = await world.runIn(
+      { runProgram },
+      'connect',
+      'demo',
+      '--',
+      'kubectl',
+      'get',
+      'pods',
+      '-o',
+      'yaml',
+    );
+    assert.equal(connected.code, 7, connected.err);
+    assert.deepEqual(ran[0]!.words, ['kubectl', 'get', 'pods', '-o', 'yaml']);
+    assert.ok(ran[0]!.config.includes(serverOf('demo')));
+    await assert.rejects(stat(ran[0]!.path), { code: 'ENOENT' });
+    await world.runIn({ runProgram, env: { SHELL: '/bin/zsh' } }, 'connect', 'demo');
+    assert.deepEqual(ran[1]!.words, ['/bin/zsh']);
+    const missing = Object.assign(new Error('spawn nope ENOENT'), { code: 'ENOENT' });
+    const { code, err } = await world.runIn({ runProgram: () => Promise.reject(missing) }, 'connect', 'demo', 'nope');
+    assert.equal(code, 1);
+    assert.match(err, /the command "nope" cannot be run: it is not in PATH/);
+  });
+
   test('say why there is none', async () => {
     await using world = await openTestWorld();
     await world.client.create(ControlPlane, { metadata: { name: 'new' }, spec: {} });
-    assert.match((await world.run('use', 'new')).err, /"new" has no kubeconfig yet: no operator has looked at it/);
+    assert.match((await world.run('use', 'new')).err, /"new" has no kubeconfig yet: no operator has reconciled it/);
     await makePlane(world.client, 'demo');
     await world.client.delete(Secret, { namespace: 'kplane-cp-demo', name: 'controlplane-demo-kubeconfig' });
     assert.match((await world.run('use', 'demo')).err, /Secret kplane-cp-demo\/.* does not exist/);
@@ -136,6 +212,6 @@ describe('version', () => {
     assert.equal(JSON.parse((await world.run('version', '-o', 'json')).out).server.major, '1');
     const absent = await world.run('version', '--data-dir', 'elsewhere');
     assert.equal(absent.code, 0);
-    assert.match(absent.out, /Server: none \(there is no kubeconfig/);
+    assert.match(absent.out, /Server: none \(the kubeconfig .* does not exist/);
   });
 });

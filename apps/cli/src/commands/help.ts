@@ -5,6 +5,7 @@ import { usage } from '../errors.ts';
 import { commandHelp } from '../help.ts';
 import { platformCommands } from '../platform-commands.ts';
 import { quoted } from '../terminal/plain-text.ts';
+import { hangar } from '../hints.ts';
 
 export const help: Command = {
   name: 'help',
@@ -19,8 +20,9 @@ export const help: Command = {
       session.out.write(`${serving.name}: ${serving.summary}\nIts flags: ${session.program} ${serving.name} --help\n`);
       return;
     }
-    const command = commands.find(({ name }) => name === given.args[0]);
-    if (!command) throw usage(`there is no command ${quoted(given.args[0]!)}`, 'all commands: hangar help');
+    const asked = given.args[0]!;
+    const command = commands.find(({ name, aliases }) => name === asked || aliases?.includes(asked));
+    if (!command) throw usage(`there is no command ${quoted(given.args[0]!)}`, `all commands: ${hangar('help')}`);
     session.out.write(`${commandHelp(command, session)}\n`);
   },
 };

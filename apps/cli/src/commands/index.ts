@@ -4,6 +4,7 @@ import type { Command } from '../command.ts';
 import { backup } from './backup.ts';
 import { complete } from './complete.ts';
 import { completion } from './completion.ts';
+import { connect } from './connect.ts';
 import { create } from './create.ts';
 import { deleteCommand } from './delete.ts';
 import { describe } from './describe.ts';
@@ -11,6 +12,7 @@ import { doctor } from './doctor.ts';
 import { get } from './get.ts';
 import { help } from './help.ts';
 import { kubeconfig } from './kubeconfig.ts';
+import { purge } from './purge.ts';
 import { restore } from './restore.ts';
 import { resume } from './resume.ts';
 import { suspend } from './suspend.ts';
@@ -24,7 +26,9 @@ export const commands: readonly Command[] = [
   describe,
   kubeconfig,
   use,
+  connect,
   deleteCommand,
+  purge,
   suspend,
   resume,
   backup,
@@ -37,4 +41,5 @@ export const commands: readonly Command[] = [
   complete,
 ];
 
-export const findCommand = (name: string): Command | undefined => commands.find((one) => one.name === name);
+export const findCommand = (name: string): Command | undefined =>
+  commands.find((one) => one.name === name || one.aliases?.includes(name));

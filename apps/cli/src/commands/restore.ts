@@ -18,6 +18,7 @@ import { Progress } from '../terminal/progress.ts';
 import { insistOnNewName } from './common/new-name.ts';
 import { insistOnSuccess, tenantTarget } from './common/tenant-request.ts';
 import { timeoutMs, timeoutOption } from './common/timeout.ts';
+import { hangar } from '../hints.ts';
 
 export const restore: Command = {
   name: 'restore',
@@ -60,13 +61,13 @@ async function restoreNow({ session, given, client: connected }: Call): Promise<
 
 const isThere = (name: string): Error =>
   failed(`there is a control plane ${quoted(name)} already`, {
-    next: `restore under another name, or destroy what is there: hangar delete ${name} --destroy`,
+    next: `restore under another name, or destroy the existing one: ${hangar(`delete ${name} --destroy`)}`,
   });
 
 /** What a control plane left that was deleted and not destroyed, or a Tenant that is not a control plane's. */
 const hasData = (name: string, cause: unknown): Error =>
   failed(`there is data under the name ${quoted(name)} already`, {
-    next: `restore under another name, or take it over and destroy it:\n  hangar create ${name}\n  hangar delete ${name} --destroy`,
+    next: `restore under another name, or remove retained data: ${hangar(`purge ${name}`)}`,
     cause,
   });
 
@@ -120,7 +121,7 @@ async function adopted(
       next: [
         'to go on:',
         `  kubectl annotate tenant ${name} ${adoptByAnnotation}=${name}`,
-        `  hangar create ${name}`,
+        `  ${hangar(`create ${name}`)}`,
       ].join('\n'),
       cause: error,
     });

@@ -5,17 +5,19 @@ import { hasCode, sleep } from '@hangar/core';
 import type { Call, Command } from '../command.ts';
 import { Counts } from '../top/counts.ts';
 import { isCountedFor, rowsOf, sorted, sortings } from '../top/rows.ts';
-import type { Sorting } from '../top/rows.ts';
+import type { Sorting, TopRow } from '../top/rows.ts';
+import { printedValue } from '../terminal/printed.ts';
+import { stylesOf } from '../terminal/styles.ts';
 import { takeSample } from '../top/sample.ts';
 import type { Sample } from '../top/sample.ts';
-import { enterScreen, leaveScreen, rowsThatFit, screen, topTable } from '../top/screen.ts';
+import { enterScreen, leaveScreen, rowsAsList, rowsThatFit, screen, topTable } from '../top/screen.ts';
 import { durationMs } from './common/timeout.ts';
 
 export const top: Command = {
   name: 'top',
   summary: 'show what tenants do: requests, objects, bytes, memory, watches',
   description:
-    'On a terminal the table is drawn anew until q or Ctrl-C; elsewhere, and with --once, it is printed once. Of very many tenants only those that are in use are shown, unless they are sorted by what they have. MEMORY is what is kept in memory of their objects now, SHARE its part of that of all.',
+    'On a terminal the table is updated until q or Ctrl-C; elsewhere, and with --once, it is printed once. If there are very many tenants, only those in use are shown, unless they are sorted by objects or bytes. MEMORY is the size of the objects that the server caches now, SHARE is the part of all caches.',
   args: [],
   options: [
     { name: 'once', meaning: 'print one table of all tenants' },
@@ -27,12 +29,20 @@ export const top: Command = {
       completes: sortings,
     },
     {
+      name: 'output',
+      short: 'o',
+      value: 'FORMAT',
+      meaning: 'json or yaml: print one sample of all tenants',
+      oneOf: ['json', 'yaml'],
+      completes: ['json', 'yaml'],
+    },
+    {
       name: 'interval',
       value: 'TIME',
       meaning: 'between two looks, and of what requests a second are counted in (default: 2s)',
     },
   ],
-  examples: ['top', 'top --once --sort objects'],
+  examples: ['top', 'top --once --sort objects', 'top -o json'],
   isConnected: true,
   run: look,
 };
@@ -53,19 +63,24 @@ async function look({ session, given, client }: Call): Promise<void> {
   const sorting = (given.text('sort') ?? 'requests') as Sorting;
   const intervalMs = Math.max(intervalMinMs, durationMs('interval', given.text('interval')) ?? defaultIntervalMs);
   const looking = { session, client: await client(), sorting, intervalMs, signal: session.signal };
-  if (given.flag('once') || session.out.size() === undefined) return once(looking);
+  const format = given.text('output') as 'json' | 'yaml' | undefined;
+  if (format !== undefined) return session.out.write(printedValue(format, rowsAsList(await sampledRows(looking))));
+  if (given.flag('once') || session.out.size() === undefined) {
+    const style = stylesOf(session.out, session.env);
+    return session.out.write(topTable(await sampledRows(looking), style));
+  }
   return live(looking);
 }
 
 const sampled = ({ client, session, signal }: Looking, includesIdle: boolean, isCounted: boolean): Promise<Sample> =>
   takeSample(client, { includesIdle, isCounted, nowMs: () => session.clock.monotonicMs(), signal });
 
-async function once(looking: Looking): Promise<void> {
+async function sampledRows(looking: Looking): Promise<TopRow[]> {
   const { session, sorting, intervalMs, signal } = looking;
   const before = await sampled(looking, true, false);
   await sleep(session.clock, intervalMs, signal);
   const rows = rowsOf(await sampled(looking, true, true), before);
-  session.out.write(topTable(sorted(rows, sorting)));
+  return sorted(rows, sorting);
 }
 
 async function live(looking: Looking): Promise<void> {

@@ -1,21 +1,22 @@
-/** `hangar use NAME`: kubectl is in that control plane from now on. */
+/** `hangar use NAME`: makes a control plane the current context of kubectl. */
 
 import { accessOf } from '../control-planes/access.ts';
 import { findControlPlane } from '../control-planes/find.ts';
 import type { Command } from '../command.ts';
-import { mergedWith } from './common/merged.ts';
+import { mergedWith, usePrevious } from './common/merged.ts';
 
 export const use: Command = {
   name: 'use',
-  summary: 'let kubectl use a control plane',
+  summary: 'make a control plane the current context of kubectl',
   description:
-    'Puts the control plane into your own kubeconfig (the first file of KUBECONFIG, else ~/.kube/config) and makes hangar-NAME the current context. Everything else in that file stays, except for comments.',
-  args: [{ name: 'NAME', meaning: 'of the control plane', completes: 'control-plane' }],
-  options: [{ name: 'external', meaning: 'with the address for those who are elsewhere' }],
-  examples: ['use demo'],
+    'Puts the control plane into your own kubeconfig (the first file of KUBECONFIG, else ~/.kube/config) and makes hangar-NAME the current context. All other entries of that file stay, except for comments. "hangar use -" returns to the context before.',
+  args: [{ name: 'NAME', meaning: 'name of the control plane; - is the previous context', completes: 'control-plane' }],
+  options: [{ name: 'external', meaning: 'with the address for clients outside of the platform network' }],
+  examples: ['use demo', 'use -'],
   isConnected: true,
   async run({ session, given, client: connected }) {
     const name = given.args[0]!;
+    if (name === '-') return usePrevious(session);
     const client = await connected();
     const { signal } = session;
     const plane = await findControlPlane(client, name, signal);

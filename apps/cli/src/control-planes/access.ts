@@ -9,6 +9,7 @@ import { Secret } from '../kinds.ts';
 import type { ControlPlaneObject } from '../kinds.ts';
 import { quoted } from '../terminal/plain-text.ts';
 import { missing } from './ready.ts';
+import { hangar } from '../hints.ts';
 
 export interface AccessOptions {
   /** By the address that others reach it by. */
@@ -26,7 +27,7 @@ export async function accessOf(
   const { name, namespace } = plane.status?.kubeconfigSecretRef ?? {};
   if (name === undefined || namespace === undefined) {
     throw failed(`control plane ${quoted(planeName)} has no kubeconfig yet: ${missing(plane)}`, {
-      next: `see: hangar describe ${planeName}`,
+      next: `see: ${hangar(`describe ${planeName}`)}`,
     });
   }
   const where = `Secret ${namespace}/${name}`;
@@ -39,6 +40,7 @@ export async function accessOf(
   });
   const key = isExternal ? 'kubeconfig-external' : 'kubeconfig';
   const data = secret.data?.[key];
-  if (data === undefined) throw failed(`the ${where} has no ${key}`, { next: `see: hangar describe ${planeName}` });
+  if (data === undefined)
+    throw failed(`the ${where} has no ${key}`, { next: `see: ${hangar(`describe ${planeName}`)}` });
   return readAccess(Buffer.from(data, 'base64').toString(), where);
 }

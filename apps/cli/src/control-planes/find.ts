@@ -7,6 +7,7 @@ import { failed } from '../errors.ts';
 import { clusterPathOf, ControlPlane, Tenant } from '../kinds.ts';
 import type { ControlPlaneObject, TenantObject } from '../kinds.ts';
 import { quoted } from '../terminal/plain-text.ts';
+import { hangar } from '../hints.ts';
 
 /** Rejects with `Failed` when there is none: with names that are similar, or with why there cannot be any. */
 export async function findControlPlane(
@@ -29,8 +30,8 @@ async function notFound(client: Client, name: string, cause: unknown, signal?: A
     similar.length > 0
       ? `did you mean ${similar.map(quoted).join(' or ')}?`
       : names.length === 0
-        ? 'there is none yet: hangar create NAME'
-        : 'all that there are: hangar get';
+        ? `there is none yet: ${hangar('create NAME')}`
+        : `to list all: ${hangar('get')}`;
   return failed(`there is no control plane ${quoted(name)}`, { next, cause });
 }
 
@@ -46,8 +47,8 @@ export async function withDefinitions<T>(answer: Promise<T>): Promise<T> {
     return await answer;
   } catch (error) {
     if (!hasCode(error, 'NotFound')) throw error;
-    throw failed('this server knows no control planes', {
-      next: 'a Hangar that was started with --bare has none: start it without\non another Kubernetes, install the operator: see deploy/',
+    throw failed('the server does not serve ControlPlanes', {
+      next: 'if the kubeconfig is that of a control plane, name that of the management plane: --kubeconfig FILE\nif Hangar was started with --bare, start it without\non another Kubernetes, install the operator: see deploy/',
       cause: error,
     });
   }
@@ -64,7 +65,7 @@ export async function tenantOf(client: Client, plane: ControlPlaneObject, signal
   } catch (error) {
     if (!hasCode(error, 'NotFound')) throw error;
     throw failed(`control plane ${quoted(name!)} has no tenant on this server`, {
-      next: `it is not there yet (hangar describe ${name}), or its tenants are in another Hangar: --kubeconfig FILE`,
+      next: `it may not exist yet (${hangar(`describe ${name}`)}), or its tenants are in another Hangar: --kubeconfig FILE`,
       cause: error,
     });
   }

@@ -9,6 +9,7 @@ import type { Session } from '../session.ts';
 import { quoted } from '../terminal/plain-text.ts';
 import { Progress } from '../terminal/progress.ts';
 import { waitFor } from './wait.ts';
+import { hangar } from '../hints.ts';
 
 /** What is refused is put right by somebody else, if at all: whoever has just made what it refers to does not wait longer. */
 const refusedGraceMs = 3_000;
@@ -43,18 +44,18 @@ export async function untilReady(
         if (isRefused(object)) grace ??= clock.after(refusedGraceMs, () => refusal.abort());
         else grace = void grace?.cancel();
         if (isUsable(object)) return true;
-        if (hasConditions(object)) progress.say(`waiting for control plane ${name}: ${missing(object)}`);
+        if (hasConditions(object)) progress.sayIfLasting(`waiting for control plane ${name}: ${missing(object)}`);
         return false;
       },
     });
     if (isReady) return last!;
     throw failed(`control plane ${quoted(name)} is not ready after ${timeoutMs / 1_000} s: ${missing(last)}`, {
-      next: `see: hangar describe ${name}\nit goes on by itself; to wait longer: --timeout`,
+      next: `see: ${hangar(`describe ${name}`)}\nthe operator retries; to wait longer, add --timeout`,
     });
   } catch (error) {
     if (!refusal.signal.aborted || signal.aborted || error instanceof CliError) throw error;
-    throw failed(`control plane ${quoted(name)} cannot be: ${missing(last)}`, {
-      next: `put that right and it goes on by itself, or give it up: hangar delete ${name}`,
+    throw failed(`control plane ${quoted(name)} is not accepted: ${missing(last)}`, {
+      next: `correct it and the operator retries, or give up: ${hangar(`delete ${name}`)}`,
       cause: error,
     });
   } finally {
@@ -80,11 +81,12 @@ const isRefused = (plane: ControlPlaneObject): boolean => conditionOf(plane, 'Ac
 export function missing(plane: ControlPlaneObject | undefined): string {
   if (plane?.metadata.deletionTimestamp) return 'it is being deleted';
   const conditions = plane?.status?.conditions ?? [];
-  if (!plane || conditions.length === 0) return 'no operator has looked at it yet (is one running? hangar doctor)';
+  if (!plane || conditions.length === 0)
+    return `no operator has reconciled it yet; to check whether one runs: ${hangar('doctor')}`;
   const order = ['Accepted', 'Programmed', 'Ready'];
   const wanting = order.map((type) => conditionOf(plane, type)).find((one) => one && one.status !== 'True');
-  return wanting ? conditionText(wanting) : 'its newest spec was not looked at yet';
+  return wanting ? conditionText(wanting) : 'the operator has not reconciled its newest spec yet';
 }
 
-const conditionText = ({ type, reason, message }: Condition): string =>
-  `${type} is missing${reason ? ` (${reason})` : ''}${message ? `: ${message}` : ''}`;
+const conditionText = ({ type, status, reason, message }: Condition): string =>
+  `${type} is ${status}${reason ? ` (${reason})` : ''}${message ? `: ${message}` : ''}`;

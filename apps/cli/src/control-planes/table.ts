@@ -3,19 +3,35 @@
 import { since } from '@hangar/api/ages';
 import { clusterPathOf, conditionOf } from '../kinds.ts';
 import type { ControlPlaneObject } from '../kinds.ts';
-import { table } from '../terminal/table.ts';
+import type { Style, Styler } from '../terminal/styles.ts';
+import { Table } from '../terminal/table.ts';
 
 export interface PlaneTableOptions {
   readonly isWide: boolean;
-  readonly now: number;
+  readonly now: () => number;
+  readonly style?: Styler;
 }
 
 const head = ['NAME', 'MODE', 'READY', 'PHASE', 'ENDPOINT', 'AGE'];
 const wideHead = [...head, 'CLASS', 'PATH', 'EXTERNAL', 'DELETION'];
 const none = '<none>';
 
-export function planeTable(planes: readonly ControlPlaneObject[], { isWide, now }: PlaneTableOptions): string {
-  const rows = planes.map((plane) => {
+export class PlaneTable {
+  readonly #table: Table;
+  readonly #options: PlaneTableOptions;
+
+  constructor(options: PlaneTableOptions) {
+    this.#options = options;
+    const { style } = options;
+    this.#table = new Table(options.isWide ? wideHead : head, { ...(style ? { style } : {}), styleOf: styleOfCell });
+  }
+
+  /** Returns the rows as lines; the first call begins with the head. */
+  text(planes: readonly ControlPlaneObject[]): string {
+    return this.#table.text(planes.map((plane) => this.#row(plane)));
+  }
+
+  #row(plane: ControlPlaneObject): string[] {
     const { metadata, spec, status } = plane;
     const row = [
       metadata.name ?? '',
@@ -23,16 +39,21 @@ export function planeTable(planes: readonly ControlPlaneObject[], { isWide, now 
       conditionOf(plane, 'Ready')?.status ?? 'Unknown',
       metadata.deletionTimestamp ? 'Deleting' : (status?.phase ?? 'Pending'),
       status?.endpoint ?? none,
-      ageOf(metadata.creationTimestamp, now),
+      ageOf(metadata.creationTimestamp, this.#options.now()),
     ];
-    if (!isWide) return row;
+    if (!this.#options.isWide) return row;
     const external = status?.endpoints?.find(({ type }) => type === 'External')?.url;
     return [...row, spec?.classRef?.name ?? none, clusterPathOf(plane), external ?? none, spec?.deletionPolicy ?? none];
-  });
-  return table(isWide ? wideHead : head, rows);
+  }
 }
 
-/** What is no time was written by somebody else. */
+function styleOfCell(column: string, cell: string): Style | undefined {
+  if (column === 'READY') return cell === 'True' ? 'good' : cell === 'False' ? 'bad' : 'doubtful';
+  if (column === 'PHASE') return cell === 'Ready' ? 'good' : cell === 'Failed' ? 'bad' : 'doubtful';
+  return undefined;
+}
+
+/** Returns an age as kubectl prints it; `<unknown>` for text that is not a time. */
 export function ageOf(timestamp: string | null | undefined, now: number): string {
   try {
     return since(timestamp, now);

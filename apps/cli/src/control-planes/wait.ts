@@ -69,4 +69,4 @@ async function followed<T extends ApiObject>(
 }
 
 const broken = ['ConnectionFailed', 'ConnectionLost', 'TimedOut', 'Expired', 'ServiceUnavailable', 'TooManyRequests'];
-const isBroken = (error: unknown): boolean => broken.some((code) => hasCode(error, code));
+export const isBroken = (error: unknown): boolean => broken.some((code) => hasCode(error, code));

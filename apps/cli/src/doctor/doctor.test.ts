@@ -79,8 +79,8 @@ describe('hangar doctor', () => {
     const { code, out, err } = await world.run('doctor');
     assert.equal(code, 1);
     assert.equal(err, '');
-    assert.match(out, /^! data directory .* does not exist\n {4}hangar up makes it$/m);
-    assert.match(out, /^✖ kubeconfig: there is no kubeconfig/m);
+    assert.match(out, /^! data directory .* does not exist\n {4}create it with: hangar up$/m);
+    assert.match(out, /^✖ kubeconfig: the kubeconfig ".data\/admin.kubeconfig" does not exist/m);
     assert.match(out, /^! kubectl: does not say which version it is$/m);
   });
 
@@ -89,12 +89,31 @@ describe('hangar doctor', () => {
     const { port, close } = await listening(world);
     const taken = await world.run('doctor');
     assert.equal(taken.code, 1);
-    assert.match(taken.out, new RegExp(`✖ something else listens at 127\\.0\\.0\\.1:${port}, which speaks no TLS`));
+    assert.match(
+      taken.out,
+      new RegExp(`✖ 127\\.0\\.0\\.1:${port} is used by process ${process.pid} .*, which does not speak TLS`),
+    );
     close();
     assert.match(
       (await world.run('doctor')).out,
-      new RegExp(`✖ nothing listens at 127\\.0\\.0\\.1:${port}: the port is free`),
+      new RegExp(`✖ nothing listens at 127\\.0\\.0\\.1:${port}: Hangar is not running`),
     );
+  });
+
+  test('--port says which process listens on a port, and -o json is for programs', async () => {
+    await using world = await openTestWorld();
+    const { port, close } = await listening(world);
+    const taken = await world.run('doctor', '--port', String(port));
+    assert.match(taken.out, new RegExp(`! port ${port} is used by process ${process.pid} `));
+    assert.match(taken.out, /to use another port: hangar up --port N/);
+    const { code, out } = await world.run('doctor', '-o', 'json');
+    const report = JSON.parse(out) as { isWell: boolean; findings: { state: string; what: string; next?: string }[] };
+    assert.deepEqual([code, report.isWell], [1, false]);
+    assert.equal(report.findings[0]!.state, 'good');
+    assert.ok(report.findings.some(({ state, next }) => state === 'bad' && next?.includes('hangar up --port N')));
+    close();
+    assert.match((await world.run('doctor', '--port', String(port))).out, new RegExp(`✔ port ${port} is free`));
+    for (const odd of ['x', '0', '65536']) assert.equal((await world.run('doctor', '--port', odd)).code, 2, odd);
   });
 
   test('finds a server that is another one than the kubeconfig says', async () => {
@@ -105,7 +124,7 @@ describe('hangar doctor', () => {
       { connect: async (config) => connect(config, { retry: { brokenMax: 0 } }) },
       'doctor',
     );
-    assert.match(out, /✖ who listens at .* is not who the kubeconfig says/);
+    assert.match(out, /✖ the server at .* is not the one of the kubeconfig: .*process \d+/);
     assert.match(out, /✖ server: /);
   });
 
@@ -117,7 +136,7 @@ describe('hangar doctor', () => {
     const clock = { ...systemClock, now: () => Date.now() + 60_000 };
     const { code, out } = await world.runIn({ clock }, 'doctor');
     assert.equal(code, 1);
-    assert.match(out, /✖ .*admin\.kubeconfig can be read by others\n {4}keep it to yourself: chmod 600/);
+    assert.match(out, /✖ .*admin\.kubeconfig can be read by other users\n {4}restrict it: chmod 600/);
     assert.match(out, /! kubectl: v1\.20\.0\\x1b\[2J, the server is v1\./);
     assert.match(out, /✖ operator: has not looked at left-alone/);
   });

@@ -8,12 +8,16 @@ import { systemClock } from '@hangar/core';
 import { kubeconfigText } from '../testing/plain-operator.ts';
 import { readAccess } from './access.ts';
 import { mergedKubeconfig } from './merge.ts';
+import type { MergeOptions } from './merge.ts';
 import { writeSecretFile, writeSecretFileBy } from './secret-file.ts';
-import { mergeIntoUserKubeconfig, userKubeconfig } from './user-file.ts';
+import { changeUserKubeconfig, userKubeconfig } from './user-file.ts';
 
 const server = 'https://127.0.0.1:6443/clusters/demo/control-plane';
 const access = readAccess(kubeconfigText(server), 'a test');
 const options = { controlPlane: 'demo', access, isCurrent: true };
+
+const merge = (where: ReturnType<typeof place>, wanted: MergeOptions) =>
+  changeUserKubeconfig(where, (before) => mergedKubeconfig(before, wanted));
 
 interface Config {
   [field: string]: unknown;
@@ -109,7 +113,7 @@ describe('merging', () => {
 
   for (const odd of [[], 'text', { kind: 'Pod' }, { apiVersion: 'v2' }, { clusters: {} }, { users: 'x' }]) {
     test(`refuses ${JSON.stringify(odd)}`, () => {
-      assert.throws(() => mergedKubeconfig(odd, options), { code: 'Failed' });
+      assert.throws(() => mergedKubeconfig(odd, options), { code: 'InvalidKubeconfig' });
     });
   }
 });
@@ -123,13 +127,13 @@ describe("the user's kubeconfig", () => {
 
   test('is made when there is none, for its owner alone', () =>
     inFolder(async (folder) => {
-      const { path, hasLostComments } = await mergeIntoUserKubeconfig(place(folder), options);
+      const { path, hasLostComments } = await merge(place(folder), options);
       assert.equal(path, join(folder, '.kube', 'config'));
       assert.equal(hasLostComments, false);
       assert.equal((await stat(path)).mode & 0o777, 0o600);
       assert.deepEqual(await readdir(join(folder, '.kube')), ['config'], 'neither lock nor part is left');
       const written = await stat(path);
-      await mergeIntoUserKubeconfig(place(folder), options);
+      await merge(place(folder), options);
       assert.equal((await stat(path)).ino, written.ino, 'nothing changed, so nothing was written');
     }));
 
@@ -138,7 +142,7 @@ describe("the user's kubeconfig", () => {
       const odd = ['no', 'y', '0o17', '1_000', '1e3', '2001-01-01', '~', '<<', '', '1:30', 'a: b', '\u0007'];
       await writeFile(join(folder, 'real'), `# mine\nextensions: ${JSON.stringify(odd)}\n`);
       await symlink(join(folder, 'real'), join(folder, 'link'));
-      const { hasLostComments } = await mergeIntoUserKubeconfig(place(folder, { KUBECONFIG: 'link' }), options);
+      const { hasLostComments } = await merge(place(folder, { KUBECONFIG: 'link' }), options);
       assert.equal(hasLostComments, true);
       const config = parseYaml(await readFile(join(folder, 'real'), 'utf8')).value as Config;
       assert.deepEqual(config['extensions'], odd);
@@ -155,8 +159,8 @@ describe("the user's kubeconfig", () => {
       inFolder(async (folder) => {
         const path = join(folder, 'config');
         await writeFile(path, text);
-        await assert.rejects(mergeIntoUserKubeconfig(place(folder, { KUBECONFIG: path }), options), (error: Error) => {
-          assert.match(error.message, /is left as it is/);
+        await assert.rejects(merge(place(folder, { KUBECONFIG: path }), options), (error: Error) => {
+          assert.match(error.message, /was not changed/);
           assert.doesNotMatch(error.message, /secret/);
           return true;
         });
@@ -169,7 +173,7 @@ describe("the user's kubeconfig", () => {
     inFolder(async (folder) => {
       const path = join(folder, 'config');
       await writeFile(`${path}.lock`, '');
-      await assert.rejects(mergeIntoUserKubeconfig(place(folder, { KUBECONFIG: path }), options), {
+      await assert.rejects(merge(place(folder, { KUBECONFIG: path }), options), {
         code: 'Failed',
         message: /being written by somebody else/,
       });
@@ -180,7 +184,7 @@ describe("the user's kubeconfig", () => {
     inFolder(async (folder) => {
       const names = Array.from({ length: 8 }, (_, at) => `plane-${at}`);
       const slow = { ...place(folder), clock: systemClock };
-      await Promise.all(names.map((controlPlane) => mergeIntoUserKubeconfig(slow, { ...options, controlPlane })));
+      await Promise.all(names.map((controlPlane) => merge(slow, { ...options, controlPlane })));
       const config = parseYaml(await readFile(join(folder, '.kube', 'config'), 'utf8')).value as { users: object[] };
       assert.equal(config.users.length, names.length);
     }));

@@ -4,12 +4,11 @@ import { readFile, realpath } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
 import type { JsonObject } from '@hangar/api/json';
 import { dumpYaml, parseYaml, parseYamlDocuments } from '@hangar/api/yaml';
+import { NotAKubeconfig } from '@hangar/client/kubeconfig-entries';
 import { asError, hasCode, sleep } from '@hangar/core';
 import { CliError, failed } from '../errors.ts';
 import type { Session } from '../session.ts';
 import { quoted } from '../terminal/plain-text.ts';
-import { mergedKubeconfig } from './merge.ts';
-import type { MergeOptions } from './merge.ts';
 import { whileLocked, writeSecretFile } from './secret-file.ts';
 
 type Place = Pick<Session, 'env' | 'homeFolder' | 'folder' | 'clock' | 'signal'>;
@@ -19,17 +18,26 @@ export function userKubeconfig({ env, homeFolder, folder }: Pick<Place, 'env' | 
   return first === undefined ? join(homeFolder, '.kube', 'config') : resolve(folder, first);
 }
 
-export interface Merged {
+export interface Changed {
   readonly path: string;
-  /** There were some, and YAML that is written anew has none. */
+  /** The content; undefined: the file stays as it is. */
+  readonly after: JsonObject | undefined;
+  readonly isChanged: boolean;
+  /** The file had comments, which the written YAML does not have. */
   readonly hasLostComments: boolean;
 }
 
 const lockAttempts = 20;
 const lockPauseMs = 100;
 
-/** Nothing is written when nothing changes. Rejects with `Failed`; then the file is as it was. */
-export async function mergeIntoUserKubeconfig(place: Place, options: MergeOptions): Promise<Merged> {
+/**
+ * Replaces the file by what `change` returns; undefined: it stays. Nothing is written when nothing changes. Rejects with `Failed`; then the
+ * file is as it was.
+ */
+export async function changeUserKubeconfig(
+  place: Place,
+  change: (before: unknown) => JsonObject | undefined,
+): Promise<Changed> {
   const path = await realpath(userKubeconfig(place)).catch(() => userKubeconfig(place));
   const pause = (): Promise<void> => sleep(place.clock, lockPauseMs, place.signal);
   return whileLocked(path, { attempts: lockAttempts, pause }, async () => {
@@ -38,11 +46,13 @@ export async function mergeIntoUserKubeconfig(place: Place, options: MergeOption
       throw failed(`${quoted(path)} cannot be read: ${asError(error).message}`, { cause: error });
     });
     const before = parsed(text, path);
-    const after = explained(path, () => mergedKubeconfig(before, options));
+    const after = explained(path, () => change(before));
+    const unchanged = { path, after, isChanged: false, hasLostComments: false };
+    if (after === undefined) return unchanged;
     const written = dumpYaml(after);
-    if (before !== undefined && dumpYaml(before as JsonObject) === written) return { path, hasLostComments: false };
+    if (before !== undefined && dumpYaml(before as JsonObject) === written) return unchanged;
     await writeSecretFile(path, written);
-    return { path, hasLostComments: /^\s*#/m.test(text) };
+    return { path, after, isChanged: true, hasLostComments: /^\s*#/m.test(text) };
   });
 }
 
@@ -62,7 +72,8 @@ function explained<T>(path: string, work: () => T): T {
     return work();
   } catch (error) {
     // A parser's words may quote the file, which has secrets.
-    const why = error instanceof CliError ? error.message : 'it is no YAML';
-    throw failed(`${quoted(path)} is left as it is: ${why}`, { next: 'put it right, and try again', cause: error });
+    const isKnown = error instanceof CliError || error instanceof NotAKubeconfig;
+    const why = isKnown ? error.message : 'it is not YAML';
+    throw failed(`${quoted(path)} was not changed: ${why}`, { next: 'correct the file and try again', cause: error });
   }
 }

@@ -18,13 +18,33 @@ export const outputOption: OptionSpec = {
   completes: formats,
 };
 
-/** Several are a List, as kubectl has it; `isList` says so for one or none. */
-export function printed(format: Exclude<Format, 'wide'>, objects: readonly ApiObject[], isList: boolean): string {
+/** Of commands that print objects. */
+export const managedFieldsOption: OptionSpec = {
+  name: 'show-managed-fields',
+  meaning: 'keep metadata.managedFields in json and yaml',
+};
+
+export interface PrintOptions {
+  /** Print a List, also of one object or none. */
+  readonly isList: boolean;
+  readonly hasManagedFields?: boolean;
+}
+
+/** Several are a List, as kubectl has it. */
+export function printed(
+  format: Exclude<Format, 'wide'>,
+  objects: readonly ApiObject[],
+  { isList, hasManagedFields = false }: PrintOptions,
+): string {
   if (format === 'name') return objects.map((one) => `${nameOf(one)}\n`).join('');
-  const value = isList
-    ? { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' }, items: objects }
-    : objects[0]!;
+  const items = hasManagedFields ? objects : objects.map(withoutManagedFields);
+  const value = isList ? { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' }, items } : items[0]!;
   return printedValue(format, value as unknown as JsonObject);
+}
+
+function withoutManagedFields(object: ApiObject): ApiObject {
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }
 
 export const printedValue = (format: 'json' | 'yaml', value: JsonObject): string =>

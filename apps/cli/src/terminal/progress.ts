@@ -9,6 +9,7 @@ import { plain, shortened } from './plain-text.ts';
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const frameMs = 100;
+export const lastingMs = 5_000;
 const defaultColumns = 80;
 
 export class Progress {
@@ -18,13 +19,21 @@ export class Progress {
   #frame = 0;
   #timer: Timer | undefined;
   #isShown = false;
+  #lasting: { readonly text: string; readonly timer: Timer } | undefined;
 
   constructor(err: Output, clock: Clock) {
     this.#err = err;
     this.#clock = clock;
   }
 
-  /** What is waited for now. The same again says nothing new. */
+  /** Says the text if it is still true after some seconds: states that pass quickly are not worth a line. */
+  sayIfLasting(text: string): void {
+    if (text === this.#lasting?.text) return;
+    this.#lasting?.timer.cancel();
+    this.#lasting = { text, timer: this.#clock.after(lastingMs, () => this.say(text)) };
+  }
+
+  /** Says what is waited for now. The same text again is not repeated. */
   say(text: string): void {
     if (text === this.#text) return;
     this.#text = text;
@@ -34,6 +43,7 @@ export class Progress {
   }
 
   end(): void {
+    this.#lasting?.timer.cancel();
     this.#timer?.cancel();
     this.#timer = undefined;
     if (this.#isShown) this.#err.write(clearLine);

@@ -50,9 +50,9 @@ describe('a table', () => {
 
 test('objects are printed as kubectl prints them', () => {
   const object = { apiVersion: 'controlplane.kplane.dev/v1alpha1', kind: 'ControlPlane', metadata: { name: 'a' } };
-  assert.equal(printed('name', [object], false), 'controlplane.controlplane.kplane.dev/a\n');
-  assert.equal(JSON.parse(printed('json', [], true)).kind, 'List');
-  assert.match(printed('yaml', [object], true), /^items:\n- apiVersion: /m);
+  assert.equal(printed('name', [object], { isList: false }), 'controlplane.controlplane.kplane.dev/a\n');
+  assert.equal(JSON.parse(printed('json', [], { isList: true })).kind, 'List');
+  assert.match(printed('yaml', [object], { isList: true }), /^items:\n- apiVersion: /m);
 });
 
 test('objects as YAML have nothing in them that a terminal obeys, and mean the same', () => {
@@ -73,7 +73,9 @@ test('objects as YAML have nothing in them that a terminal obeys, and mean the s
   const around = (one: string) => [one, `a${one}b`, `"${one}\\u202e'`, `a: ${one} # b`, `one\n${one}two\n`, `\\${one}`];
   const texts = [...odd.flatMap(around), 'as \\u202e is written', 'Grüße, 世界 🚀', 'lines\nof text\n'];
   const data = Object.fromEntries(texts.map((text) => [text, text]));
-  const yaml = printed('yaml', [{ apiVersion: 'v1', kind: 'X', metadata: { name: 'a' }, data } as never], false);
+  const yaml = printed('yaml', [{ apiVersion: 'v1', kind: 'X', metadata: { name: 'a' }, data } as never], {
+    isList: false,
+  });
   assert.doesNotMatch(yaml, /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
   assert.deepEqual((parseYaml(yaml).value as { data: object }).data, data);
   assert.match(yaml, /世界 🚀$/m);

@@ -93,6 +93,7 @@ export async function openTestWorld({ isBare = false, transport }: TestWorldOpti
       clock: systemClock,
       signal: new AbortController().signal,
       program: 'hangar',
+      runProgram: () => Promise.reject(new Error('no program was expected')),
       connect: async () => new RestClient((transport ?? ((own) => own))(fleet.transportOf())),
       ...changes,
     };

@@ -1,13 +1,29 @@
 /** Rows as a table, and a table as a screen that is drawn over the one before. */
 
+import type { JsonObject } from '@hangar/api/json';
 import { bytesText, shortNumber } from '../terminal/figures.ts';
 import { shortened } from '../terminal/plain-text.ts';
+import { unstyled } from '../terminal/styles.ts';
+import type { Styler } from '../terminal/styles.ts';
 import { table } from '../terminal/table.ts';
 import type { TopRow } from './rows.ts';
 
 const head = ['NAME', 'REQUESTS/S', 'OBJECTS', 'STORED', 'MEMORY', 'SHARE', 'WATCHES'];
 
-export const topTable = (rows: readonly TopRow[]): string =>
+/** A number that is not known is absent. */
+export const rowsAsList = (rows: readonly TopRow[]): JsonObject => ({
+  items: rows.map(({ name, rate, objects, storedBytes, memoryBytes, memoryShare, watches }) => ({
+    name,
+    ...(rate === undefined ? {} : { requestsPerSecond: rate }),
+    ...(objects === undefined ? {} : { objects }),
+    ...(storedBytes === undefined ? {} : { storedBytes }),
+    memoryBytes,
+    memoryShare,
+    watches,
+  })),
+});
+
+export const topTable = (rows: readonly TopRow[], style: Styler = unstyled): string =>
   table(
     head,
     rows.map(({ name, rate, objects, storedBytes, memoryBytes, memoryShare, watches }) => [
@@ -19,6 +35,7 @@ export const topTable = (rows: readonly TopRow[]): string =>
       `${Math.round(memoryShare * 100)}%`,
       String(watches),
     ]),
+    { style },
   );
 
 export interface ScreenSize {

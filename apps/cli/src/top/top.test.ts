@@ -130,6 +130,17 @@ describe('hangar top', () => {
     assert.match(out.text, /1 tenants, by requests, every 2 s; q ends it/);
   });
 
+  test('-o json prints one sample for programs', async () => {
+    await using world = await openTestWorld();
+    const busy = await world.fleet.createCluster('busy');
+    await busy.create(ConfigMap, { metadata: { namespace: 'default', name: 'one' } });
+    const { code, out } = await world.run('top', '-o', 'json', '--interval', '200ms');
+    assert.equal(code, 0);
+    const [row] = JSON.parse(out).items;
+    assert.deepEqual([row.name, row.objects, typeof row.requestsPerSecond], ['busy', 1, 'number']);
+    assert.match((await world.run('top', '-o', 'yaml', '--interval', '200ms')).out, /^- .*\n(.*\n)* {2}name: busy$/m);
+  });
+
   test('on a server without tenants says so', async () => {
     await using world = await openTestWorld({
       transport: (own) => ({

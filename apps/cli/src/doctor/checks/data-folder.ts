@@ -5,6 +5,7 @@ import { asError, hasCode } from '@hangar/core';
 import { bytesText } from '../../terminal/figures.ts';
 import { bad, doubtful, good } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
+import { hangar } from '../../hints.ts';
 
 const freeBytesMin = 100 * 1024 * 1024;
 const freeBytesFew = 1024 * 1024 * 1024;
@@ -18,10 +19,11 @@ export const dataFolder: Check = {
       const found = await stat(path);
       if (!found.isDirectory()) return [bad(`data directory ${path} is none`, 'name another one: --data-dir DIR')];
     } catch (error) {
-      if (hasCode(error, 'ENOENT')) return [doubtful(`data directory ${path} does not exist`, 'hangar up makes it')];
+      if (hasCode(error, 'ENOENT'))
+        return [doubtful(`data directory ${path} does not exist`, `create it with: ${hangar('up')}`)];
       return [bad(`data directory ${path}: ${asError(error).message}`, 'run as the user whose it is')];
     }
-    return [await rights(path), await secrecy(platform.kubeconfig), await room(path)].flat();
+    return [await rights(path), await secrecy(platform.kubeconfigs), await room(path)].flat();
   },
 };
 
@@ -38,10 +40,14 @@ async function rights(path: string): Promise<Finding> {
 }
 
 /** It opens everything. */
-async function secrecy(kubeconfig: string): Promise<Finding[]> {
-  const found = await stat(kubeconfig).catch(() => undefined);
-  if (!found || process.platform === 'win32' || (found.mode & 0o077) === 0) return [];
-  return [bad(`${kubeconfig} can be read by others`, `keep it to yourself: chmod 600 ${kubeconfig}`)];
+async function secrecy(kubeconfigs: readonly string[]): Promise<Finding[]> {
+  if (process.platform === 'win32') return [];
+  const found = await Promise.all(
+    kubeconfigs.map(async (path) => ({ path, file: await stat(path).catch(() => undefined) })),
+  );
+  return found
+    .filter(({ file }) => file && (file.mode & 0o077) !== 0)
+    .map(({ path }) => bad(`${path} can be read by other users`, `restrict it: chmod 600 ${path}`));
 }
 
 async function room(path: string): Promise<Finding> {

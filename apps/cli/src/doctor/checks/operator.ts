@@ -6,6 +6,7 @@ import type { ControlPlaneObject } from '../../kinds.ts';
 import { shortened } from '../../terminal/plain-text.ts';
 import { bad, doubtful, good } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
+import { hangar } from '../../hints.ts';
 
 const plurals = ['controlplanes', 'controlplaneclasses', 'controlplaneendpoints', 'controlplaneregistrations'];
 /** An operator that is well has looked at everything by then. */
@@ -37,7 +38,8 @@ async function missingDefinitions(client: Client, signal: AbortSignal): Promise<
 }
 
 function care(planes: readonly ControlPlaneObject[], now: number): Finding[] {
-  if (planes.length === 0) return [doubtful('operator: there is no control plane to look after', 'hangar create NAME')];
+  if (planes.length === 0)
+    return [doubtful('operator: there is no control plane to look after', hangar('create NAME'))];
   const isOld = ({ metadata }: ControlPlaneObject): boolean =>
     now - Date.parse(metadata.creationTimestamp ?? '') > unseenMaxMs;
   const unseen = planes.filter((plane) => isOld(plane) && !wasSeen(plane));
@@ -50,7 +52,7 @@ function care(planes: readonly ControlPlaneObject[], now: number): Finding[] {
   const [first] = waiting;
   return [
     good(`operator: looks after ${count}`),
-    doubtful(`not ready: ${names(waiting)}`, `see: hangar describe ${first!.metadata.name}`),
+    doubtful(`not ready: ${names(waiting)}`, `see: ${hangar(`describe ${first!.metadata.name}`)}`),
   ];
 }
 

@@ -1,0 +1,51 @@
+/** `hangar purge PATH`: destroys the data that a deleted control plane left. */
+
+import { hasCode } from '@hangar/core';
+import type { Call, Command } from '../command.ts';
+import { findRetained } from '../control-planes/retained.ts';
+import { CliError, failed } from '../errors.ts';
+import { hangar } from '../hints.ts';
+import { RetainedTenant } from '../kinds.ts';
+import { bytesText } from '../terminal/figures.ts';
+import { quoted } from '../terminal/plain-text.ts';
+
+export const purge: Command = {
+  name: 'purge',
+  summary: 'destroy the retained data of a deleted control plane',
+  description:
+    'The data cannot be recovered, so the command asks first; without a terminal it needs --yes. The data of a control plane that exists is not touched.',
+  args: [{ name: 'PATH', meaning: 'path of the data, as "hangar get --retained" lists it' }],
+  options: [{ name: 'yes', short: 'y', meaning: 'do not ask' }],
+  examples: ['purge demo', 'purge demo --yes'],
+  isConnected: true,
+  run: purgeNow,
+};
+
+async function purgeNow({ session, given, client: connected }: Call): Promise<void> {
+  const path = given.args[0]!;
+  const client = await connected();
+  const { signal } = session;
+  const { metadata, status } = await findRetained(client, path, signal);
+  if (!given.flag('yes')) await insistOnYes(session.ask, path, bytesText(status?.storedBytes));
+  const { uid } = metadata;
+  try {
+    await client.delete(RetainedTenant, { name: path }, { signal, ...(uid ? { preconditions: { uid } } : {}) });
+  } catch (error) {
+    if (!hasCode(error, 'NotFound') && !hasCode(error, 'Conflict')) throw error;
+    throw failed(`the data at path ${quoted(path)} was not destroyed: a control plane uses it again`, {
+      next: `see: ${hangar('get')}`,
+      cause: error,
+    });
+  }
+  session.out.write(`data at path ${path} destroyed (${bytesText(status?.storedBytes)})\n`);
+}
+
+async function insistOnYes(ask: Call['session']['ask'], path: string, size: string): Promise<void> {
+  if (!ask) {
+    throw new CliError('Declined', `the data at path ${quoted(path)} was not destroyed: there is no terminal to ask`, {
+      next: 'to destroy it without a question, add --yes',
+    });
+  }
+  const answer = await ask(`The data at path ${path} (${size}) will be destroyed. Type the path to go on: `);
+  if (answer.trim() !== path) throw new CliError('Declined', 'nothing was destroyed');
+}
