@@ -206,21 +206,21 @@ describe('get', () => {
     await makePlane(world.client, 'demo', { classRef: { name: 'small' }, deletionPolicy: 'Destroy' });
     await world.client.create(ControlPlane, { metadata: { name: 'a-new-one' }, spec: {} });
     const madeMs = Date.now();
-    const clock = { ...systemClock, now: () => madeMs + 300_000 };
+    const clock = { ...systemClock, now: () => madeMs + 1_200_000 };
     const { code, out } = await world.runIn({ clock }, 'get');
     assert.equal(code, 0);
     assert.equal(
       out,
       [
         'NAME        MODE      READY     PHASE     ENDPOINT                                             AGE',
-        'a-new-one   Virtual   Unknown   Pending   <none>                                               5m',
-        'demo        Virtual   True      Ready     https://127.0.0.1:6443/clusters/demo/control-plane   5m',
+        'a-new-one   Virtual   Unknown   Pending   <none>                                               20m',
+        'demo        Virtual   True      Ready     https://127.0.0.1:6443/clusters/demo/control-plane   20m',
         '',
       ].join('\n'),
     );
     const wide = await world.runIn({ clock }, 'get', 'demo', '-o', 'wide');
     assert.match(wide.out, /AGE +CLASS +PATH +EXTERNAL +DELETION\n/);
-    assert.match(wide.out, /5m +small +demo +https:\/\/demo\.example\.com +Destroy\n$/);
+    assert.match(wide.out, /20m +small +demo +https:\/\/demo\.example\.com +Destroy\n$/);
     assert.equal((await world.run('get', '-o', 'name')).out.split('\n').length, 3);
     assert.equal(JSON.parse((await world.run('get', '-o', 'json')).out).items.length, 2);
     assert.equal(JSON.parse((await world.run('get', 'demo', '-o', 'json')).out).metadata.name, 'demo');
