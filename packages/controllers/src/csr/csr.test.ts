@@ -222,7 +222,9 @@ describe('requests that were approved', () => {
 });
 
 describe('requests of kubelets', () => {
-  const asUser = (fleet: TestFleet, user: TestUser): Client => fleet.clientOf('red', user);
+  /** Creates the request as soon as the authorizer has seen the bindings of the user. */
+  const createAs = (fleet: TestFleet, user: TestUser, request: ReturnType<typeof csr>): Promise<unknown> =>
+    eventually(() => fleet.clientOf('red', user).create(CertificateSigningRequest, request));
   const approvalOf = async (admin: Client, name: string) =>
     (await admin.get(CertificateSigningRequest, { name })).status?.conditions?.find(({ type }) => type === 'Approved');
 
@@ -238,13 +240,13 @@ describe('requests of kubelets', () => {
       signerName: kubelet,
       request: certificateRequest(`system:node:${name}`, ['system:nodes']),
     });
-    await asUser(fleet, bootstrapper).create(CertificateSigningRequest, csr('joins', wanted('one')));
+    await createAs(fleet, bootstrapper, csr('joins', wanted('one')));
     const joined = await settled(red, 'joins');
     assert.deepEqual(certificateOf(joined).keyUsage, ['1.3.6.1.5.5.7.3.2']);
     const joining = await approvalOf(red, 'joins');
     assert.equal(joining?.reason, 'AutoApproved');
     assert.equal(joining?.message, 'Auto approving kubelet client certificate after SubjectAccessReview.');
-    await asUser(fleet, node).create(CertificateSigningRequest, csr('renews', wanted('one')));
+    await createAs(fleet, node, csr('renews', wanted('one')));
     await settled(red, 'renews');
     const renewal = await approvalOf(red, 'renews');
     assert.equal(renewal?.message, 'Auto approving self kubelet client certificate after SubjectAccessReview.');
@@ -258,24 +260,19 @@ describe('requests of kubelets', () => {
     await red.create(ClusterRoleBinding, bound('system:node-bootstrapper', 'system:bootstrappers'));
     const nodes = ['system:nodes'];
     const named = certificateRequest('system:node:one', nodes, { dnsNames: ['one.example'] });
-    await asUser(fleet, bootstrapper).create(
-      CertificateSigningRequest,
-      csr('names', { signerName: kubelet, request: named }),
-    );
-    await asUser(fleet, bootstrapper).create(
-      CertificateSigningRequest,
+    await createAs(fleet, bootstrapper, csr('names', { signerName: kubelet, request: named }));
+    await createAs(
+      fleet,
+      bootstrapper,
       csr('usages', {
         signerName: kubelet,
         request: certificateRequest('system:node:one', nodes),
         usages: servingUsages,
       }),
     );
-    await asUser(fleet, bootstrapper).create(
-      CertificateSigningRequest,
-      csr('serves', { signerName: serving, request: named, usages: servingUsages }),
-    );
+    await createAs(fleet, bootstrapper, csr('serves', { signerName: serving, request: named, usages: servingUsages }));
     const request = certificateRequest('system:node:one', nodes);
-    await asUser(fleet, bootstrapper).create(CertificateSigningRequest, csr('later', { signerName: kubelet, request }));
+    await createAs(fleet, bootstrapper, csr('later', { signerName: kubelet, request }));
     await eventually(() => running.set.length === 1);
     for (const name of ['names', 'usages', 'serves', 'later'])
       assert.equal(await approvalOf(red, name), undefined, name);
