@@ -1,95 +1,129 @@
-/**
- * Runs the tests: `unit` needs nothing but what `npm ci` brought, `real` gets the real programs it needs by itself.
- * Prints a line per file as it ends, what failed once more by its name, and `N passed, N failed` last; with HANGAR_TEST_COUNTS
- * it also appends counts and names to that file, for whoever runs both.
- */
+/** `npm test` and `npm run test:real`: runs test files and prints the results. See `usage` and CONTRIBUTING.md. */
 
-import { appendFileSync, globSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { relative } from 'node:path';
-import { run } from 'node:test';
-import { spec } from 'node:test/reporters';
+import { parseArgs } from 'node:util';
+import { changedFiles } from './testing/changed-files.ts';
+import { runFiles } from './testing/pool.ts';
+import { printDetails, printFile, printSummary } from './testing/report.ts';
+import type { FileResult } from './testing/result.ts';
+import { readDependencies, selectAffected } from './testing/select-affected.ts';
+import { filesOf, mayShareProcess, shuffled, suites } from './testing/suites.ts';
+import type { Suite } from './testing/suites.ts';
+import { killAll } from './testing/test-process.ts';
 
-interface Suite {
-  readonly pattern: string;
-  readonly timeoutMs: number;
-  /** Files that do not mind each other; all others come last, one after the other. */
-  readonly together: RegExp;
-}
+const usage = `usage: npm test [-- [OPTION…] [PATH…]]
+       npm run test:real [-- [OPTION…] [PATH…]]
 
-const suites: Record<string, Suite> = {
-  unit: { pattern: '*.test.ts', timeoutMs: 5 * 60_000, together: /./ },
-  // Real programs compete for the machine. Alone are those that measure time, or whose limits of time are Kubernetes' own.
-  real: {
-    pattern: '*.real.ts',
-    timeoutMs: 20 * 60_000,
-    together: /^(?!.*(e2e|essential|leader-election|tests\/(controller-manager|platform|readme)\/))/,
-  },
-};
+Runs the test files whose path contains one of the given parts; without PATH, all of them. A file that fails runs
+once more, alone. Files that pass then are printed as flaky and do not fail the run.
 
-const [name = '', ...only] = process.argv.slice(2);
-const suite = suites[name];
-if (!suite) {
-  console.error(`usage: node scripts/test.ts ${Object.keys(suites).join('|')} [path or part of a path…]`);
-  process.exit(2);
-}
+  --changed        only files affected by changes since the merge base with main; on main, since the previous commit
+  --list           print the selected files and exit
+  --shuffle[=SEED] run the files in a random order, or in the order of the seed
+  --help           print this text`;
 
 const root = new URL('..', import.meta.url).pathname;
-const files = globSync(`{packages,operators,apps,bench,scripts,tests,tools}/**/${suite.pattern}`, { cwd: root })
-  .filter((file) => !file.includes('node_modules'))
-  .filter((file) => only.length === 0 || only.some((part) => file.includes(part)))
-  .sort();
-if (files.length === 0) {
-  console.error(`no ${name} test matches ${only.join(' ')}`);
-  process.exit(1);
+
+process.on('SIGINT', () => stop(130));
+process.on('SIGTERM', () => stop(143));
+process.exitCode = await main(process.argv.slice(2));
+
+async function main([name = '', ...args]: string[]): Promise<number> {
+  const suite = suites[name];
+  if (!suite) return fail(`unknown suite "${name}": the suites are ${Object.keys(suites).join(' and ')}`);
+  let options;
+  try {
+    options = parse(args);
+  } catch (error) {
+    return fail((error as Error).message);
+  }
+  if (options.help) {
+    console.log(usage);
+    return 0;
+  }
+  let files = filesOf(suite, root);
+  if (options.parts.length > 0) {
+    files = files.filter((file) => options.parts.some((part) => file.includes(part)));
+    if (files.length === 0) return fail(`no ${name} test matches ${options.parts.join(' ')}`);
+  }
+  if (options.changed) {
+    const changes = changedFiles(root);
+    if (typeof changes === 'string') return fail(changes);
+    files = selectAffected({ tests: files, changed: changes.files, dependencies: readDependencies(root) });
+    console.log(
+      `${changes.files.length} files changed since ${changes.base}: ${files.length} ${name} test files affected`,
+    );
+  }
+  if (options.shuffle !== undefined) {
+    console.log(`order: --shuffle=${options.shuffle}`);
+    files = shuffled(files, options.shuffle);
+  }
+  if (options.list) {
+    for (const file of files) console.log(file);
+    return 0;
+  }
+  return run(name, suite, files);
 }
 
-const counts = { passed: 0, failed: 0 };
-const failures: string[] = [];
-const startedMs = performance.now();
-const together = files.filter((file) => suite.together.test(file));
-await pass(together, availableParallelism());
-await pass(
-  files.filter((file) => !together.includes(file)),
-  1,
-);
-
-console.log(`${name}: ${files.length} files in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
-for (const failure of failures) console.log(failure);
-console.log(`${counts.passed} passed, ${counts.failed} failed`);
-if (process.env['HANGAR_TEST_COUNTS']) {
-  const lines = [`${counts.passed} ${counts.failed}`, ...failures];
-  appendFileSync(process.env['HANGAR_TEST_COUNTS'], `${lines.join('\n')}\n`);
+function parse(args: string[]) {
+  const { values, positionals } = parseArgs({
+    // `--shuffle` has an optional value.
+    args: args.map((arg) => (arg === '--shuffle' ? `--shuffle=${Math.floor(Math.random() * 2 ** 31)}` : arg)),
+    allowPositionals: true,
+    options: {
+      changed: { type: 'boolean', default: false },
+      list: { type: 'boolean', default: false },
+      shuffle: { type: 'string' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  const shuffle = values.shuffle === undefined ? undefined : Number(values.shuffle);
+  if (shuffle !== undefined && !Number.isSafeInteger(shuffle)) throw new Error('--shuffle takes a whole number');
+  return { ...values, shuffle, parts: positionals };
 }
-process.exitCode = counts.failed > 0 ? 1 : 0;
 
-async function pass(some: readonly string[], concurrency: number): Promise<void> {
-  if (some.length === 0) return;
-  const stream = run({ files: some.map((file) => root + file), concurrency, timeout: suite!.timeoutMs });
-  let failed = 0;
-  stream.on('test:summary', (summary) => {
-    if (summary.file !== undefined) {
-      const seconds = (summary.duration_ms / 1000).toFixed(1);
-      const { passed, tests } = summary.counts;
-      console.log(`${summary.success ? '✔' : '✖'} ${relative(root, summary.file)}  ${passed}/${tests}  ${seconds} s`);
-      return;
-    }
-    failed = summary.counts.tests - summary.counts.passed;
-    if (!summary.success && failed === 0) failed = 1;
-    counts.passed += summary.counts.passed;
-    counts.failed += failed;
-  });
-  stream.on('test:fail', ({ name: test, file = '', details }) => {
-    // Whatever contains it failed, too.
-    const { failureType } = details.error as { failureType?: string };
-    if (failureType !== 'subtestsFailed') failures.push(`✖ ${relative(root, file)}: ${test}`);
-  });
-  // What real tests print is their progress and their figures.
-  if (name === 'real') stream.on('test:stdout', ({ message }) => process.stdout.write(`  ${message}`));
-  // Details only of what failed: `spec` prints every test, which nobody reads in a log of thousands.
-  const report = stream.compose(spec);
-  let details = '';
-  report.on('data', (text: Buffer) => (details += text.toString()));
-  await new Promise((resolve) => report.on('end', resolve));
-  if (failed > 0) console.log(details.slice(details.lastIndexOf('failing tests:') - 40));
+function fail(problem: string): number {
+  console.error(`${problem}\n\n${usage}`);
+  return 2;
+}
+
+async function run(name: string, suite: Suite, files: readonly string[]): Promise<number> {
+  const startMs = performance.now();
+  const { limits } = suite;
+  const pass = (some: readonly string[], concurrency: number, mayShare: (file: string) => boolean) =>
+    runFiles(some, {
+      root,
+      limits,
+      concurrency,
+      mayShare,
+      onResult: printFile,
+      onOutput: suite.printsOutput ? (text) => process.stdout.write(text.replace(/^(?=.)/gm, '  ')) : undefined,
+    });
+  const isConcurrent = (file: string): boolean => suite.concurrent.test(file);
+  const mayShare = (file: string): boolean => mayShareProcess(suite, root + file);
+  const first = [
+    ...(await pass(files.filter(isConcurrent), suite.concurrency, mayShare)),
+    ...(await pass(
+      files.filter((file) => !isConcurrent(file)),
+      1,
+      mayShare,
+    )),
+  ];
+  const failed = first.filter(({ failures }) => failures.length > 0);
+  for (const result of failed) printDetails(result);
+  let again: FileResult[] = [];
+  if (failed.length > 0) {
+    console.log(`\n${failed.length} files failed and run once more, each alone`);
+    again = await pass(
+      failed.map(({ file }) => file),
+      1,
+      () => false,
+    );
+    for (const result of again) printDetails(result);
+  }
+  return printSummary({ name, first, again, durationMs: performance.now() - startMs }) ? 0 : 1;
+}
+
+function stop(code: number): void {
+  killAll();
+  process.exit(code);
 }

@@ -1,0 +1,60 @@
+/** The two suites of tests: which files belong to each, and how they share the machine. */
+
+import { globSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { seededRandom } from '@hangar/core';
+import type { Limits } from './test-process.ts';
+
+export interface Suite {
+  readonly pattern: string;
+  readonly limits: Limits;
+  readonly concurrency: number;
+  /** Whether test files share processes. */
+  readonly sharesProcesses: boolean;
+  /** Matches files that run at the same time as others. The other files run last, one after the other. */
+  readonly concurrent: RegExp;
+  /** Whether the output of the tests is printed while they run: progress and figures. */
+  readonly printsOutput: boolean;
+}
+
+export const suites: Readonly<Record<string, Suite>> = {
+  unit: {
+    pattern: '*.test.ts',
+    limits: { fileMs: 5 * 60_000, silenceMs: 2 * 60_000 },
+    concurrency: availableParallelism() + 1,
+    sharesProcesses: true,
+    concurrent: /./,
+    printsOutput: false,
+  },
+  // Real programs compete for the machine. Files that measure time, or that depend on the time limits of Kubernetes, run alone.
+  real: {
+    pattern: '*.real.ts',
+    limits: { fileMs: 20 * 60_000, silenceMs: 5 * 60_000 },
+    concurrency: availableParallelism(),
+    sharesProcesses: false,
+    concurrent: /^(?!.*(e2e|essential|leader-election|tests\/(controller-manager|platform|readme)\/))/,
+    printsOutput: true,
+  },
+};
+
+export function filesOf(suite: Suite, root: string): string[] {
+  const files = globSync(`{packages,operators,apps,bench,scripts,tests,tools}/**/${suite.pattern}`, { cwd: root });
+  // Tests of several packages take longest: they come first, so that no process is left with a long file at the end.
+  const rank = (file: string): number => (file.startsWith('tests/') ? 0 : file.startsWith('apps/') ? 1 : 2);
+  return files.filter((file) => !file.includes('node_modules')).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+}
+
+/** Matches a comment at the start of a line: `// isolated: measures the memory of the process`. */
+const isolated = /^\/\/ isolated: \S/m;
+
+/** Returns true if the file may run in a process that runs other files, too. */
+export function mayShareProcess(suite: Suite, path: string): boolean {
+  return suite.sharesProcesses && !isolated.test(readFileSync(path, 'utf8'));
+}
+
+/** Returns the files in an order that depends on the seed alone. */
+export function shuffled(files: readonly string[], seed: number): string[] {
+  const random = seededRandom(seed);
+  const keys = new Map(files.map((file) => [file, random.fraction()]));
+  return files.toSorted((a, b) => keys.get(a)! - keys.get(b)!);
+}
