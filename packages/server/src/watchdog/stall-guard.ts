@@ -136,8 +136,8 @@ export class StallGuard {
 
 const rootTenant = 'root';
 
-/** The platform's own work is slow when a process is new: its code is loaded and compiled then. */
-function levelOf({ tenant, user }: SampledActivity, ms: number): 'debug' | 'info' | 'warn' {
-  if (tenant === rootTenant && user.startsWith('system:hangar:')) return 'debug';
-  return ms >= longStallMs ? 'warn' : 'info';
+/** Work of the management plane is slow when a process is new: its code is loaded and compiled then. */
+function levelOf({ tenant }: SampledActivity, ms: number): 'debug' | 'info' | 'warn' {
+  if (ms >= longStallMs) return 'warn';
+  return tenant === rootTenant ? 'debug' : 'info';
 }
