@@ -39,7 +39,7 @@ const mobileControllers = (world: RemoteWorld, born: EachNamespaceOptions): Flee
   new StorageProtectionController(),
   new ServiceAccountsController(born),
   new RootCaController(world, born),
-  new ClusterRoleAggregationController(),
+  new ClusterRoleAggregationController(world.clock),
   new TtlAfterFinishedController(world),
   new CsrApproverController(),
   new CsrCleanerController(world),

@@ -1,25 +1,39 @@
 /**
- * ClusterRoles that collect the rules of others by their labels: `admin`, `edit` and `view`, and whatever users make. Requests are for
- * all roles of a control plane at once: a role that collects collected ones is done in the same step.
+ * Writes the rules of aggregated ClusterRoles: `admin`, `edit` and `view`, and those that users make. One request is for all roles of
+ * a control plane: roles that collect aggregated roles are written in the same reconcile.
  *
- * Hangar's own server does the same within itself for control planes that are in use, under the same name and with the same result;
- * who comes second writes nothing. This one also retries, and works on any Kubernetes.
+ * Hangar's own server does the same for control planes in use, under the same name and with the same result; the second of the two
+ * writes nothing. This controller also retries, reports roles that are over a limit, and works on any Kubernetes.
  */
 
+import { createHash } from 'node:crypto';
+import { readClusterRole, RoleAggregation } from '@hangar/api/rbac';
+import type { RefusedRole } from '@hangar/api/rbac';
+import { Event } from '@hangar/client/kinds/core-v1';
 import { ClusterRole } from '@hangar/client/kinds/rbac-v1';
+import { inSlices, Slicer } from '@hangar/core';
+import type { Clock } from '@hangar/core';
 import type { Request } from '@hangar/runtime';
 import type { Ask, Change, ControllerContext, FleetController, ResourceId } from '../contract.ts';
 import { unlessOvertaken } from '../shared/refusals.ts';
 import { hasText } from '../shared/resources.ts';
-import { outdated } from './aggregated.ts';
 
 /** kube-controller-manager's. */
 const fieldManager = 'clusterrole-aggregation-controller';
 /** Stands for all roles. */
 const name = '*';
+/** Events of one reconcile. */
+const eventsMax = 10;
 
 export class ClusterRoleAggregationController implements FleetController {
   readonly name = 'cluster-role-aggregation';
+  readonly #clock: Clock;
+  /** By control plane: what was reported last. */
+  readonly #reports = new Map<string, string>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   wants({ group, resource }: ResourceId): boolean {
     return resource === 'clusterroles' && group === 'rbac.authorization.k8s.io';
@@ -31,14 +45,61 @@ export class ClusterRoleAggregationController implements FleetController {
     ask({ cluster, name });
   }
 
-  async reconcile(_request: Request, { client, signal }: ControllerContext): Promise<void> {
+  async reconcile(request: Request, context: ControllerContext): Promise<void> {
+    const { client, signal } = context;
     const { items } = await client.list(ClusterRole, { signal });
-    for (const [role, rules] of outdated(items)) {
-      // By its uid: apply makes what is not there, and a role that was deleted just now must not come back.
-      const { uid } = items.find(({ metadata }) => metadata.name === role)!.metadata;
-      // Without rules nothing is owned any more: then the server takes them away.
-      const wanted = { metadata: { name: role, uid }, ...(rules.length === 0 ? {} : { rules }) };
+    const uids = new Map(items.map(({ metadata }) => [metadata.name!, metadata.uid]));
+    const roles = new Map(items.map((item) => [item.metadata.name!, readClusterRole(item)]));
+    const slicer = new Slicer(this.#clock);
+    const { outdated, refused } = await inSlices(slicer, new RoleAggregation().update(roles));
+    for (const { role, rules } of outdated) {
+      // By its uid: apply creates an object that does not exist, and a role that was deleted just now must not come back.
+      const metadata = { name: role.name, uid: uids.get(role.name)! };
+      // Without rules nothing is owned any more: then the server removes them.
+      const wanted = { metadata, ...(rules.length === 0 ? {} : { rules: [...rules] }) };
       await unlessOvertaken(client.apply(ClusterRole, wanted, { fieldManager, force: true, signal }));
+    }
+    const report = refused
+      .map(({ role, reason }) => `ClusterRole "${role.name}" keeps its rules: ${reason}`)
+      .join('; ');
+    if ((this.#reports.get(request.cluster) ?? '') === report) return;
+    if (report === '') this.#reports.delete(request.cluster);
+    else {
+      this.#reports.set(request.cluster, report);
+      await this.#report(refused, uids, context);
+    }
+  }
+
+  /** One Event for a role, however often it is refused. */
+  async #report(
+    refused: readonly RefusedRole[],
+    uids: ReadonlyMap<string, string | undefined>,
+    { client, signal, log }: ControllerContext,
+  ): Promise<void> {
+    const [{ role: first, reason: why }] = refused as [RefusedRole];
+    const about = { count: refused.length, first: first.name, reason: why };
+    log.warn('aggregated ClusterRoles keep their rules: over a limit', about);
+    const now = new Date(this.#clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+    for (const { role, reason } of refused.slice(0, eventsMax)) {
+      const digest = createHash('sha256').update(role.name).digest('hex').slice(0, 16);
+      const event = {
+        metadata: { name: `clusterrole-aggregation.${digest}`, namespace: 'default' },
+        involvedObject: {
+          apiVersion: 'rbac.authorization.k8s.io/v1',
+          kind: 'ClusterRole',
+          name: role.name,
+          uid: uids.get(role.name) ?? '',
+        },
+        type: 'Warning',
+        reason: 'AggregationRefused',
+        message: `ClusterRole "${role.name}" keeps its rules: ${reason}`,
+        source: { component: fieldManager },
+        firstTimestamp: now,
+        lastTimestamp: now,
+        count: 1,
+      };
+      // The log has it, too: a control plane that forbids Events is no reason to fail.
+      await client.apply(Event, event, { fieldManager, force: true, signal }).catch(() => undefined);
     }
   }
 }

@@ -1,7 +1,7 @@
 /** The default policy as objects: what kube-apiserver creates in every cluster, no more and no less. */
 
 import type { KubeObject } from '@hangar/api';
-import { aggregatedRules, readClusterRole } from '../../auth/authorization/rbac/aggregation.ts';
+import { readClusterRole, RoleAggregation } from '@hangar/api/rbac';
 import type { PolicyRule } from '../../auth/authorization/rbac/rules.ts';
 import { clusterSubjects, namespaceBindings } from './bindings.ts';
 import type { SubjectText } from './bindings.ts';
@@ -21,11 +21,10 @@ export function policyRoles(): KubeObject[] {
   const clusterRoles = new Map(
     roles.filter(({ kind }) => kind === 'ClusterRole').map((one) => [one.metadata.name!, one]),
   );
-  // Each collects the one before.
-  for (const name of ['view', 'edit', 'admin']) {
-    const collector = clusterRoles.get(name)!;
-    collector['rules'] = aggregatedRules(readClusterRole(collector), [...clusterRoles.values()].map(readClusterRole));
-  }
+  const aggregation = new RoleAggregation();
+  const steps = aggregation.update(new Map(Array.from(clusterRoles, ([name, one]) => [name, readClusterRole(one)])));
+  while (!steps.next().done);
+  for (const name of ['view', 'edit', 'admin']) clusterRoles.get(name)!['rules'] = aggregation.collected(name);
   return roles;
 }
 

@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TestServer } from '../../../testing/test-server.ts';
 import type { Data } from '../../../testing/test-server.ts';
-import { aggregatedRules, allAggregatedRules } from './aggregation.ts';
-import type { ClusterRole } from './aggregation.ts';
 
 const roles = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
 const rule = (resource: string): { verbs: string[]; apiGroups: string[]; resources: string[] } => ({
@@ -14,56 +12,6 @@ const rule = (resource: string): { verbs: string[]; apiGroups: string[]; resourc
 const toView = { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' };
 
 const resourcesOf = (role: Data): string[] => (role.rules ?? []).flatMap((one: Data) => one.resources);
-
-test('a role collects those that it selects, in the order of their names, each rule once and never its own', () => {
-  const role = (name: string, labels: Record<string, string>, ...resources: string[]): ClusterRole => ({
-    name,
-    labels,
-    rules: resources.map(rule),
-    selectors: [],
-    isAggregated: false,
-  });
-  const collector: ClusterRole = {
-    ...role('m', { a: '1' }, 'own'),
-    isAggregated: true,
-    selectors: [{ matchLabels: { a: '1' } }, { matchExpressions: [{ key: 'b', operator: 'Exists' }] }],
-  };
-  const all = [
-    role('z', { a: '1' }, 'x', 'y'),
-    collector,
-    role('b', { a: '1', b: '' }, 'y', 'w'),
-    role('c', { b: '' }, 'v'),
-    role('d', {}),
-  ];
-  assert.deepEqual(aggregatedRules(collector, all), ['y', 'w', 'x', 'v'].map(rule));
-  assert.deepEqual(aggregatedRules({ ...collector, selectors: [] }, all), []);
-});
-
-test('what a role collects does not follow from how far somebody has come who writes the others', () => {
-  const role = (name: string, to: string, more: Partial<ClusterRole> = {}): ClusterRole => ({
-    name,
-    labels: { to },
-    rules: [],
-    selectors: [{ matchLabels: { to: name } }],
-    isAggregated: true,
-    ...more,
-  });
-  const leaf = role('mine', 'view', { rules: [rule('x')], selectors: [], isAggregated: false });
-  const done = { rules: [rule('x')] };
-  for (const names of [[], ['admin'], ['admin', 'edit'], ['edit'], ['view'], ['admin', 'edit', 'view']]) {
-    const all = [role('admin', ''), role('edit', 'admin'), role('view', 'edit')].map((one) =>
-      names.includes(one.name) ? { ...one, ...done } : one,
-    );
-    const found = Array.from(allAggregatedRules([leaf, ...all]), ([{ name }, rules]) => [name, rules]);
-    assert.deepEqual(found, [
-      ['admin', [rule('x')]],
-      ['edit', [rule('x')]],
-      ['view', [rule('x')]],
-    ]);
-    const without = allAggregatedRules(all);
-    assert.deepEqual([...without.values()], [[], [], []], 'nobody has it any more');
-  }
-});
 
 test('a labelled role adds to view, edit and admin, and takes its rules along when it goes', async () => {
   await using server = await TestServer.start();

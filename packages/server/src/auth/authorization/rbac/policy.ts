@@ -5,12 +5,12 @@
 
 import { notFound } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
+import { readClusterRole } from '@hangar/api/rbac';
+import type { ClusterRoleView } from '@hangar/api/rbac';
 import type { ControlPlane } from '../../../control-plane.ts';
 import { Followed } from '../../../objects/followed.ts';
 import { deepFrozen, digestOf, SharedByContent } from '../../../objects/shared-by-content.ts';
 import type { User } from '../../user.ts';
-import { readClusterRole } from './aggregation.ts';
-import type { ClusterRole } from './aggregation.ts';
 import { describeBinding, readBinding, subjectKeys, subjectOf } from './bindings.ts';
 import type { Binding, RoleRef } from './bindings.ts';
 import { rulesOf } from './rules.ts';
@@ -42,7 +42,7 @@ function sharedReader<T extends object>(read: (object: KubeObject) => T): (objec
 }
 
 export class Policy {
-  readonly #clusterRoles: Followed<ClusterRole>;
+  readonly #clusterRoles: Followed<ClusterRoleView>;
   readonly #roles: Followed<Rules>;
   readonly #clusterBindings: Followed<Binding>;
   readonly #bindings: Followed<Binding>;
@@ -110,7 +110,7 @@ export class Policy {
   }
 
   /** By name; empty until they were read. */
-  get clusterRoles(): ReadonlyMap<string, ClusterRole> {
+  get clusterRoles(): ReadonlyMap<string, ClusterRoleView> {
     return this.#clusterRoles.all ?? new Map();
   }
 

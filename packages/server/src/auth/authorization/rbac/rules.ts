@@ -1,16 +1,10 @@
 /** Rules of roles: what each allows. All matching is by exact text, with `*` only where Kubernetes has it. */
 
 import type { KubeObject } from '@hangar/api';
+import type { PolicyRule } from '@hangar/api/rbac';
 import type { RequestInfo, ResourceRequest } from '../../../request/info.ts';
 
-export interface PolicyRule {
-  readonly verbs: readonly string[];
-  readonly apiGroups?: readonly string[];
-  readonly resources?: readonly string[];
-  /** Absent or empty: all. */
-  readonly resourceNames?: readonly string[];
-  readonly nonResourceURLs?: readonly string[];
-}
+export type { PolicyRule };
 
 export const rulesOf = (role: KubeObject): readonly PolicyRule[] => (role['rules'] ?? []) as readonly PolicyRule[];
 
