@@ -3,6 +3,7 @@
  * on one core, after warming up; and how long compiling one takes.
  */
 
+import { cpuTime } from '@hangar/core/testing';
 import { compile, kubernetesEnvironment, schemaType } from './index.ts';
 import type { StructuralSchema } from './index.ts';
 
@@ -47,16 +48,16 @@ const budgetMs = Number(process.argv[2] ?? 500);
 const env = kubernetesEnvironment({ self: schemaType(schema)!, oldSelf: schemaType(schema)! });
 const bindings = { self };
 
-/** Runs per second, measured for about the budget. */
+/** Runs per second of processor time, measured for about the budget: load from elsewhere does not matter. */
 function rate(run: () => void): number {
   for (let index = 0; index < 200; index++) run();
-  const startMs = performance.now();
+  const takenMs = cpuTime();
   let runs = 0;
-  while (performance.now() - startMs < budgetMs) {
+  while (takenMs() < budgetMs) {
     for (let index = 0; index < 100; index++) run();
     runs += 100;
   }
-  return (runs / (performance.now() - startMs)) * 1000;
+  return (runs / takenMs()) * 1000;
 }
 
 for (const rule of rules) {

@@ -14,8 +14,16 @@ export const estimatedRuleCostLimit = 10_000_000;
 export const estimatedSchemaCostLimit = 100_000_000;
 /** What all rules together may cost for one request. */
 export const perRequestCostLimit = 10_000_000;
-/** What one evaluation, or several that are limited together, may take. */
-export const evaluationMsMax = 2_000;
+/** Processor time of all expressions of one request together. */
+export const requestMsMax = 500;
+/** Processor time of compiling the expressions of one request. */
+export const compilationMsMax = 2_000;
+/** Processor time without a rest: of one expression with its variables, or of all rules of an object. */
+export const sliceMsMax = 40;
+/** Processor time after which a request lets others run before its next expression. */
+export const restAfterMs = 10;
+/** Memory that the expressions of one request may allocate, whether they keep it or not. */
+export const requestBytesMax = 64 * 1024 * 1024;
 /** Characters that a function may make: the cost of some counts what goes in, not what comes out. */
 export const textLengthMax = 16 * 1024 * 1024;
 /** Elements of a sum of lists, which costs one unit whatever their sizes. */

@@ -3,7 +3,7 @@
  * inside another's evaluation, but not by two threads.
  */
 
-import { CelError, Fault } from './errors.ts';
+import { CelError } from './errors.ts';
 import { check } from './check/checker.ts';
 import { estimateCost } from './cost/estimate.ts';
 import type { Interval } from './cost/interval.ts';
@@ -21,10 +21,14 @@ import { dynType } from './types.ts';
 import type { Type } from './types.ts';
 import { validateLiterals } from './check/validate-literals.ts';
 import type { CelValue } from './values/values.ts';
+import { asCelError, enter, leave, withBudget } from './work.ts';
+import type { WorkBudget } from './work.ts';
 
 export interface CompileOptions {
   /** Fail with code `Cost` when the estimate's upper end is above this. */
   readonly costLimit?: number;
+  /** Limits processor time and memory, with code `Interrupted`. Absent: as for an evaluation. */
+  readonly budget?: WorkBudget | undefined;
   /** Do not refuse what does not type-check: it fails when it is evaluated, if it is. */
   readonly lenient?: boolean;
 }
@@ -32,8 +36,8 @@ export interface CompileOptions {
 export interface EvaluateOptions {
   /** Kubernetes' limit per call unless given. */
   readonly costLimit?: number;
-  /** Asked now and then; true stops the evaluation with code `Interrupted`. Absent: a TimeLimit of its own. */
-  readonly interrupted?: () => boolean;
+  /** Limits processor time and memory, with code `Interrupted`. Absent: that of the evaluation around this one, or a new one. */
+  readonly budget?: WorkBudget | undefined;
 }
 
 export interface Evaluation {
@@ -69,7 +73,7 @@ export class Program {
 
   /** Least and most that an evaluation may cost, as far as the types tell. */
   get estimatedCost(): Interval {
-    return (this.#estimate ??= estimateCost(this.#root, this.#environment));
+    return (this.#estimate ??= withBudget(undefined, () => estimateCost(this.#root, this.#environment)));
   }
 
   /** Variables the expression refers to. */
@@ -79,23 +83,19 @@ export class Program {
 
   /** Throws `CelError` with code `Evaluation`, `CostLimitExceeded` or `Interrupted`. */
   evaluate(bindings: CelBindings, options: EvaluateOptions = {}): Evaluation {
+    const outer = enter(options.budget);
     const frame = this.#spare ?? new Frame(this.#slotCount);
     this.#spare = undefined;
-    frame.cost = 0;
-    frame.costLimit = options.costLimit ?? perCallCostLimit;
-    frame.limitTime(options.interrupted);
-    for (const [slot, name] of this.#variables.entries()) {
-      frame.slots[slot] = Object.hasOwn(bindings, name) ? bindings[name] : undefined;
-    }
+    frame.begin(options.costLimit ?? perCallCostLimit);
     try {
+      for (const [slot, name] of this.#variables.entries()) {
+        frame.slots[slot] = Object.hasOwn(bindings, name) ? bindings[name] : undefined;
+      }
       return { value: this.#code(frame), cost: frame.cost };
     } catch (thrown) {
-      if (thrown instanceof Fault) throw new CelError(thrown.code, thrown.message, [], { cost: frame.cost });
-      // A text too long for the engine, or data nested deeper than its stack.
-      if (thrown instanceof RangeError)
-        throw new CelError('Evaluation', 'value too large or too deep', [], { cause: thrown, cost: frame.cost });
-      throw thrown;
+      throw asCelError(thrown, frame.cost);
     } finally {
+      leave(outer, frame.unreportedNs);
       // Nothing of one object may be kept alive until the next evaluation.
       frame.slots.fill(undefined);
       this.#spare = frame;
@@ -103,8 +103,12 @@ export class Program {
   }
 }
 
-/** Throws `CelError` with code `Syntax`, `Type` or `Cost`, and all issues with their positions. */
+/** Throws `CelError` with code `Syntax`, `Type`, `Cost` or `Interrupted`, and all issues with their positions. */
 export function compile(source: string, environment: Environment, options: CompileOptions = {}): Program {
+  return withBudget(options.budget, () => compileText(source, environment, options));
+}
+
+function compileText(source: string, environment: Environment, options: CompileOptions): Program {
   const root = parse(source, environment.macros);
   const problems: Problem[] = check(root, environment, options.lenient);
   if (problems.length === 0 && !options.lenient) problems.push(...validateLiterals(root));

@@ -4,6 +4,8 @@
  * whether two types are the same.
  */
 
+import { allocate, nodeBytes } from './work.ts';
+
 interface Sized {
   readonly maxElements?: number;
 }
@@ -142,6 +144,7 @@ function shownName(type: Type): string {
 }
 
 function format(type: Type, nameOf: (type: Type) => string): string {
+  allocate(nodeBytes);
   const inner = (one: Type): string => format(one, nameOf);
   switch (type.kind) {
     case 'list':

@@ -7,6 +7,7 @@
  * `applyDefaults` change the object in place; `old` is never changed. Nothing here does I/O or reads a clock.
  */
 
+import type { WorkBudget } from '@hangar/cel';
 import type { KubeObject } from '../object.ts';
 import type { FieldError } from '../status/field-error.ts';
 
@@ -33,9 +34,17 @@ export interface Strategy {
   /** The same for an update: restores from `old` what this subresource may not change, counts `generation` up. */
   prepareForUpdate(object: KubeObject, old: KubeObject, subresource: SubresourceName): void;
 
-  /** Everything but metadata, which the server checks for every kind. Paths begin at the object. */
-  validateCreate(object: KubeObject): FieldError[];
-  validateUpdate(object: KubeObject, old: KubeObject, subresource: SubresourceName): FieldError[];
+  /**
+   * Everything but metadata, which the server checks for every kind. Paths begin at the object. Expressions are limited
+   * by the request's budget; absent: by one of their own. May be abandoned and repeated: see `inSlices`.
+   */
+  validateCreate(object: KubeObject, budget?: () => WorkBudget): FieldError[];
+  validateUpdate(
+    object: KubeObject,
+    old: KubeObject,
+    subresource: SubresourceName,
+    budget?: () => WorkBudget,
+  ): FieldError[];
 
   /** Texts for `Warning` headers. */
   warningsOnCreate(object: KubeObject): readonly string[];

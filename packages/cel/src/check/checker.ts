@@ -12,6 +12,7 @@ import type { Environment, Overload } from '../environment.ts';
 import type { Call, Comprehension, Expr, Ident, ListExpr, MapExpr, Select, StructExpr } from '../syntax/ast.ts';
 import type { Problem } from '../syntax/source.ts';
 import * as t from '../types.ts';
+import { work } from '../work.ts';
 import type { Type } from '../types.ts';
 import { constantType } from './constant-type.ts';
 import { firstName, qualifiedName, Scope } from './scope.ts';
@@ -24,6 +25,8 @@ export function check(root: Expr, environment: Environment, lenient = false): Pr
   checker.finish();
   return checker.problems;
 }
+
+const nsPerNode = 500;
 
 class Checker {
   readonly problems: Problem[] = [];
@@ -48,6 +51,7 @@ class Checker {
   }
 
   check(node: Expr): Type {
+    work(nsPerNode);
     const type = substitute(this.#bindings, this.#deduce(node), false);
     node.type = type;
     this.#typed.add(node);

@@ -5,6 +5,10 @@
 
 import { dynType, isDyn, typeName } from '../types.ts';
 import type { Type } from '../types.ts';
+import { work } from '../work.ts';
+
+/** One type of those that a type consists of: parts that are shared count each time, and may multiply. */
+const nsPerType = 20;
 
 /** What parameters stand for, with a journal so that a failed attempt can be taken back without copying. */
 export class Bindings {
@@ -35,6 +39,7 @@ export class Bindings {
 
 /** Replaces bound parameters; free ones become `dyn` when asked. */
 export function substitute(bindings: Bindings, type: Type, freeToDyn: boolean): Type {
+  work(nsPerType);
   switch (type.kind) {
     case 'param': {
       const bound = bindings.get(type.name);
@@ -72,6 +77,7 @@ export function allAssignable(bindings: Bindings, targets: readonly Type[], sour
 }
 
 function unify(bindings: Bindings, target: Type, source: Type): boolean {
+  work(nsPerType);
   if (target === source) return true;
   if (target.kind === 'param') return bind(bindings, target.name, source, target);
   if (source.kind === 'param') return bind(bindings, source.name, target, source);
@@ -124,6 +130,7 @@ function bind(bindings: Bindings, name: string, type: Type, self: Type): boolean
 }
 
 function mentions(type: Type, name: string): boolean {
+  work(nsPerType);
   switch (type.kind) {
     case 'param':
       return type.name === name;
@@ -142,6 +149,7 @@ function mentions(type: Type, name: string): boolean {
 
 /** Whether `a` says the same as `b` or less: dyn over everything, a wrapper over its primitive, element by element. */
 export function moreGeneral(a: Type, b: Type): boolean {
+  work(nsPerType);
   if (isDyn(a) || a.kind === 'param') return true;
   if (isDyn(b) || b.kind === 'param') return false;
   if (b.kind === 'null' && nullable(a)) return true;
@@ -156,6 +164,7 @@ export function moreGeneral(a: Type, b: Type): boolean {
 
 export function sameType(a: Type, b: Type): boolean {
   if (a === b) return true;
+  work(nsPerType);
   if (a.kind !== b.kind) return false;
   switch (a.kind) {
     case 'list':

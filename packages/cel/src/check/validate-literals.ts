@@ -38,7 +38,7 @@ function callProblem(node: Call): Problem | undefined {
     parser(literal.value);
     return undefined;
   } catch (thrown) {
-    if (thrown instanceof Fault) return { offset, message: `invalid ${node.fn} argument` };
+    if (thrown instanceof Fault && !thrown.final) return { offset, message: `invalid ${node.fn} argument` };
     throw thrown;
   }
 }

@@ -3,6 +3,7 @@
 import { CelList } from '../values/list.ts';
 import { CelMap } from '../values/map.ts';
 import type { CelValue } from '../values/values.ts';
+import { work } from '../work.ts';
 import { actualSize, characters, perCharacter, regexCost } from './sizes.ts';
 import type { CallCost } from './sizes.ts';
 
@@ -53,8 +54,11 @@ export const oneUnit = [
   'getQuery',
 ] as const;
 
+const nsPerNode = 30;
+
 /** Walking over a whole tree of values. */
 function traversal(value: CelValue): number {
+  work(typeof value === 'string' ? nsPerNode + value.length : nsPerNode);
   if (typeof value === 'string') return Math.floor(Buffer.byteLength(value) * perCharacter);
   if (value instanceof Uint8Array) return Math.floor(value.length * perCharacter);
   if (value instanceof CelList) return value.toArray().reduce<number>((sum, element) => sum + traversal(element), 0);

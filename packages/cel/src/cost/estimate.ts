@@ -11,9 +11,13 @@ import type { Call, Comprehension, Expr, ListExpr, MapExpr, Select } from '../sy
 import { codePointCount } from '../values/text.ts';
 import { estimateCall } from './estimate-calls.ts';
 import type { CallEstimate, SizedNode } from './estimate-calls.ts';
+import { work } from '../work.ts';
 import { add, exactly, multiply, one, sum, union, unknown, zero } from './interval.ts';
 import type { Interval } from './interval.ts';
 import { listCost, mapCost, structCost } from './sizes.ts';
+
+const nsPerNode = 500;
+const nsPerStep = 20;
 
 /** Sizes of a container's keys and values. */
 export interface EntrySizes {
@@ -44,6 +48,7 @@ export class CostEstimator {
   }
 
   cost(node: Expr): Interval {
+    work(nsPerNode);
     switch (node.kind) {
       case 'const':
         return zero;
@@ -232,6 +237,7 @@ export class CostEstimator {
 
   /** The bound that the schema puts on what lies at a path, if the path is one into a schema. */
   declaredSize(path: readonly string[]): Interval | undefined {
+    work(path.length * nsPerStep);
     const [root, ...steps] = path;
     if (root === undefined) return undefined;
     // Kubernetes takes every path for one that starts at `self`, also that of a type's name: it shows in the numbers.

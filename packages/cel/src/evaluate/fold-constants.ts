@@ -9,12 +9,16 @@ import type { Expr } from '../syntax/ast.ts';
 import { ValueList } from '../values/list.ts';
 import { ValueMap } from '../values/map.ts';
 import type { CelValue } from '../values/values.ts';
+import { work } from '../work.ts';
 import { dispatch } from './dispatch.ts';
+
+const nsPerNode = 50;
 
 const foldable = new Set(['bool', 'bytes', 'double', 'dyn', 'duration', 'int', 'string', 'timestamp', 'type', 'uint']);
 
 /** The value of a constant expression, or undefined when it has to be computed each time. */
 export function constantValue(node: Expr, environment: Environment): CelValue | undefined {
+  work(nsPerNode);
   if (node.fault !== undefined) return undefined;
   switch (node.kind) {
     case 'const':
@@ -54,7 +58,7 @@ function attempt(compute: () => CelValue): CelValue | undefined {
   try {
     return compute();
   } catch (thrown) {
-    if (thrown instanceof Fault) return undefined;
+    if (thrown instanceof Fault && !thrown.final) return undefined;
     throw thrown;
   }
 }

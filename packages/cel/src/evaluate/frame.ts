@@ -1,55 +1,56 @@
-/** What one evaluation works on: the variables, what it has cost so far and what it may cost. */
+/** The state of one evaluation: its variables, and what it has cost so far, as Kubernetes counts. */
 
 import { Fault } from '../errors.ts';
 import type { CelValue } from '../values/values.ts';
-import { TimeLimit } from './time-limit.ts';
+import { work } from '../work.ts';
 
-/** Characters or elements, a few milliseconds of work. */
-const walkedMax = 1_000_000;
+/** Real work is compared with its budget after this much cost at the latest. */
+const costBetweenLooks = 10_000;
+/** Evaluating a node costs about one unit and takes about this long. */
+const nsPerCost = 25;
+const nsPerIteration = 20;
 
 export class Frame {
   /** Variables first, then comprehension variables; JSON or CEL values, undefined when not bound. */
   readonly slots: unknown[];
   cost = 0;
-  costLimit = Infinity;
-  readonly #time = new TimeLimit();
-  #interrupted = this.#time.isOver;
-  #iterations = 0;
-  #walked = 0;
+  #costLimit = Infinity;
+  /** The limit, or the cost at which work is reported again. */
+  #stopAt = Infinity;
+  #reported = 0;
 
   constructor(size: number) {
     this.slots = Array.from({ length: size });
   }
 
-  /** `interrupted` is asked now and then; true stops the evaluation. Absent: it may take as long as any. */
-  limitTime(interrupted: (() => boolean) | undefined): void {
-    this.#time.begin();
-    this.#interrupted = interrupted ?? this.#time.isOver;
+  begin(costLimit: number): void {
+    this.cost = 0;
+    this.#reported = 0;
+    this.#costLimit = costLimit;
+    this.#stopAt = Math.min(costLimit, costBetweenLooks);
+  }
+
+  /** An estimate of the work that was done and not reported yet. */
+  get unreportedNs(): number {
+    return (this.cost - this.#reported) * nsPerCost;
   }
 
   charge(amount: number): void {
-    if ((this.cost += amount) > this.costLimit) exceeded();
+    if ((this.cost += amount) > this.#stopAt) this.#stop();
   }
 
-  /** Called once per iteration, of whichever loop. */
-  checkInterrupt(): void {
-    if (++this.#iterations % 100 === 0) this.#ask();
+  /** Reports one iteration, of whichever loop: some iterations cost nothing. */
+  iterate(): void {
+    work(nsPerIteration);
   }
 
-  /** Of work that costs one unit, as Kubernetes counts, and takes longer: then only time can stop it. */
-  walk(length: number): void {
-    if ((this.#walked += length) < walkedMax) return;
-    this.#walked = 0;
-    this.#ask();
+  #stop(): void {
+    if (this.cost > this.#costLimit)
+      throw new Fault('operation cancelled: actual cost limit exceeded', 'CostLimitExceeded');
+    work(this.unreportedNs);
+    this.#reported = this.cost;
+    this.#stopAt = Math.min(this.#costLimit, this.cost + costBetweenLooks);
   }
-
-  #ask(): void {
-    if (this.#interrupted()) throw new Fault('operation interrupted', 'Interrupted');
-  }
-}
-
-function exceeded(): never {
-  throw new Fault('operation cancelled: actual cost limit exceeded', 'CostLimitExceeded');
 }
 
 /** A compiled node. */

@@ -13,20 +13,20 @@ export function iterate(frame: Frame, range: unknown, slot: number, body: Body):
   const { slots } = frame;
   if (Array.isArray(range)) {
     for (let index = 0; index < range.length; index++) {
-      frame.checkInterrupt();
+      frame.iterate();
       slots[slot] = range[index];
       if (body(frame)) return;
     }
   } else if (range instanceof CelList) {
     for (let index = 0; index < range.size; index++) {
-      frame.checkInterrupt();
+      frame.iterate();
       slots[slot] = range.at(index);
       if (body(frame)) return;
     }
   } else {
     const keys = range instanceof CelMap ? range.keys() : isJsonObject(range) ? Object.keys(range) : noSuchOverload();
     for (const key of keys) {
-      frame.checkInterrupt();
+      frame.iterate();
       slots[slot] = key;
       if (body(frame)) return;
     }
@@ -39,7 +39,7 @@ export function iterateTwo(frame: Frame, range: unknown, slot: number, slot2: nu
   const list = Array.isArray(range) ? range.length : range instanceof CelList ? range.size : undefined;
   if (list !== undefined) {
     for (let index = 0; index < list; index++) {
-      frame.checkInterrupt();
+      frame.iterate();
       slots[slot] = index;
       slots[slot2] = Array.isArray(range) ? range[index] : (range as CelList).at(index);
       if (body(frame)) return;
@@ -48,7 +48,7 @@ export function iterateTwo(frame: Frame, range: unknown, slot: number, slot2: nu
   }
   const keys = range instanceof CelMap ? range.keys() : isJsonObject(range) ? Object.keys(range) : noSuchOverload();
   for (const key of keys) {
-    frame.checkInterrupt();
+    frame.iterate();
     slots[slot] = key;
     slots[slot2] =
       range instanceof CelMap ? range.get(key) : ownProperty(range as Record<string, unknown>, key as string);

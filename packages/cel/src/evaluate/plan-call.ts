@@ -11,12 +11,13 @@ import { Optional } from '../values/values.ts';
 import type { CelValue } from '../values/values.ts';
 import { accepts, dispatch } from './dispatch.ts';
 import { constantValue } from './fold-constants.ts';
-import type { Code, Frame } from './frame.ts';
+import type { Code } from './frame.ts';
 import { logical, notStrictlyFalse } from './logic.ts';
 import { equality, intArithmetic, intOrder } from './operators.ts';
 import type { Planner } from './planner.ts';
 import { plainKey } from '../values/map.ts';
 import type { PlainKey } from '../values/map.ts';
+import { work } from '../work.ts';
 
 type Run = (...args: CelValue[]) => CelValue;
 
@@ -100,7 +101,7 @@ function general(planner: Planner, node: Call): Code {
     const values = codes.map((code) => code(frame));
     const overload = dispatch(candidates, values);
     frame.charge(before(values, null));
-    for (const value of values) walk(frame, value);
+    for (const value of values) reportArgument(value);
     const result = (overload.run as Run)(...values);
     if (after !== undefined) frame.charge(after(values, result));
     return result;
@@ -113,14 +114,13 @@ function charges(cost: CallCost | undefined): { before: CallCost; after: CallCos
   return isKnownBefore(cost) ? { before: cost, after: undefined } : { before: () => 0, after: cost };
 }
 
-const longFrom = 1_000;
-
-/** Long values are noted wherever the price of a call does not tell of them. */
-function walk(frame: Frame, value: CelValue): void {
-  if (typeof value === 'string') {
-    if (value.length > longFrom) frame.walk(value.length);
-  } else if (value instanceof CelList && value.size > longFrom) frame.walk(value.size);
+/** Walking once over a text. Functions that do more, and those that walk over lists, report it themselves. */
+function reportArgument(value: CelValue): void {
+  work(typeof value === 'string' ? nsPerCall + value.length * nsPerCharacter : nsPerCall);
 }
+
+const nsPerCall = 20;
+const nsPerCharacter = 4;
 
 /** One overload: arguments still are checked, as data may hold null where the schema says otherwise. */
 function single(overload: Overload, codes: readonly Code[], cost: CallCost | undefined): Code {
@@ -134,7 +134,7 @@ function single(overload: Overload, codes: readonly Code[], cost: CallCost | und
       const a = one(frame);
       if (!accepts(firstParam, a)) noSuchOverload();
       frame.charge(cost === undefined ? 1 : before([a], null));
-      if (cost === undefined) walk(frame, a);
+      reportArgument(a);
       const result = run(a);
       if (after !== undefined) frame.charge(after([a], result));
       return result;
@@ -146,10 +146,8 @@ function single(overload: Overload, codes: readonly Code[], cost: CallCost | und
       const b = two(frame);
       if (!accepts(firstParam!, a) || !accepts(secondParam!, b)) noSuchOverload();
       frame.charge(cost === undefined ? 1 : before([a, b], null));
-      if (cost === undefined) {
-        walk(frame, a);
-        walk(frame, b);
-      }
+      reportArgument(a);
+      reportArgument(b);
       const result = run(a, b);
       if (after !== undefined) frame.charge(after([a, b], result));
       return result;
@@ -159,6 +157,7 @@ function single(overload: Overload, codes: readonly Code[], cost: CallCost | und
     const values = codes.map((code) => code(frame));
     for (const [index, value] of values.entries()) if (!accepts(params[index]!, value)) noSuchOverload();
     frame.charge(before(values, null));
+    for (const value of values) reportArgument(value);
     const result = run(...values);
     if (after !== undefined) frame.charge(after(values, result));
     return result;

@@ -7,6 +7,7 @@ import { ValueList } from '../values/list.ts';
 import { formatKey, ValueMap } from '../values/map.ts';
 import { Optional } from '../values/values.ts';
 import type { CelValue } from '../values/values.ts';
+import { allocate, entryBytes, nodeBytes, slotBytes } from '../work.ts';
 import type { Code } from './frame.ts';
 import type { Planner } from './planner.ts';
 
@@ -20,6 +21,7 @@ export function planListLiteral(planner: Planner, node: ListExpr): Code {
       else if (present(value) !== undefined) values.push(present(value)!);
     }
     frame.charge(listCost);
+    allocate(nodeBytes + values.length * slotBytes);
     return new ValueList(values);
   };
 }
@@ -41,6 +43,7 @@ export function planMapLiteral(planner: Planner, node: MapExpr): Code {
       map.insert(key, value);
     }
     frame.charge(mapCost);
+    allocate(nodeBytes + entries.length * entryBytes);
     return map;
   };
 }

@@ -16,6 +16,7 @@ import { iterate, iterateTwo } from './iterate.ts';
 import type { Code, Frame } from './frame.ts';
 import { swallow } from './logic.ts';
 import type { Planner } from './planner.ts';
+import { allocate, entryBytes, slotBytes } from '../work.ts';
 
 /** Runs `body` per element with the iteration variables set, until it answers true. */
 type Loop = (frame: Frame, body: (frame: Frame) => boolean) => void;
@@ -125,6 +126,7 @@ function planCollector(planner: Planner, node: Comprehension, loop: Loop): Code 
         if (!passes(frame)) return false;
         frame.charge(1);
         result.values.push(value(frame));
+        allocate(slotBytes);
         frame.charge(cost);
         return false;
       });
@@ -140,6 +142,7 @@ function planCollector(planner: Planner, node: Comprehension, loop: Loop): Code 
         if (!passes(frame)) return false;
         frame.charge(1);
         insert(result, first, second, frame);
+        allocate(entryBytes);
         frame.charge(1);
         return false;
       });
@@ -157,7 +160,10 @@ function insert(result: ValueMap, first: Code, second: Code | undefined, frame: 
     return;
   }
   if (!(key instanceof CelMap)) noSuchOverload();
-  for (const name of key.keys()) result.insert(name, key.get(name));
+  for (const name of key.keys()) {
+    allocate(entryBytes);
+    result.insert(name, key.get(name));
+  }
 }
 
 function planGeneral(planner: Planner, node: Comprehension, loop: Loop): Code {

@@ -23,7 +23,10 @@ import type { Code, RawCode } from './frame.ts';
 import { planCall } from './plan-call.ts';
 import { planListLiteral, planMapLiteral } from './plan-literals.ts';
 import { planLoop } from './plan-loop.ts';
+import { allocate, entryBytes, nodeBytes, work } from '../work.ts';
 import { findField, findIndex, getField, getIndex, hasField, propertyReader } from './select.ts';
+
+const nsPerNode = 500;
 
 interface Local {
   readonly name: string;
@@ -49,6 +52,7 @@ export class Planner {
   }
 
   plan(node: Expr): Code {
+    work(nsPerNode);
     if (node.fault !== undefined) return this.#faulty(node.fault);
     const constant = constantValue(node, this.environment);
     if (constant !== undefined) return () => constant;
@@ -232,6 +236,7 @@ export class Planner {
         else if (value instanceof Optional && value.value !== undefined) entries.push([field.name, value.value]);
       }
       frame.charge(structCost);
+      allocate(nodeBytes + entries.length * entryBytes);
       return new StructValue(name, entries);
     };
   }

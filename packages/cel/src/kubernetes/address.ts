@@ -84,7 +84,11 @@ function sameBits(a: readonly number[], b: readonly number[], bits: number): boo
   return true;
 }
 
+/** No address is longer. */
+const addressLengthMax = 64;
+
 export function parseAddress(text: string): Address | undefined {
+  if (text.length > addressLengthMax) return undefined;
   const bytes = text.includes(':') ? parseV6(text) : parseV4(text);
   if (bytes === undefined) return undefined;
   const mapped =

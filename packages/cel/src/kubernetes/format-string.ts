@@ -5,7 +5,14 @@
 
 import { method } from '../environment.ts';
 import type { Library } from '../environment.ts';
-import { fixedPoint, formatString, integer, scientific, wrong } from '../library/extensions/format-string.ts';
+import {
+  fixedPoint,
+  formatString,
+  integer,
+  reportFormatted,
+  scientific,
+  wrong,
+} from '../library/extensions/format-string.ts';
 import type { FormatDialect } from '../library/extensions/format-string.ts';
 import { quote } from '../library/extensions/quote.ts';
 import * as t from '../types.ts';
@@ -60,6 +67,7 @@ function exponential(value: CelValue): string {
 }
 
 function any(value: CelValue): string {
+  reportFormatted(value);
   if (typeof value === 'string') return value;
   if (value instanceof Double) return formatDouble(value.value, 6);
   if (value instanceof Uint8Array) return new TextDecoder().decode(value);
@@ -69,6 +77,7 @@ function any(value: CelValue): string {
 }
 
 function literal(value: CelValue): string {
+  reportFormatted(value);
   if (value === null) return 'null';
   if (typeof value === 'string') return quote(value);
   if (typeof value !== 'object') return String(value);

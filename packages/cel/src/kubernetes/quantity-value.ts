@@ -8,6 +8,10 @@
 
 import { int64Max, int64Min } from '../values/integers.ts';
 import { Opaque } from '../values/values.ts';
+import { work } from '../work.ts';
+
+const nsPerQuantity = 1_000;
+const nsPerCharacter = 20;
 
 const nano = 1_000_000_000n;
 const cap = int64Max * nano;
@@ -97,6 +101,7 @@ export function integerQuantity(value: bigint): Quantity {
 
 /** The quantity, or undefined when the text is none. */
 export function parseQuantity(text: string): Quantity | undefined {
+  work(nsPerQuantity + text.length * nsPerCharacter);
   const match = form.exec(text);
   if (!match) return undefined;
   const [, sign, whole = '', denominator = '', suffix = ''] = match;

@@ -6,8 +6,11 @@ import type { Library } from '../environment.ts';
 import * as t from '../types.ts';
 import { canonical } from '../values/integers.ts';
 import { Opaque } from '../values/values.ts';
+import { allocate, work } from '../work.ts';
 
 export const semverType = t.opaque('kubernetes.Semver');
+const nsPerCharacter = 30;
+const nsPerIdentifier = 300;
 const uint64Max = 2n ** 64n - 1n;
 const number = '(0|[1-9]\\d*)';
 const identifier = '(?:0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*)';
@@ -42,6 +45,7 @@ class Semver extends Opaque {
     if (this.preRelease.length === 0 || other.preRelease.length === 0) {
       return Math.sign(other.preRelease.length - this.preRelease.length);
     }
+    work(Math.min(this.preRelease.length, other.preRelease.length) * nsPerIdentifier);
     for (let index = 0; index < Math.max(this.preRelease.length, other.preRelease.length); index++) {
       const order = compareIdentifiers(this.preRelease[index], other.preRelease[index]);
       if (order !== 0) return order;
@@ -61,6 +65,8 @@ function compareIdentifiers(a: string | undefined, b: string | undefined): numbe
 }
 
 function parse(text: string, normalize = false): Semver | undefined {
+  work(text.length * nsPerCharacter);
+  allocate(text.length * 2);
   const match = form.exec(normalize ? normalized(text) : text);
   if (!match) return undefined;
   if (match.slice(1, 4).some((digits) => digits.length > 20)) return undefined;

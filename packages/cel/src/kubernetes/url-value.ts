@@ -4,6 +4,10 @@
  */
 
 import { Opaque } from '../values/values.ts';
+import { allocate, entryBytes, work } from '../work.ts';
+
+const nsPerCharacter = 30;
+const nsPerPair = 500;
 
 export class UrlValue extends Opaque {
   readonly text: string;
@@ -35,18 +39,23 @@ export class UrlValue extends Opaque {
 
   /** Without the port, and without the brackets around an IPv6 address. */
   get hostname(): string {
+    work(this.host.length * nsPerCharacter);
     const bracket = /^\[([^\]]*)\]/.exec(this.host);
     return bracket ? bracket[1]! : this.host.replace(/:[^:]*$/, '');
   }
 
   get port(): string {
+    work(this.host.length * nsPerCharacter);
     return /^(?:\[[^\]]*\]|[^:]*):(\d*)$/.exec(this.host)?.[1] ?? '';
   }
 
   /** Each key with all its values; pairs that are not well formed are left out. */
   queryValues(): Map<string, string[]> {
     const values = new Map<string, string[]>();
+    work(this.query.length * nsPerCharacter);
     for (const pair of this.query.split('&')) {
+      work(nsPerPair);
+      allocate(2 * entryBytes);
       if (pair === '' || pair.includes(';')) continue;
       const [rawKey = '', ...rest] = pair.split('=');
       const key = unescape(rawKey.replaceAll('+', ' '));
@@ -77,6 +86,7 @@ export function parseUrl(text: string): UrlValue | undefined {
 }
 
 function parseParts(text: string, forRequest: boolean): UrlValue | undefined {
+  work(text.length * nsPerCharacter);
   // eslint-disable-next-line no-control-regex
   if (text === '' || /[\u0000-\u001f\u007f]/.test(text)) return undefined;
   const empty = { text, scheme: '', host: '', path: '', query: '' };

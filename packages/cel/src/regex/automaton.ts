@@ -3,9 +3,15 @@
  * first reached and kept up to a bound. Usable when the only assertions are the ends of the text.
  */
 
+import { allocate, work } from '../work.ts';
 import { includes } from './charset.ts';
 import type { Instruction } from './program.ts';
 
+const nsPerCharacter = 3;
+const nsPerState = 500;
+const nsPerPlace = 40;
+const stateBytes = 512;
+const placeBytes = 16;
 const statesMax = 1_000;
 /** Places of all states together: what bounds the memory of large programs. */
 const placesMax = 50_000;
@@ -38,6 +44,7 @@ export class Automaton {
   }
 
   test(text: string): boolean {
+    work(text.length * nsPerCharacter);
     let state = (this.#start ??= this.#state(this.#close([0], true)));
     for (let at = 0; at < text.length; at++) {
       if (state.matched) return true;
@@ -63,6 +70,7 @@ export class Automaton {
   }
 
   #step(state: State, codePoint: number): State {
+    work(nsPerState + state.places.length * nsPerPlace);
     const next: number[] = [];
     for (const place of state.places) {
       const instruction = this.#program[place]!;
@@ -78,6 +86,7 @@ export class Automaton {
     const pending = [...from];
     while (pending.length > 0) {
       const place = pending.pop()!;
+      work(nsPerPlace);
       if (seen.has(place)) continue;
       seen.add(place);
       const instruction = this.#program[place]!;
@@ -102,6 +111,7 @@ export class Automaton {
         this.#start = undefined;
       }
       const matched = places.some((place) => this.#program[place]!.op === 'match');
+      allocate(stateBytes + places.length * placeBytes);
       state = { places, matched, matchedAtEnd: undefined, ascii: [], others: new Map() };
       this.#states.set(key, state);
       this.#places += places.length;

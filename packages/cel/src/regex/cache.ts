@@ -1,9 +1,10 @@
 /** Compiled patterns: most come from literals in rules and are used for every object. */
 
 import { fail } from '../errors.ts';
+import { allocate, nodeBytes } from '../work.ts';
 import { Automaton, isAutomatonUsable } from './automaton.ts';
 import { findMatch } from './machine.ts';
-import type { Meter, Span } from './machine.ts';
+import type { Span } from './machine.ts';
 import { parseRegex } from './parse.ts';
 import { compileProgram } from './program.ts';
 import type { Instruction } from './program.ts';
@@ -11,8 +12,6 @@ import { RegexError } from './syntax.ts';
 
 /** Instructions of all remembered patterns together. */
 const cachedInstructionsMax = 200_000;
-/** About a second. */
-const findAllStepsMax = 30_000_000;
 const cache = new Map<string, Regex>();
 let cachedInstructions = 0;
 
@@ -34,21 +33,19 @@ export class Regex {
     return this.#automaton?.test(text) ?? findMatch(this.#program, text, 0) !== undefined;
   }
 
-  find(text: string, from = 0, meter?: Meter): Span | undefined {
-    return findMatch(this.#program, text, from, meter);
+  find(text: string, from = 0): Span | undefined {
+    return findMatch(this.#program, text, from);
   }
 
   /** Matches one after the other; an empty one directly after another match does not count. */
   findAll(text: string, limit = Infinity): string[] {
     const found: string[] = [];
-    // One search is linear, but as many searches as there are characters are not.
-    const meter: Meter = { left: findAllStepsMax };
     let previousEnd = -1;
     for (let at = 0; at <= text.length && found.length < limit;) {
-      const span = this.find(text, at, meter);
-      if (meter.left < 0) fail('findAll takes too long');
+      const span = this.find(text, at);
       if (span === undefined) break;
       if (span.end > span.start || span.start !== previousEnd) found.push(text.slice(span.start, span.end));
+      allocate(nodeBytes);
       previousEnd = span.end;
       at = span.end > at ? span.end : span.end + ((text.codePointAt(span.end) ?? 0) > 0xffff ? 2 : 1);
     }

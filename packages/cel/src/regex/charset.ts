@@ -1,5 +1,10 @@
 /** Sets of characters: ranges of code points and Unicode properties, with or without case. */
 
+import { work } from '../work.ts';
+
+const nsPerCaseFolding = 500;
+const nsPerPart = 100;
+
 export interface CharSet {
   readonly negated: boolean;
   /** Pairs: first and last code point, both included. */
@@ -15,11 +20,13 @@ export function charSet(ranges: readonly number[], options: Partial<Omit<CharSet
 
 export function includes(set: CharSet, codePoint: number): boolean {
   let hit = plainlyIncludes(set, codePoint);
+  if (!hit && set.foldCase) work(nsPerCaseFolding);
   if (!hit && set.foldCase) hit = otherCases(codePoint).some((other) => plainlyIncludes(set, other));
   return hit !== set.negated;
 }
 
 function plainlyIncludes({ ranges, parts }: CharSet, codePoint: number): boolean {
+  work(ranges.length + parts.length * nsPerPart);
   for (let index = 0; index < ranges.length; index += 2) {
     if (codePoint >= ranges[index]! && codePoint <= ranges[index + 1]!) return true;
   }

@@ -3,6 +3,7 @@
  * proportional to text length times program length, whatever the pattern.
  */
 
+import { allocate, work } from '../work.ts';
 import { includes } from './charset.ts';
 import type { Instruction } from './program.ts';
 import type { Assertion } from './syntax.ts';
@@ -61,17 +62,10 @@ export function holds(assertion: Assertion, before: number, after: number): bool
   }
 }
 
-/** Steps left; shared by searches that together must not take too long. */
-export interface Meter {
-  left: number;
-}
+const nsPerStep = 20;
 
-export function findMatch(
-  program: readonly Instruction[],
-  text: string,
-  from: number,
-  meter: Meter = { left: Infinity },
-): Span | undefined {
+export function findMatch(program: readonly Instruction[], text: string, from: number): Span | undefined {
+  allocate(program.length * 8);
   let current = new ThreadList(program.length);
   let next = new ThreadList(program.length);
   let match: Span | undefined;
@@ -81,6 +75,7 @@ export function findMatch(
     pending.push(counter);
     while (pending.length > 0) {
       const at = pending.pop()!;
+      work(nsPerStep);
       if (!list.visit(at)) continue;
       const instruction = program[at]!;
       switch (instruction.op) {
@@ -108,7 +103,7 @@ export function findMatch(
     const width = codePoint > 0xffff ? 2 : 1;
     if (match === undefined) add(current, 0, at, before, codePoint);
     if (current.counters.length === 0 && match !== undefined) break;
-    if ((meter.left -= current.counters.length + 1) < 0) return undefined;
+    work((current.counters.length + 1) * nsPerStep);
     const after = at + width < text.length ? text.codePointAt(at + width)! : -1;
     next.clear();
     for (const [index, counter] of current.counters.entries()) {

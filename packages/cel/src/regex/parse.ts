@@ -3,12 +3,14 @@
  * refuses is refused here too.
  */
 
+import { work } from '../work.ts';
 import { charSet, includes, perlClasses, posixClasses, unicodeProperty } from './charset.ts';
 import type { CharSet } from './charset.ts';
 import { readCharacterEscape } from './escapes.ts';
 import { RegexError } from './syntax.ts';
 import type { Assertion, RegexNode } from './syntax.ts';
 
+const nsPerAtom = 400;
 const depthMax = 250;
 /** RE2's bound on counted repetition, also on the product of nested ones. */
 const repeatMax = 1000;
@@ -56,6 +58,7 @@ class RegexParser {
     let items: RegexNode[] = [];
     let repeatable = false;
     while (this.#at < this.#pattern.length && !this.#looking(')')) {
+      work(nsPerAtom);
       if (this.#looking('|')) {
         this.#at += 1;
         branches.push(sequence(items));
@@ -78,7 +81,7 @@ class RegexParser {
         continue;
       }
       const quoted = this.#quoted(flags);
-      if (quoted !== undefined) items.push(...quoted);
+      if (quoted !== undefined) for (const one of quoted) items.push(one);
       else items.push(this.#atom(flags));
       repeatable = true;
     }
@@ -122,6 +125,7 @@ class RegexParser {
     const close = this.#pattern.indexOf('\\E', this.#at + 2);
     const text = this.#pattern.slice(this.#at + 2, close === -1 ? undefined : close);
     this.#at = close === -1 ? this.#pattern.length : close + 2;
+    work(text.length * nsPerAtom);
     return [...text].map((char) => literal(char.codePointAt(0)!, flags));
   }
 
@@ -220,6 +224,7 @@ class RegexParser {
     const ranges: number[] = [];
     const parts: ((codePoint: number) => boolean)[] = [];
     for (let first = true; first || !this.#looking(']'); first = false) {
+      work(nsPerAtom);
       if (this.#at >= this.#pattern.length) this.#fail('missing closing ]', this.#pattern.slice(start));
       const posix = /^\[:(\^?)([a-z]+):\]/.exec(this.#pattern.slice(this.#at, this.#at + 16));
       if (posix) {

@@ -1,6 +1,7 @@
 /** A pattern's tree to a program for a machine that is in many places at once (Thompson's construction). */
 
 import type { CharSet } from './charset.ts';
+import { allocate, nodeBytes, work } from '../work.ts';
 import { RegexError } from './syntax.ts';
 import type { Assertion, RegexNode } from './syntax.ts';
 
@@ -12,6 +13,7 @@ export type Instruction =
   | { readonly op: 'assert'; readonly assertion: Assertion }
   | { readonly op: 'match' };
 
+const nsPerInstruction = 50;
 /** Counted repetitions are copies: this bounds their memory, and the work per character. */
 const instructionsMax = 50_000;
 
@@ -19,6 +21,8 @@ export function compileProgram(root: RegexNode): readonly Instruction[] {
   const program: Instruction[] = [];
   const emit = <One extends Instruction>(instruction: One): One => {
     if (program.length >= instructionsMax) throw new RegexError('error parsing regexp: expression too large');
+    work(nsPerInstruction);
+    allocate(nodeBytes);
     program.push(instruction);
     return instruction;
   };

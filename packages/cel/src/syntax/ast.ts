@@ -6,6 +6,7 @@
 
 import type { Type } from '../types.ts';
 import type { CelValue } from '../values/values.ts';
+import { work } from '../work.ts';
 
 interface Node {
   /** Where an error about this node points. */
@@ -86,9 +87,12 @@ export interface Comprehension extends Node {
 
 export type Expr = Const | Ident | Select | Call | ListExpr | MapExpr | StructExpr | Comprehension;
 
+const nsPerNode = 300;
+
 export const accumulator = '@result';
 
 const over = (children: readonly (Expr | undefined)[]): { depth: number; weight: number } => {
+  work(nsPerNode);
   let depth = 0;
   let weight = 1;
   for (const child of children) {

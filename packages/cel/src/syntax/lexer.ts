@@ -3,6 +3,7 @@
 import { toUint64Literal } from './numbers.ts';
 import { unescapeBytes, unescapeString } from './literals.ts';
 import { LexicalError } from './source.ts';
+import { work } from '../work.ts';
 import { Double } from '../values/values.ts';
 import type { CelValue } from '../values/values.ts';
 
@@ -17,6 +18,7 @@ export interface Token {
   readonly value?: CelValue;
 }
 
+const nsPerToken = 300;
 const space = /[ \t\r\n\f]+|\/\/[^\n]*/y;
 const identifier = /[_a-zA-Z][_a-zA-Z0-9]*/y;
 const quotedIdentifier = /`[a-zA-Z0-9_.\-/ ]+`/y;
@@ -38,6 +40,7 @@ export function tokenize(source: string): Token[] {
   };
 
   while (at < source.length) {
+    work(nsPerToken);
     const skipped = read(space);
     if (skipped) {
       at += skipped[0].length;

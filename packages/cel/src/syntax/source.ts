@@ -33,6 +33,9 @@ export function issuesOf(source: string, problems: readonly Problem[]): Issue[] 
   return problems.map(({ offset, message }) => ({ message, ...locate(source, offset) }));
 }
 
+/** Longer lines are not shown; as in cel-go. */
+const shownLengthMax = 16_384;
+
 /**
  * ```
  * ERROR: <input>:1:6: undeclared reference to 'foo' (in container '')
@@ -45,7 +48,8 @@ export function formatIssues(source: string, issues: readonly Issue[]): string {
   return issues
     .map(({ message, line, column }) => {
       const text = (lines[line - 1] ?? '').replaceAll('\t', ' ');
-      return `ERROR: <input>:${line}:${column}: ${message}\n | ${text}\n | ${'.'.repeat(column - 1)}^`;
+      const head = `ERROR: <input>:${line}:${column}: ${message}`;
+      return text.length > shownLengthMax ? head : `${head}\n | ${text}\n | ${'.'.repeat(column - 1)}^`;
     })
     .join('\n');
 }

@@ -3,7 +3,10 @@
  * counting each place would make nested macros cost exponentially.
  */
 
+import { work } from '../work.ts';
 import type { Expr } from './ast.ts';
+
+const nsPerNode = 100;
 
 /** `visit` answers whether to go on below the node. */
 export function walk(root: Expr, visit: (node: Expr) => boolean): void {
@@ -11,6 +14,7 @@ export function walk(root: Expr, visit: (node: Expr) => boolean): void {
   const go = (node: Expr): void => {
     if (seen.has(node)) return;
     seen.add(node);
+    work(nsPerNode);
     if (visit(node)) for (const child of childrenOf(node)) go(child);
   };
   go(root);

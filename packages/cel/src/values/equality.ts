@@ -1,12 +1,16 @@
 /** Equality and order across CEL's types: numbers compare by value whatever their type, unequal types are unequal. */
 
 import { fail, noSuchOverload } from '../errors.ts';
+import { work } from '../work.ts';
 import { CelList } from './list.ts';
 import { CelMap } from './map.ts';
 import { Double, Duration, Opaque, Optional, Timestamp, TypeValue, Uint } from './values.ts';
 import type { CelInt, CelValue } from './values.ts';
 
+const nsPerComparison = 20;
+
 export function equal(a: CelValue, b: CelValue): boolean {
+  work(typeof a === 'string' ? nsPerComparison + (a.length >> 2) : nsPerComparison);
   if (a === b) return !(a instanceof Double) || !Number.isNaN(a.value);
   if (typeof a !== 'object' && typeof b !== 'object') return false;
   if (a === null || b === null) return false;
@@ -56,8 +60,9 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
 
 /** By code points; JavaScript compares UTF-16 units, which differs only when a surrogate meets a character above it. */
 export function compareStrings(a: string, b: string): number {
-  if (a === b) return 0;
   const length = Math.min(a.length, b.length);
+  work(length);
+  if (a === b) return 0;
   for (let index = 0; index < length; index++) {
     const left = a.charCodeAt(index);
     const right = b.charCodeAt(index);
@@ -72,6 +77,7 @@ export function compareStrings(a: string, b: string): number {
 
 /** Order of two values of one ordered type (or two numbers); fails for NaN and what has no order. */
 export function compare(a: CelValue, b: CelValue): number {
+  work(nsPerComparison);
   if (typeof a === 'string' && typeof b === 'string') return compareStrings(a, b);
   if (isNumeric(a) && isNumeric(b)) {
     const order = compareNumbers(a, b);

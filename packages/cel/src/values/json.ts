@@ -11,9 +11,12 @@ import { canonical, int64Max, int64Min } from './integers.ts';
 import { JsonKeyedList } from './keyed-list.ts';
 import { CelList } from './list.ts';
 import { CelMap } from './map.ts';
+import { work } from '../work.ts';
 import { parseDuration, parseTimestamp } from './time.ts';
 import { Boxed, Double } from './values.ts';
 import type { CelValue } from './values.ts';
+
+const nsPerKey = 60;
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 /** JSON, or a CEL value, which every adapter lets through. */
@@ -78,7 +81,11 @@ export class JsonMap extends CelMap {
   }
 
   override keys(): readonly string[] {
-    return (this.#keys ??= Object.keys(this.#json));
+    if (this.#keys === undefined) {
+      this.#keys = Object.keys(this.#json);
+      work(this.#keys.length * nsPerKey);
+    }
+    return this.#keys;
   }
 }
 
@@ -110,6 +117,7 @@ export class JsonStruct extends CelMap {
   }
 
   override keys(): readonly string[] {
+    work(this.#type.fields.size * nsPerKey);
     return [...this.#type.fields]
       .filter(([name, f]) => Object.hasOwn(this.#json, f.jsonName ?? name))
       .map(([name]) => name);

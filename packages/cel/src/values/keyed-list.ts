@@ -6,7 +6,10 @@
 import { equal } from './equality.ts';
 import { CelList, ValueList } from './list.ts';
 import { CelMap } from './map.ts';
+import { work } from '../work.ts';
 import type { CelValue } from './values.ts';
+
+const nsPerKey = 50;
 
 export class JsonKeyedList extends CelList {
   readonly #json: readonly unknown[];
@@ -34,6 +37,7 @@ export class JsonKeyedList extends CelList {
     const rest = other.toArray();
     return this.toArray().every((element) => {
       const at = rest.findIndex((candidate) => equal(candidate, element));
+      work(rest.length);
       if (at !== -1) rest.splice(at, 1);
       return at !== -1;
     });
@@ -50,6 +54,7 @@ export class JsonKeyedList extends CelList {
   }
 
   #same(a: CelValue, b: CelValue): boolean {
+    work(nsPerKey * this.#keys.length);
     if (this.#keys.length === 0) return equal(a, b);
     if (!(a instanceof CelMap) || !(b instanceof CelMap)) return false;
     return this.#keys.every((key) => {

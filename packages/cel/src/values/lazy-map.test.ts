@@ -53,16 +53,3 @@ test('time that is up, and what is no failure of the expression, ends the evalua
     assert.throws(() => program.evaluate({ variables: map }), { message: thrown.message });
   }
 });
-
-test('time stops what costs less than it takes, with and without loops', () => {
-  const long = 'x'.repeat(500_000);
-  const sizes = Array.from({ length: 50 }, () => 'texts[0].size() > 0').join(' && ');
-  for (const source of [sizes, '[1, 2, 3].all(a, [1, 2, 3].all(b, [1, 2, 3].all(c, texts[0].size() > 0)))']) {
-    const program = compile(source, env);
-    assert.equal(program.evaluate({ texts: [long] }).value, true);
-    let asked = 0;
-    assert.throws(() => program.evaluate({ texts: [long] }, { interrupted: () => ++asked > 2 }), {
-      code: 'Interrupted',
-    });
-  }
-});

@@ -2,8 +2,11 @@
 
 import { fail } from '../errors.ts';
 import { listSizeMax } from '../limits.ts';
+import { allocate, slotBytes, work } from '../work.ts';
 import { Boxed } from './values.ts';
 import type { CelValue, Equality } from './values.ts';
+
+const nsPerElement = 30;
 
 export abstract class CelList extends Boxed {
   abstract readonly size: number;
@@ -20,10 +23,15 @@ export abstract class CelList extends Boxed {
   }
 
   *[Symbol.iterator](): IterableIterator<CelValue> {
-    for (let index = 0; index < this.size; index++) yield this.at(index);
+    for (let index = 0; index < this.size; index++) {
+      work(nsPerElement);
+      yield this.at(index);
+    }
   }
 
   toArray(): CelValue[] {
+    allocate(this.size * slotBytes);
+    work(this.size * nsPerElement);
     return Array.from({ length: this.size }, (_, index) => this.at(index));
   }
 
@@ -59,6 +67,7 @@ class JoinedList extends CelList {
   }
 
   override at(index: number): CelValue {
+    work(nsPerElement);
     return index < this.#left.size ? this.#left.at(index) : this.#right.at(index - this.#left.size);
   }
 }

@@ -5,8 +5,11 @@
 
 import { fail } from '../errors.ts';
 import { canonical } from './integers.ts';
+import { work } from '../work.ts';
 import { Boxed, Double, Uint } from './values.ts';
 import type { CelValue, Equality } from './values.ts';
+
+const nsPerEntry = 50;
 
 export type PlainKey = string | number | bigint | boolean;
 
@@ -50,6 +53,7 @@ export abstract class CelMap extends Boxed {
   equals(other: CelMap, equal: Equality): boolean {
     if (other.size !== this.size) return false;
     for (const key of this.keys()) {
+      work(nsPerEntry);
       const value = other.find(key);
       if (value === undefined || !equal(this.get(key), value)) return false;
     }
@@ -84,6 +88,7 @@ export class ValueMap extends CelMap {
   }
 
   override keys(): readonly CelValue[] {
+    work(this.#entries.size * nsPerEntry);
     return Array.from(this.#entries.values(), ([key]) => key);
   }
 

@@ -2,8 +2,10 @@
 
 import { fail } from '../errors.ts';
 import { textLengthMax } from '../limits.ts';
+import { allocate, slotBytes, work } from '../work.ts';
 
 export function codePointCount(text: string): number {
+  work(text.length);
   let count = text.length;
   for (let index = 0; index < text.length - 1; index++) {
     const unit = text.charCodeAt(index);
@@ -23,10 +25,14 @@ export function limited(length: number): void {
   if (length > textLengthMax) fail(`the result would be longer than ${textLengthMax} characters`);
 }
 
-/** The text as code points, cheaply when each is one unit. */
-export function codePoints(text: string): readonly string[] {
+/** The text as code points. */
+export function codePoints(text: string): string[] {
+  work(text.length * nsPerCodePoint);
+  allocate(text.length * slotBytes);
   return [...text];
 }
+
+const nsPerCodePoint = 20;
 
 /** The shortest digits that mean the value, with an exponent below 1e-4 and from 1e`exponentFrom` on, as Go writes it. */
 export function formatDouble(value: number, exponentFrom = 21): string {

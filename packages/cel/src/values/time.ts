@@ -2,7 +2,10 @@
 
 import { fail, notConvertible } from '../errors.ts';
 import { int64Max, int64Min } from './integers.ts';
+import { work } from '../work.ts';
 import { Duration, Timestamp } from './values.ts';
+
+const nsPerDurationPart = 300;
 
 const second = 1_000_000_000n;
 /** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999999999Z. */
@@ -74,6 +77,7 @@ export function parseDuration(text: string): Duration {
   if (rest === '') bad();
   let total = 0n;
   while (rest !== '') {
+    work(nsPerDurationPart);
     const match = /^(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/.exec(rest);
     if (!match || ((match[1] ?? '') === '' && (match[2] ?? '') === '')) return bad();
     const [all, whole = '', fraction = '', unit = ''] = match;

@@ -6,10 +6,12 @@ import { CelList } from './list.ts';
 import { CelMap, formatKey } from './map.ts';
 import { formatDuration, formatTimestamp } from './time.ts';
 import { Double, Duration, Optional, Timestamp, TypeValue, Uint } from './values.ts';
+import { allocate, entryBytes, nodeBytes } from '../work.ts';
 import type { CelValue } from './values.ts';
 
 /** Ints beyond 2^53 stay bigints: the caller's encoder decides. Throws `CelError` for what JSON cannot hold. */
 export function toJson(value: CelValue): unknown {
+  allocate(typeof value === 'string' ? nodeBytes + value.length : nodeBytes);
   if (value === null || typeof value !== 'object') return value;
   if (value instanceof Double) {
     if (!Number.isFinite(value.value)) throw new CelError('Evaluation', `${value.value} has no JSON form`);
@@ -29,6 +31,7 @@ export function toJson(value: CelValue): unknown {
 function objectOf(map: CelMap): Record<string, unknown> {
   const object: Record<string, unknown> = {};
   for (const key of map.keys()) {
+    allocate(entryBytes);
     // A plain assignment to `__proto__` would change the object's prototype instead.
     Object.defineProperty(object, formatKey(key), {
       value: toJson(map.get(key)),

@@ -12,9 +12,11 @@ import {
   updateManagedFields,
   validateMetadata,
 } from '@hangar/api';
-import type { KubeObject } from '@hangar/api';
+import type { FieldError, KubeObject } from '@hangar/api';
+import { inSlices } from '@hangar/cel/work';
 import { absent } from '@hangar/store';
 import type { Entry, Revision, Write } from '@hangar/store';
+import { budgetOf } from '../admission/expressions/request-work.ts';
 import type { Allocation } from '../allocation/allocation.ts';
 import { inTurn } from '../allocation/turns.ts';
 import { forbidden } from '../auth/forbidden.ts';
@@ -129,7 +131,8 @@ async function tryStoreNew(call: Call, object: KubeObject, options: WriteOptions
   resource.strategy.prepareForCreate(object);
   resource.recordCreator?.(object, call.user);
   const allocated = (await allocationOf(call)?.create({ plane, isDryRun: options.isDryRun }, object)) ?? [];
-  checkNew(call, object);
+  const errors = inSlices(plane.clock, () => errorsOfNew(call, object));
+  settleNew(call, object, errors instanceof Promise ? await errors : errors);
   resource.complete?.(plane, object);
   if (call.info.verb !== 'create') await insistOnCreate(call);
   await plane.admission.validate(admissionRequest(call, object, options));
@@ -181,17 +184,23 @@ function taken(call: Call, name: string, existing: Entry | undefined): StatusErr
   });
 }
 
-function checkNew(call: Call, object: KubeObject): void {
+function errorsOfNew(call: Call, object: KubeObject): FieldError[] {
   const { resource } = call;
   const { strategy } = resource;
-  const errors = [
+  return [
     ...validateMetadata(object.metadata, {
       namespaced: resource.namespaced,
       standardFinalizers: resource.hasStandardFinalizers ?? false,
       validateName: (name, isPrefix) => strategy.validateName(name, isPrefix),
     }),
-    ...strategy.validateCreate(object),
+    ...strategy.validateCreate(object, () => budgetOf(call)),
   ];
+}
+
+/** Throws 422. */
+function settleNew(call: Call, object: KubeObject, errors: readonly FieldError[]): void {
+  const { resource } = call;
+  const { strategy } = resource;
   if (errors.length > 0) throw invalidObject(refusedKind(resource), object.metadata.name ?? '', errors);
   for (const text of strategy.warningsOnCreate(object)) warn(call, text);
 }

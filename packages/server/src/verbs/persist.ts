@@ -16,8 +16,10 @@ import {
   StatusError,
   validateMetadataUpdate,
 } from '@hangar/api';
-import type { KubeObject, ObjectMeta } from '@hangar/api';
+import type { FieldError, KubeObject, ObjectMeta } from '@hangar/api';
+import { inSlices } from '@hangar/cel/work';
 import type { Entry, Write } from '@hangar/store';
+import { budgetOf } from '../admission/expressions/request-work.ts';
 import { inTurn } from '../allocation/turns.ts';
 import { objectKey } from '../control-plane.ts';
 import { isStale } from '../objects/stale.ts';
@@ -157,7 +159,8 @@ async function tryReplace(
   const context = { plane, isDryRun: options.isDryRun };
   const allocated =
     (await (goes ? allocation?.remove(context, live) : allocation?.update(context, object, live))) ?? [];
-  check(call, object, live);
+  const errors = inSlices(plane.clock, () => errorsOfUpdate(call, object, live));
+  settleUpdate(call, object, live, errors instanceof Promise ? await errors : errors);
   if (info.subresource === '') resource.complete?.(plane, object);
   await plane.admission.validate(admissionRequest(call, seenAs(object), options, seenAs(live)));
   const isAsStoredNow = !isStale(entry) && resource.stored.isCurrent(entry);
@@ -192,19 +195,23 @@ function carryOverDeletion(meta: ObjectMeta, old: ObjectMeta): void {
   if (old.deletionGracePeriodSeconds !== undefined) meta.deletionGracePeriodSeconds ??= old.deletionGracePeriodSeconds;
 }
 
-/** Throws 422. */
-function check(call: Call, object: KubeObject, live: KubeObject): void {
+function errorsOfUpdate(call: Call, object: KubeObject, live: KubeObject): FieldError[] {
   const { resource, info } = call;
   const { strategy } = resource;
-  const { metadata } = object;
-  const errors = [
-    ...validateMetadataUpdate(metadata, live.metadata, {
+  return [
+    ...validateMetadataUpdate(object.metadata, live.metadata, {
       namespaced: resource.namespaced,
       standardFinalizers: resource.hasStandardFinalizers ?? false,
     }),
-    ...strategy.validateUpdate(object, live, info.subresource),
+    ...strategy.validateUpdate(object, live, info.subresource, () => budgetOf(call)),
   ];
-  if (errors.length > 0) throw invalidObject(refusedKind(resource), metadata.name ?? '', errors);
+}
+
+/** Throws 422. */
+function settleUpdate(call: Call, object: KubeObject, live: KubeObject, errors: readonly FieldError[]): void {
+  const { resource, info } = call;
+  const { strategy } = resource;
+  if (errors.length > 0) throw invalidObject(refusedKind(resource), object.metadata.name ?? '', errors);
   if (info.subresource !== '') return;
   for (const text of strategy.warningsOnUpdate(object, live)) warn(call, text);
 }

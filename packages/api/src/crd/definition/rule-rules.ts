@@ -1,14 +1,15 @@
 /** `x-kubernetes-validations`: their form, whether their expressions compile, and what they may cost. */
 
-import { estimatedRuleCostLimit, estimatedSchemaCostLimit, schemaType } from '@hangar/cel';
+import { CelError, estimatedRuleCostLimit, estimatedSchemaCostLimit, once, schemaType, WorkBudget } from '@hangar/cel';
 import type { StructuralSchema, Type } from '@hangar/cel';
 import { child, forbidden, index, internal, invalid, notSupported, required } from '../../status/field-error.ts';
 import type { FieldError } from '../../status/field-error.ts';
 import { isSet } from '../json-schema.ts';
-import type { JsonSchema } from '../json-schema.ts';
+import type { JsonSchema, ValidationRule } from '../json-schema.ts';
 import { elementType, fieldType } from '../rules/child-type.ts';
 import { resolveFieldPath } from '../rules/field-path.ts';
-import { compileRules } from '../rules/rule.ts';
+import { RuleCompiler } from '../rules/rule.ts';
+import type { CompiledRule } from '../rules/rule.ts';
 import { goRule } from './go-form.ts';
 import { occurrencesMax } from './occurrences.ts';
 import { unsupportedPart } from './unsupported.ts';
@@ -140,6 +141,26 @@ interface RulePlace {
   readonly scope: ExpressionScope;
 }
 
+interface EstimatedRule {
+  readonly compiled: CompiledRule;
+  readonly costs: { readonly rule: number; readonly message: number };
+}
+
+function estimatedRule(compiler: RuleCompiler, rule: ValidationRule, budget = new WorkBudget()): EstimatedRule {
+  const compiled = compiler.compile(rule, budget);
+  const costs = { rule: 0, message: 0 };
+  try {
+    budget.run(() => {
+      costs.rule = compiled.program?.estimatedCost.max ?? 0;
+      costs.message = compiled.message?.estimatedCost.max ?? 0;
+    });
+    return { compiled, costs };
+  } catch (error) {
+    if (!(error instanceof CelError)) throw error;
+    return { compiled: { ...compiled, error: `compilation failed: ${error.message}` }, costs };
+  }
+}
+
 /** The rules of one schema; their form is right. */
 export function expressionErrors(schema: JsonSchema, path: string, place: RulePlace, errors: FieldError[]): void {
   const { scope } = place;
@@ -151,8 +172,9 @@ export function expressionErrors(schema: JsonSchema, path: string, place: RulePl
     return;
   }
   const occurrences = scope.occurrences === Infinity ? occurrencesMax(schema) : scope.occurrences;
-  for (const [i, compiled] of compileRules(schema, type).entries()) {
-    const { rule } = compiled;
+  const compiler = new RuleCompiler(schema, type);
+  for (const [i, rule] of (schema['x-kubernetes-validations'] ?? []).entries()) {
+    const { compiled, costs } = once((budget) => estimatedRule(compiler, rule, budget));
     const at = (field: string): string => child(index(path, i), field);
     const observe = (field: string, what: string, cost: number): void => {
       if (scope.isCostLimited && cost > estimatedRuleCostLimit) {
@@ -160,12 +182,12 @@ export function expressionErrors(schema: JsonSchema, path: string, place: RulePl
       }
       scope.total.observe(at(field), cost);
     };
-    observe('rule', 'estimated rule cost', multiply(compiled.program?.estimatedCost.max ?? 0, occurrences));
+    observe('rule', 'estimated rule cost', multiply(costs.rule, occurrences));
     if (compiled.error !== undefined) errors.push(invalid(at('rule'), goRule(rule), compiled.error));
     if (compiled.messageError !== undefined) {
       errors.push(invalid(at('messageExpression'), goRule(rule), compiled.messageError));
     } else if (compiled.message !== undefined) {
-      observe('messageExpression', 'estimated messageExpression cost', compiled.message.estimatedCost.max);
+      observe('messageExpression', 'estimated messageExpression cost', costs.message);
     }
     if (compiled.usesOldSelf) {
       if (place.uncorrelatable !== undefined) {

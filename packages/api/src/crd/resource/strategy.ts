@@ -1,5 +1,6 @@
 /** The strategy of custom resources of one version: what their schema and subresources make of a write. */
 
+import type { WorkBudget } from '@hangar/cel';
 import { parseApiVersion } from '../../builtin/schemas.ts';
 import type { KubeObject } from '../../object.ts';
 import { child, invalid, noValue } from '../../status/field-error.ts';
@@ -27,6 +28,13 @@ export interface ResourceFacts {
   readonly schema: CompiledSchema | undefined;
   readonly hasStatus: boolean;
   readonly scale: ScaleMapping | undefined;
+}
+
+interface Update {
+  readonly object: KubeObject;
+  readonly old: KubeObject;
+  readonly subresource: SubresourceName;
+  readonly budget: (() => WorkBudget) | undefined;
 }
 
 /** With one of these, rules could not be trusted to see an object of their type. */
@@ -85,15 +93,20 @@ export class CustomResourceStrategy implements Strategy {
     else object.metadata.generation = generation;
   }
 
-  validateCreate(object: KubeObject): FieldError[] {
-    return boundedErrors(this.#createErrors(object));
+  validateCreate(object: KubeObject, budget?: () => WorkBudget): FieldError[] {
+    return boundedErrors(this.#createErrors(object, budget));
   }
 
-  validateUpdate(object: KubeObject, old: KubeObject, subresource: SubresourceName): FieldError[] {
-    return boundedErrors(this.#updateErrors(object, old, subresource));
+  validateUpdate(
+    object: KubeObject,
+    old: KubeObject,
+    subresource: SubresourceName,
+    budget?: () => WorkBudget,
+  ): FieldError[] {
+    return boundedErrors(this.#updateErrors({ object, old, subresource, budget }));
   }
 
-  #createErrors(object: KubeObject): FieldError[] {
+  #createErrors(object: KubeObject, budget: (() => WorkBudget) | undefined): FieldError[] {
     const { schema, scale } = this.#facts;
     const wrongKind = this.#typeErrors(object);
     if (wrongKind.length > 0) return wrongKind;
@@ -104,11 +117,11 @@ export class CustomResourceStrategy implements Strategy {
     listErrors(object, schema.node, '', errors);
     if (schema.rules === undefined) return errors;
     if (isBlocked(errors)) errors.push(rulesSkipped);
-    else errors.push(...runRules(schema.rules, object).errors);
+    else errors.push(...runRules(schema.rules, object, { budget: budget?.() }).errors);
     return errors;
   }
 
-  #updateErrors(object: KubeObject, old: KubeObject, subresource: SubresourceName): FieldError[] {
+  #updateErrors({ object, old, subresource, budget }: Update): FieldError[] {
     const { schema, scale } = this.#facts;
     const wrongKind = this.#typeErrors(object);
     if (wrongKind.length > 0) return wrongKind;
@@ -127,7 +140,7 @@ export class CustomResourceStrategy implements Strategy {
     if (isBlocked(errors)) {
       errors.push(rulesSkipped);
     } else {
-      const outcome = runRules(schema.rules, object, { old, before });
+      const outcome = runRules(schema.rules, object, { old, before, budget: budget?.() });
       errors.push(...outcome.errors);
       if (outcome.warnings.length > 0) this.#excused.set(object, outcome.warnings);
     }

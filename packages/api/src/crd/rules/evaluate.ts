@@ -3,7 +3,7 @@
  * about changes is only a warning when the value it stands at has not changed.
  */
 
-import { adapter, CelError, Optional, perRequestCostLimit, TimeLimit } from '@hangar/cel';
+import { adapter, CelError, Optional, perRequestCostLimit, WorkBudget } from '@hangar/cel';
 import type { CelBindings } from '@hangar/cel';
 import { isObject } from '../../object.ts';
 import type { JsonObject } from '../../object.ts';
@@ -27,6 +27,7 @@ import type { Correlation } from '../structural/correlate.ts';
 import { nilPath } from '../values/report.ts';
 import { withoutNullFields } from './null-fields.ts';
 import type { CompiledRule } from './rule.ts';
+import { compileMetRules } from './rule-tree.ts';
 import type { RuleNode } from './rule-tree.ts';
 
 const outOfBudget = 'validation failed due to running out of cost budget, no further validation rules will be run';
@@ -53,10 +54,13 @@ export interface RuleRun {
   readonly old?: unknown;
   /** Turns ratcheting on. */
   readonly before?: Correlation | undefined;
+  /** Of the request; absent: one for these rules alone. */
+  readonly budget?: WorkBudget | undefined;
 }
 
 export function runRules(node: RuleNode, value: unknown, run: RuleRun = {}): RuleOutcome {
-  const evaluation = new Evaluation();
+  compileMetRules(node, value);
+  const evaluation = new Evaluation(run.budget ?? new WorkBudget());
   evaluation.visit(node, value, run.old, run.path ?? '', { own: run.before, parent: undefined });
   const { errors, warnings } = evaluation;
   return { errors, warnings };
@@ -66,10 +70,13 @@ class Evaluation {
   readonly errors: FieldError[] = [];
   readonly warnings: string[] = [];
   #budget = perRequestCostLimit;
-  /** Of all rules together: nothing else runs while an object is validated. */
-  readonly #time = { interrupted: new TimeLimit().isOver };
+  readonly #work: { readonly budget: WorkBudget };
   /** No further rules are run: the budget is spent. */
   #isOver = false;
+
+  constructor(budget: WorkBudget) {
+    this.#work = { budget };
+  }
 
   visit(node: RuleNode, value: unknown, old: unknown, path: string, standing: Standing): void {
     if (value === null || value === undefined || this.#isOver) return;
@@ -136,7 +143,7 @@ class Evaluation {
       ? { self: value, oldSelf: oldSelf(compiled, node, old) }
       : { self: value };
     try {
-      const result = compiled.program!.evaluate(bindings, this.#time);
+      const result = compiled.program!.evaluate(bindings, this.#work);
       if (!this.#spend(result.cost)) {
         this.#stop(invalid(place, type, outOfBudget));
         return;
@@ -181,7 +188,7 @@ class Evaluation {
   #message(compiled: CompiledRule, bindings: CelBindings, fail: (detail: string) => void): string | undefined {
     if (compiled.message === undefined) return undefined;
     try {
-      const { value, cost } = compiled.message.evaluate(bindings, this.#time);
+      const { value, cost } = compiled.message.evaluate(bindings, this.#work);
       if (!this.#spend(cost)) {
         fail(
           'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run',
@@ -196,6 +203,9 @@ class Evaluation {
       if (error.code === 'CostLimitExceeded') {
         const source = quote(compiled.rule.messageExpression ?? '');
         fail(`no further validation rules will be run due to call cost exceeds limit for messageExpression: ${source}`);
+        this.#isOver = true;
+      } else if (error.code === 'Interrupted') {
+        fail(`${error.message} evaluating messageExpression: ${quote(compiled.rule.messageExpression ?? '')}`);
         this.#isOver = true;
       }
       return undefined;

@@ -3,11 +3,12 @@
  * value first meets them.
  */
 
-import { escapeName, schemaType } from '@hangar/cel';
+import { escapeName, nextInSlice, schemaType } from '@hangar/cel';
 import type { StructuralSchema, Type } from '@hangar/cel';
+import { isObject } from '../../object.ts';
 import type { SchemaNode } from '../structural/node.ts';
 import { elementType, fieldType } from './child-type.ts';
-import { compileRules } from './rule.ts';
+import { RuleCompiler } from './rule.ts';
 import type { CompiledRule } from './rule.ts';
 
 export class RuleNode {
@@ -20,7 +21,9 @@ export class RuleNode {
   readonly #inherited: (() => Type | undefined) | undefined;
   readonly #properties = new Map<string, RuleNode>();
   #element: RuleNode | undefined;
-  #rules: readonly CompiledRule[] | undefined;
+  #compiler: RuleCompiler | undefined;
+  #isCompiled = false;
+  readonly #rules: CompiledRule[] = [];
   #type: Type | undefined;
 
   constructor(schema: SchemaNode, isRoot: boolean, inherited?: () => Type | undefined) {
@@ -66,12 +69,60 @@ export class RuleNode {
     return this.#type;
   }
 
-  get rules(): readonly CompiledRule[] {
-    if (this.#rules === undefined) {
-      const { type } = this;
-      this.#rules = type === undefined || !this.hasOwnRules ? [] : compileRules(this.schema.schema, type);
+  /** All rules of this node and of those below it are compiled. */
+  get isCompiled(): boolean {
+    return (this.#isCompiled ||= this.#areRulesCompiled && this.#areChildrenCompiled);
+  }
+
+  get #areRulesCompiled(): boolean {
+    return this.#rules.length === this.#ruleCount || this.type === undefined;
+  }
+
+  get #areChildrenCompiled(): boolean {
+    const { schema } = this;
+    for (const element of [schema.others, schema.items]) {
+      if (element?.hasRules && !this.#elementOf(element)!.isCompiled) return false;
     }
+    for (const [name, part] of schema.properties) {
+      if (part.hasRules && this.property(name)?.isCompiled === false) return false;
+    }
+    return true;
+  }
+
+  get #ruleCount(): number {
+    return this.schema.schema['x-kubernetes-validations']?.length ?? 0;
+  }
+
+  /** Compiled when they are first needed, in slices where there are any: see `inSlices`. */
+  get rules(): readonly CompiledRule[] {
+    const rules = this.schema.schema['x-kubernetes-validations'] ?? [];
+    if (this.#rules.length === rules.length) return this.#rules;
+    const { type } = this;
+    if (type === undefined) return [];
+    this.#compiler ??= new RuleCompiler(this.schema.schema, type);
+    while (this.#rules.length < rules.length) {
+      this.#rules.push(this.#compiler.compile(rules[this.#rules.length]!, nextInSlice()));
+    }
+    this.#compiler = undefined;
     return this.#rules;
+  }
+}
+
+/** Compiles the rules that a value meets: not while they run, since this may take several slices. */
+export function compileMetRules(node: RuleNode, value: unknown): void {
+  if (value === null || value === undefined || node.isCompiled) return;
+  if (node.hasOwnRules) void node.rules;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      if (node.items === undefined || node.items.isCompiled) return;
+      compileMetRules(node.items, item);
+    }
+  } else if (node.leadsToFields && isObject(value)) {
+    for (const [name, part] of Object.entries(value)) {
+      const property = node.property(name);
+      if (property !== undefined) compileMetRules(property, part);
+      if (node.others !== undefined) compileMetRules(node.others, part);
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 /** One rule of `x-kubernetes-validations`, compiled against the type of the value that it stands at. */
 
 import { CelError, compile, kubernetesEnvironment, optionalOf, withVariables } from '@hangar/cel';
-import type { Environment, Program, Type } from '@hangar/cel';
+import type { Environment, Program, Type, WorkBudget } from '@hangar/cel';
 import type { JsonSchema, ValidationRule } from '../json-schema.ts';
 import { resolveFieldPath } from './field-path.ts';
 
@@ -23,12 +23,26 @@ export interface CompiledRule {
 /** Libraries never change: what a rule adds is its variables. */
 let base: Environment | undefined;
 
-export function compileRules(schema: JsonSchema, type: Type): readonly CompiledRule[] {
-  base ??= kubernetesEnvironment({});
-  const plain = withVariables(base, { self: type, oldSelf: type });
-  const optional = withVariables(base, { self: type, oldSelf: optionalOf(type) });
-  const rules = schema['x-kubernetes-validations'] ?? [];
-  return rules.map((rule) => compileRule(schema, rule, rule.optionalOldSelf ? optional : plain));
+/** Compiles the rules of one schema, one after the other. */
+export class RuleCompiler {
+  readonly #schema: JsonSchema;
+  readonly #plain: Environment;
+  readonly #optional: Environment;
+
+  constructor(schema: JsonSchema, type: Type) {
+    base ??= kubernetesEnvironment({});
+    this.#schema = schema;
+    this.#plain = withVariables(base, { self: type, oldSelf: type });
+    this.#optional = withVariables(base, { self: type, oldSelf: optionalOf(type) });
+  }
+
+  /** Never throws: what is wrong with the rule is in the result. */
+  compile(rule: ValidationRule, budget: WorkBudget | undefined): CompiledRule {
+    return compileRule(this.#schema, rule, {
+      environment: rule.optionalOldSelf ? this.#optional : this.#plain,
+      budget,
+    });
+  }
 }
 
 const blank: Omit<CompiledRule, 'rule'> = {
@@ -41,15 +55,20 @@ const blank: Omit<CompiledRule, 'rule'> = {
   fieldPath: '',
 };
 
-function compileRule(schema: JsonSchema, rule: ValidationRule, environment: Environment): CompiledRule {
+interface RuleContext {
+  readonly environment: Environment;
+  readonly budget: WorkBudget | undefined;
+}
+
+function compileRule(schema: JsonSchema, rule: ValidationRule, context: RuleContext): CompiledRule {
   if (rule.rule.trim() === '') return { ...blank, rule };
-  const condition = compileText(rule.rule, environment, 'bool');
+  const condition = compileText(rule.rule, context, 'bool');
   if (condition.program === undefined) {
     const problem = condition.issues === undefined ? 'cel expression must evaluate to a bool' : condition.issues;
     return { ...blank, rule, error: problem };
   }
   const { program } = condition;
-  const message = rule.messageExpression ? compileText(rule.messageExpression, environment, 'string') : undefined;
+  const message = rule.messageExpression ? compileText(rule.messageExpression, context, 'string') : undefined;
   const path = rule.fieldPath ? resolveFieldPath(rule.fieldPath, schema, true) : '';
   return {
     rule,
@@ -72,9 +91,9 @@ interface Compiled {
   readonly issues?: string;
 }
 
-function compileText(text: string, environment: Environment, type: Type['kind']): Compiled {
+function compileText(text: string, { environment, budget }: RuleContext, type: Type['kind']): Compiled {
   try {
-    const program = compile(text, environment);
+    const program = compile(text, environment, { budget });
     return program.outputType.kind === type ? { program } : {};
   } catch (error) {
     if (error instanceof CelError) return { issues: `compilation failed: ${error.message}` };

@@ -16,9 +16,11 @@ import {
   jsonPatches,
   kubernetesEnvironment,
   listOf,
+  once,
   nullType,
   resourceCheckType,
   stringType,
+  WorkBudget,
   withVariables,
 } from '@hangar/cel';
 import type { Environment, Program, Type } from '@hangar/cel';
@@ -70,24 +72,34 @@ export interface CompiledExpression extends ExpressionResult {
   readonly program?: Program;
 }
 
-export function compileProgram(text: string, use: ExpressionUse, scope: ExpressionScope): CompiledExpression {
+export function compileProgram(
+  text: string,
+  use: ExpressionUse,
+  scope: ExpressionScope,
+  budget = new WorkBudget(),
+): CompiledExpression {
   if (text === '') return { problem: { kind: 'invalid', detail: emptyProblem } };
   try {
-    const program = compile(text, environmentFor(use, scope));
-    const type = program.outputType;
-    if (use === 'deviceSelector') return { program, ...selectorResult(type) };
-    const wanted = results[use];
-    if (!wanted || wanted.some((one) => formatType(one) === formatType(type))) return { program, type };
-    const names = wanted.map(formatType);
-    const what = names.length === 1 ? names[0]! : `one of [${names.join(' ')}]`;
-    return { problem: { kind: 'invalid', detail: `must evaluate to ${what} but got ${formatType(type)}` } };
+    return budget.run(() => compiledProgram(text, use, environmentFor(use, scope)));
   } catch (error) {
     if (!(error instanceof CelError)) throw error;
     return { problem: { kind: 'invalid', detail: `compilation failed: ${error.message}` } };
   }
 }
 
-export const compileExpression: ExpressionCompiler = compileProgram;
+function compiledProgram(text: string, use: ExpressionUse, environment: Environment): CompiledExpression {
+  const program = compile(text, environment);
+  const type = program.outputType;
+  if (use === 'deviceSelector') return { program, ...selectorResult(type) };
+  const wanted = results[use];
+  if (!wanted || wanted.some((one) => formatType(one) === formatType(type))) return { program, type };
+  const names = wanted.map(formatType);
+  const what = names.length === 1 ? names[0]! : `one of [${names.join(' ')}]`;
+  return { problem: { kind: 'invalid', detail: `must evaluate to ${what} but got ${formatType(type)}` } };
+}
+
+export const compileExpression: ExpressionCompiler = (text, use, scope) =>
+  once((budget) => compileProgram(text, use, scope, budget));
 
 /** Attributes have types that nobody knows before. */
 const selectorResult = (type: Type): ExpressionResult =>

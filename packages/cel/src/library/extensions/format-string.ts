@@ -7,6 +7,7 @@ import { formatDouble, limited } from '../../values/text.ts';
 import { formatDuration, formatTimestamp } from '../../values/time.ts';
 import { Double, Duration, Timestamp, TypeValue, typeNameOf, Uint } from '../../values/values.ts';
 import type { CelValue } from '../../values/values.ts';
+import { allocate, nodeBytes, work } from '../../work.ts';
 
 const precisionMax = 1000;
 
@@ -41,6 +42,7 @@ export function formatString(text: string, args: CelList, dialect: FormatDialect
     const [all, precision, letter = ''] = clause;
     if (letter === '') fail('could not parse formatting clause: unexpected end of string');
     if (next >= args.size) fail(`index ${next} out of range`);
+    work(nsPerClause);
     result += formatOne(dialect, letter, precision === undefined ? 6 : Number(precision), args.at(next));
     // A short text can repeat long values: what comes out is bounded too.
     limited(result.length);
@@ -89,6 +91,7 @@ function formatDecimal(value: CelValue): string {
 }
 
 function hexadecimal(value: CelValue): string {
+  reportFormatted(value);
   if (typeof value === 'string') return Buffer.from(value, 'utf8').toString('hex');
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
   return integer(value, 'only integers, byte buffers, and strings can be formatted as hex').toString(16);
@@ -139,8 +142,19 @@ export function scientific(value: CelValue, precision: number): string {
   return `${mantissa}e${exponent[0]!}${exponent.slice(1).padStart(2, '0')}`;
 }
 
+/** Formatting one value, without those inside of it. */
+export function reportFormatted(value: CelValue): void {
+  allocate(typeof value === 'string' || value instanceof Uint8Array ? nodeBytes + 2 * value.length : nodeBytes);
+  work(nsPerFormatted);
+}
+
+const nsPerFormatted = 200;
+/** Up to a thousand digits of a double. */
+const nsPerClause = 10_000;
+
 /** `%s` of anything; inside of lists and maps strings are shown bare too. */
 function formatAny(value: CelValue): string {
+  reportFormatted(value);
   if (value === null) return 'null';
   if (typeof value !== 'object') return String(value);
   if (value instanceof Uint) return String(value.value);

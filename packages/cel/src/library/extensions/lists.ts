@@ -9,6 +9,7 @@ import * as t from '../../types.ts';
 import { compare, equal } from '../../values/equality.ts';
 import { CelList, ValueList } from '../../values/list.ts';
 import type { CelInt, CelValue } from '../../values/values.ts';
+import { allocate, slotBytes } from '../../work.ts';
 
 const T = t.param('T');
 const list = t.listOf(T);
@@ -17,7 +18,9 @@ function slice(from: CelList, start: CelInt, end: CelInt): CelList {
   if (start < 0 || end < 0) fail(`cannot slice(${start}, ${end}), negative indexes not supported`);
   if (start > end) fail(`cannot slice(${start}, ${end}), start index must be less than or equal to end index`);
   if (end > from.size) fail(`cannot slice(${start}, ${end}), list is length ${from.size}`);
-  return new ValueList(from.toArray().slice(Number(start), Number(end)));
+  const size = Number(end) - Number(start);
+  allocate(size * slotBytes);
+  return new ValueList(Array.from({ length: size }, (_, index) => from.at(Number(start) + index)));
 }
 
 function flatten(from: CelList, depth: CelInt = 1): CelList {
@@ -32,6 +35,7 @@ const rangeMax = 2_000_000;
 
 function range(size: CelInt): CelList {
   if (size > rangeMax) fail(`lists.range(${size}): too many elements`);
+  allocate(Math.max(0, Number(size)) * slotBytes);
   return new ValueList(Array.from({ length: Math.max(0, Number(size)) }, (_, index) => index));
 }
 
@@ -42,6 +46,7 @@ function sortByKeys(from: CelList, keys: CelList): CelList {
     value === null ? 'null' : typeof value === 'object' ? value.constructor.name : typeof value;
   const first = keys.size > 0 ? kind(keys.at(0)) : '';
   if (keys.toArray().some((key) => kind(key) !== first)) fail('list elements must have the same type');
+  allocate(2 * from.size * slotBytes);
   const order = Array.from({ length: from.size }, (_, index) => index);
   order.sort((a, b) => compare(keys.at(a), keys.at(b)) || a - b);
   return new ValueList(order.map((index) => from.at(index)));
@@ -50,6 +55,7 @@ function sortByKeys(from: CelList, keys: CelList): CelList {
 function distinct(from: CelList): CelList {
   const seen: CelValue[] = [];
   for (const element of from) if (!seen.some((other) => equal(other, element))) seen.push(element);
+  allocate(seen.length * slotBytes);
   return new ValueList(seen);
 }
 

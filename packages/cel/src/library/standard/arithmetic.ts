@@ -10,6 +10,7 @@ import { limited } from '../../values/text.ts';
 import { durationOf, timestampOf } from '../../values/time.ts';
 import { Double, Uint } from '../../values/values.ts';
 import type { Duration, Timestamp } from '../../values/values.ts';
+import { allocate } from '../../work.ts';
 
 const same = (type: t.Type): [t.Type, t.Type] => [type, type];
 const { intType: int, uintType: uint, doubleType: double, timestampType: timestamp, durationType: duration } = t;
@@ -23,10 +24,12 @@ export const arithmetic: Library = {
       overload('add_double', same(double), double, (a: Double, b: Double) => new Double(a.value + b.value)),
       overload('add_string', same(t.stringType), t.stringType, (a: string, b: string) => {
         limited(a.length + b.length);
+        allocate(a.length + b.length);
         return a + b;
       }),
       overload('add_bytes', same(t.bytesType), t.bytesType, (a: Uint8Array, b: Uint8Array) => {
         limited(a.length + b.length);
+        allocate(a.length + b.length);
         return concatBytes(a, b);
       }),
       overload('add_list', same(t.listOf(t.param('A'))), t.listOf(t.param('A')), (a: CelList, b: CelList) =>

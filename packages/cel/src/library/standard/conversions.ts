@@ -17,6 +17,7 @@ import {
 } from '../../values/time.ts';
 import { Double, TypeValue, typeNameOf } from '../../values/values.ts';
 import type { CelInt, CelValue, Duration, Timestamp, Uint } from '../../values/values.ts';
+import { allocate } from '../../work.ts';
 
 const same = <Value extends CelValue>(value: Value): Value => value;
 const A = t.param('A');
@@ -61,11 +62,17 @@ const truths: Readonly<Record<string, boolean>> = Object.assign(Object.create(nu
 });
 
 function decodeUtf8(value: Uint8Array): string {
+  allocate(2 * value.length);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(value);
   } catch {
     return fail('invalid UTF-8 in bytes, cannot convert to string');
   }
+}
+
+function encodeUtf8(text: string): Uint8Array {
+  allocate(4 * text.length);
+  return new Uint8Array(Buffer.from(text, 'utf8'));
 }
 
 export const conversions: Library = {
@@ -123,10 +130,7 @@ export const conversions: Library = {
       overload('timestamp_to_string', [timestamp], string, formatTimestamp),
       overload('duration_to_string', [duration], string, formatDuration),
     ],
-    bytes: [
-      overload('bytes_to_bytes', [bytes], bytes, same),
-      overload('string_to_bytes', [string], bytes, (a: string) => new Uint8Array(Buffer.from(a, 'utf8'))),
-    ],
+    bytes: [overload('bytes_to_bytes', [bytes], bytes, same), overload('string_to_bytes', [string], bytes, encodeUtf8)],
     timestamp: [
       overload('timestamp_to_timestamp', [timestamp], timestamp, same),
       overload('string_to_timestamp', [string], timestamp, parseTimestamp),

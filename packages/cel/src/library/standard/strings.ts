@@ -6,6 +6,7 @@ import { regex } from '../../regex/cache.ts';
 import * as t from '../../types.ts';
 import type { CelList } from '../../values/list.ts';
 import type { CelMap } from '../../values/map.ts';
+import { indexIn } from '../../values/search.ts';
 import { codePointCount } from '../../values/text.ts';
 
 const A = t.param('A');
@@ -28,7 +29,7 @@ export const strings: Library = {
       method('list_size', [t.listOf(A)], int, size),
       method('map_size', [t.mapOf(A, B)], int, size),
     ],
-    contains: [method('contains_string', [string, string], bool, (a: string, b: string) => a.includes(b))],
+    contains: [method('contains_string', [string, string], bool, (a: string, b: string) => indexIn(a, b) !== -1)],
     startsWith: [method('starts_with_string', [string, string], bool, (a: string, b: string) => a.startsWith(b))],
     endsWith: [method('ends_with_string', [string, string], bool, (a: string, b: string) => a.endsWith(b))],
     matches: [

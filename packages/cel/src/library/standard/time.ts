@@ -7,6 +7,7 @@ import * as t from '../../types.ts';
 import { canonical } from '../../values/integers.ts';
 import { splitNanos } from '../../values/time.ts';
 import type { Duration, Timestamp } from '../../values/values.ts';
+import { work } from '../../work.ts';
 
 const day = 86_400_000;
 const parts: Readonly<Record<string, { id: string; read: (date: Date, nanos: number) => number }>> = {
@@ -37,6 +38,9 @@ function startOfYear(year: number): number {
   return date.getTime();
 }
 
+const formattersMax = 100;
+const nsPerZone = 100_000;
+const nsPerLocalTime = 5_000;
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
 /** How far the zone's clocks are ahead of UTC at that moment, in milliseconds. */
@@ -46,6 +50,7 @@ function zoneOffset(zone: string, epochMs: number): number {
   if (zone === '' || zone === 'UTC') return 0;
   let formatter = formatters.get(zone);
   if (formatter === undefined) {
+    work(nsPerZone);
     try {
       const numeric = 'numeric';
       const fields = {
@@ -65,8 +70,11 @@ function zoneOffset(zone: string, epochMs: number): number {
     } catch {
       return fail(`unknown time zone ${zone}`);
     }
+    // Names of zones are not case-sensitive: there are more spellings than zones.
+    if (formatters.size >= formattersMax) formatters.clear();
     formatters.set(zone, formatter);
   }
+  work(nsPerLocalTime);
   const found: Record<string, number> = {};
   for (const { type, value } of formatter.formatToParts(epochMs)) found[type] = Number(value);
   const local = new Date(0);

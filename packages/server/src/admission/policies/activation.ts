@@ -3,9 +3,10 @@
  * them, once for the whole group. All of it is paid from one budget, which bounds what a request can cost.
  */
 
-import { CelError, LazyMap, TimeLimit } from '@hangar/cel';
+import { CelError, LazyMap } from '@hangar/cel';
 import type { CelBindings, CelValue, Evaluation, Program } from '@hangar/cel';
 import { PendingAnswer } from '../expressions/authorizer.ts';
+import type { RequestWork } from '../expressions/request-work.ts';
 import type { Expression } from './expression.ts';
 import { PolicyProblem } from './problem.ts';
 import { joinedValues } from './values.ts';
@@ -14,9 +15,8 @@ import { joinedValues } from './values.ts';
 export const policyCostLimit = 10_000_000;
 export const conditionsCostLimit = 2_500_000;
 
+/** What a group of expressions may cost, as Kubernetes counts. */
 export class Budget {
-  /** Of one expression with its variables. */
-  readonly time = new TimeLimit();
   #left: number;
 
   constructor(costLimit: number) {
@@ -32,23 +32,31 @@ export class Budget {
   }
 }
 
+export interface Limits {
+  readonly budget: Budget;
+  readonly work: RequestWork;
+}
+
 export type Outcome = { readonly value: CelValue; readonly error?: never } | { readonly error: string };
 
 export class Activation {
   readonly #bindings: CelBindings;
   readonly #budget: Budget;
+  readonly #work: RequestWork;
 
-  constructor(values: CelBindings, variables: ReadonlyMap<string, Expression>, budget: Budget) {
-    this.#budget = budget;
+  constructor(values: CelBindings, variables: ReadonlyMap<string, Expression>, limits: Limits) {
+    this.#budget = limits.budget;
+    this.#work = limits.work;
     const compute = new Map([...variables].map(([name, one]) => [name, () => this.#variable(name, one)]));
     this.#bindings = joinedValues(values, { variables: new LazyMap('kubernetes.variables', compute) });
   }
 
-  /** Rejects with PolicyProblem when the budget is used up. */
+  /** Rejects with PolicyProblem when the budget is used up. Lets other requests run before, when it is due. */
   async evaluate({ text, program, problem }: Expression): Promise<Outcome> {
     if (!program) return { error: `compilation error: ${problem}` };
     for (;;) {
-      this.#budget.time.begin();
+      const rest = this.#work.budget.rest(this.#work.clock);
+      if (rest) await rest;
       try {
         const { value, cost } = this.#run(program);
         this.#budget.charge(cost);
@@ -63,8 +71,18 @@ export class Activation {
     }
   }
 
+  /** What is made of a value counts like making it. Throws PolicyProblem. */
+  convert<Result>(make: () => Result): Result {
+    try {
+      return this.#work.budget.run(make);
+    } catch (error) {
+      if (error instanceof CelError) throw new PolicyProblem(error.message, { cause: error });
+      throw error;
+    }
+  }
+
   #run(program: Program): Evaluation {
-    return program.evaluate(this.#bindings, { interrupted: this.#budget.time.isOver });
+    return program.evaluate(this.#bindings, this.#work);
   }
 
   /** Charged as it is computed: an expression over many variables must not outrun the budget before it is looked at. */

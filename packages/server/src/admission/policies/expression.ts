@@ -2,7 +2,9 @@
 
 import { compileProgram } from '@hangar/api/expressions';
 import type { ExpressionScope, ExpressionUse } from '@hangar/api/expressions';
+import { compilationMsMax, WorkBudget } from '@hangar/cel';
 import type { Program } from '@hangar/cel';
+import type { Clock } from '@hangar/core';
 import type { NamedExpression, PolicySpec } from './spec.ts';
 
 export interface Expression {
@@ -12,10 +14,19 @@ export interface Expression {
   readonly problem: string;
 }
 
+/** Nothing is known of it before its policy is ready. */
+interface PendingExpression extends Expression {
+  program: Program | undefined;
+  problem: string;
+}
+
 /** What all expressions of one policy may refer to. */
 export class PolicyCompiler {
   readonly variables: ReadonlyMap<string, Expression>;
   readonly #scope: ExpressionScope;
+  /** In the order in which they must be compiled. */
+  readonly #pending: ((budget: WorkBudget) => void)[] = [];
+  #compiling: Promise<void> | undefined;
 
   constructor(spec: PolicySpec) {
     const types = new Map<string, unknown>();
@@ -28,7 +39,7 @@ export class PolicyCompiler {
     const variables = new Map<string, Expression>();
     for (const { name, expression } of declared) {
       const compiled = this.compile(expression, 'variable');
-      types.set(name, compiled.program?.outputType);
+      this.#pending.push(() => types.set(name, compiled.program?.outputType));
       variables.set(name, compiled);
     }
     return variables;
@@ -36,11 +47,31 @@ export class PolicyCompiler {
 
   compile(text: string, use: ExpressionUse): Expression {
     const scope = use === 'message' ? { ...this.#scope, hasAuthorizer: false } : this.#scope;
-    const { program, problem } = compileProgram(text, use, scope);
-    return { text, program, problem: problem?.detail ?? '' };
+    const expression: PendingExpression = { text, program: undefined, problem: '' };
+    this.#pending.push((budget) => {
+      const { program, problem } = compileProgram(text, use, scope, budget);
+      expression.program = program;
+      expression.problem = problem?.detail ?? '';
+    });
+    return expression;
   }
 
   conditions(spec: PolicySpec): readonly Expression[] {
     return (spec.matchConditions ?? []).map(({ expression }) => this.compile(expression, 'condition'));
+  }
+
+  /** Compiles all expressions, once; other requests run in between. Undefined: they are compiled. */
+  ready(clock: Clock): Promise<void> | undefined {
+    if (this.#pending.length === 0) return undefined;
+    return (this.#compiling ??= this.#compileAll(clock));
+  }
+
+  async #compileAll(clock: Clock): Promise<void> {
+    const budget = new WorkBudget({ totalMs: compilationMsMax });
+    for (const compile of this.#pending) {
+      await budget.rest(clock);
+      compile(budget);
+    }
+    this.#pending.length = 0;
   }
 }

@@ -1,6 +1,7 @@
 /** `matchConditions`: one that is false exempts the request, whatever the others say or fail with. */
 
 import type { CelBindings } from '@hangar/cel';
+import type { RequestWork } from '../expressions/request-work.ts';
 import { aggregate } from '../refusal.ts';
 import { Activation, Budget, conditionsCostLimit } from './activation.ts';
 import type { Expression } from './expression.ts';
@@ -14,10 +15,10 @@ export interface Conditions {
 }
 
 /** Rejects with PolicyProblem when it cannot be told. */
-export async function conditionsHold(conditions: Conditions, values: CelBindings): Promise<boolean> {
+export async function conditionsHold(conditions: Conditions, values: CelBindings, work: RequestWork): Promise<boolean> {
   const { expressions, variables, isStrict } = conditions;
   if (expressions.length === 0) return true;
-  const activation = new Activation(values, variables, new Budget(conditionsCostLimit));
+  const activation = new Activation(values, variables, { budget: new Budget(conditionsCostLimit), work });
   const errors: string[] = [];
   let isExempt = false;
   try {

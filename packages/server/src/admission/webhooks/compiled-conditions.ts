@@ -1,9 +1,12 @@
 /** Match conditions with CEL behind them. Only `conditions.ts` imports this, when there is a condition. */
 
 import { compileProgram } from '@hangar/api/expressions';
-import { CelError } from '@hangar/cel';
+import { CelError, compilationMsMax, WorkBudget } from '@hangar/cel';
 import type { CelBindings, Program } from '@hangar/cel';
+import type { Clock } from '@hangar/core';
 import { authorizerBindings, PendingAnswer } from '../expressions/authorizer.ts';
+import { workOf } from '../expressions/request-work.ts';
+import type { RequestWork } from '../expressions/request-work.ts';
 import type { MatchCondition, Seen } from './conditions.ts';
 
 /** Of all conditions of a webhook together: about a quarter of a second. */
@@ -15,13 +18,31 @@ export class CompiledConditions {
   /** Texts stand for what does not compile. */
   readonly #programs: readonly (Program | string)[];
 
-  constructor(conditions: readonly MatchCondition[], ignoresFailure: boolean) {
+  private constructor(
+    conditions: readonly MatchCondition[],
+    ignoresFailure: boolean,
+    programs: readonly (Program | string)[],
+  ) {
     this.#conditions = conditions;
     this.#ignoresFailure = ignoresFailure;
-    this.#programs = conditions.map(({ expression }) => {
-      const { program, problem } = compileProgram(expression, 'condition', { hasParams: false, hasAuthorizer: true });
-      return program ?? problem?.detail ?? 'compilation failed';
-    });
+    this.#programs = programs;
+  }
+
+  /** Other requests run in between. */
+  static async compile(
+    conditions: readonly MatchCondition[],
+    ignoresFailure: boolean,
+    clock: Clock,
+  ): Promise<CompiledConditions> {
+    const budget = new WorkBudget({ totalMs: compilationMsMax });
+    const scope = { hasParams: false, hasAuthorizer: true };
+    const programs: (Program | string)[] = [];
+    for (const { expression } of conditions) {
+      await budget.rest(clock);
+      const { program, problem } = compileProgram(expression, 'condition', scope, budget);
+      programs.push(program ?? problem?.detail ?? 'compilation failed');
+    }
+    return new CompiledConditions(conditions, ignoresFailure, programs);
   }
 
   /** Rejects with an Error when it cannot be said, and failures are not to be ignored. */
@@ -41,9 +62,10 @@ export class CompiledConditions {
       namespaceObject: null,
       ...authorizerBindings(request),
     };
+    const work = workOf(request);
     for (;;) {
       try {
-        return this.#evaluate(bindings);
+        return await this.#evaluate(bindings, work);
       } catch (error) {
         if (!(error instanceof PendingAnswer)) throw error;
         await error.answered;
@@ -52,7 +74,7 @@ export class CompiledConditions {
   }
 
   /** Texts when there are failures only. */
-  #evaluate(bindings: CelBindings): boolean | string[] {
+  async #evaluate(bindings: CelBindings, { budget, clock }: RequestWork): Promise<boolean | string[]> {
     const failures: string[] = [];
     let left = costMax;
     for (const [at, program] of this.#programs.entries()) {
@@ -60,8 +82,10 @@ export class CompiledConditions {
         failures.push(program);
         continue;
       }
+      const rest = budget.rest(clock);
+      if (rest) await rest;
       try {
-        const { value, cost } = program.evaluate(bindings, { costLimit: left });
+        const { value, cost } = program.evaluate(bindings, { costLimit: left, budget });
         left -= cost;
         if (value === false) return false;
         if (value !== true) failures.push(failure(this.#conditions[at]!, 'it is neither true nor false'));

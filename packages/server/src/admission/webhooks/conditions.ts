@@ -4,6 +4,7 @@
  */
 
 import type { JsonObject, KubeObject } from '@hangar/api';
+import type { Clock } from '@hangar/core';
 import type { AdmissionRequest } from '../admission.ts';
 import type { CompiledConditions } from './compiled-conditions.ts';
 
@@ -33,12 +34,12 @@ export class MatchConditions {
 
   /** Rejects with an Error when it cannot be said, and failures are not to be ignored. */
   async match(seen: Seen): Promise<boolean> {
-    this.#compiled ??= this.#compile();
+    this.#compiled ??= this.#compile(seen.request.plane.clock);
     return (await this.#compiled).match(seen);
   }
 
-  async #compile(): Promise<CompiledConditions> {
+  async #compile(clock: Clock): Promise<CompiledConditions> {
     const library = await import('./compiled-conditions.ts');
-    return new library.CompiledConditions(this.#conditions, this.#ignoresFailure);
+    return library.CompiledConditions.compile(this.#conditions, this.#ignoresFailure, clock);
   }
 }

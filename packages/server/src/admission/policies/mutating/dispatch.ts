@@ -7,6 +7,8 @@ import type { CelBindings } from '@hangar/cel';
 import type { ControlPlane } from '../../../control-plane.ts';
 import type { MutationRounds } from '../../admission.ts';
 import { authorizerBindings } from '../../expressions/authorizer.ts';
+import { workOf } from '../../expressions/request-work.ts';
+import type { RequestWork } from '../../expressions/request-work.ts';
 import { forbid } from '../../refusal.ts';
 import { Activation, Budget, policyCostLimit } from '../activation.ts';
 import type { Attributes } from '../attributes.ts';
@@ -73,13 +75,16 @@ async function invokeAll(
   const { attributes, plane } = context;
   const namespace = await namespaceObject(attributes, plane);
   const authorizer = authorizerBindings(attributes.request);
+  const work = workOf(attributes.request);
   const turns = new Turns(attributes.request.plane.clock);
   const object = new ChangingObject(attributes);
   const refusals: Refusal[] = [];
   for (const invocation of invocations) {
     for (const params of invocation.params) {
       await turns.next();
-      const problems = await invoke({ ...context, invocation, params, namespace, authorizer, object });
+      const pending = invocation.policy.compiled.ready(work.clock);
+      if (pending) await pending;
+      const problems = await invoke({ ...context, invocation, params, namespace, authorizer, object, work });
       const { policy, binding } = invocation;
       // One that lets errors pass has changed what it could.
       if (!policy.isStrict) continue;
@@ -103,6 +108,7 @@ interface OneInvocation extends MutationContext {
   readonly namespace: KubeObject | undefined;
   readonly authorizer: CelBindings;
   readonly object: ChangingObject;
+  readonly work: RequestWork;
 }
 
 /** What went wrong, of each mutation that could not be made. */
@@ -114,7 +120,7 @@ async function invoke(one: OneInvocation): Promise<string[]> {
   const told = { attributes, match: asRequested, params, namespace: undefined };
   try {
     const values = valuesOf({ ...told, object: await object.in(match), old: await object.oldIn(match) });
-    if (!(await conditionsHold(compiled.conditions, joinedValues(values, one.authorizer)))) return [];
+    if (!(await conditionsHold(compiled.conditions, joinedValues(values, one.authorizer), one.work))) return [];
   } catch (error) {
     if (error instanceof PolicyProblem) return [error.message];
     throw error;
@@ -144,11 +150,8 @@ async function mutateAll(one: OneInvocation, { mutations, variables }: MutatingP
     if (!current) continue;
     const told: Told = { attributes, match, object: current, old: await object.oldIn(match), params, namespace };
     try {
-      const activation = new Activation(
-        joinedValues(valuesOf(told), authorizer),
-        variables,
-        new Budget(policyCostLimit),
-      );
+      const limits = { budget: new Budget(policyCostLimit), work: one.work };
+      const activation = new Activation(joinedValues(valuesOf(told), authorizer), variables, limits);
       await object.write(match, read(kind, mutation, await patched(kind, mutation, current, activation)));
     } catch (error) {
       if (!(error instanceof PolicyProblem)) throw error;
@@ -167,9 +170,9 @@ async function patched(
   if (!expression.program) throw new PolicyProblem(expression.problem);
   const outcome = await activation.evaluate(expression);
   if (outcome.error !== undefined) throw new PolicyProblem(outcome.error);
-  return type === 'JSONPatch'
-    ? applyOperations(object, outcome.value)
-    : applyConfiguration(kind, object, outcome.value);
+  return activation.convert(() =>
+    type === 'JSONPatch' ? applyOperations(object, outcome.value) : applyConfiguration(kind, object, outcome.value),
+  );
 }
 
 /** What a patch leaves behind must be an object of the kind: if not, the policy is wrong in a way that is never ignored. */

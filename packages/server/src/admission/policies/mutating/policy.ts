@@ -1,5 +1,6 @@
 /** A MutatingAdmissionPolicy with its expressions compiled. */
 
+import type { Clock } from '@hangar/core';
 import { PolicyCompiler } from '../expression.ts';
 import type { Expression } from '../expression.ts';
 import type { Conditions } from '../match-conditions.ts';
@@ -13,6 +14,8 @@ export interface Mutation {
 export interface MutatingPolicy {
   readonly conditions: Conditions;
   readonly variables: ReadonlyMap<string, Expression>;
+  /** Compiles the expressions; undefined: they are compiled. */
+  ready(clock: Clock): Promise<void> | undefined;
   readonly mutations: readonly Mutation[];
   readonly isReinvoked: boolean;
 }
@@ -31,6 +34,7 @@ export function compilePolicy(spec: MutatingSpec): MutatingPolicy {
   const { variables } = compiler;
   return {
     variables,
+    ready: (clock) => compiler.ready(clock),
     conditions: { expressions: compiler.conditions(spec), variables, isStrict: spec.failurePolicy !== 'Ignore' },
     mutations: (spec.mutations ?? []).map(({ patchType, applyConfiguration, jsonPatch }): Mutation =>
       patchType === 'JSONPatch'

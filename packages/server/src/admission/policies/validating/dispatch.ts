@@ -4,6 +4,7 @@ import { StatusError } from '@hangar/api';
 import type { KubeObject, StatusReason } from '@hangar/api';
 import type { ControlPlane } from '../../../control-plane.ts';
 import { authorizerBindings } from '../../expressions/authorizer.ts';
+import { workOf } from '../../expressions/request-work.ts';
 import { forbid } from '../../refusal.ts';
 import type { Attributes } from '../attributes.ts';
 import { PolicyProblem } from '../problem.ts';
@@ -64,6 +65,7 @@ async function evaluateAll(
   const refusals: Refusal[] = [];
   const authorizer = authorizerBindings(attributes.request);
   const notes = new AuditNotes(attributes.request);
+  const work = workOf(attributes.request);
   const turns = new Turns(attributes.request.plane.clock);
   for (const invocation of invocations) {
     const { policy, binding, match } = invocation;
@@ -78,12 +80,15 @@ async function evaluateAll(
     }
     for (const params of invocation.params) {
       await turns.next();
+      const pending = policy.compiled.ready(work.clock);
+      if (pending) await pending;
       const told: Told = { attributes, match, ...versioned, params, namespace };
       const asRequested = { resource: attributes.resource, kind: match.kind };
       const verdict = await evaluatePolicy(policy.compiled, policy.isStrict, {
         conditions: valuesOf({ ...told, match: asRequested, namespace: undefined }),
         all: valuesOf(told),
         authorizer,
+        work,
       });
       refusals.push(...act(invocation, verdict, attributes, notes));
     }

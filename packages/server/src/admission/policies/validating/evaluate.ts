@@ -2,8 +2,9 @@
 
 import type { StatusReason } from '@hangar/api';
 import type { CelBindings } from '@hangar/cel';
+import type { RequestWork } from '../../expressions/request-work.ts';
 import { Activation, Budget, policyCostLimit } from '../activation.ts';
-import type { Outcome } from '../activation.ts';
+import type { Limits, Outcome } from '../activation.ts';
 import { conditionsHold } from '../match-conditions.ts';
 import { PolicyProblem } from '../problem.ts';
 import { joinedValues } from '../values.ts';
@@ -29,6 +30,7 @@ export interface Values {
   readonly conditions: CelBindings;
   readonly all: CelBindings;
   readonly authorizer: CelBindings;
+  readonly work: RequestWork;
 }
 
 const nothing: Verdict = { denials: [], annotations: [], annotationErrors: [] };
@@ -36,7 +38,7 @@ const nothing: Verdict = { denials: [], annotations: [], annotationErrors: [] };
 export async function evaluatePolicy(policy: ValidatingPolicy, isStrict: boolean, values: Values): Promise<Verdict> {
   try {
     const conditionValues = joinedValues(values.conditions, values.authorizer);
-    if (!(await conditionsHold(policy.conditions, conditionValues))) return nothing;
+    if (!(await conditionsHold(policy.conditions, conditionValues, values.work))) return nothing;
     const denials = await validate(policy, isStrict, values);
     return { ...nothing, denials, ...(await annotate(policy, isStrict, values)) };
   } catch (error) {
@@ -46,12 +48,12 @@ export async function evaluatePolicy(policy: ValidatingPolicy, isStrict: boolean
 }
 
 async function validate(policy: ValidatingPolicy, isStrict: boolean, values: Values): Promise<Denial[]> {
-  const budget = new Budget(policyCostLimit);
-  const activation = new Activation(joinedValues(values.all, values.authorizer), policy.variables, budget);
+  const limits: Limits = { budget: new Budget(policyCostLimit), work: values.work };
+  const activation = new Activation(joinedValues(values.all, values.authorizer), policy.variables, limits);
   const outcomes: Outcome[] = [];
   for (const { expression } of policy.validations) outcomes.push(await activation.evaluate(expression));
   if (outcomes.every((one) => one.error === undefined && one.value === true)) return [];
-  const messages = await evaluateMessages(policy, new Activation(values.all, policy.variables, budget));
+  const messages = await evaluateMessages(policy, new Activation(values.all, policy.variables, limits));
   return policy.validations.flatMap((validation, index): Denial[] => {
     const outcome = outcomes[index]!;
     const fails = (message: string): Denial[] => (isStrict ? [{ index, message, reason: 'Invalid' }] : []);
@@ -88,9 +90,9 @@ function messageOf({ message, expression }: Validation, outcome: Outcome | undef
 async function annotate(
   policy: ValidatingPolicy,
   isStrict: boolean,
-  { all }: Values,
+  { all, work }: Values,
 ): Promise<Pick<Verdict, 'annotations' | 'annotationErrors'>> {
-  const activation = new Activation(all, policy.variables, new Budget(policyCostLimit));
+  const activation = new Activation(all, policy.variables, { budget: new Budget(policyCostLimit), work });
   const annotations: [string, string][] = [];
   const annotationErrors: string[] = [];
   for (const { key, expression } of policy.annotations) {

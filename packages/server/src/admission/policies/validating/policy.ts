@@ -1,6 +1,7 @@
 /** A ValidatingAdmissionPolicy with its expressions compiled. */
 
 import type { StatusReason } from '@hangar/api';
+import type { Clock } from '@hangar/core';
 import { PolicyCompiler } from '../expression.ts';
 import type { Expression } from '../expression.ts';
 import type { Conditions } from '../match-conditions.ts';
@@ -21,6 +22,8 @@ export interface AuditAnnotation {
 export interface ValidatingPolicy {
   readonly conditions: Conditions;
   readonly variables: ReadonlyMap<string, Expression>;
+  /** Compiles the expressions; undefined: they are compiled. */
+  ready(clock: Clock): Promise<void> | undefined;
   readonly validations: readonly Validation[];
   readonly annotations: readonly AuditAnnotation[];
 }
@@ -40,6 +43,7 @@ export function compilePolicy(spec: ValidatingSpec): ValidatingPolicy {
   const { variables } = compiler;
   return {
     variables,
+    ready: (clock) => compiler.ready(clock),
     conditions: { expressions: compiler.conditions(spec), variables, isStrict: spec.failurePolicy !== 'Ignore' },
     validations: (spec.validations ?? []).map(({ expression, message = '', messageExpression = '', reason }) => ({
       expression: compiler.compile(expression, 'condition'),

@@ -1,0 +1,61 @@
+/**
+ * Runs a synchronous computation that compiles expressions in slices, so that other requests run in between. When a slice
+ * is over, the computation is abandoned and repeated from its start after a rest; expressions that were compiled before
+ * are not compiled again. A validation of a thousand rules thus walks over its object a few dozen times.
+ *
+ *     inSlices(clock, () => definition.rules.map((rule) => once((budget) => compile(rule, environment, { budget }))));
+ */
+
+import type { Clock } from '@hangar/core';
+import { compilationMsMax, restAfterMs } from './limits.ts';
+import { WorkBudget } from './work.ts';
+
+export { WorkBudget };
+
+class Session {
+  readonly budget = new WorkBudget({ totalMs: compilationMsMax });
+  readonly results: unknown[] = [];
+  /** Of the results, in the attempt that runs. */
+  next = 0;
+}
+
+/** Thrown through a computation whose slice is over. */
+const sliceOver = Symbol('the slice is over');
+let session: Session | undefined;
+
+/** What `compute` returns; a promise when it takes more than one slice. It must do the same at every attempt. */
+export function inSlices<Result>(clock: Clock, compute: () => Result): Result | Promise<Result> {
+  const own = new Session();
+  const attempt = (): Result | Promise<Result> => {
+    const outer = session;
+    session = own;
+    own.next = 0;
+    try {
+      return compute();
+    } catch (thrown) {
+      if (thrown !== sliceOver) throw thrown;
+    } finally {
+      session = outer;
+    }
+    return own.budget.rest(clock)!.then(attempt);
+  };
+  return attempt();
+}
+
+/** Ends the slice when it is due; the budget of what comes next. For computations that keep their results themselves. */
+export function nextInSlice(): WorkBudget | undefined {
+  if (session === undefined) return undefined;
+  if (session.budget.sliceSpentMs >= restAfterMs) throw sliceOver;
+  return session.budget;
+}
+
+/** What `compute` returns, computed once for all attempts. Its results are known by their order. */
+export function once<Result>(compute: (budget: WorkBudget | undefined) => Result): Result {
+  const current = session;
+  if (current === undefined) return compute(undefined);
+  const at = current.next++;
+  if (at < current.results.length) return current.results[at] as Result;
+  const result = compute(nextInSlice());
+  current.results.push(result);
+  return result;
+}
