@@ -170,7 +170,7 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
     admits: (info: RequestInfo, request: ServerRequest, user: User) => {
       const activity = currentActivity();
       if (activity?.tenant === path) {
-        activity.verb = info.verb;
+        if (!activity.isPlatformWork) activity.verb = info.verb;
         activity.meter = fairness;
         activity.authenticated(user.name, isOfTenant(user));
       }

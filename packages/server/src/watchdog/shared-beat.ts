@@ -2,13 +2,14 @@
 
 import type { Beat } from './contract.ts';
 
+const states = { asleep: 0, beating: 1, ending: 2 } as const;
 const slots = { atMs: 0, cpuMs: 1, count: 2 } as const;
 
 export class SharedBeat {
   readonly buffer: SharedArrayBuffer;
   readonly #values: Float64Array;
 
-  /** 1 while beats come. */
+  /** One of `states`. */
   readonly #state: Int32Array;
 
   constructor(buffer = new SharedArrayBuffer(32)) {
@@ -20,18 +21,28 @@ export class SharedBeat {
   /** By the watched thread: beats come from now on. */
   start(): void {
     this.beat();
-    Atomics.store(this.#state, 0, 1);
+    Atomics.store(this.#state, 0, states.beating);
     Atomics.notify(this.#state, 0);
   }
 
   /** By the watched thread: no beats come until `start`. */
   stop(): void {
-    Atomics.store(this.#state, 0, 0);
+    Atomics.store(this.#state, 0, states.asleep);
+  }
+
+  /** By the watched thread: the process ends. Nothing may be asked of it, and nothing journalled, from now on. */
+  end(): void {
+    Atomics.store(this.#state, 0, states.ending);
+    Atomics.notify(this.#state, 0);
+  }
+
+  get isEnding(): boolean {
+    return Atomics.load(this.#state, 0) === states.ending;
   }
 
   /** By the watching thread: blocks it while no beats come. */
   waitForStart(): void {
-    Atomics.wait(this.#state, 0, 0);
+    Atomics.wait(this.#state, 0, states.asleep);
   }
 
   /** By the watched thread alone. */

@@ -3,7 +3,7 @@
  * thread through the inspector, which is the only way into a thread that is busy, and has it take a sample of itself. An
  * activity that is seen there is journalled until beats come again. It sleeps while the watched thread has nothing to do.
  *
- * The inspector's session is opened with the first late beat and kept: an idle session costs nothing.
+ * The inspector's session is open while a beat is late, and no longer: a process does not end while one is open.
  */
 
 import { Session } from 'node:inspector';
@@ -25,14 +25,16 @@ let isAsking = false;
 /** Of the silence that lasts. */
 let first: Sample | undefined;
 
-setInterval(look, lookEveryMs);
+const timer = setInterval(look, lookEveryMs);
 
 function look(): void {
   beat.waitForStart();
+  if (beat.isEnding) return leave();
   const { count, atMs } = beat.read();
   if (first && first.count !== count) {
     first = undefined;
     journal?.clear();
+    disconnect();
   }
   if (count > 0 && !isAsking && sharedClockMs() - atMs > beatEveryMs + suspectAfterMs) ask();
 }
@@ -54,9 +56,21 @@ function connected(): Session {
   return made;
 }
 
+/** A process does not end while a session is connected. */
+function disconnect(): void {
+  session?.disconnect();
+  session = undefined;
+  isAsking = false;
+}
+
+function leave(): void {
+  clearInterval(timer);
+  disconnect();
+}
+
 function sampled(sample: Sample): void {
   const { activity, count, heapUse } = sample;
-  if (count !== beat.count) return;
+  if (count !== beat.count || beat.isEnding) return;
   if (first?.activity?.id !== activity?.id) first = sample;
   first ??= sample;
   if (!activity?.isAccountable) return void journal?.clear();

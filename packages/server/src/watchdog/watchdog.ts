@@ -58,6 +58,7 @@ export class Watchdog {
     this.#options = options;
     Reflect.set(globalThis, Symbol.for(sampleHook), () => JSON.stringify(this.#sample()));
     process.on('uncaughtExceptionMonitor', this.#onException);
+    process.on('exit', this.#onExit);
     this.#collections = new PerformanceObserver((list) => {
       for (const { startTime, duration } of list.getEntries()) this.#paused(startTime, duration);
     });
@@ -88,6 +89,7 @@ export class Watchdog {
     onNextActivity(undefined);
     this.#collections.disconnect();
     process.off('uncaughtExceptionMonitor', this.#onException);
+    process.off('exit', this.#onExit);
     Reflect.deleteProperty(globalThis, Symbol.for(sampleHook));
     await this.#thread.terminate();
     this.#options.journal?.journal.remove();
@@ -153,7 +155,10 @@ export class Watchdog {
     if (this.#pauses.length > pausesMax) this.#pauses.shift();
   }
 
+  readonly #onExit = (): void => this.#shared.end();
+
   readonly #onException = (error: unknown): void => {
+    this.#shared.end();
     const activity = this.#sampled(currentActivity());
     if (!activity?.isAccountable) return;
     const reason = cut(`uncaught exception: ${String((error as Error | undefined)?.message ?? error)}`);
