@@ -9,6 +9,11 @@ import { request as httpsRequest } from 'node:https';
 import { test } from 'node:test';
 import { systemClock } from '@hangar/core';
 import type { Clock } from '@hangar/core';
+import { AddressPolicy, AnswerBudget, Outbound } from '../outbound/index.ts';
+import { registeredService } from './api-service.ts';
+import type { RemoteService } from './api-service.ts';
+import { RemoteDocuments } from './remote-documents.ts';
+import { RemoteServer } from './remote-server.ts';
 import { checkedResource, discoveredResources, resourcesMax } from './discovered.ts';
 import { startHub } from './testing/hub.ts';
 import { startRemote } from './testing/remote.ts';
@@ -188,4 +193,40 @@ test('the group of APIServices itself is never handed on', async () => {
   const body = { metadata: { name: 'v1.apiregistration.k8s.io' }, spec: { ...spec, insecureSkipTLSVerify: true } };
   await hub.request('POST', path, { body });
   assert.equal((await hub.request('DELETE', `${path}/v1.apiregistration.k8s.io`)).status, 200);
+});
+
+test('documents that are too large together are not kept', async () => {
+  await using hub = await startHub();
+  const answers = new AnswerBudget(5_000_000, 'this control plane');
+  const allow = ['127.0.0.0/8', '::1'];
+  const outbound = new Outbound({ allow }, new AddressPolicy(allow), answers);
+  const document = JSON.stringify({ swagger: '2.0', x: 'x'.repeat(3_000_000) });
+  await using remote = await startRemote({
+    group,
+    clientCa: hub.frontProxyCa.certificate,
+    answer: (_, response) => response.end(),
+    openApi: document,
+  });
+  await hub.register(group, remote.port, remote.ca);
+  await isAvailable('True')(hub);
+  const object = (await hub.request('GET', `/apis/apiregistration.k8s.io/v1/apiservices/v1.${group}`)).data;
+  const service = registeredService(object) as RemoteService;
+  const clientCertificate = () => hub.frontProxy;
+  const make = (): RemoteDocuments => {
+    const server = new RemoteServer({ outbound, services: hub.plane.services, clientCertificate }, service);
+    return new RemoteDocuments(server, service, systemClock, () => undefined);
+  };
+  const [first, second] = [make(), make()];
+  const kept = ({ openApiV2 }: RemoteDocuments): number | undefined => openApiV2?.length;
+  await first.refreshOpenApi();
+  assert.equal(kept(first), document.length);
+  assert.equal(answers.bytes, document.length);
+  await second.refreshOpenApi();
+  assert.equal(kept(second), undefined);
+  first.close();
+  assert.equal(answers.bytes, 0);
+  await second.refreshOpenApi();
+  assert.equal(kept(second), document.length);
+  second.close();
+  outbound.close();
 });

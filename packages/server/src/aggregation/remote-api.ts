@@ -62,6 +62,7 @@ export class RemoteApi {
     this.#stop.abort();
     this.#wake.abort();
     this.server.close();
+    this.documents.close();
   }
 
   async #run(): Promise<void> {

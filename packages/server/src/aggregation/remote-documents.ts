@@ -15,7 +15,8 @@ import { askRemote } from './remote-server.ts';
 import type { RemoteServer } from './remote-server.ts';
 
 const timeoutMs = 5_000;
-const documentBytesMax = 16 * 1024 * 1024;
+/** Of one document; of all that a control plane keeps, see `Outbound.answers`. */
+const documentBytesMax = 4 * 1024 * 1024;
 
 export interface OpenApiV3Document {
   readonly hash: string;
@@ -33,6 +34,7 @@ export class RemoteDocuments {
   readonly #clock: Clock;
   readonly #onChange: () => void;
   readonly #fetched = new Map<string, Fetched>();
+  #held = 0;
   /** As aggregated discovery lists them; empty when the server never answered. */
   resources: readonly JsonObject[] = [];
   /** Known to be what the server serves. */
@@ -102,6 +104,7 @@ export class RemoteDocuments {
     const bytes = await this.#fetch(url, 'application/json');
     if (!bytes || !parsed(bytes)) return undefined;
     this.#fetched.delete(url);
+    this.#hold(-(this.openApiV3?.bytes.length ?? 0));
     return { hash: hash || etagOf(bytes).replaceAll('"', ''), bytes };
   }
 
@@ -120,8 +123,22 @@ export class RemoteDocuments {
     if (status === 503) throw new Error(`${target} answered ${status}`);
     if (status !== 200) return undefined;
     const bytes = known && known.bytes.equals(answer.body) ? known.bytes : answer.body;
+    if (!known || bytes !== known.bytes) this.#hold(bytes.length - (known?.bytes.length ?? 0));
     this.#fetched.set(target, { etag: answer.headers.etag, bytes });
     return bytes;
+  }
+
+  /** Documents are kept for as long as the APIService exists. Throws when the control plane has too many already. */
+  #hold(bytes: number): void {
+    const { answers } = this.#server;
+    if (bytes > 0) answers.take(bytes);
+    else answers.give(-bytes);
+    this.#held += bytes;
+  }
+
+  close(): void {
+    this.#server.answers.give(this.#held);
+    this.#held = 0;
   }
 }
 

@@ -6,7 +6,7 @@
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { asError } from '@hangar/core';
-import type { Outbound, ServiceResolver } from '../outbound/index.ts';
+import type { AnswerBudget, Outbound, ServiceResolver } from '../outbound/index.ts';
 import type { RemoteService } from './api-service.ts';
 
 /** Loaded with the first aggregated server, not with this one. */
@@ -54,6 +54,11 @@ export class RemoteServer {
         void this.#connect(options, done);
       }) as never;
     }
+  }
+
+  /** Of the control plane that this server is aggregated into. */
+  get answers(): AnswerBudget {
+    return this.#reach.outbound.answers;
   }
 
   /** The request is begun: its body is the caller's to write. Rejects when there is no way to the service. */
@@ -110,9 +115,16 @@ export async function askRemote(
   { bytesMax, signal }: { bytesMax: number; signal: AbortSignal },
 ): Promise<{ status: number; headers: IncomingMessage['headers']; body: Buffer }> {
   const outgoing = await server.begin(request);
+  const { answers } = server;
   return new Promise((resolve, reject) => {
-    const fail = (error: Error): void => {
+    let bytes = 0;
+    const release = (): void => {
       signal.removeEventListener('abort', onAbort);
+      answers.give(bytes);
+      bytes = 0;
+    };
+    const fail = (error: Error): void => {
+      release();
       outgoing.destroy();
       reject(error);
     };
@@ -122,14 +134,21 @@ export async function askRemote(
     outgoing.on('error', fail);
     outgoing.on('response', (response) => {
       const chunks: Buffer[] = [];
-      let bytes = 0;
       response.on('error', fail);
       response.on('data', (chunk: Buffer) => {
+        if (outgoing.destroyed) return;
+        try {
+          if (bytes + chunk.length > bytesMax) throw new Error(`the answer is larger than ${bytesMax} bytes`);
+          answers.take(chunk.length);
+        } catch (error) {
+          fail(asError(error));
+          return;
+        }
+        bytes += chunk.length;
         chunks.push(chunk);
-        if ((bytes += chunk.length) > bytesMax) fail(new Error(`the answer is larger than ${bytesMax} bytes`));
       });
       response.on('end', () => {
-        signal.removeEventListener('abort', onAbort);
+        release();
         resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) });
       });
     });

@@ -1,6 +1,7 @@
 /** outbound: everything that the server calls by itself goes through here, and only to where it may go. */
 
 export { AddressPolicy, parseCidr } from './address-policy.ts';
+export { AnswerBudget } from './answer-budget.ts';
 export type { Destination, Resolver, TlsIdentity } from './connector.ts';
 export { OutboundError } from './errors.ts';
 export type { OutboundErrorCode } from './errors.ts';

@@ -10,6 +10,8 @@ import type { TLSSocket } from 'node:tls';
 import { systemClock } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { AddressPolicy } from './address-policy.ts';
+import { AnswerBudget } from './answer-budget.ts';
+import { CallLimit } from './call-limit.ts';
 import { checkLiteral, guardedLookup, openConnection, tlsOptions } from './connector.ts';
 import type { Destination, Resolver, TlsIdentity } from './connector.ts';
 import { OutboundError, outboundError } from './errors.ts';
@@ -32,11 +34,14 @@ export interface OutboundRequest extends TlsIdentity {
   readonly address?: { readonly host: string; readonly port: number } | undefined;
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
+  /** A function is called when the call begins: what waits for its turn holds no body. */
+  readonly body?: string | Uint8Array | (() => string);
   /** For the whole answer. */
   readonly timeoutMs: number;
   readonly bytesMax?: number;
   readonly signal?: AbortSignal | undefined;
+  /** Of all calls that are made for one request; what is taken is not given back. */
+  readonly budget?: AnswerBudget | undefined;
   /** The administrator named the target, in a file of the server's: any address will do. */
   readonly isTrusted?: boolean;
 }
@@ -48,11 +53,20 @@ export interface OutboundAnswer {
 }
 
 const defaultBytesMax = 8 * 1024 * 1024;
+/** Of answers that are being read, and of documents that are kept of aggregated servers. */
+const processBytesMax = 256 * 1024 * 1024;
+const tenantBytesMax = 32 * 1024 * 1024;
+/** Calls of one client at the same time, and those that wait. */
+const callsMax = 32;
+const waitingMax = 2_000;
 const idleMs = 90_000;
 /** Connections to one place that wait for the next call. */
 const idleMax = 32;
 
 export class Outbound {
+  /** Of answers that are held now. */
+  readonly answers: AnswerBudget;
+  readonly #calls = new CallLimit(callsMax, waitingMax);
   readonly #options: OutboundOptions;
   readonly #clock: Clock;
   readonly #resolver: Resolver | undefined;
@@ -64,7 +78,12 @@ export class Outbound {
   #trustedAgent: Agent | undefined;
 
   /** Throws when `allow` has what is no network. */
-  constructor(options: OutboundOptions = {}, policy = new AddressPolicy(options.allow)) {
+  constructor(
+    options: OutboundOptions = {},
+    policy = new AddressPolicy(options.allow),
+    answers = new AnswerBudget(processBytesMax, 'this server'),
+  ) {
+    this.answers = answers;
     const { clock = systemClock, resolver } = options;
     this.#options = options;
     this.#clock = clock;
@@ -80,18 +99,25 @@ export class Outbound {
     const { allow, hostAddresses: read } = this.#options;
     const clock = this.#clock;
     this.#tenantPolicy ??= new AddressPolicy(allow, new HostAddresses({ clock, ...(read ? { read } : {}) }));
-    return new Outbound(this.#options, this.#tenantPolicy);
+    const answers = new AnswerBudget(tenantBytesMax, 'this control plane', this.answers);
+    return new Outbound(this.#options, this.#tenantPolicy, answers);
   }
 
-  /** Rejects with an OutboundError; any status is an answer. */
+  /** Rejects with an OutboundError; any status is an answer. A call that waits for its turn uses up its own time. */
   async request(asked: OutboundRequest): Promise<OutboundAnswer> {
     const deadlineMs = this.#clock.monotonicMs() + asked.timeoutMs;
+    // The administrator's targets do not wait for those of others.
+    const limit = asked.isTrusted ? undefined : this.#calls;
+    const turn = limit?.enter(this.#clock, asked.timeoutMs);
+    if (turn) await turn;
     try {
       return await this.#send(asked, deadlineMs);
     } catch (error) {
       // The other side closed a connection that was kept, just as it was used again: it never saw this.
-      if (error instanceof StaleConnection) return this.#send(asked, deadlineMs);
+      if (error instanceof StaleConnection) return await this.#send(asked, deadlineMs);
       throw error;
+    } finally {
+      limit?.leave();
     }
   }
 
@@ -127,7 +153,8 @@ export class Outbound {
   }
 
   #send(asked: OutboundRequest, deadlineMs: number): Promise<OutboundAnswer> {
-    const { method = 'GET', body, signal, bytesMax = defaultBytesMax, isTrusted = false } = asked;
+    const { method = 'GET', signal, bytesMax = defaultBytesMax, isTrusted = false, budget } = asked;
+    const body = typeof asked.body === 'function' ? asked.body() : asked.body;
     const url = httpsUrl(asked.url);
     const policy = this.#policyFor(isTrusted);
     const host = asked.address?.host ?? url.hostname.replace(/^\[(.*)\]$/, '$1');
@@ -169,7 +196,7 @@ export class Outbound {
       request.on('error', fail);
       request.on('response', (response) => {
         hasAnswer = true;
-        collect(response, bytesMax).then((answer) => end(() => resolve(answer)), fail);
+        collect(response, bytesMax, [this.answers, budget]).then((answer) => end(() => resolve(answer)), fail);
       });
       request.end(body);
     });
@@ -192,13 +219,26 @@ function httpsUrl(text: string | URL): URL {
   return url;
 }
 
-async function collect(response: IncomingMessage, bytesMax: number): Promise<OutboundAnswer> {
+async function collect(
+  response: IncomingMessage,
+  bytesMax: number,
+  [held, ofRequest]: readonly [AnswerBudget, AnswerBudget | undefined],
+): Promise<OutboundAnswer> {
+  const tooLarge = (): OutboundError => new OutboundError('TooLarge', `the answer is larger than ${bytesMax} bytes`);
+  if (Number(response.headers['content-length']) > bytesMax) throw tooLarge();
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > bytesMax) throw new OutboundError('TooLarge', `the answer is larger than ${bytesMax} bytes`);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      if (bytes + chunk.length > bytesMax) throw tooLarge();
+      ofRequest?.take(chunk.length);
+      held.take(chunk.length);
+      bytes += chunk.length;
+      chunks.push(chunk);
+    }
+    return { status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks) };
+  } finally {
+    // Whoever waits for it reads it in this turn of the loop, and keeps no more than it says.
+    held.give(bytes);
   }
-  return { status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks) };
 }

@@ -6,6 +6,8 @@
 import { ApiError, formatDuration, isObject, parseJson, quote } from '@hangar/api';
 import type { JsonObject } from '@hangar/api';
 import type { ControlPlane } from '../control-plane.ts';
+import { bodyBytesMax } from '../limits.ts';
+import type { AnswerBudget } from './answer-budget.ts';
 import { OutboundError } from './errors.ts';
 import type { OutboundAnswer } from './outbound.ts';
 
@@ -29,8 +31,10 @@ export interface WebhookClient {
   readonly ca: string | undefined;
 }
 
-/** More than any object that could be stored, with its patch. */
-const answerBytesMax = 16 * 1024 * 1024;
+/** As large as the body of a request may be: kube-apiserver stores no object, and so needs no patch, that is larger. */
+export const answerBytesMax = bodyBytesMax;
+/** Values of an answer and separators inside of its texts: reading more at once would keep others waiting. */
+const answerNodesMax = 200_000;
 
 /** Throws when the configuration names no place that could be called. */
 export function webhookClient({ url, service, caBundle = '' }: WebhookClientConfig): WebhookClient {
@@ -49,14 +53,16 @@ export interface PostOptions {
   readonly timeoutMs: number;
   /** The other side is told how long it has. */
   readonly tellsTimeout: boolean;
+  /** Of all calls for the same request. */
+  readonly budget?: AnswerBudget;
 }
 
-/** The parsed answer. Rejects with an Error that says why there is none. */
+/** The parsed answer. `review` makes the body when the call begins. Rejects with an Error that says why there is none. */
 export async function postReview(
   plane: ControlPlane,
   { url, service, ca }: WebhookClient,
-  review: JsonObject,
-  { timeoutMs, tellsTimeout }: PostOptions,
+  review: () => string,
+  { timeoutMs, tellsTimeout, budget }: PostOptions,
 ): Promise<JsonObject> {
   const target = new URL(url);
   if (tellsTimeout) target.search = `timeout=${formatDuration(BigInt(Math.ceil(timeoutMs / 1_000)) * 1_000_000_000n)}`;
@@ -67,10 +73,11 @@ export async function postReview(
       url: target,
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json, */*' },
-      body: JSON.stringify(review),
+      body: review,
       ca,
       timeoutMs,
       bytesMax: answerBytesMax,
+      budget,
       ...(resolved ? { address: resolved, serverName: resolved.serverName } : {}),
     });
   } catch (error) {
@@ -84,7 +91,24 @@ export async function postReview(
 const shown = (url: URL, service: WebhookClient['service']): string =>
   service ? url.href.replace(url.host, `${url.hostname}:${service.port}`) : url.href;
 
+/** Counts what begins or separates values in JSON, up to a limit. Those inside of texts count, too: it is an upper bound. */
+export function nodeBound(body: Uint8Array, max: number): number {
+  if (body.length <= max) return body.length;
+  let count = 1;
+  for (let i = 0; i < body.length && count <= max; i++) {
+    const byte = body[i];
+    if (byte === 0x2c || byte === 0x3a || byte === 0x5b || byte === 0x7b) count++;
+  }
+  return count;
+}
+
+/** Throws an Error when the JSON has more values than can be read at once. */
+export function insistOnFewNodes(body: Uint8Array): void {
+  if (nodeBound(body, answerNodesMax) > answerNodesMax) throw new Error(`it has more than ${answerNodesMax} values`);
+}
+
 function readReview({ status, body }: OutboundAnswer): JsonObject {
+  insistOnFewNodes(body);
   const text = body.toString();
   let value: unknown;
   let problem: string | undefined;

@@ -2,6 +2,7 @@
 
 import { badRequest } from '@hangar/api';
 import { asError, uuid } from '@hangar/core';
+import { AnswerBudget } from '../../outbound/answer-budget.ts';
 import { postReview } from '../../outbound/review-client.ts';
 import type { AdmissionRequest } from '../admission.ts';
 import { denied } from './denied.ts';
@@ -43,6 +44,16 @@ export async function askWebhook(
 /** Nobody waits for the answer any more. Timers may fire a moment before their time. */
 export const isOver = ({ plane, deadlineMs }: AdmissionRequest): boolean => plane.clock.monotonicMs() > deadlineMs - 1;
 
+/** All answers about one request: a few patches of the largest objects. */
+const requestBytesMax = 16 * 1024 * 1024;
+const budgets = new WeakMap<AdmissionRequest, AnswerBudget>();
+
+function budgetOf(request: AdmissionRequest): AnswerBudget {
+  let budget = budgets.get(request);
+  if (!budget) budgets.set(request, (budget = new AnswerBudget(requestBytesMax, 'this request')));
+  return budget;
+}
+
 async function verdictOf(
   { webhook, described }: Invocation,
   shown: VersionedRequest,
@@ -63,10 +74,13 @@ async function verdictOf(
   };
   const client = await step('could not get REST client', () => webhook.client());
   const uid = uuid(plane.random);
-  const review = reviewOf(uid, version, described, shown);
   const timeoutMs = Math.max(1, Math.min(webhook.timeoutMs, deadlineMs - plane.clock.monotonicMs()));
   const answer = await step('failed to call webhook', () =>
-    postReview(plane, client, review, { timeoutMs, tellsTimeout: true }),
+    postReview(plane, client, () => JSON.stringify(reviewOf(uid, version, described, shown)), {
+      timeoutMs,
+      tellsTimeout: true,
+      budget: budgetOf(shown.request),
+    }),
   );
   return step('received invalid webhook response', () => readVerdict(uid, version, answer, isMutating));
 }

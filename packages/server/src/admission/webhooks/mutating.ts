@@ -8,6 +8,7 @@ import { ApiError, applyJsonPatch, internalError, isObject, timedOut } from '@ha
 import type { KubeObject } from '@hangar/api';
 import { asError } from '@hangar/core';
 import type { ControlPlane } from '../../control-plane.ts';
+import { bodyBytesMax } from '../../limits.ts';
 import type { AdmissionPlugin, AdmissionRequest, MutationRounds } from '../admission.ts';
 import { askWebhook, isOver, WebhookFailure } from './ask.ts';
 import type { Webhook } from './configuration.ts';
@@ -110,6 +111,7 @@ function applyVerdict(
     throw new WebhookFailure(webhook.name, new Error(`unsupported patch type ${JSON.stringify(patchType)}`));
   }
   const changed = patched(object, operations, shown);
+  insistOnSize(changed, patch as Uint8Array, operations, webhook);
   request.annotate(
     `${patchPrefix}${place}`,
     JSON.stringify({ configuration: webhook.configuration, webhook: webhook.name, patch: operations, patchType }),
@@ -119,6 +121,18 @@ function applyVerdict(
   shown.reader.strategy.applyDefaults(changed);
   shown.change(changed);
   return isChanged;
+}
+
+/** Below this, a patch without copies adds little to an object that a request could bring. */
+const smallPatchBytes = 64 * 1024;
+
+/** Throws a WebhookFailure when the object became larger than the body of a request may be. */
+function insistOnSize(object: KubeObject, patch: Uint8Array, operations: readonly unknown[], { name }: Webhook): void {
+  const hasCopies = operations.some((one) => isObject(one) && one['op'] === 'copy');
+  if (!hasCopies && patch.length < smallPatchBytes) return;
+  if (JSON.stringify(object).length > bodyBytesMax) {
+    throw new WebhookFailure(name, new Error(`the patched object is larger than ${bodyBytesMax} bytes`));
+  }
 }
 
 function operationsOf(patch: Uint8Array, { name }: Webhook): readonly unknown[] {

@@ -2,7 +2,7 @@
 
 import { isObject, parseJson, quote } from '@hangar/api';
 import type { JsonObject, Status } from '@hangar/api';
-import { typeText } from '../../outbound/review-client.ts';
+import { insistOnFewNodes, typeText } from '../../outbound/review-client.ts';
 import type { Resource } from '../../resources/resource.ts';
 import type { AdmissionRequest } from '../admission.ts';
 import { kindOf } from '../matching/equivalents.ts';
@@ -107,6 +107,7 @@ function patchOf(response: JsonObject, version: 'v1' | 'v1beta1', isMutating: bo
 
 /** Throws an Error when it is no list of operations. */
 export function readPatch(bytes: Uint8Array): readonly unknown[] {
+  insistOnFewNodes(bytes);
   const { value } = parseJson(bytes);
   if (value === null) return [];
   if (!Array.isArray(value))

@@ -33,11 +33,13 @@ export interface RemoteOptions {
   /** Of the front proxies that it lets in; others are refused in the handshake. */
   readonly clientCa: string;
   answer(seen: Seen, response: ServerResponse): void;
+  /** Its OpenAPI v2 document; absent: it has none. */
+  readonly openApi?: string;
   /** Absent: it stays with HTTP. */
   upgrade?(socket: Duplex): void;
 }
 
-export async function startRemote({ group, clientCa, answer, upgrade }: RemoteOptions): Promise<Remote> {
+export async function startRemote({ group, clientCa, answer, upgrade, openApi }: RemoteOptions): Promise<Remote> {
   const authority = createAuthority('remote-ca', 1, world);
   const name = `${group.split('.')[0]!}.default.svc`;
   const serving = issueCertificate(authority, { commonName: name, usage: 'server', hosts: [name], days: 1 }, world);
@@ -59,6 +61,10 @@ export async function startRemote({ group, clientCa, answer, upgrade }: RemoteOp
       response.end(
         JSON.stringify({ kind: 'APIResourceList', apiVersion: 'v1', groupVersion: `${group}/v1`, resources }),
       );
+      return;
+    }
+    if (url === '/openapi/v2' && openApi !== undefined) {
+      response.end(openApi);
       return;
     }
     if (url === '/apis' || url.startsWith('/openapi')) {

@@ -6,9 +6,10 @@
 import { annotationErrors, fieldErrorText, isObject, labelErrors, quote, UnclassifiedError } from '@hangar/api';
 import type { JsonObject, KubeObject, ObjectMeta } from '@hangar/api';
 import type { CustomResourceDefinition } from '@hangar/api/crd';
-import { asError, uuid } from '@hangar/core';
+import { asError, Slicer, uuid } from '@hangar/core';
 import type { ControlPlane } from '../../control-plane.ts';
-import { postReview, typeText, webhookClient } from '../../outbound/review-client.ts';
+import { AnswerBudget } from '../../outbound/answer-budget.ts';
+import { answerBytesMax, postReview, typeText, webhookClient } from '../../outbound/review-client.ts';
 import type { WebhookClient, WebhookClientConfig } from '../../outbound/review-client.ts';
 
 interface StoredConversion {
@@ -19,6 +20,17 @@ interface StoredConversion {
 }
 
 const timeoutMs = 30_000;
+/** Characters of objects that are sent together: so that an answer of some times the length can be read at once. */
+const batchLength = 512 * 1024;
+/** How many times as large as its objects a webhook may make them. */
+const growthMax = 4;
+
+interface Batch {
+  /** The objects as JSON. */
+  readonly texts: readonly string[];
+  /** Of all batches of a request. */
+  readonly budget: AnswerBudget;
+}
 
 export function conversionWebhook({ spec }: CustomResourceDefinition): ConversionWebhook {
   const { webhook } = (spec as { conversion?: StoredConversion }).conversion ?? {};
@@ -42,7 +54,7 @@ export class ConversionWebhook {
   }
 
   /**
-   * All of them by one call, in their order; those that are of the version already come back as they are. Rejects with 500
+   * All of them in their order, by one call when they are not too large; those that are of the version already come back as they are. Rejects with 500
    * when the webhook fails, or makes something else of one of them.
    */
   async convert(plane: ControlPlane, objects: readonly KubeObject[], apiVersion: string): Promise<KubeObject[]> {
@@ -51,43 +63,67 @@ export class ConversionWebhook {
     const from = `${others[0]!.apiVersion}, Kind=${this.#kind}`;
     const fail = (rest: string, cause?: unknown): Error =>
       new UnclassifiedError(`conversion webhook for ${from} ${rest}`, cause);
-    let answered: readonly unknown[];
-    try {
-      answered = await this.#ask(plane, others, apiVersion);
-    } catch (error) {
-      throw fail(`failed: ${asError(error).message}`, error);
-    }
-    if (answered.length !== others.length) {
-      throw fail(`returned ${answered.length} objects, expected ${others.length}`);
-    }
-    const converted = others.map((original, at) => {
+    const slicer = new Slicer(plane.clock);
+    const converted: KubeObject[] = [];
+    for (const batch of await this.#batches(others, slicer)) {
+      let answered: readonly unknown[];
       try {
-        return checked(original, answered[at], apiVersion);
+        answered = await this.#ask(plane, batch, apiVersion);
       } catch (error) {
-        const part = error instanceof Mismatch ? error.part : 'identity';
-        throw fail(`${mismatchText(part, at, objects.length > 1)}: ${asError(error).message}`, error);
+        throw fail(`failed: ${asError(error).message}`, error);
       }
-    });
+      if (answered.length !== batch.texts.length) {
+        throw fail(`returned ${answered.length} objects, expected ${batch.texts.length}`);
+      }
+      slicer.restart();
+      for (const one of answered) {
+        const at = converted.length;
+        try {
+          converted.push(checked(others[at]!, one, apiVersion));
+        } catch (error) {
+          const part = error instanceof Mismatch ? error.part : 'identity';
+          throw fail(`${mismatchText(part, at, objects.length > 1)}: ${asError(error).message}`, error);
+        }
+        await slicer.pause();
+      }
+    }
     return objects.map((one) => (one.apiVersion === apiVersion ? one : converted.shift()!));
   }
 
-  async #ask(
-    plane: ControlPlane,
-    objects: readonly KubeObject[],
-    desiredAPIVersion: string,
-  ): Promise<readonly unknown[]> {
+  /** Objects that are sent together. An answer may be some times as large as all that was sent. */
+  async #batches(objects: readonly KubeObject[], slicer: Slicer): Promise<Batch[]> {
+    const batches: { texts: string[]; length: number; budget: AnswerBudget }[] = [];
+    let total = 0;
+    for (const object of objects) {
+      const text = JSON.stringify(object);
+      total += text.length;
+      let last = batches.at(-1);
+      if (!last || (last.length > 0 && last.length + text.length > batchLength)) {
+        batches.push((last = { texts: [], length: 0, budget: undefined as never }));
+      }
+      last.texts.push(text);
+      last.length += text.length;
+      await slicer.pause();
+    }
+    const budget = new AnswerBudget(answerBytesMax + growthMax * total, 'this request');
+    return batches.map(({ texts }) => ({ texts, budget }));
+  }
+
+  async #ask(plane: ControlPlane, { texts, budget }: Batch, desiredAPIVersion: string): Promise<readonly unknown[]> {
     const version = this.#reviewVersion;
     if (version === undefined) throw new Error('no supported conversion review versions');
     const uid = uuid(plane.random);
-    const apiVersion = `apiextensions.k8s.io/${version}`;
-    const review: JsonObject = {
-      kind: 'ConversionReview',
-      apiVersion,
-      request: { uid, desiredAPIVersion, objects },
-      response: { uid: '', convertedObjects: null, result: { metadata: {} } },
+    const review = { kind: 'ConversionReview', apiVersion: `apiextensions.k8s.io/${version}` };
+    const body = (): string => {
+      const [kind, apiVersion, id, desired] = [review.kind, review.apiVersion, uid, desiredAPIVersion].map((one) =>
+        JSON.stringify(one),
+      );
+      const request = `{"uid":${id},"desiredAPIVersion":${desired},"objects":[${texts.join(',')}]}`;
+      const response = '{"uid":"","convertedObjects":null,"result":{"metadata":{}}}';
+      return `{"kind":${kind},"apiVersion":${apiVersion},"request":${request},"response":${response}}`;
     };
     this.#client ??= webhookClient(this.#config);
-    const answer = await postReview(plane, this.#client, review, { timeoutMs, tellsTimeout: false });
+    const answer = await postReview(plane, this.#client, body, { timeoutMs, tellsTimeout: false, budget });
     if (version === 'v1') {
       const [wanted, got] = [typeText(review), typeText(answer)];
       if (got !== wanted) throw new Error(`expected webhook response of ${wanted}, got ${got}`);

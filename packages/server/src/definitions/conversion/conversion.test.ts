@@ -255,3 +255,37 @@ test('older reviews are understood', async () => {
   assert.deepEqual((await one.server.get(`${path('v1')}/a`)).spec, { size: 3 });
   assert.equal(one.hook.received[0]!.review.apiVersion, 'apiextensions.k8s.io/v1beta1');
 });
+
+test('a webhook that makes objects many times as large fails', async () => {
+  let growth = 0;
+  await using one = await Fixture.start((...asked) => {
+    const converted = converts(...asked) as Data;
+    for (const object of converted.response.convertedObjects) object.metadata.annotations = { x: 'x'.repeat(growth) };
+    return converted;
+  });
+  for (let at = 0; at < 30; at++) await one.create('v1', `w${at}`, { size: 1 });
+  growth = 50_000;
+  assert.equal((await one.server.get(path('v2'))).items.length, 30);
+  growth = 200_000;
+  const refused = await one.server.request('GET', path('v2'));
+  assert.equal(refused.status, 500);
+  assert.match(
+    refused.data.message,
+    /conversion webhook for example\.com\/v1, Kind=Widget failed: .*larger than \d+ bytes/,
+  );
+});
+
+test('a large list is several questions, and one answer', async () => {
+  await using one = await Fixture.start(converts);
+  const annotations = { x: 'x'.repeat(200_000) };
+  for (const name of ['a', 'b', 'c', 'd', 'e']) await one.create('v1', name, { size: 1 }, { annotations });
+  const { items } = await one.server.get(path('v2'));
+  assert.deepEqual(
+    items.map(({ metadata, spec }: Data) => [metadata.name, spec.length]),
+    ['a', 'b', 'c', 'd', 'e'].map((name) => [name, 1]),
+  );
+  assert.deepEqual(
+    one.hook.received.map(({ review }) => review.request.objects.length),
+    [2, 2, 1],
+  );
+});

@@ -1,6 +1,7 @@
 /** Values of a resource whose versions a webhook converts: from the version that they are stored in to the one served, and back. */
 
 import type { KubeObject } from '@hangar/api';
+import { Slicer } from '@hangar/core';
 import type { ControlPlane } from '../../control-plane.ts';
 import { ownText } from '../../objects/own-memory.ts';
 import type { StoredForm } from '../../objects/stored.ts';
@@ -40,10 +41,13 @@ export class StoredVersions {
     if (others.length === 0) return [...values];
     const { apiVersion, stored, adapt } = this.#options;
     const converted = await this.#convert(others, apiVersion);
-    const bytes = converted.map((object) => {
+    const slicer = new Slicer(this.#options.plane.clock);
+    const bytes: Buffer[] = [];
+    for (const object of converted) {
       adapt(object);
-      return stored.encode(object);
-    });
+      bytes.push(stored.encode(object));
+      await slicer.pause();
+    }
     return values.map((value) => (this.#isServed(value) ? value : bytes.shift()!));
   }
 
@@ -70,13 +74,16 @@ export class StoredVersions {
     return read;
   }
 
-  #convert(values: readonly Uint8Array[], apiVersion: string): Promise<KubeObject[]> {
+  async #convert(values: readonly Uint8Array[], apiVersion: string): Promise<KubeObject[]> {
     const { plane, webhook, adapt } = this.#options;
-    const objects = values.map((value) => {
+    const slicer = new Slicer(plane.clock);
+    const objects: KubeObject[] = [];
+    for (const value of values) {
       const object = JSON.parse(Buffer.from(value).toString()) as KubeObject;
       adapt(object);
-      return object;
-    });
+      objects.push(object);
+      await slicer.pause();
+    }
     return webhook.convert(plane, objects, apiVersion);
   }
 

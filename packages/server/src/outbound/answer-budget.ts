@@ -1,0 +1,38 @@
+/** Limits the bytes of answers that are held at the same time: of one request, of one control plane, of the process. */
+
+import { OutboundError } from './errors.ts';
+
+export class AnswerBudget {
+  readonly #bytesMax: number;
+  readonly #parent: AnswerBudget | undefined;
+  readonly #of: string;
+  #bytes = 0;
+
+  /** `of` names the owner in messages: "this control plane". What is taken is taken from the parent, too. */
+  constructor(bytesMax: number, of: string, parent?: AnswerBudget) {
+    this.#bytesMax = bytesMax;
+    this.#of = of;
+    this.#parent = parent;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Throws `TooLarge` and takes nothing when there is not enough left. */
+  take(bytes: number): void {
+    if (this.#bytes + bytes > this.#bytesMax) {
+      throw new OutboundError(
+        'TooLarge',
+        `the answers for ${this.#of} are larger than ${this.#bytesMax} bytes together`,
+      );
+    }
+    this.#parent?.take(bytes);
+    this.#bytes += bytes;
+  }
+
+  give(bytes: number): void {
+    this.#bytes -= bytes;
+    this.#parent?.give(bytes);
+  }
+}
