@@ -19,9 +19,9 @@ export const requestMsMax = 500;
 /** Processor time of compiling the expressions of one request. */
 export const compilationMsMax = 2_000;
 /** Processor time without a rest: of one expression with its variables, or of all rules of an object. */
-export const sliceMsMax = 40;
+export const sliceMsMax = 30;
 /** Processor time after which a request lets others run before its next expression. */
-export const restAfterMs = 10;
+export const restAfterMs = 5;
 /** Memory that the expressions of one request may allocate, whether they keep it or not. */
 export const requestBytesMax = 64 * 1024 * 1024;
 /** Characters that a function may make: the cost of some counts what goes in, not what comes out. */

@@ -1,9 +1,10 @@
 /** For each type of a parameter: large values that a request has room for, chosen to be slow in one function or another. */
 
+import { formatType } from '../types.ts';
 import type { Type } from '../types.ts';
 
 /** Characters that a body of three megabytes has room for. */
-const length = 1_500_000;
+const length = 1_000_000;
 const repeated = (text: string): string => text.repeat(Math.floor(length / text.length));
 
 const texts: readonly string[] = [
@@ -40,7 +41,7 @@ const parts: readonly string[] = [
 
 const numbers = [0, 1, 2, 1_000_000, 9_007_199_254_740_991];
 const list = <Value>(make: (index: number) => Value): Value[] =>
-  Array.from({ length: 150_000 }, (_, index) => make(index));
+  Array.from({ length: 100_000 }, (_, index) => make(index));
 
 /** An expression over the variable `$`, whose value is the JSON beside it. */
 export interface Argument {
@@ -82,7 +83,16 @@ function elements(type: Type): Argument[] {
 }
 
 /** Expressions of a type: large ones for the first argument of a function, telling ones for the others. */
-export function argumentsOf(type: Type, isFirst: boolean): Argument[] {
+export function argumentsOf(type: Type, isFirst: boolean): readonly Argument[] {
+  const key = `${formatType(type)} ${isFirst}`;
+  let found = made.get(key);
+  if (found === undefined) made.set(key, (found = makeArguments(type, isFirst)));
+  return found;
+}
+
+const made = new Map<string, readonly Argument[]>();
+
+function makeArguments(type: Type, isFirst: boolean): readonly Argument[] {
   switch (type.kind) {
     case 'string':
       return isFirst ? texts.map(given) : parts.map(given);
