@@ -143,6 +143,16 @@ test('copies cannot double a document without end', () => {
   assert.throws(() => applyJsonPatch({ map: { seed: 'x'.repeat(100) } }, patch), { code: 'Invalid' });
 });
 
+test('copies of many small values are refused before they are made', () => {
+  const small = { map: Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`k${at}`, 'v'])) };
+  const copies = (count: number): object[] =>
+    Array.from({ length: count }, (_, at) => ({ op: 'copy', from: '/map', path: `/copies/${at}` }));
+  const patch = (count: number): object[] => [{ op: 'add', path: '/copies', value: [] }, ...copies(count)];
+  const result = applyJsonPatch(small, patch(400)) as { copies: unknown[] };
+  assert.equal(result.copies.length, 400);
+  assert.throws(() => applyJsonPatch(small, patch(600)), { code: 'Invalid' });
+});
+
 test('moves cannot nest a document deeper than any that is parsed', () => {
   const deep = JSON.parse(`${'{"a":'.repeat(900)}{}${'}'.repeat(900)}`) as unknown;
   const patch = Array.from({ length: 300 }, () => [

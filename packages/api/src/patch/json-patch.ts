@@ -17,8 +17,13 @@ export interface JsonPatchOptions {
 }
 
 const operationsMax = 10_000;
-/** Bytes that all `copy` operations of a patch may add. */
-const copiedBytesMax = 3 * 1024 * 1024;
+/** Bytes that all `copy` operations of a patch may add, as in kube-apiserver; and values, since each takes time. */
+const copiedMax: CopyBudget = { bytes: 3 * 1024 * 1024, values: 50_000 };
+
+interface CopyBudget {
+  bytes: number;
+  values: number;
+}
 
 type Operation = JsonObject | null;
 
@@ -29,8 +34,8 @@ export function applyJsonPatch(document: JsonObject, patch: unknown, options: Js
     throw tooLarge(`The allowed maximum operations in a JSON patch is ${operationsMax}, got ${operations.length}`);
   }
   const result = new JsonDocument(document);
-  const copied = { bytes: 0 };
-  for (const operation of operations) apply(result, operation ?? {}, copied);
+  const budget = { ...copiedMax };
+  for (const operation of operations) apply(result, operation ?? {}, budget);
   checkDepth(result.root, depthMax);
   return result.root;
 }
@@ -74,7 +79,7 @@ function readLoosely(patch: unknown): readonly Operation[] {
   return patch as Operation[];
 }
 
-function apply(document: JsonDocument, operation: JsonObject, copied: { bytes: number }): void {
+function apply(document: JsonDocument, operation: JsonObject, budget: CopyBudget): void {
   const value = get(operation, 'value') ?? null;
   switch (get(operation, 'op')) {
     case 'add':
@@ -86,7 +91,7 @@ function apply(document: JsonDocument, operation: JsonObject, copied: { bytes: n
     case 'move':
       return move(document, pointer(operation, 'from'), pointer(operation, 'path'));
     case 'copy':
-      return copy(document, pointer(operation, 'from'), pointer(operation, 'path'), copied);
+      return copy(document, pointer(operation, 'from'), pointer(operation, 'path'), budget);
     case 'test':
       return test(document, pointer(operation, 'path'), value);
     default:
@@ -111,12 +116,27 @@ function move(document: JsonDocument, from: string, path: string): void {
   document.add(path, value);
 }
 
-function copy(document: JsonDocument, from: string, path: string, copied: { bytes: number }): void {
+function copy(document: JsonDocument, from: string, path: string, budget: CopyBudget): void {
+  const value = document.read(from) ?? null;
+  charge(value, budget, depthMax);
   // Nothing may be shared between the two places: either may be changed in place later.
-  const value = clone(document.read(from) ?? null, depthMax);
-  copied.bytes += Buffer.byteLength(JSON.stringify(value));
-  if (copied.bytes > copiedBytesMax) throw unprocessable('the patch copies too much');
-  document.add(path, value);
+  document.add(path, clone(value, depthMax));
+}
+
+/** Takes what a copy of the value adds from the budget. Throws before more is visited than the budget has. */
+function charge(value: unknown, budget: CopyBudget, depthLeft: number): void {
+  budget.values--;
+  budget.bytes -= typeof value === 'string' ? Buffer.byteLength(value) + 2 : 2;
+  if (budget.bytes < 0 || budget.values < 0) throw unprocessable('the patch copies too much');
+  // The clone refuses what is deeper.
+  if (typeof value !== 'object' || value === null || depthLeft === 0) return;
+  if (Array.isArray(value)) for (const item of value as unknown[]) charge(item, budget, depthLeft - 1);
+  else {
+    for (const key of Object.keys(value)) {
+      budget.bytes -= Buffer.byteLength(key) + 4;
+      charge((value as JsonObject)[key], budget, depthLeft - 1);
+    }
+  }
 }
 
 function test(document: JsonDocument, path: string, expected: unknown): void {
