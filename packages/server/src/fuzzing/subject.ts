@@ -26,7 +26,7 @@ export interface Subject {
 const timesFaster = 1_000;
 
 /** Revisions that are still to come are waited for, some seconds each: for a million requests, time must run faster. */
-const hastyClock: Clock = {
+export const hastyClock: Clock = {
   ...systemClock,
   monotonicMs: () => systemClock.monotonicMs() * timesFaster,
   after: (delayMs, callback) => systemClock.after(delayMs / timesFaster, callback),
