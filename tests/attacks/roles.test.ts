@@ -70,3 +70,52 @@ describe('aggregated ClusterRoles', () => {
     assert.ok(rules.length <= 5_000, `${rules.length} rules`);
   });
 });
+
+describe('many rules', () => {
+  const count = 8_000;
+  const owned = Array.from({ length: count }, (_, at) => rule(`r${at}`));
+  const paths = Array.from({ length: count }, (_, at) => `/p${at}`);
+  const as = (user: string) => ({ headers: { 'impersonate-user': user } });
+
+  before(async () => {
+    const writer = { verbs: ['create'], apiGroups: ['rbac.authorization.k8s.io'], resources: ['clusterroles'] };
+    await create(roles, { metadata: { name: 'owner' }, rules: [...owned, writer] });
+    await create(roles, { metadata: { name: 'paths' }, rules: [{ verbs: ['get'], nonResourceURLs: paths }] });
+    for (const name of ['owner', 'paths']) {
+      for (let at = 0; at < 20; at++) {
+        await create(`${rbac}/clusterrolebindings`, {
+          metadata: { name: `${name}-${at}` },
+          subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'mallory' }],
+          roleRef: { kind: 'ClusterRole', apiGroup: 'rbac.authorization.k8s.io', name },
+        });
+      }
+    }
+  });
+
+  test('of a user are searched in slices for every new question', async () => {
+    const longestMs = await bestLongestTurnMs(async (attempt) => {
+      for (const path of [`/apis/example.com/v1/unknown${attempt}`, `/unknown${attempt}`, `/p${count - 1 - attempt}`]) {
+        const { status } = await server.request('GET', plane + path, as('mallory'));
+        assert.ok(status === 403 || status === 404, `${status}`);
+      }
+    });
+    assert.ok(longestMs < turnMaxMs, `${longestMs} ms`);
+  });
+
+  test('that are granted are compared with those of the author in slices', async () => {
+    const granted = [...owned.slice(0, 4_000), { verbs: ['get'], nonResourceURLs: paths.slice(0, 4_000) }];
+    const body = { metadata: { name: 'granted' }, rules: granted };
+    const longestMs = await bestLongestTurnMs(async () => {
+      const { status, text } = await server.request('POST', `${plane}${roles}?dryRun=All`, { body, ...as('mallory') });
+      assert.equal(status, 201, text);
+    });
+    assert.ok(longestMs < turnMaxMs, `${longestMs} ms`);
+    const more = { metadata: { name: 'more' }, rules: [...granted, rule('else')] };
+    const refused = await server.request('POST', `${plane}${roles}?dryRun=All`, { body: more, ...as('mallory') });
+    assert.equal(refused.status, 403);
+    assert.match(
+      refused.data.message,
+      /not currently held:\n\{APIGroups:\["example\.com"\], Resources:\["else"\], Verbs:\["get"\]\}/,
+    );
+  });
+});

@@ -9,7 +9,7 @@ import { updateManagedFields } from '@hangar/api';
 import type { JsonObject, KubeObject } from '@hangar/api';
 import { absent, prefixRange } from '@hangar/store';
 import type { Entry, Write } from '@hangar/store';
-import { ruleOfPiece, uncovered } from '../../auth/authorization/rbac/covers.ts';
+import { ruleOfPiece, uncoveredAtOnce } from '../../auth/authorization/rbac/covers.ts';
 import { rulesOf } from '../../auth/authorization/rbac/rules.ts';
 import { collectionPrefix, objectKey } from '../../control-plane.ts';
 import type { ControlPlane } from '../../control-plane.ts';
@@ -119,7 +119,7 @@ interface AggregationRule {
 function reconciledRole(live: KubeObject, wanted: KubeObject): KubeObject {
   const object = withMetadata(live, wanted);
   if (!isCollected('rules', wanted) && !isDeepStrictEqual(live['rules'], wanted['rules'])) {
-    const missing = uncovered(rulesOf(live), rulesOf(wanted)).map(ruleOfPiece);
+    const missing = uncoveredAtOnce(rulesOf(live), rulesOf(wanted)).map(ruleOfPiece);
     if (missing.length > 0) object['rules'] = [...rulesOf(live), ...missing];
   }
   const wantedSelectors = (wanted['aggregationRule'] as AggregationRule | undefined)?.clusterRoleSelectors;

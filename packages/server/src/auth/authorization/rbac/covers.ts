@@ -1,7 +1,8 @@
 /** Does who grants rules have them? Each rule is taken apart into its smallest pieces, and each piece must be covered whole. */
 
 import { quote } from '@hangar/api';
-import { coversPath } from './rules.ts';
+import type { Steps } from '@hangar/core';
+import { prefixOf } from './rules.ts';
 import type { PolicyRule } from './rules.ts';
 
 /** One verb on one resource of one group, with at most one name; or one verb on one path. */
@@ -15,15 +16,93 @@ export interface Piece {
 
 /** More pieces than a policy of people has; a rule of thousands of verbs on thousands of resources would be millions. */
 const piecesMax = 50_000;
+/** Comparisons of pieces with rules. An index makes most pieces need one or two. */
+const comparisonsMax = 2_000_000;
+/** Pieces, rules and comparisons after which work may pause. */
+const pauseSteps = 256;
 
-/** The rules are more than what may be compared: nobody is told that they are covered. */
+/** The rules are more than what may be compared: they do not count as covered. */
 export class TooManyPieces extends Error {}
 
-/** The pieces of `granted` that no rule of `owned` covers. */
-export function uncovered(owned: readonly PolicyRule[], granted: readonly PolicyRule[]): Piece[] {
-  if (pieceCount(granted) > piecesMax) throw new TooManyPieces('the rules have too many combinations');
-  const owners = owned.map(prepared);
-  return granted.flatMap((rule) => pieces(rule).filter((piece) => !owners.some((owner) => covers(owner, piece))));
+/** Returns the pieces of `granted` that no rule of `owned` covers. Throws TooManyPieces. */
+export function* uncovered(owned: Iterable<PolicyRule>, granted: readonly PolicyRule[]): Steps<Piece[]> {
+  if (pieceCount(granted) > piecesMax) throw tooMany();
+  let steps = 0;
+  const owners = new Owners();
+  for (const rule of owned) {
+    owners.add(rule);
+    if (++steps % pauseSteps === 0) yield;
+  }
+  const missing: Piece[] = [];
+  steps = 0;
+  for (const rule of granted) {
+    for (const piece of pieces(rule)) {
+      let isCovered = false;
+      for (const owner of owners.candidates(piece)) {
+        if (++steps > comparisonsMax) throw tooMany();
+        if (steps % pauseSteps === 0) yield;
+        if ((isCovered = owner !== undefined && covers(owner, piece))) break;
+      }
+      if (!isCovered) missing.push(piece);
+      if (++steps % pauseSteps === 0) yield;
+    }
+  }
+  return missing;
+}
+
+const tooMany = (): TooManyPieces => new TooManyPieces('the rules have too many combinations');
+
+/** The same for rules that this program declares: few of them, at once. */
+export function uncoveredAtOnce(owned: Iterable<PolicyRule>, granted: readonly PolicyRule[]): Piece[] {
+  const steps = uncovered(owned, granted);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** Rules by what they are about: a piece is compared with those that name its resource or path, or all. */
+class Owners {
+  readonly #byResource = new Map<string, Owner[]>();
+  readonly #byPath = new Map<string, Owner[]>();
+  /** Of paths that end in a star, by what is before it. */
+  readonly #byPrefix = new Map<string, Owner[]>();
+  readonly #prefixLengths = new Set<number>();
+
+  add(rule: PolicyRule): void {
+    const owner = prepared(rule);
+    for (const resource of owner.resources) put(this.#byResource, resource, owner);
+    for (const path of new Set(rule.nonResourceURLs)) {
+      const prefix = prefixOf(path);
+      if (prefix === undefined) put(this.#byPath, path, owner);
+      else {
+        put(this.#byPrefix, prefix, owner);
+        this.#prefixLengths.add(prefix.length);
+      }
+    }
+  }
+
+  /** Undefined: looked for in vain, which is work, too. */
+  *candidates({ resource = '', path }: Piece): Generator<Owner | undefined> {
+    if (path !== undefined) {
+      yield* this.#byPath.get(path) ?? [];
+      for (const length of this.#prefixLengths) {
+        if (length <= path.length) yield* this.#byPrefix.get(path.slice(0, length)) ?? [];
+        yield undefined;
+      }
+      return;
+    }
+    yield* this.#byResource.get('*') ?? [];
+    yield* this.#byResource.get(resource) ?? [];
+    const slash = resource.indexOf('/');
+    if (slash >= 0) yield* this.#byResource.get(`*${resource.slice(slash)}`) ?? [];
+  }
+}
+
+function put(index: Map<string, Owner[]>, key: string, owner: Owner): void {
+  const known = index.get(key);
+  if (known) known.push(owner);
+  else index.set(key, [owner]);
 }
 
 /** The same pieces as rules again, for those who add what is missing. */
@@ -46,22 +125,20 @@ function pieceCount(rules: readonly PolicyRule[]): number {
   return count;
 }
 
-function pieces({
+function* pieces({
   verbs,
   apiGroups = [],
   resources = [],
   resourceNames = [],
   nonResourceURLs = [],
-}: PolicyRule): Piece[] {
+}: PolicyRule): Generator<Piece> {
   const names = resourceNames.length > 0 ? resourceNames.map((name) => ({ name })) : [{}];
-  const found: Piece[] = [];
   for (const group of apiGroups) {
     for (const resource of resources) {
-      for (const verb of verbs) for (const name of names) found.push({ verb, group, resource, ...name });
+      for (const verb of verbs) for (const name of names) yield { verb, group, resource, ...name };
     }
   }
-  for (const path of nonResourceURLs) for (const verb of verbs) found.push({ verb, path });
-  return found;
+  for (const path of nonResourceURLs) for (const verb of verbs) yield { verb, path };
 }
 
 interface Owner {
@@ -69,7 +146,6 @@ interface Owner {
   readonly groups: ReadonlySet<string>;
   readonly resources: ReadonlySet<string>;
   readonly names: ReadonlySet<string>;
-  readonly paths: readonly string[];
 }
 
 const prepared = (rule: PolicyRule): Owner => ({
@@ -77,21 +153,17 @@ const prepared = (rule: PolicyRule): Owner => ({
   groups: new Set(rule.apiGroups),
   resources: new Set(rule.resources),
   names: new Set(rule.resourceNames),
-  paths: rule.nonResourceURLs ?? [],
 });
 
-/** A star is covered by a star only; who may do something to one name may not to all. */
-function covers(
-  { verbs, groups, resources, names, paths }: Owner,
-  { verb, group, resource, name, path }: Piece,
-): boolean {
+/**
+ * Of a rule that names the piece's path, or its resource. A star is covered by a star only; who may do something to one name may not
+ * to all.
+ */
+function covers({ verbs, groups, names }: Owner, { verb, group, name, path }: Piece): boolean {
   if (!verbs.has('*') && !verbs.has(verb)) return false;
-  if (path !== undefined) return names.size === 0 && paths.some((pattern) => coversPath(pattern, path));
+  if (path !== undefined) return names.size === 0;
   if (!groups.has('*') && !groups.has(group!)) return false;
-  if (names.size > 0 && (name === undefined || !names.has(name))) return false;
-  if (resources.has('*') || resources.has(resource!)) return true;
-  const slash = resource!.indexOf('/');
-  return slash >= 0 && resources.has(`*${resource!.slice(slash)}`);
+  return names.size === 0 || (name !== undefined && names.has(name));
 }
 
 /** One line each, verbs of the same resource together: `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`. */
@@ -110,7 +182,14 @@ export function describePieces(missing: readonly Piece[]): string {
     else verbsOf.set(what, [verb]);
   }
   for (const [what, verbs] of verbsOf) lines.add(`{${what}Verbs:[${verbs.map(quote).join(' ')}]}`);
-  return [...lines].sort(byBytes).join('\n');
+  return inByteOrder([...lines]).join('\n');
 }
 
-const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
+/** As Go sorts texts. Below the surrogates, the order of UTF-16 is the order of bytes. */
+function inByteOrder(lines: string[]): string[] {
+  if (!lines.some((line) => /[\ud800-\uffff]/.test(line))) return lines.sort();
+  return lines
+    .map((line) => [line, Buffer.from(line)] as const)
+    .sort(([, a], [, b]) => Buffer.compare(a, b))
+    .map(([line]) => line);
+}

@@ -6,6 +6,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { badRequest, forbiddenRequest, notFound, quote } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
+import { inSlices, Slicer } from '@hangar/core';
 import type { AdmissionPlugin, AdmissionRequest } from '../../../admission/admission.ts';
 import type { Verb } from '../../../request/info.ts';
 import { mastersGroup } from '../../user.ts';
@@ -119,13 +120,18 @@ async function missingRules(
   const { plane, user, namespace } = request;
   // What was taken from the user a moment ago must not be granted once more.
   await plane.policy.fresh();
-  const owned = plane.policy.allGrants(user, namespace).flatMap((grant) => grant.rules);
+  // A role counts once, however many bindings lead to it.
+  const owned = new Set(plane.policy.allGrants(user, namespace).map((grant) => grant.rules));
   try {
-    return uncovered(owned, rules);
+    return await inSlices(new Slicer(plane.clock), uncovered(rulesIn(owned), rules));
   } catch (error) {
     if (!(error instanceof TooManyPieces)) throw error;
     throw refused(request, object, `${error.message} to be compared with what user ${quote(user.name)} has`);
   }
+}
+
+function* rulesIn(lists: Iterable<readonly PolicyRule[]>): Generator<PolicyRule> {
+  for (const list of lists) yield* list;
 }
 
 function collects(role: KubeObject): boolean {

@@ -7,6 +7,7 @@ import { notFound } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
 import { readClusterRole } from '@hangar/api/rbac';
 import type { ClusterRoleView } from '@hangar/api/rbac';
+import { lazy } from '@hangar/core';
 import type { ControlPlane } from '../../../control-plane.ts';
 import { Followed } from '../../../objects/followed.ts';
 import { deepFrozen, digestOf, SharedByContent } from '../../../objects/shared-by-content.ts';
@@ -23,7 +24,10 @@ const resource = (name: string) => ({ group, version: 'v1', resource: name });
 
 /** What one binding gives a user, or why it gives nothing. */
 export type Grant =
-  | { readonly source: string; readonly rules: readonly PolicyRule[] }
+  | {
+      /** Where it comes from; asked for by those who were granted something. */ readonly source: () => string;
+      readonly rules: readonly PolicyRule[];
+    }
   | { readonly missing: RoleRef; readonly rules: readonly [] };
 
 type Rules = readonly PolicyRule[];
@@ -132,7 +136,8 @@ export class Policy {
     const { roleRef, namespace } = binding;
     const rules = this.rulesOfRole(roleRef, namespace);
     if (!rules) return { missing: roleRef, rules: [] };
-    return { source: describeBinding(binding, subjectOf(binding, user)!), rules };
+    const source = lazy(() => describeBinding(binding, subjectOf(binding, user)!));
+    return { source, rules };
   }
 
   /** Only what changed is taken out and put in: a cluster may have many thousands of bindings. */

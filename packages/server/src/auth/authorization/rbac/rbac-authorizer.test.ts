@@ -20,7 +20,7 @@ const question: ResourceRequest = {
 /** Counts how often it is asked what is granted in a namespace. */
 function counting(rule: object = {}) {
   const asked = { times: 0 };
-  const source = 'ClusterRoleBinding "b"';
+  const source = (): string => 'ClusterRoleBinding "b"';
   const rules = [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], ...rule }];
   const policy = {
     isReady: true,

@@ -3,12 +3,15 @@
  * changes, so that a request costs two lookups; names are compared each time, as there is no end of them.
  */
 
+import { inSlices, Slicer, systemClock } from '@hangar/core';
+import type { Steps } from '@hangar/core';
 import type { RequestInfo, ResourceRequest } from '../../../request/info.ts';
 import type { Authorizer, Judgement, SubjectRules } from '../../authorize.ts';
 import type { User } from '../../user.ts';
 import { problemsText } from './policy.ts';
 import type { Grant, Policy } from './policy.ts';
 import { allowsKind, ruleAllows } from './rules.ts';
+import type { PolicyRule } from './rules.ts';
 
 /** Of all users together: views, grants in a namespace, conclusions. Who asks for more makes the server forget. */
 const keptMax = 20_000;
@@ -80,28 +83,28 @@ export class RbacAuthorizer implements Authorizer {
     return this.#decide(user, info);
   }
 
-  #decide(user: User, info: RequestInfo): Judgement {
+  #decide(user: User, info: RequestInfo): Judgement | Promise<Judgement> {
     if (this.#generation !== this.#policy.generation) this.#forget();
     const view = this.#viewOf(user);
     if (!info.isResource) return this.#decidePath(user, view, info);
     const { verb, group, resource, subresource, namespace, name } = info;
     const key = `${verb} ${group} ${namespace} ${resource} ${subresource}`;
-    let conclusion = view.conclusions.get(key);
-    if (!conclusion || !isAbout(conclusion, info)) {
-      conclusion = this.#conclude(user, view, info);
-      this.#keep(view.conclusions, key, conclusion);
-    }
-    for (const { names, judgement } of conclusion.rules) if (!names || names.has(name)) return judgement;
-    return conclusion.otherwise;
+    const known = view.conclusions.get(key);
+    if (known && isAbout(known, info)) return judged(known, name);
+    const generation = this.#generation;
+    const concluded = (conclusion: Conclusion): Judgement => {
+      if (generation === this.#policy.generation) this.#keep(view.conclusions, key, conclusion);
+      return judged(conclusion, name);
+    };
+    const conclusion = inSlices(new Slicer(systemClock), this.#conclude(user, view, info));
+    return conclusion instanceof Promise ? conclusion.then(concluded) : concluded(conclusion);
   }
 
-  #decidePath(user: User, view: View, info: RequestInfo): Judgement {
-    const grants = this.#grants(user, view, '');
-    for (const grant of grants) if (grant.rules.some((rule) => ruleAllows(rule, info))) return allowedBy(grant);
-    return refused(grants);
+  #decidePath(user: User, view: View, info: RequestInfo): Judgement | Promise<Judgement> {
+    return inSlices(new Slicer(systemClock), pathJudgement(this.#grants(user, view, ''), info));
   }
 
-  #conclude(user: User, view: View, info: ResourceRequest): Conclusion {
+  *#conclude(user: User, view: View, info: ResourceRequest): Steps<Conclusion> {
     const { verb, group, namespace, resource } = info;
     const about = {
       verb: verb.length,
@@ -112,8 +115,13 @@ export class RbacAuthorizer implements Authorizer {
     const rules: { names: ReadonlySet<string> | undefined; judgement: Judgement }[] = [];
     const cluster = this.#grants(user, view, '');
     const grants = namespace === '' ? cluster : [...cluster, ...this.#grants(user, view, namespace)];
+    let work = 0;
     for (const grant of grants) {
       for (const rule of grant.rules) {
+        if ((work += sizeOf(rule)) >= pauseSize) {
+          work = 0;
+          yield;
+        }
         if (!allowsKind(rule, info)) continue;
         const names = rule.resourceNames?.length ? this.#namesOf(rule.resourceNames) : undefined;
         rules.push({ names, judgement: allowedBy(grant) });
@@ -160,6 +168,31 @@ export class RbacAuthorizer implements Authorizer {
   }
 }
 
+/** Elements of rules that are compared before the work may pause. */
+const pauseSize = 2_048;
+
+/** Lists that others stored may be null. */
+const sizeOf = ({ verbs, apiGroups, resources, nonResourceURLs }: PolicyRule): number =>
+  1 + (verbs?.length ?? 0) + (apiGroups?.length ?? 0) + (resources?.length ?? 0) + (nonResourceURLs?.length ?? 0);
+
+function judged({ rules, otherwise }: Conclusion, name: string): Judgement {
+  for (const { names, judgement } of rules) if (!names || names.has(name)) return judgement;
+  return otherwise;
+}
+
+function* pathJudgement(grants: readonly Grant[], info: RequestInfo): Steps<Judgement> {
+  let work = 0;
+  for (const grant of grants) {
+    for (const rule of grant.rules) {
+      if (ruleAllows(rule, info)) return allowedBy(grant);
+      if ((work += sizeOf(rule)) < pauseSize) continue;
+      work = 0;
+      yield;
+    }
+  }
+  return refused(grants);
+}
+
 /** Of two questions with the same key. */
 const isAbout = ({ about }: Conclusion, { verb, group, namespace, resource }: ResourceRequest): boolean =>
   about.verb === verb.length &&
@@ -174,7 +207,7 @@ const noOpinion: Judgement = { decision: 'no opinion', reason: '' };
 
 const allowedBy = (grant: Grant): Judgement => ({
   decision: 'allow',
-  reason: `RBAC: allowed by ${'source' in grant ? grant.source : ''}`,
+  reason: `RBAC: allowed by ${'source' in grant ? grant.source() : ''}`,
 });
 
 /** A role that is not there grants nothing; that it is missed is said. */

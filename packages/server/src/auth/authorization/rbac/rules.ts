@@ -28,6 +28,10 @@ function allowsPath({ verbs, nonResourceURLs }: PolicyRule, verb: string, path: 
 export const coversPath = (pattern: string, path: string): boolean =>
   pattern === path || (pattern.endsWith('*') && path.startsWith(withoutStars(pattern)));
 
+/** What paths that a pattern covers begin with; undefined: it covers itself alone. */
+export const prefixOf = (pattern: string): string | undefined =>
+  pattern.endsWith('*') ? withoutStars(pattern) : undefined;
+
 /** A loop: a pattern of a million stars must not cost a million steps back for each of them. */
 function withoutStars(pattern: string): string {
   let end = pattern.length;
