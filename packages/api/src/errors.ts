@@ -8,6 +8,7 @@
  * | MalformedYaml     | not YAML, more than one document, or aliases that multiply                           |
  * | TooDeep           | more nesting than `limits.ts` allows                                                 |
  * | TooLarge          | more values than `limits.ts` allows                                                  |
+ * | Busy              | too many large documents are being parsed                                            |
  * | TooManyDefaults   | the defaults of a custom resource's schema add more than it allows                   |
  * | InvalidValue      | well-formed, but not a value of the field's type                                     |
  * | UnknownKind       | a kind that is not built in, or that protobuf does not carry                         |
@@ -21,6 +22,7 @@ export type ApiErrorCode =
   | 'MalformedYaml'
   | 'TooDeep'
   | 'TooLarge'
+  | 'Busy'
   | 'TooManyDefaults'
   | 'InvalidValue'
   | 'UnknownKind';

@@ -45,7 +45,8 @@ export {
   protobufMediaType,
 } from './protobuf/envelope.ts';
 export type { Envelope, ExpectedKind } from './protobuf/envelope.ts';
-export { parseYaml } from './yaml/parse.ts';
+export { parseJsonAsYaml, parseYaml } from './yaml/parse.ts';
+export { YamlThread } from './yaml/thread.ts';
 export type { ParsedYaml, ParseYamlOptions } from './yaml/parse.ts';
 export { formatDuration, parseDuration } from './values/duration.ts';
 export { canonicalQuantity, formatQuantity, parseQuantity } from './values/quantity.ts';
@@ -76,6 +77,9 @@ export type * from './tables/index.ts';
 export * from './discovery/index.ts';
 export { dumpYaml, dumpYamlInPieces } from './yaml/dump.ts';
 export { jsonPieces } from './json/pieces.ts';
+export { tooHeavy } from './json/parse.ts';
+export { weightOf } from './json/scan.ts';
+export { bodyWeightMax } from './limits.ts';
 export { LazyList } from './lazy-list.ts';
 export { clusterIpErrors } from './validation/others/service-cluster-ips.ts';
 export { formatIp, isIpv4, parseIp } from './validation/shared/ip.ts';

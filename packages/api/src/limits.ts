@@ -15,6 +15,14 @@ export const messageDepthMax = 500;
  */
 export const decodedObjectsMax = (bodyBytes: number): number => 100_000 + Math.floor(bodyBytes / 8);
 
+/**
+ * The weight of one body: each value counts one, each key of an object one more, and each key beyond the first 256 of an object
+ * two more, since objects with many keys cost several times as much. At this weight no step of a request takes longer than
+ * 50 ms: docs/adr has the figures.
+ */
+export const bodyWeightMax = 100_000;
+export const wideObjectFrom = 256;
+
 /** How many problems a strict decoding lists, as kube-apiserver does. */
 export const strictProblemsMax = 100;
 

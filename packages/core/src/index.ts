@@ -19,7 +19,7 @@ export { backOffMs } from './back-off.ts';
 export type { BackOff } from './back-off.ts';
 export { breathe, sleep, systemClock } from './clock.ts';
 export type { Clock, Timer } from './clock.ts';
-export { inSlices, Slicer } from './slices.ts';
+export { atOnce, inSlices, Slicer } from './slices.ts';
 export type { Steps } from './slices.ts';
 export { systemDisk } from './disk.ts';
 export type { Disk, DiskFile } from './disk.ts';

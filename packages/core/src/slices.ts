@@ -68,3 +68,11 @@ async function continued<T>(slicer: Slicer, steps: Steps<T>, paused: Promise<voi
     paused = slicer.pause();
   }
 }
+
+/** Runs the work without pauses. */
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}

@@ -4,6 +4,8 @@
  * conflict, unless forced.
  */
 
+import { atOnce } from '@hangar/core';
+import type { Steps } from '@hangar/core';
 import { parseApiVersion } from '../builtin/schemas.ts';
 import type { JsonObject, KubeObject } from '../object.ts';
 import { isObject } from '../object.ts';
@@ -61,10 +63,15 @@ export interface Applied {
 }
 
 /** Throws StatusErrors: conflicts (409), bad requests, and UnclassifiedError (500) for what does not fit the type. */
-export function applyObject(options: ApplyOptions): Applied {
+export const applyObject = (options: ApplyOptions): Applied => atOnce(applyObjectInSteps(options));
+
+/** The same, with pauses. */
+export function* applyObjectInSteps(options: ApplyOptions): Steps<Applied> {
   checkPatch(options);
+  yield;
   const base = options.live ?? (emptyLike(options.type, options.patch) as KubeObject);
-  const outcome = applyAsManager(options, base, trackedManagers(options, base));
+  const outcome = yield* applyAsManager(options, base, yield* trackedManagers(options, base));
+  yield;
   const object = cloneValue(withoutManagedFields(outcome.merged));
   setManagedFields(object, encodeManagers(outcome.managers));
   if (options.manager === kubectlManager) updateLastApplied(object, options.patch);
@@ -101,7 +108,7 @@ function objectText(object: JsonObject): string {
 }
 
 /** Objects that have no managers get one for all that they had before the first apply. */
-function trackedManagers(options: ApplyOptions, base: KubeObject): Manager[] {
+function* trackedManagers(options: ApplyOptions, base: KubeObject): Steps<Manager[]> {
   const { type, apiVersion, subresource, now, resetFields, onlyFields, convert } = options;
   let managers: Manager[];
   try {
@@ -112,7 +119,7 @@ function trackedManagers(options: ApplyOptions, base: KubeObject): Manager[] {
   if (managers.length > 0 || !options.live) return managers;
   const change = { type, apiVersion, before: emptyLike(type, base), after: base, resetFields, onlyFields, convert };
   const self = { name: 'before-first-apply', operation: 'Update', apiVersion, subresource, now } as const;
-  return inTypedObject(base, () => managersAfterUpdate(managers, change, self));
+  return yield* inTypedObject(base, managersAfterUpdate(managers, change, self));
 }
 
 interface Outcome {
@@ -121,28 +128,36 @@ interface Outcome {
   readonly changed: boolean;
 }
 
-function applyAsManager(options: ApplyOptions, base: KubeObject, before: readonly Manager[]): Outcome {
+function applyAsManager(options: ApplyOptions, base: KubeObject, before: readonly Manager[]): Steps<Outcome> {
   const { type, patch, apiVersion, subresource, now, resetFields, onlyFields, convert } = options;
   const self: ManagerIdentity = { name: options.manager, operation: 'Apply', apiVersion, subresource };
-  return inTypedObject(base, () => {
+  function* apply(): Steps<Outcome> {
     const managers = reconcileManagers(before, options);
+    yield;
     const last = managers.find((one) => isSameManager(one, self));
     const fields = filterFields(appliedFields(type, patch), options);
+    yield;
     const applier: Manager = { ...self, time: last?.time, fields, entry: undefined };
     let merged = mergeValues(type, base, patch) as JsonObject;
+    yield;
     if (last && !isEmptySet(last.fields)) {
       const all = [...managers.filter((one) => one !== last), applier];
       merged = prune({ type, apiVersion, merged, last, managers: all, convert });
+      yield;
     }
     const change = { type, apiVersion, before: base, after: merged, resetFields, onlyFields, convert };
     const compared = new VersionedDifference(change);
     if (!options.force) refuseConflicts(options, base, touchedFields(managers, compared, self));
+    yield;
     const changed = !equalValues(base, merged);
+    yield;
     const left = othersAfter(managers, compared, self);
+    yield;
     const owned = withoutServerFields(fields);
     if (!isEmptySet(owned)) left.push(applierAfter({ ...applier, fields: owned }, last, changed ? now : undefined));
     return { merged, managers: left, changed };
-  });
+  }
+  return inTypedObject(base, apply());
 }
 
 /** Its time is that of its last apply that changed the object. */
@@ -169,9 +184,9 @@ function refuseConflicts(
 }
 
 /** A live object whose lists have items without identity cannot be merged into. */
-function inTypedObject<T>(object: KubeObject, run: () => T): T {
+function* inTypedObject<T>(object: KubeObject, steps: Steps<T>): Steps<T> {
   try {
-    return run();
+    return yield* steps;
   } catch (error) {
     if (!(error instanceof ElementError)) throw error;
     throw new UnclassifiedError(`failed to create typed live object (${objectText(object)}): ${error.message}`, error);

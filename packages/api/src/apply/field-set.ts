@@ -39,17 +39,12 @@ export function nodeOf(isSelf: boolean, elements: string[], children: readonly F
   if (elements.length === 0) return isSelf ? leaf : undefined;
   const node: Building = {};
   if (isSelf) node['.'] = leaf;
-  if (isOrdered(elements)) {
-    for (let i = 0; i < elements.length; i++) node[elements[i]!] = children[i]!;
-  } else {
-    for (const i of orderOf(elements)) node[elements[i]!] = children[i]!;
+  const order = orderOf(elements);
+  for (let i = 0; i < elements.length; i++) {
+    const at = order ? order[i]! : i;
+    node[elements[at]!] = children[at]!;
   }
   return node;
-}
-
-function isOrdered(elements: readonly string[]): boolean {
-  for (let i = 1; i < elements.length; i++) if (compareElements(elements[i - 1]!, elements[i]!) >= 0) return false;
-  return true;
 }
 
 /** The set of dotted paths of fields, such as `metadata.name`. */
@@ -208,6 +203,12 @@ export function* shownPaths(set: FieldSet, prefix = ''): Generator<string> {
 }
 
 const parsedSets = new WeakSet<object>();
+
+/** The same set: `parseFieldSet` need not look at it again. */
+export function asParsed(set: FieldSet): FieldSet {
+  if (set !== noFields) parsedSets.add(set);
+  return set;
+}
 
 /**
  * `fieldsV1` as stored or sent: the same object if it is canonical already, which it is unless a client made it. What is

@@ -8,7 +8,7 @@ import type { ManagedFieldsEntry } from '../object.ts';
 import { isObject } from '../object.ts';
 import { quote } from '../status/field-error.ts';
 import type { FieldSet } from './field-set.ts';
-import { parseFieldSet, unionOfAll } from './field-set.ts';
+import { asParsed, parseFieldSet, unionOfAll } from './field-set.ts';
 import { compareUtf8 } from './path-element.ts';
 import { goJson } from './values.ts';
 
@@ -110,7 +110,7 @@ function encodeManager({ name, operation, apiVersion, subresource, time, fields,
     apiVersion,
     ...(time === undefined ? {} : { time }),
     fieldsType: 'FieldsV1',
-    fieldsV1: fields as unknown as NonNullable<ManagedFieldsEntry['fieldsV1']>,
+    fieldsV1: asParsed(fields) as unknown as NonNullable<ManagedFieldsEntry['fieldsV1']>,
     ...(subresource === '' ? {} : { subresource }),
   };
 }

@@ -3,6 +3,7 @@
  * managers that are left with nothing are gone.
  */
 
+import type { Steps } from '@hangar/core';
 import type { JsonObject } from '../object.ts';
 import type { Difference } from './compare.ts';
 import { compareObjects } from './compare.ts';
@@ -119,15 +120,18 @@ export function othersAfter(
 }
 
 /** After an update: whoever made it owns what it changed, besides what is left of what it owned. */
-export function managersAfterUpdate(
+export function* managersAfterUpdate(
   managers: readonly Manager[],
   change: Change,
   self: ManagerIdentity & { readonly now: string },
-): Manager[] {
+): Steps<Manager[]> {
   const compared = new VersionedDifference(change);
   const reconciled = reconcileManagers(managers, change);
-  const left = othersAfter(reconciled, compared, self);
+  yield;
   const { changed, removed } = compared.in(change.apiVersion)!;
+  yield;
+  const left = othersAfter(reconciled, compared, self);
+  yield;
   const owned = withoutServerFields(changed);
   const before = reconciled.find((manager) => isSameManager(manager, self));
   // What it changed stays its own: only what nobody owns is taken away.

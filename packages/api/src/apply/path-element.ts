@@ -158,19 +158,38 @@ export function compareElements(a: string, b: string): number {
   return kind === letterF ? compareUtf8(a, b) : compareParsed(parse(a)!, parse(b)!);
 }
 
-/** The positions of the elements in order. Each is parsed once, however many there are. */
-export function orderOf(elements: readonly string[]): number[] {
-  const all = elements.map((text, i) => ({
-    i,
-    text,
-    parsed: text.charCodeAt(0) === letterF ? undefined : parse(text),
-  }));
-  all.sort((a, b) =>
-    a.parsed && b.parsed && a.parsed.kind === b.parsed.kind
-      ? compareParsed(a.parsed, b.parsed)
-      : compareElements(a.text, b.text),
-  );
-  return all.map(({ i }) => i);
+/** The positions of the elements in order; undefined when they are. Each is parsed once, however many there are. */
+export function orderOf(elements: readonly string[]): number[] | undefined {
+  if (elements.length < 2) return undefined;
+  const texts = comparableTexts(elements);
+  const read = elements.length > parsedMax ? parseAnew : parse;
+  const parsed = texts ? undefined : elements.map((text) => (text.charCodeAt(0) === letterF ? undefined : read(text)));
+  const compare = (i: number, j: number): number => {
+    if (texts) return compareUtf8(texts[i]!, texts[j]!);
+    const [a, b] = [parsed![i], parsed![j]];
+    return a && b && a.kind === b.kind ? compareParsed(a, b) : compareElements(elements[i]!, elements[j]!);
+  };
+  let isOrdered = true;
+  for (let i = 1; i < elements.length && isOrdered; i++) isOrdered = compare(i - 1, i) < 0;
+  return isOrdered ? undefined : Array.from(elements.keys()).sort(compare);
+}
+
+const oneTextKey = /^k:\{"[^"\\]*":"|^v:"/;
+
+/** Fields, or items that one text without escapes identifies: what tells them apart, in whose order they are. */
+function comparableTexts(elements: readonly string[]): readonly string[] | undefined {
+  if (elements.every((element) => element.charCodeAt(0) === letterF)) return elements;
+  const prefix = oneTextKey.exec(elements[0]!)?.[0];
+  if (prefix === undefined) return undefined;
+  const end = prefix.startsWith('k') ? '"}' : '"';
+  const texts: string[] = [];
+  for (const element of elements) {
+    const text = element.slice(prefix.length, -end.length);
+    if (!element.startsWith(prefix) || !element.endsWith(end) || text.includes('"') || text.includes('\\'))
+      return undefined;
+    texts.push(text);
+  }
+  return texts;
 }
 
 function compareParsed(a: ParsedElement, b: ParsedElement): number {

@@ -1,5 +1,7 @@
 /** Ownership of fields after a create, an update or a patch that is not an apply. */
 
+import { atOnce } from '@hangar/core';
+import type { Steps } from '@hangar/core';
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../object.ts';
 import { isObject } from '../object.ts';
 import type { Manager } from './managers.ts';
@@ -37,14 +39,18 @@ export interface UpdateOptions {
  * Sets `object.metadata.managedFields`. Never refuses: when ownership cannot be found out, the object has none
  * afterwards. Objects that have none are not tracked again until something is applied to them.
  */
-export function updateManagedFields(options: UpdateOptions): void {
+export const updateManagedFields = (options: UpdateOptions): void => atOnce(updateManagedFieldsInSteps(options));
+
+/** The same, with pauses. */
+export function* updateManagedFieldsInSteps(options: UpdateOptions): Steps<void> {
   const { live, object } = options;
   const managers = managersBefore(options);
+  yield;
   const isTracked = managers.length > 0 || (live?.metadata.uid ?? '') === '';
-  setManagedFields(object, isTracked ? encodeManagers(managersNow(options, managers)) : undefined);
+  setManagedFields(object, isTracked ? encodeManagers(yield* managersNow(options, managers)) : undefined);
 }
 
-function managersNow(options: UpdateOptions, managers: readonly Manager[]): Manager[] {
+function* managersNow(options: UpdateOptions, managers: readonly Manager[]): Steps<Manager[]> {
   const { type, live, object, manager, apiVersion, subresource, now, resetFields, onlyFields, convert } = options;
   const change = {
     type,
@@ -63,7 +69,7 @@ function managersNow(options: UpdateOptions, managers: readonly Manager[]): Mana
     now,
   } as const;
   try {
-    return capUpdaters(managersAfterUpdate(managers, change, self));
+    return capUpdaters(yield* managersAfterUpdate(managers, change, self));
   } catch {
     // Items of lists without identity, or an object that does not convert: no ownership rather than a wrong one.
     return [];

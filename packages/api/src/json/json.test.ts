@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { parseJson } from './parse.ts';
-import { countMembers, countText } from './scan.ts';
+import { countMembers, countText, weightOf } from './scan.ts';
 import { parseSlowly } from './slow-parser.ts';
 
 const malformed: [text: string, message: string][] = [
@@ -43,7 +43,31 @@ test('keys that are equal only after unescaping are repeated too', () => {
 });
 
 test('colons and braces inside texts are not counted', () => {
-  assert.deepEqual(countText('{"a:{[":"\\":\\\\","b":[[]]}'), { depth: 3, members: 2 });
+  assert.deepEqual(countText('{"a:{[":"\\":\\\\","b":[[]]}'), { depth: 3, members: 2, weight: 7 });
+});
+
+test('the weight of a text is that of its value, and each empty list or object counts one more', () => {
+  const empties = (value: unknown): number => {
+    if (typeof value !== 'object' || value === null) return 0;
+    const inner = Object.values(value);
+    return inner.reduce<number>((sum, one) => sum + empties(one), inner.length === 0 ? 1 : 0);
+  };
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      assert.equal(countText(JSON.stringify(value)).weight, weightOf(value, Infinity) + empties(value));
+    }),
+  );
+  const wide = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`k${at}`, [1, 2]]));
+  assert.equal(countText(JSON.stringify(wide)).weight, weightOf(wide, Infinity));
+  assert.equal(weightOf(wide, Infinity), 1 + 300 * 4 + 2 * (300 - 256));
+});
+
+test('a text beyond the weight is refused before it is parsed', () => {
+  const list = (length: number): string => `[${Array(length).fill(1).join(',')}]`;
+  assert.doesNotThrow(() => parseJson(list(4_998), { weightMax: 5_000 }));
+  for (const text of [list(5_000), `${list(5_000)}!`]) {
+    assert.throws(() => parseJson(text, { weightMax: 5_000 }), { code: 'TooLarge' });
+  }
 });
 
 test('nesting is bounded, on both paths', () => {

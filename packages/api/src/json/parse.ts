@@ -4,9 +4,9 @@
  * Of two equal keys the last counts; kube-apiserver merges the values when they are objects.
  */
 
-import { refuseInfinite } from './infinite.ts';
 import { ApiError } from '../errors.ts';
-import { depthMax } from '../limits.ts';
+import { bodyWeightMax, depthMax } from '../limits.ts';
+import { refuseInfinite } from './infinite.ts';
 import { countMembers, countText } from './scan.ts';
 import { parseSlowly } from './slow-parser.ts';
 import type { RepeatedKeys } from './slow-parser.ts';
@@ -22,13 +22,19 @@ const none: RepeatedKeys = new Map();
 export interface ParseOptions {
   /** Look for objects that have a key more than once. */
   readonly findRepeated?: boolean;
+  /** See `bodyWeightMax`. Default: any. */
+  readonly weightMax?: number;
 }
 
-/** Throws MalformedJson or TooDeep, with kube-apiserver's words. */
-export function parseJson(body: Uint8Array | string, { findRepeated = false }: ParseOptions = {}): ParsedJson {
+/** Throws MalformedJson, TooDeep or TooLarge, with kube-apiserver's words where it has some. */
+export function parseJson(
+  body: Uint8Array | string,
+  { findRepeated = false, weightMax = Infinity }: ParseOptions = {},
+): ParsedJson {
   const text = typeof body === 'string' ? body : textOf(body);
   const counts = findRepeated || text.length > 2 * depthMax ? countText(text) : undefined;
   if (counts && counts.depth > depthMax) return parseSlowly(text);
+  if (counts && counts.weight > weightMax) throw tooHeavy();
   let value: unknown;
   try {
     value = JSON.parse(text) as unknown;
@@ -42,6 +48,12 @@ export function parseJson(body: Uint8Array | string, { findRepeated = false }: P
   if (findRepeated && countMembers(value) !== counts!.members) return parseSlowly(text);
   return { value, repeated: none };
 }
+
+export const tooHeavy = (): ApiError =>
+  new ApiError(
+    'TooLarge',
+    `the body has too many values: its weight exceeds ${bodyWeightMax} (a value counts 1, a key 1 more, a key of a large object 3 more)`,
+  );
 
 /** An escaped surrogate: possibly half of a pair. */
 const escapedSurrogate = /\\u[dD][89a-fA-F]/;

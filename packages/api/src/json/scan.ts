@@ -1,30 +1,44 @@
 /**
- * One pass over JSON text that counts: how deep it nests, how many members its objects have. `JSON.parse` keeps the last
- * of two equal keys, so a text with more members than the parsed value has a duplicate somewhere; only then is the slow
- * parser asked where. The text need not be valid: the counts of invalid text mean nothing, and nobody uses them.
+ * One pass over JSON text that counts: how deep it nests, how many members its objects have, and how much all of it weighs.
+ * `JSON.parse` keeps the last of two equal keys, so a text with more members than the parsed value has a duplicate somewhere;
+ * only then is the slow parser asked where. The text need not be valid: only the weight of invalid text means something.
  */
+
+import { depthMax, wideObjectFrom } from '../limits.ts';
 
 export interface Counts {
   readonly depth: number;
   readonly members: number;
+  /** See `bodyWeightMax`. */
+  readonly weight: number;
 }
+
+/** The members so far of the object at each depth. Used by one call at a time. */
+const membersAt = new Int32Array(depthMax + 2);
 
 export function countText(text: string): Counts {
   let depth = 0;
   let depthNow = 0;
   let members = 0;
+  let weight = 1;
   for (let i = 0; i < text.length; i++) {
     switch (text.charCodeAt(i)) {
       case 0x22:
         i = endOfString(text, i);
-        if (i < 0) return { depth, members };
+        if (i < 0) return { depth, members, weight };
         break;
       case 0x3a:
         members++;
+        weight += ++membersAt[depthNow]! > wideObjectFrom ? 3 : 1;
+        break;
+      case 0x2c:
+        weight++;
         break;
       case 0x5b:
       case 0x7b:
+        weight++;
         if (++depthNow > depth) depth = depthNow;
+        membersAt[depthNow] = 0;
         break;
       case 0x5d:
       case 0x7d:
@@ -32,7 +46,26 @@ export function countText(text: string): Counts {
         break;
     }
   }
-  return { depth, members };
+  return { depth, members, weight };
+}
+
+/** Like `countText`, of a value whose nesting was checked. Stops when it is more than `max`. */
+export function weightOf(value: unknown, max: number): number {
+  let weight = 0;
+  const visit = (one: unknown): void => {
+    weight++;
+    if (typeof one !== 'object' || one === null || weight > max) return;
+    if (Array.isArray(one)) {
+      for (let i = 0; i < one.length && weight <= max; i++) visit(one[i]);
+      return;
+    }
+    const keys = Object.keys(one);
+    weight += keys.length;
+    if (keys.length > wideObjectFrom) weight += 2 * (keys.length - wideObjectFrom);
+    for (let i = 0; i < keys.length && weight <= max; i++) visit((one as Record<string, unknown>)[keys[i]!]);
+  };
+  visit(value);
+  return weight;
 }
 
 /** The position of the closing quote; -1 when there is none. */

@@ -11,9 +11,24 @@ const options: LoadOptions = { schema: kubernetesYaml, maxDepth: depthMax, json:
 
 /** Throws MalformedYaml or TooDeep. */
 export function readDocument(text: string, findRepeated: boolean): { value: unknown; problems: string[] } {
-  const value = translated(() => loadAll(text, options)[0] ?? null);
-  const problems = findRepeated ? repeatedKeys(text) : [];
-  return { value: text.includes('*') ? unshare(value) : value, problems };
+  const first = firstDocument(text);
+  const value = translated(() => loadAll(first, options)[0] ?? null);
+  const problems = findRepeated ? repeatedKeys(first) : [];
+  return { value: first.includes('*') ? unshare(value) : value, problems };
+}
+
+/** A line that begins or ends a document. Nothing inside of one can look like it. */
+const marker = /^(?:---|\.\.\.)(?=[ \t\r\n]|$)/gm;
+const content = /^(?![ \t]*(?:#|\r?$)|%)/m;
+
+/** As Go's decoder: what follows the first document is not read at all. */
+function firstDocument(text: string): string {
+  marker.lastIndex = 0;
+  const first = marker.exec(text);
+  if (!first) return text;
+  const isStart = first[0] === '---' && !content.test(text.slice(0, first.index));
+  const end = isStart ? marker.exec(text) : first;
+  return end ? text.slice(0, end.index) : text;
 }
 
 /** Every document of a text. Throws MalformedYaml or TooDeep. */

@@ -18,14 +18,17 @@ export interface ParsedYaml {
 export interface ParseYamlOptions {
   /** Look for mappings that have a key more than once; without, the last one counts. */
   readonly findRepeated?: boolean;
+  /** See `bodyWeightMax`; of bodies that are JSON. Default: any. */
+  readonly weightMax?: number;
 }
 
-/** Throws MalformedYaml or TooDeep. */
-export function parseYaml(body: Uint8Array | string, { findRepeated = false }: ParseYamlOptions = {}): ParsedYaml {
+/** Throws MalformedYaml, TooDeep or TooLarge. */
+export function parseYaml(
+  body: Uint8Array | string,
+  { findRepeated = false, weightMax = Infinity }: ParseYamlOptions = {},
+): ParsedYaml {
   const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
-  const json = text.startsWith('{') ? parsedAsJson(text) : undefined;
-  if (json) return json;
-  return yaml().readDocument(text, findRepeated);
+  return parseJsonAsYaml(text, weightMax) ?? yaml().readDocument(text, findRepeated);
 }
 
 /** Every document of a file, as `kubectl` reads one. Throws MalformedYaml or TooDeep. */
@@ -33,10 +36,14 @@ export function parseYamlDocuments(text: string): unknown[] {
   return yaml().readDocuments(text);
 }
 
-/** JSON is YAML, and clients that apply mostly send it: twenty times as fast. Whatever is odd about it is YAML's to tell. */
-function parsedAsJson(text: string): ParsedYaml | undefined {
+/**
+ * JSON is YAML, and clients that apply mostly send it: twenty times as fast. Undefined for YAML and for whatever is odd about
+ * JSON, which the YAML parser tells. Throws TooDeep or TooLarge.
+ */
+export function parseJsonAsYaml(text: string, weightMax = Infinity): ParsedYaml | undefined {
+  if (!text.startsWith('{')) return undefined;
   try {
-    const { value, repeated } = parseJson(text, { findRepeated: true });
+    const { value, repeated } = parseJson(text, { findRepeated: true, weightMax });
     return repeated.size === 0 ? { value, problems: [] } : undefined;
   } catch (error) {
     if (error instanceof ApiError && error.code === 'MalformedJson') return undefined;

@@ -33,6 +33,27 @@ test('keys become texts, and only the first document counts', () => {
   assert.deepEqual(parseYaml('1: a\ntrue: b\n---\nc: d\n').value, { 1: 'a', true: 'b' });
 });
 
+for (const [text, value] of [
+  ['a: 1\n---\nb: [', { a: 1 }],
+  ['---\na: 1\n---\n', { a: 1 }],
+  ['# comment\n\n--- # start\na: 1\n...\n%bad', { a: 1 }],
+  ['%YAML 1.1\n---\na: 1\n--- b', { a: 1 }],
+  ['---\n---\na: 1\n', null],
+  ['a: |\n  ---\n  ...\nb: ----\n', { a: '---\n...\n', b: '----' }],
+  ['---a: 1\n', { '---a': 1 }],
+] as const) {
+  test(`only the first document of ${JSON.stringify(text)} is read`, () => {
+    assert.deepEqual(parseYaml(text, { findRepeated: true }), { value, problems: [] });
+  });
+}
+
+test('millions of empty documents cost no more than their bytes', () => {
+  const before = process.threadCpuUsage();
+  assert.equal(parseYaml('---\n'.repeat(750_000), { findRepeated: true }).value, null);
+  const { user, system } = process.threadCpuUsage(before);
+  assert.ok(user + system < 100_000, `${user + system} µs`);
+});
+
 test('repeated keys are named when asked for; the last one counts', () => {
   assert.deepEqual(parseYaml('a: 1\nb: {x: 1, x: 2}\n', { findRepeated: true }), {
     value: { a: 1, b: { x: 2 } },

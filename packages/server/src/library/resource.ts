@@ -1,6 +1,7 @@
 /** A declared kind as a served resource: what a custom resource is, with the verbs that its storage can do. */
 
 import { invalidObject } from '@hangar/api';
+import { Slicer } from '@hangar/core';
 import type { KubeObject } from '@hangar/api';
 import type { ControlPlane } from '../control-plane.ts';
 import type { Answer } from '../http/message.ts';
@@ -55,7 +56,14 @@ async function answerOrder(call: Call, { onCreate }: CreateOnly<KubeObject>): Pr
   const bytes = await request.body(bodyBytesMax);
   const options = writeOptions(call.query, 'CreateOptions');
   const { fieldValidation, isDryRun } = options;
-  const object = decodeObject(bytes, { resource, format, fieldValidation, warn: (text) => warn(call, text) });
+  const slicer = new Slicer(plane.clock);
+  const object = await decodeObject(bytes, {
+    resource,
+    format,
+    slicer,
+    fieldValidation,
+    warn: (text) => warn(call, text),
+  });
   wipeSystemFields(object);
   settleNamespace(call, object);
   await plane.admission.mutate(admissionRequest(call, object, options));

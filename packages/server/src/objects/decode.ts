@@ -6,6 +6,7 @@
 import {
   ApiError,
   badRequest,
+  bodyWeightMax,
   decodeProtobuf,
   invalid,
   invalidObject,
@@ -13,14 +14,16 @@ import {
   openEnvelope,
   parseApiVersion,
   parseJson,
-  parseYaml,
   quote,
   schemaOf,
+  tooLarge,
 } from '@hangar/api';
 import type { JsonObject, KubeObject, RepeatedKeys } from '@hangar/api';
+import type { Slicer } from '@hangar/core';
 import type { Format } from '../request/media.ts';
 import type { FieldValidation } from '../request/options.ts';
 import type { Resource } from '../resources/resource.ts';
+import { parseYamlBody } from './yaml-body.ts';
 
 /** What of a resource the decoder needs: kinds that are no resource of their own, such as Eviction, have it too. */
 export type Decodable = Pick<Resource, 'kind' | 'apiVersion' | 'group' | 'version' | 'struct' | 'read'> & {
@@ -31,6 +34,8 @@ export interface DecodeOptions {
   readonly resource: Decodable;
   readonly format: Format;
   readonly fieldValidation: FieldValidation;
+  /** Large bodies are decoded in slices. */
+  readonly slicer: Slicer;
   warn(text: string): void;
 }
 
@@ -42,10 +47,11 @@ interface Parsed {
   readonly problems: readonly string[];
 }
 
-/** Throws 400. The object is defaulted. */
-export function decodeObject(bytes: Uint8Array, options: DecodeOptions): KubeObject {
-  const { resource } = options;
-  const { value: parsed, repeated, problems: repeatedInYaml } = parse(bytes, options);
+/** Rejects with 400, 413 or 422. The object is defaulted. */
+export async function decodeObject(bytes: Uint8Array, options: DecodeOptions): Promise<KubeObject> {
+  const { resource, slicer } = options;
+  const { value: parsed, repeated, problems: repeatedInYaml } = await parse(bytes, options);
+  await slicer.pause();
   // To Go's decoder null is an object that says nothing.
   const value = parsed === null && resource.struct ? {} : parsed;
   if (!isObject(value)) throw notAnObject(value, resource, bytes);
@@ -54,8 +60,10 @@ export function decodeObject(bytes: Uint8Array, options: DecodeOptions): KubeObj
     throw wrongType(resource, { apiVersion, kind, name: nameOf(value) });
   const { object, error, problems } = resource.read(value, repeated);
   if (error !== undefined) throw undecodable(resource, kind, error);
+  await slicer.pause();
   reportProblems([...repeatedInYaml, ...problems], options, (text) => undecodable(resource, kind, text));
   resource.strategy.applyDefaults(object);
+  await slicer.pause();
   return object;
 }
 
@@ -70,18 +78,20 @@ export function reportProblems(
   for (const problem of problems) options.warn(problem);
 }
 
-function parse(bytes: Uint8Array, { resource, format, fieldValidation }: DecodeOptions): Parsed {
+async function parse(bytes: Uint8Array, { resource, format, fieldValidation }: DecodeOptions): Promise<Parsed> {
+  const options = { findRepeated: fieldValidation !== 'Ignore', weightMax: bodyWeightMax };
   try {
     switch (format) {
       case 'json':
-        return { ...parseJson(bytes, { findRepeated: fieldValidation !== 'Ignore' }), problems: [] };
+        return { ...parseJson(bytes, options), problems: [] };
       case 'yaml':
-        return { ...parseYaml(bytes, { findRepeated: fieldValidation !== 'Ignore' }), repeated: undefined };
+        return { ...(await parseYamlBody(bytes, options)), repeated: undefined };
       case 'protobuf':
         return { value: fromProtobuf(bytes, resource), repeated: undefined, problems: [] };
     }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
+    if (error.code === 'TooLarge') throw tooLarge(error.message);
     const known = format === 'protobuf' ? kindOfEnvelope(bytes) : '';
     if (known !== '') throw undecodable(resource, known, error.message, error);
     const where = format === 'json' ? `couldn't get version/kind; json parse error: ` : '';

@@ -1,6 +1,7 @@
 /** Operations that are asked for by creating an object that is never stored: bindings, evictions, reviews. */
 
 import { updateManagedFields, mergeTypeOfBuiltin } from '@hangar/api';
+import { Slicer } from '@hangar/core';
 import type { JsonObject, KubeObject } from '@hangar/api';
 import { bodyBytesMax } from '../limits.ts';
 import { decodeObject } from '../objects/decode.ts';
@@ -29,7 +30,14 @@ export async function readPosted(call: Call, reader: KindReader, rules: PostedOp
   const bytes = await request.body(bodyBytesMax);
   const options = writeOptions(query, 'CreateOptions');
   const { fieldValidation } = options;
-  const object = decodeObject(bytes, { resource: reader, format, fieldValidation, warn: (text) => warn(call, text) });
+  const slicer = new Slicer(plane.clock);
+  const object = await decodeObject(bytes, {
+    resource: reader,
+    format,
+    slicer,
+    fieldValidation,
+    warn: (text) => warn(call, text),
+  });
   if (!rules.keepsSystemFields) wipeSystemFields(object);
   settleNamespace(call, object);
   updateManagedFields({

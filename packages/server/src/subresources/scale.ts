@@ -1,6 +1,7 @@
 /** The scale subresource: the one number that autoscalers and `kubectl scale` see of a workload. */
 
 import { invalid, invalidObject } from '@hangar/api';
+import { Slicer } from '@hangar/core';
 import type { KubeObject } from '@hangar/api';
 import type { Answer } from '../http/message.ts';
 import { attemptsMax, bodyBytesMax, unconditionalAttemptsMax } from '../limits.ts';
@@ -39,18 +40,24 @@ export async function updateScale(call: Call): Promise<Answer> {
   const options = writeOptions(query, 'UpdateOptions');
   const { fieldValidation } = options;
   const format = sentFormat(request.header('content-type'), true);
-  const decode = (): KubeObject => {
+  const slicer = new Slicer(call.plane.clock);
+  const decode = async (): Promise<KubeObject> => {
     const { resource } = inner;
-    const scale = decodeObject(bytes, { resource, format, fieldValidation, warn: (text) => warn(call, text) });
+    const scale = await decodeObject(bytes, {
+      resource,
+      format,
+      slicer,
+      fieldValidation,
+      warn: (text) => warn(call, text),
+    });
     settleNamespace(call, scale);
     checkName(scale, info.name);
     return scale;
   };
-  decode();
-  return write(call, options, unconditionalAttemptsMax, (current) => {
-    const scale = decode();
-    // A scale has one version: there is nothing to wait for.
-    void ownFields(inner, current, scale, options);
+  await decode();
+  return write(call, options, unconditionalAttemptsMax, async (current) => {
+    const scale = await decode();
+    await ownFields(inner, current, scale, options);
     return scale;
   });
 }
@@ -62,7 +69,8 @@ export async function patchScale(call: Call): Promise<Answer> {
   const type = patchTypeOf(request.header('content-type'), call.resource.struct !== undefined);
   const bytes = await request.body(bodyBytesMax);
   const options = writeOptions(query, 'PatchOptions', type);
-  const patcher = type === 'apply' ? applyPatcher(inner, bytes, options) : bodyPatcher(inner, type, bytes, options);
+  const patcher =
+    type === 'apply' ? await applyPatcher(inner, bytes, options) : bodyPatcher(inner, type, bytes, options);
   return write(call, options, attemptsMax, patcher);
 }
 

@@ -9,11 +9,12 @@ import {
   staleObject,
   StatusError,
   UnclassifiedError,
-  updateManagedFields,
+  updateManagedFieldsInSteps,
   validateMetadata,
 } from '@hangar/api';
 import type { FieldError, KubeObject } from '@hangar/api';
 import { inSlices } from '@hangar/cel/work';
+import { Slicer } from '@hangar/core';
 import { absent } from '@hangar/store';
 import type { Entry, Revision, Write } from '@hangar/store';
 import { budgetOf } from '../admission/expressions/request-work.ts';
@@ -41,9 +42,11 @@ export async function create(call: Call): Promise<Answer> {
   const format = sentFormat(request.header('content-type'), resource.struct !== undefined);
   const bytes = await request.body(bodyBytesMax);
   const options = writeOptions(query, 'CreateOptions');
-  const object = decodeObject(bytes, {
+  const slicer = new Slicer(call.plane.clock);
+  const object = await decodeObject(bytes, {
     resource,
     format,
+    slicer,
     fieldValidation: options.fieldValidation,
     warn: (text) => warn(call, text),
   });
@@ -52,7 +55,9 @@ export async function create(call: Call): Promise<Answer> {
   dropRepeatedOwners(call, object, false);
   const owning = ownFields(call, undefined, object, options);
   if (owning) await owning;
+  await slicer.pause();
   const entry = await createObject(call, object, options);
+  await slicer.pause();
   return entryAnswer(call, want, entry, 201);
 }
 
@@ -66,10 +71,10 @@ export function ownFields(
   const { resource, request, info, plane } = call;
   const { metadata } = object;
   const sent = metadata.managedFields;
-  return withOtherVersions(call, (conversion) => {
+  return withOtherVersions(call, function* (conversion) {
     if (sent) metadata.managedFields = sent;
     else delete metadata.managedFields;
-    updateManagedFields({
+    yield* updateManagedFieldsInSteps({
       type: resource.mergeType,
       live,
       object,
@@ -127,12 +132,15 @@ async function storeNew(call: Call, object: KubeObject, options: WriteOptions): 
 /** Undefined: what was allocated for it went to another one in the meantime. */
 async function tryStoreNew(call: Call, object: KubeObject, options: WriteOptions): Promise<Entry | undefined> {
   const { plane, resource } = call;
+  const slicer = new Slicer(plane.clock);
   fillSystemFields(object, plane.clock, plane.random);
   resource.strategy.prepareForCreate(object);
   resource.recordCreator?.(object, call.user);
   const allocated = (await allocationOf(call)?.create({ plane, isDryRun: options.isDryRun }, object)) ?? [];
+  await slicer.pause();
   const errors = inSlices(plane.clock, () => errorsOfNew(call, object));
   settleNew(call, object, errors instanceof Promise ? await errors : errors);
+  await slicer.pause();
   resource.complete?.(plane, object);
   if (call.info.verb !== 'create') await insistOnCreate(call);
   await plane.admission.validate(admissionRequest(call, object, options));
@@ -144,10 +152,13 @@ async function tryStoreNew(call: Call, object: KubeObject, options: WriteOptions
   if (options.isDryRun) {
     const { entry } = await plane.store.get(key);
     if (entry) throw taken(call, name, entry);
+    await slicer.pause();
     const imagined = imaginedEntry(resource, object, 0 as Revision);
     return resource.roundTrip ? { ...imagined, value: await resource.roundTrip(imagined.value as Buffer) } : imagined;
   }
+  await slicer.pause();
   const encoded = resource.stored.encode(object);
+  await slicer.pause();
   // What is answered is what will be read.
   const value = resource.roundTrip ? await resource.roundTrip(encoded) : encoded;
   const put: Write = { type: 'put', key, value, expected: absent, ...(await leaseOf(call)) };

@@ -6,18 +6,20 @@
 import {
   ApiError,
   badRequest,
+  bodyWeightMax,
   checkFields,
   conflict,
   invalid,
   invalidObject,
   isObject,
+  LazyList,
   notFound,
   notSupported,
   parseJson,
-  parseYaml,
   schemaOf,
   decodeProtobuf,
   staleObject,
+  tooLarge,
 } from '@hangar/api';
 import { eachAtOnce } from '@hangar/core';
 import type { DependentsPolicy, FieldError, JsonObject, KubeObject } from '@hangar/api';
@@ -25,7 +27,9 @@ import type { Entry } from '@hangar/store';
 import { objectKey } from '../control-plane.ts';
 import type { Answer } from '../http/message.ts';
 import { bodyBytesMax, unconditionalAttemptsMax } from '../limits.ts';
-import { objectAnswer, wantedBy } from '../objects/answers.ts';
+import { objectAnswer, piecesAnswer, wantedBy } from '../objects/answers.ts';
+import { encodedPieces } from '../objects/pieces.ts';
+import { parseYamlBody } from '../objects/yaml-body.ts';
 import { sentFormat, wanted } from '../request/media.ts';
 import { dryRunErrors } from '../request/options.ts';
 import { groupResource, namespaceOf, warn } from './call.ts';
@@ -66,26 +70,27 @@ export async function deleteCollection(call: Call): Promise<Answer> {
   const want = wanted(request.header('accept'), { hasProtobuf: isBuiltin, allowsShapes: isBuiltin });
   const listed = listOptions(call.query, resource, false);
   const options = await deleteOptions(call);
-  const items: KubeObject[] = [];
+  const deleted: Entry[] = [];
   let { continueToken } = listed;
   let metadata: JsonObject;
   do {
     const page = await readPage(call, { ...listed, continueToken, limit: listed.limit || pageSize });
     metadata = { ...page.metadata };
-    const objects = page.entries.map((entry) => resource.stored.object(entry));
-    for (const object of objects) items.push(object);
-    await eachAtOnce(deletedAtOnce, objects, (object) =>
-      deleteObject(namespacedCall(call, object), object.metadata.name!, options).catch(unlessGone),
-    );
+    for (const entry of page.entries) deleted.push(entry);
+    await eachAtOnce(deletedAtOnce, page.entries, async (entry) => {
+      const object = resource.stored.partial(entry);
+      await deleteObject(namespacedCall(call, object), object.metadata.name!, options).catch(unlessGone);
+    });
     continueToken = page.metadata.continue ?? '';
   } while (continueToken !== '' && listed.limit === 0);
+  const objects = LazyList.of(deleted, (entry) => resource.stored.object(entry));
   const list: JsonObject = {
     kind: resource.listKind,
     apiVersion: resource.apiVersion,
     metadata: resource.struct ? metadata : { continue: '', ...metadata },
-    items: resource.struct ? items.map(withoutType) : items,
+    items: resource.struct ? objects.map(withoutType) : objects,
   };
-  return objectAnswer(call, { ...want, shape: undefined }, list);
+  return piecesAnswer(call, want, encodedPieces(list, want.format));
 }
 
 /** A collection of all namespaces: each object is deleted in its own. */
@@ -269,7 +274,7 @@ function finished(call: Call, object: KubeObject): JsonObject {
 async function deleteOptions(call: Call): Promise<DeleteOptions> {
   const { request } = call;
   const bytes = await request.body(bodyBytesMax);
-  const value = bytes.length > 0 ? parseOptions(call, bytes) : optionsFromQuery(call);
+  const value = bytes.length > 0 ? await parseOptions(call, bytes) : optionsFromQuery(call);
   const options = readDeleteOptions(value, []);
   const { warning } = call.resource.deletion;
   const isSilent = options.propagation === undefined && options.orphanDependents === undefined;
@@ -334,14 +339,17 @@ function optionsFromQuery({ query }: Call): JsonObject {
   };
 }
 
-function parseOptions({ request }: Call, bytes: Uint8Array): JsonObject {
+async function parseOptions({ request }: Call, bytes: Uint8Array): Promise<JsonObject> {
   const format = sentFormat(request.header('content-type'), true);
   let value: unknown;
   try {
     if (format === 'protobuf') value = decodeProtobuf(bytes, { apiVersion: 'v1', kind: 'DeleteOptions' });
-    else value = (format === 'yaml' ? parseYaml(bytes) : parseJson(bytes)).value;
+    else if (format === 'yaml')
+      ({ value } = await parseYamlBody(bytes, { findRepeated: false, weightMax: bodyWeightMax }));
+    else ({ value } = parseJson(bytes, { weightMax: bodyWeightMax }));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
+    if (error.code === 'TooLarge') throw tooLarge(error.message);
     throw badRequest(error.message, error);
   }
   if (!isObject(value)) throw badRequest('decoded object cannot be converted to DeleteOptions');

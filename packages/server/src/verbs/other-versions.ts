@@ -5,6 +5,8 @@
 
 import { parseApiVersion } from '@hangar/api';
 import type { ConvertObject, JsonObject, KubeObject } from '@hangar/api';
+import { inSlices, Slicer } from '@hangar/core';
+import type { Steps } from '@hangar/core';
 import type { Call } from './call.ts';
 
 /** Breaks off what cannot go on without a conversion that is under way. */
@@ -18,14 +20,16 @@ export interface Conversion {
   readonly convert?: ConvertObject;
 }
 
-/** Runs what needs conversions, and once more whenever one of them had to be waited for. Nothing to wait for: at once. */
-export function withOtherVersions<T>(call: Call, run: (conversion: Conversion) => T): T | Promise<T> {
-  return call.resource.convert ? attempt(call, run, new Map(), roundsMax) : run({});
+/** Runs what needs conversions, in slices, and once more whenever one of them had to be waited for. */
+export function withOtherVersions<T>(call: Call, run: (conversion: Conversion) => Steps<T>): T | Promise<T> {
+  return call.resource.convert
+    ? attempt(call, run, new Map(), roundsMax)
+    : inSlices(new Slicer(call.plane.clock), run({}));
 }
 
 function attempt<T>(
   call: Pick<Call, 'plane' | 'resource'>,
-  run: (conversion: Conversion) => T,
+  run: (conversion: Conversion) => Steps<T>,
   known: Map<string, JsonObject>,
   roundsLeft: number,
 ): T | Promise<T> {
@@ -43,13 +47,20 @@ function attempt<T>(
     awaited.push(converted.then((value) => void known.set(key, value)));
     throw new Unconverted('a conversion is under way');
   };
-  let result: { readonly value: T } | undefined;
-  try {
-    result = { value: run({ convert }) };
-  } catch (error) {
+  const again = async (): Promise<T> => {
+    if (roundsLeft === 0) throw new Error('an object was converted too often');
+    await Promise.all(awaited);
+    return attempt(call, run, known, roundsLeft - 1);
+  };
+  const failed = (error: unknown): Promise<T> => {
     if (awaited.length === 0) throw error;
+    return again();
+  };
+  const ended = (value: T): T | Promise<T> => (awaited.length === 0 ? value : again());
+  try {
+    const result = inSlices(new Slicer(plane.clock), run({ convert }));
+    return result instanceof Promise ? result.then(ended, failed) : ended(result);
+  } catch (error) {
+    return failed(error);
   }
-  if (awaited.length === 0) return result!.value;
-  if (roundsLeft === 0) throw new Error('an object was converted too often');
-  return Promise.all(awaited).then(() => attempt(call, run, known, roundsLeft - 1));
 }

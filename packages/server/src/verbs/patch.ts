@@ -8,9 +8,10 @@ import {
   UnclassifiedError,
   applyJsonPatch,
   applyMergePatch,
-  applyObject,
+  applyObjectInSteps,
   applyStrategicMergePatch,
   badRequest,
+  bodyWeightMax,
   conflict,
   invalid,
   invalidObject,
@@ -18,15 +19,20 @@ import {
   goText,
   jsonPatchProblems,
   parseJson,
-  parseYaml,
   restoreProblem,
+  tooHeavy,
+  tooLarge,
+  weightOf,
 } from '@hangar/api';
 import type { JsonObject, KubeObject, ParsedYaml } from '@hangar/api';
+import { Slicer } from '@hangar/core';
+import type { Steps } from '@hangar/core';
 import type { Answer } from '../http/message.ts';
 import { attemptsMax, bodyBytesMax } from '../limits.ts';
 import { entryAnswer, wantedBy } from '../objects/answers.ts';
 import { reportProblems } from '../objects/decode.ts';
 import { repeatedProblems } from '../objects/repeated.ts';
+import { parseYamlBody } from '../objects/yaml-body.ts';
 import { patchTypeOf } from '../request/media.ts';
 import type { PatchType } from '../request/media.ts';
 import { writeOptions } from '../request/options.ts';
@@ -45,7 +51,7 @@ export async function patch(call: Call): Promise<Answer> {
   const want = wantedBy(call);
   const bytes = await request.body(bodyBytesMax);
   const options = writeOptions(query, 'PatchOptions', type);
-  const patcher = type === 'apply' ? applyPatcher(call, bytes, options) : bodyPatcher(call, type, bytes, options);
+  const patcher = type === 'apply' ? await applyPatcher(call, bytes, options) : bodyPatcher(call, type, bytes, options);
   const { entry, wasCreated } = await persist(call, {
     options,
     allowsCreate: type === 'apply' && info.subresource === '',
@@ -66,14 +72,30 @@ export function bodyPatcher(
 ): Patcher {
   const { info } = call;
   const patchOf = parsePatch(type, bytes, options);
-  return (live) => {
+  return async (live) => {
+    const slicer = new Slicer(call.plane.clock);
     const changed = patched(type, live!, patchOf.value, call, options);
-    const object = readPatched(call, type, changed, patchOf, options);
+    await slicer.pause();
+    checkWeight(bytes, changed);
+    const object = await readPatched(call, type, changed, { patchOf, options, slicer });
     settleNamespace(call, object);
     checkName(object, info.name);
     const owning = ownFields(call, live, object, options);
-    return owning ? owning.then(() => object) : object;
+    if (owning) await owning;
+    return object;
   };
+}
+
+/** Patches that are smaller than this do not make an object much larger. */
+const weighedFromBytes = 16 * 1024;
+
+/** Throws 413: several patches could make an object that is larger than a body may be. */
+function checkWeight(patch: Uint8Array, patchedObject: unknown): void {
+  if (patch.length < weighedFromBytes || !isObject(patchedObject)) return;
+  // A body has no managedFields either, mostly.
+  const { metadata, ...rest } = patchedObject;
+  const weighed = isObject(metadata) ? { ...metadata, managedFields: undefined } : metadata;
+  if (weightOf({ ...rest, metadata: weighed }, bodyWeightMax) > bodyWeightMax) throw tooLarge(tooHeavy().message);
 }
 
 interface ParsedPatch {
@@ -85,13 +107,14 @@ interface ParsedPatch {
 function parsePatch(type: Exclude<PatchType, 'apply'>, bytes: Uint8Array, options: WriteOptions): ParsedPatch {
   const isLoose = options.fieldValidation === 'Ignore';
   try {
-    const { value, repeated } = parseJson(bytes, { findRepeated: !isLoose });
+    const { value, repeated } = parseJson(bytes, { findRepeated: !isLoose, weightMax: bodyWeightMax });
     if (isLoose) return { value, problems: [] };
     const duplicates = repeatedProblems(value, repeated);
     if (type !== 'json') return { value, problems: duplicates };
     return { value, problems: [...duplicates.map((problem) => `json patch ${problem}`), ...jsonPatchProblems(value)] };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
+    if (error.code === 'TooLarge') throw tooLarge(error.message);
     if (isLoose && type === 'merge') throw badRequest('Invalid JSON Patch', error);
     const where = isLoose || type === 'strategic' ? '' : 'error decoding patch: ';
     throw badRequest(`${where}${error.message}`, error);
@@ -111,13 +134,18 @@ function patched(type: PatchType, live: KubeObject, value: unknown, call: Call, 
   }
 }
 
-function readPatched(
+interface Reading {
+  readonly patchOf: ParsedPatch;
+  readonly options: WriteOptions;
+  readonly slicer: Slicer;
+}
+
+async function readPatched(
   call: Call,
   type: PatchType,
   value: unknown,
-  patchOf: ParsedPatch,
-  options: WriteOptions,
-): KubeObject {
+  { patchOf, options, slicer }: Reading,
+): Promise<KubeObject> {
   const { resource } = call;
   const refuse = (message: string): Error => {
     const shown = type === 'strategic' ? goText(patchOf.value) : JSON.stringify(value);
@@ -131,16 +159,17 @@ function readPatched(
   if (mismatch !== undefined) throw refuse(mismatch);
   const { object, error, problems } = resource.read(value, undefined);
   if (error !== undefined) throw refuse(error);
+  await slicer.pause();
   reportProblems([...patchOf.problems, ...problems], { ...options, warn: (text) => warn(call, text) }, refuse);
   resource.strategy.applyDefaults(object);
   return object;
 }
 
-export function applyPatcher(call: Call, bytes: Uint8Array, options: WriteOptions): Patcher {
+export async function applyPatcher(call: Call, bytes: Uint8Array, options: WriteOptions): Promise<Patcher> {
   const { resource, info, plane } = call;
-  const value = parseApplied(call, bytes, options);
-  const merge = (live: KubeObject | undefined, conversion: Conversion): KubeObject => {
-    const { object: merged } = applyObject({
+  const value = await parseApplied(call, bytes, options);
+  function* merge(live: KubeObject | undefined, conversion: Conversion): Steps<KubeObject> {
+    const { object: merged } = yield* applyObjectInSteps({
       type: resource.mergeType,
       live,
       patch: value,
@@ -153,7 +182,10 @@ export function applyPatcher(call: Call, bytes: Uint8Array, options: WriteOption
       resetFields: resource.strategy.resetFields(info.subresource),
       ...conversion,
     });
+    checkWeight(bytes, merged);
+    yield;
     const { object, error } = resource.read(merged, undefined);
+    yield;
     if (error !== undefined) {
       const { name = '', namespace = '' } = merged.metadata;
       const type = `${resource.group}/${resource.version}, Kind=${resource.kind}`;
@@ -172,16 +204,18 @@ export function applyPatcher(call: Call, bytes: Uint8Array, options: WriteOption
     settleNamespace(call, object);
     checkName(object, info.name);
     return object;
-  };
+  }
   return (live) => withOtherVersions(call, (conversion) => merge(live, conversion));
 }
 
-function parseApplied(call: Call, bytes: Uint8Array, options: WriteOptions): JsonObject {
+async function parseApplied(call: Call, bytes: Uint8Array, options: WriteOptions): Promise<JsonObject> {
   let parsed: ParsedYaml;
   try {
-    parsed = parseYaml(bytes, { findRepeated: options.fieldValidation !== 'Ignore' });
+    const findRepeated = options.fieldValidation !== 'Ignore';
+    parsed = await parseYamlBody(bytes, { findRepeated, weightMax: bodyWeightMax });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
+    if (error.code === 'TooLarge') throw tooLarge(error.message);
     throw badRequest(`error decoding YAML: ${error.message}`, error);
   }
   const { value, problems } = parsed;

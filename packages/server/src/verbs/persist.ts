@@ -18,6 +18,7 @@ import {
 } from '@hangar/api';
 import type { FieldError, KubeObject, ObjectMeta } from '@hangar/api';
 import { inSlices } from '@hangar/cel/work';
+import { Slicer } from '@hangar/core';
 import type { Entry, Write } from '@hangar/store';
 import { budgetOf } from '../admission/expressions/request-work.ts';
 import { inTurn } from '../allocation/turns.ts';
@@ -60,8 +61,11 @@ export async function persist(call: Call, change: Change): Promise<Persisted> {
   for (let attempt = 1; attempt <= unconditionalAttemptsMax; attempt++) {
     const { entry } = await plane.store.get(key);
     if (!entry && !change.allowsCreate) throw notFound(groupResource(call), info.name);
+    const slicer = new Slicer(plane.clock);
     const live = entry && resource.stored.object(entry);
+    await slicer.pause();
     const object = await change.apply(live);
+    await slicer.pause();
     checkVersionForm(object);
     if (!entry || !live) {
       const created = await createdUnlessThere(call, object, change);
@@ -153,19 +157,24 @@ async function tryReplace(
 ): Promise<Entry | false | 'contended'> {
   const { plane, resource, info } = call;
   const { options, seenAs = itself } = change;
+  const slicer = new Slicer(plane.clock);
   prepare(call, object, live);
   const goes = isGone(call, object, live);
   const allocation = info.subresource === '' || goes ? resource.allocation : undefined;
   const context = { plane, isDryRun: options.isDryRun };
   const allocated =
     (await (goes ? allocation?.remove(context, live) : allocation?.update(context, object, live))) ?? [];
+  await slicer.pause();
   const errors = inSlices(plane.clock, () => errorsOfUpdate(call, object, live));
   settleUpdate(call, object, live, errors instanceof Promise ? await errors : errors);
+  await slicer.pause();
   if (info.subresource === '') resource.complete?.(plane, object);
   await plane.admission.validate(admissionRequest(call, seenAs(object), options, seenAs(live)));
   const isAsStoredNow = !isStale(entry) && resource.stored.isCurrent(entry);
   if (!goes && keepManagedFieldsTimes(object, live) && isAsStoredNow) return entry;
+  await slicer.pause();
   const encoded = resource.stored.encode(object);
+  await slicer.pause();
   const value = resource.roundTrip ? await resource.roundTrip(encoded) : encoded;
   if (options.isDryRun) return { ...entry, value };
   const write: Write = goes

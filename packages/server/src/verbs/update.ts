@@ -1,6 +1,7 @@
 /** UPDATE: the body replaces what is stored. */
 
 import type { KubeObject } from '@hangar/api';
+import { Slicer } from '@hangar/core';
 import type { Answer } from '../http/message.ts';
 import { bodyBytesMax, unconditionalAttemptsMax } from '../limits.ts';
 import { entryAnswer, wantedBy } from '../objects/answers.ts';
@@ -19,10 +20,12 @@ export async function update(call: Call): Promise<Answer> {
   const bytes = await request.body(bodyBytesMax);
   const options = writeOptions(query, 'UpdateOptions');
   const format = sentFormat(request.header('content-type'), resource.struct !== undefined);
-  const decode = (): KubeObject => {
-    const object = decodeObject(bytes, {
+  const slicer = new Slicer(call.plane.clock);
+  const decode = async (): Promise<KubeObject> => {
+    const object = await decodeObject(bytes, {
       resource,
       format,
+      slicer,
       fieldValidation: options.fieldValidation,
       warn: (text) => warn(call, text),
     });
@@ -32,18 +35,19 @@ export async function update(call: Call): Promise<Answer> {
     return object;
   };
   // What is wrong with the body is said before anything is read; another attempt decodes it anew.
-  let decoded: KubeObject | undefined = decode();
+  let decoded: KubeObject | undefined = await decode();
   const { entry, wasCreated } = await persist(call, {
     options,
     allowsCreate: resource.strategy.allowsCreateOnUpdate && info.subresource === '',
     insistsOnUid: true,
     attemptsMax: unconditionalAttemptsMax,
-    apply(live) {
-      const object = decoded ?? decode();
+    async apply(live) {
+      const object = decoded ?? (await decode());
       decoded = undefined;
       if (!live) wipeSystemFields(object);
       const owning = ownFields(call, live, object, options);
-      return owning ? owning.then(() => object) : object;
+      if (owning) await owning;
+      return object;
     },
   });
   return entryAnswer(call, want, entry, wasCreated ? 201 : 200);

@@ -6,6 +6,7 @@
  */
 
 import { conflict } from '@hangar/api';
+import { Slicer } from '@hangar/core';
 import type { KubeObject } from '@hangar/api';
 import { absent, readTransfer } from '@hangar/store';
 import type { Entry, Write } from '@hangar/store';
@@ -118,9 +119,10 @@ async function wantedTenant(creation: Call, options: WriteOptions): Promise<Kube
   for (const name of ['deletionPolicy', 'suspension']) if (query.has(name)) spec[name] = query.text(name);
   const { kind, apiVersion } = resource;
   const sent = Buffer.from(JSON.stringify({ kind, apiVersion, metadata: { name: info.name }, spec }));
-  const object = decodeObject(sent, {
+  const object = await decodeObject(sent, {
     resource,
     format: 'json',
+    slicer: new Slicer(creation.plane.clock),
     fieldValidation: options.fieldValidation,
     warn: (text) => warn(creation, text),
   });

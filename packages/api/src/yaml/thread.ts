@@ -1,0 +1,112 @@
+/**
+ * Parses large YAML in a thread of its own: a parser that cannot pause must not hold the event loop. The thread starts with
+ * the first document, parses one at a time, and ends when it was idle for a while.
+ */
+
+import { getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { systemClock } from '@hangar/core';
+import type { Timer } from '@hangar/core';
+import { ApiError } from '../errors.ts';
+import type { ApiErrorCode } from '../errors.ts';
+
+export interface ThreadRequest {
+  readonly text: string;
+  readonly findRepeated: boolean;
+}
+
+export type ThreadReply =
+  | { readonly json: string; readonly problems: readonly string[] }
+  | { readonly code: ApiErrorCode; readonly message: string };
+
+export interface ParsedInThread {
+  readonly json: string;
+  readonly problems: readonly string[];
+}
+
+/** 3 MB take less than a second. */
+const parseMsMax = 5_000;
+const idleMsMax = 10_000;
+const memoryMbMax = 512;
+
+interface Job {
+  readonly request: ThreadRequest;
+  resolve(parsed: ParsedInThread): void;
+  reject(error: Error): void;
+}
+
+export class YamlThread {
+  readonly #waitingMax: number;
+  readonly #waiting: Job[] = [];
+  #thread: Worker | undefined;
+  #current: Job | undefined;
+  #timer: Timer | undefined;
+
+  constructor(waitingMax: number) {
+    this.#waitingMax = waitingMax;
+  }
+
+  /** Rejects with MalformedYaml, TooDeep, TooLarge when it takes too long, and Busy when too many wait. */
+  parse(request: ThreadRequest): Promise<ParsedInThread> {
+    if (this.#waiting.length >= this.#waitingMax) {
+      return Promise.reject(new ApiError('Busy', 'too many large YAML documents are being parsed'));
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ request, resolve, reject });
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    if (this.#current) return;
+    this.#timer?.cancel();
+    this.#current = this.#waiting.shift();
+    if (!this.#current) {
+      this.#timer = systemClock.after(idleMsMax, () => this.#end());
+      return;
+    }
+    this.#timer = systemClock.after(parseMsMax, () => {
+      this.#end();
+      this.#settle({ code: 'TooLarge', message: 'the YAML document takes too long to parse' });
+    });
+    this.#thread ??= this.#start();
+    this.#thread.postMessage(this.#current.request);
+  }
+
+  #start(): Worker {
+    const cache = getCompileCacheDir();
+    const thread = new Worker(new URL('./thread-entry.js', import.meta.url), {
+      name: 'yaml',
+      workerData: cache === undefined ? {} : { compileCache: dirname(cache) },
+      resourceLimits: { maxOldGenerationSizeMb: memoryMbMax },
+    });
+    const failed = (): void => {
+      if (this.#thread !== thread) return;
+      this.#thread = undefined;
+      this.#settle({ code: 'TooLarge', message: 'the YAML document takes too much memory' });
+    };
+    thread.on('message', (reply: ThreadReply) => this.#settle(reply));
+    thread.on('error', failed);
+    thread.on('exit', failed);
+    // An idle thread does not keep the process alive; a request that waits for it does.
+    thread.unref();
+    return thread;
+  }
+
+  #end(): void {
+    const thread = this.#thread;
+    this.#thread = undefined;
+    void thread?.terminate();
+  }
+
+  #settle(reply: ThreadReply): void {
+    const job = this.#current;
+    this.#current = undefined;
+    if (job) {
+      if ('json' in reply) job.resolve(reply);
+      else job.reject(new ApiError(reply.code, reply.message));
+    }
+    this.#next();
+  }
+}
