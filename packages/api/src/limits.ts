@@ -17,7 +17,7 @@ export const decodedObjectsMax = (bodyBytes: number): number => 100_000 + Math.f
 
 /**
  * The weight of one body: each value counts one, each key of an object one more, and each key beyond the first 256 of an object
- * two more, since objects with many keys cost several times as much. At this weight no step of a request takes longer than
+ * two more, since objects with many keys cost several times as much. `metadata.managedFields` may weigh twice as much besides. At this weight no step of a request takes longer than
  * 50 ms: docs/adr has the figures.
  */
 export const bodyWeightMax = 100_000;

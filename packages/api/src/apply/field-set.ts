@@ -29,7 +29,19 @@ type Building = Record<string, FieldSet>;
 export const leaf: FieldSet = Object.freeze({});
 export const noFields: FieldSet = leaf;
 
-export const isEmptySet = (set: FieldSet): boolean => set === leaf || isEmptyObject(set);
+/**
+ * Marks nodes of many elements, which are known not to be empty: to look at the first key of an object with thousands takes
+ * as long as to look at all of them.
+ */
+const wide = Symbol('wide');
+const wideFrom = 64;
+
+function markWide(node: object): void {
+  if (Object.isExtensible(node)) Object.defineProperty(node, wide, { value: true });
+}
+
+export const isEmptySet = (set: FieldSet): boolean =>
+  set === leaf || ((set as { [wide]?: true })[wide] === undefined && isEmptyObject(set));
 
 /** Is the field at this node in the set? */
 export const isMember = (node: FieldSet): boolean => node['.'] !== undefined || isEmptySet(node);
@@ -44,6 +56,7 @@ export function nodeOf(isSelf: boolean, elements: string[], children: readonly F
     const at = order ? order[i]! : i;
     node[elements[at]!] = children[at]!;
   }
+  if (elements.length > wideFrom) markWide(node);
   return node;
 }
 
@@ -129,15 +142,16 @@ function subtract(a: FieldSet, b: FieldSet, how: Subtraction): FieldSet | undefi
   if (!replaced && wasSelf === isSelf) return a;
   const node: Building = {};
   if (isSelf) node['.'] = leaf;
-  let hasChildren = false;
+  let count = 0;
   for (const element in a) {
     if (element === '.') continue;
     const child = replaced?.has(element) ? replaced.get(element) : a[element];
     if (child === undefined) continue;
     node[element] = child;
-    hasChildren = true;
+    count++;
   }
-  if (hasChildren) return node;
+  if (count > wideFrom) markWide(node);
+  if (count > 0) return node;
   return isSelf ? leaf : undefined;
 }
 
@@ -229,7 +243,9 @@ export function parseFieldSet(fields: unknown): FieldSet {
 function isCanonical(node: Readonly<Record<string, unknown>>, canBeSelf: boolean): boolean {
   let previous: string | undefined;
   let isSelf = false;
+  let count = 0;
   for (const element in node) {
+    if (++count === wideFrom) markWide(node);
     if (element === '.') {
       if (previous !== undefined || !canBeSelf) return false;
       isSelf = true;

@@ -43,7 +43,7 @@ test('keys that are equal only after unescaping are repeated too', () => {
 });
 
 test('colons and braces inside texts are not counted', () => {
-  assert.deepEqual(countText('{"a:{[":"\\":\\\\","b":[[]]}'), { depth: 3, members: 2, weight: 7 });
+  assert.deepEqual(countText('{"a:{[":"\\":\\\\","b":[[]]}'), { depth: 3, members: 2, weight: 7, managedWeight: 0 });
 });
 
 test('the weight of a text is that of its value, and each empty list or object counts one more', () => {
@@ -60,6 +60,20 @@ test('the weight of a text is that of its value, and each empty list or object c
   const wide = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`k${at}`, [1, 2]]));
   assert.equal(countText(JSON.stringify(wide)).weight, weightOf(wide, Infinity));
   assert.equal(weightOf(wide, Infinity), 1 + 300 * 4 + 2 * (300 - 256));
+});
+
+test('managedFields are weighed apart, so that an object can be sent back as it was read', () => {
+  const fieldsV1 = { 'f:data': { '.': {}, 'f:a': {} } };
+  const bare = { metadata: { name: 'a', labels: { managedFields: 'x' } }, data: { managedFields: { a: 1 } } };
+  const managed = { ...bare, metadata: { managedFields: [{ manager: 'm', fieldsV1 }], ...bare.metadata } };
+  const [of, without] = [countText(JSON.stringify(managed)), countText(JSON.stringify(bare))];
+  // The comma behind them counts with the others.
+  assert.equal(of.weight, without.weight + 1);
+  assert.equal(of.managedWeight, countText(JSON.stringify(managed.metadata.managedFields)).weight);
+  const heavy = (count: number): string =>
+    JSON.stringify({ metadata: { managedFields: Array.from({ length: count }, () => ({ fieldsV1 })) }, data: {} });
+  assert.doesNotThrow(() => parseJson(heavy(100), { weightMax: 1_000 }));
+  assert.throws(() => parseJson(heavy(400), { weightMax: 1_000 }), { code: 'TooLarge' });
 });
 
 test('a text beyond the weight is refused before it is parsed', () => {

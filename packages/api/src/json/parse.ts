@@ -34,7 +34,7 @@ export function parseJson(
   const text = typeof body === 'string' ? body : textOf(body);
   const counts = findRepeated || text.length > 2 * depthMax ? countText(text) : undefined;
   if (counts && counts.depth > depthMax) return parseSlowly(text);
-  if (counts && counts.weight > weightMax) throw tooHeavy();
+  if (counts && (counts.weight > weightMax || counts.managedWeight > 2 * weightMax)) throw tooHeavy();
   let value: unknown;
   try {
     value = JSON.parse(text) as unknown;

@@ -9,24 +9,45 @@ import { depthMax, wideObjectFrom } from '../limits.ts';
 export interface Counts {
   readonly depth: number;
   readonly members: number;
-  /** See `bodyWeightMax`. */
+  /** See `bodyWeightMax`; without `metadata.managedFields`. */
   readonly weight: number;
+  /** Of `metadata.managedFields`. */
+  readonly managedWeight: number;
 }
 
 /** The members so far of the object at each depth. Used by one call at a time. */
 const membersAt = new Int32Array(depthMax + 2);
+
+/** Its depth in an object. */
+const metadataDepth = 2;
+const metadata = '"metadata"';
+const managedFields = '"managedFields"';
+
+const isText = (text: string, start: number, end: number, what: string): boolean =>
+  end - start === what.length - 1 && text.startsWith(what, start);
 
 export function countText(text: string): Counts {
   let depth = 0;
   let depthNow = 0;
   let members = 0;
   let weight = 1;
+  let managedWeight = 0;
+  /** Of what stands before managedFields; -1 outside of them. */
+  let weightBefore = -1;
+  /** The last text at the top was `metadata`, which is the key of what follows. */
+  let isMetadata = false;
   for (let i = 0; i < text.length; i++) {
     switch (text.charCodeAt(i)) {
-      case 0x22:
-        i = endOfString(text, i);
-        if (i < 0) return { depth, members, weight };
+      case 0x22: {
+        const end = endOfString(text, i);
+        if (end < 0) return { depth, members, weight, managedWeight };
+        if (depthNow === 1) isMetadata = isText(text, i, end, metadata);
+        else if (depthNow === metadataDepth && isMetadata && weightBefore < 0 && isText(text, i, end, managedFields)) {
+          weightBefore = weight;
+        }
+        i = end;
         break;
+      }
       case 0x3a:
         members++;
         weight += ++membersAt[depthNow]! > wideObjectFrom ? 3 : 1;
@@ -43,10 +64,14 @@ export function countText(text: string): Counts {
       case 0x5d:
       case 0x7d:
         depthNow--;
+        if (depthNow > metadataDepth || weightBefore < 0) break;
+        managedWeight += weight - weightBefore;
+        weight = weightBefore;
+        weightBefore = -1;
         break;
     }
   }
-  return { depth, members, weight };
+  return { depth, members, weight, managedWeight };
 }
 
 /** Like `countText`, of a value whose nesting was checked. Stops when it is more than `max`. */

@@ -118,11 +118,16 @@ export function fieldErrorBody({ type, value, detail }: FieldError): string {
 
 export const fieldErrorText = (error: FieldError): string => `${error.path}: ${fieldErrorBody(error)}`;
 
+/** A longer value is cut: an error may name the same value several times, and many errors one value each. */
+const shownLengthMax = 16 * 1024;
+
 function showValue(value: unknown): string {
-  if (typeof value === 'string') return quote(value);
-  if (value instanceof Verbatim) return value.text;
-  return goJson(value);
+  if (typeof value === 'string') return value.length > shownLengthMax ? `${quote(cut(value))}...` : quote(value);
+  const text = value instanceof Verbatim ? value.text : goJson(value);
+  return text.length > shownLengthMax ? `${cut(text)}...` : text;
 }
+
+const cut = (text: string): string => text.slice(0, shownLengthMax).toWellFormed();
 
 /** JSON as Go's encoder writes it: `<`, `>` and `&` escaped. */
 const goJson = (value: unknown): string =>

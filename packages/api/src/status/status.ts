@@ -4,7 +4,7 @@
  */
 
 import { CodedError } from '@hangar/core';
-import { fieldErrorBody, fieldErrorText, quote } from './field-error.ts';
+import { fieldErrorBody, fieldErrorText, internal, quote } from './field-error.ts';
 import type { FieldError } from './field-error.ts';
 
 export interface StatusCause {
@@ -173,7 +173,26 @@ export const forbiddenRequest = (resource: GroupResource, name: string, message:
   return new StatusError('Forbidden', `${what}: ${message}`, { details: detailsOf(resource, name) });
 };
 
-export function invalidObject(kind: GroupKind, name: string, errors: readonly FieldError[]): StatusError {
+/** Text of all errors of one object: those beyond are counted, not shown. */
+const errorsLengthMax = 128 * 1024;
+
+function shownErrors(all: readonly FieldError[]): readonly FieldError[] {
+  const shown: FieldError[] = [];
+  let length = 0;
+  for (const error of all) {
+    if (length > errorsLengthMax) {
+      return [...shown, tooManyErrors(all.length - shown.length)];
+    }
+    length += fieldErrorText(error).length;
+    shown.push(error);
+  }
+  return all;
+}
+
+const tooManyErrors = (count: number): FieldError => internal('<nil>', `${count} more errors are not shown`);
+
+export function invalidObject(kind: GroupKind, name: string, found: readonly FieldError[]): StatusError {
+  const errors = found.length > 1 ? shownErrors(found) : found;
   const texts = [...new Set(errors.map(fieldErrorText))];
   const all = texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`;
   const what = `${groupKindText(kind)} ${quote(name)} is invalid`;

@@ -23,10 +23,8 @@ export function parseCidr(text: string): Cidr | undefined {
   const prefixLength = Number(digits);
   if (prefixLength > (address.isDotted ? 32 : 128)) return undefined;
   const kept = prefixLength + (address.isDotted ? 96 : 0);
-  const bytes = address.bytes.map((byte, position) => {
-    const bits = Math.min(Math.max(kept - position * 8, 0), 8);
-    return byte & (0xff << (8 - bits)) & 0xff;
-  });
+  const bytes = Uint8Array.from(address.bytes);
+  for (let at = kept >> 3; at < 16; at++) bytes[at]! &= at === kept >> 3 ? 0xff00 >> (kept & 7) : 0;
   return { address, network: { bytes, isDotted: address.isDotted }, prefixLength };
 }
 
@@ -43,10 +41,11 @@ export function isStrictSubset(inner: Cidr, outer: Cidr): boolean {
   // Lengths as written, as Kubernetes compares them.
   if (isIpv4(inner.network) !== isIpv4(outer.network) || outer.prefixLength >= inner.prefixLength) return false;
   const bits = width(outer);
-  return outer.network.bytes.every((byte, position) => {
-    const kept = Math.min(Math.max(bits - position * 8, 0), 8);
-    return byte === (inner.network.bytes[position]! & (0xff << (8 - kept)) & 0xff);
-  });
+  for (let at = 0; at < 16; at++) {
+    const kept = Math.min(Math.max(bits - at * 8, 0), 8);
+    if (outer.network.bytes[at] !== (inner.network.bytes[at]! & (0xff << (8 - kept)) & 0xff)) return false;
+  }
+  return true;
 }
 
 const cidrText = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
@@ -64,7 +63,7 @@ export function cidrErrors(path: string, value: string, known?: ReadonlySet<stri
   if (!cidr) return [invalid(path, value, cidrText)];
   if (zerosIn(value)) return [invalid(path, value, 'must not have leading 0s in IP or prefix length')];
   if (isMappedText(cidr)) return [invalid(path, value, 'must not have an IPv4-mapped IPv6 address')];
-  if (formatIp(cidr.address) === formatIp(cidr.network)) return [];
+  if (cidr.address.bytes.every((byte, at) => byte === cidr.network.bytes[at])) return [];
   return [invalid(path, value, 'must not have bits set beyond the prefix length')];
 }
 

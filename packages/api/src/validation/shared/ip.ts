@@ -26,10 +26,13 @@ export function parseIp(text: string): Address | undefined {
   return bytes && { bytes, isDotted: false };
 }
 
+const fourNumbers = /^(\d+)\.(\d+)\.(\d+)\.(\d+)$/;
+
 function dotted(text: string): number[] | undefined {
-  const parts = text.split('.');
-  if (parts.length !== 4 || !parts.every((part) => /^\d+$/.test(part) && Number(part) <= 255)) return undefined;
-  return parts.map(Number);
+  const found = fourNumbers.exec(text);
+  if (!found) return undefined;
+  const parts = [Number(found[1]), Number(found[2]), Number(found[3]), Number(found[4])];
+  return parts.some((part) => part > 255) ? undefined : parts;
 }
 
 const mapped = (parts: readonly number[]): Uint8Array => {
@@ -68,13 +71,17 @@ function groupsOf(text: string, mayEndDotted: boolean): number[] | undefined {
   return groups;
 }
 
-export const isIpv4 = ({ bytes }: Address): boolean =>
-  bytes[10] === 0xff && bytes[11] === 0xff && bytes.subarray(0, 10).every((byte) => byte === 0);
+export function isIpv4({ bytes }: Address): boolean {
+  if (bytes[10] !== 0xff || bytes[11] !== 0xff) return false;
+  for (let at = 0; at < 10; at++) if (bytes[at] !== 0) return false;
+  return true;
+}
 
 /** The canonical text (RFC 5952); IPv4 in dots, however it was written. */
 export function formatIp(address: Address): string {
-  if (isIpv4(address)) return address.bytes.subarray(12).join('.');
-  const groups = groupsOfBytes(address.bytes);
+  const { bytes } = address;
+  if (isIpv4(address)) return `${bytes[12]}.${bytes[13]}.${bytes[14]}.${bytes[15]}`;
+  const groups = groupsOfBytes(bytes);
   const [from, length] = longestZeros(groups);
   const hex = groups.map((group) => group.toString(16));
   if (length < 2) return hex.join(':');

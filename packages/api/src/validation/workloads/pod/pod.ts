@@ -1,6 +1,7 @@
 /** Pods: what they may be, and the little of them that may change. */
 
 import type { KubeObject } from '../../../object.ts';
+import { weightOf } from '../../../json/scan.ts';
 import { child, forbidden, index, invalid, key, required } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';
 import { sortKeys } from '../../../values/key-order.ts';
@@ -137,6 +138,15 @@ const updatable = [
   '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
 ].join(',');
 
+/** A spec of more values than these is not shown: the text would be many times as long. */
+const shownWeightMax = 10_000;
+
+function shownChange(old: object, changed: object): string {
+  const isLarge = [old, changed].some((spec) => weightOf(spec, shownWeightMax) > shownWeightMax);
+  if (isLarge) return '(the change is too large to be shown)';
+  return unifiedDiff(prettyServerForm('PodSpec', old as never), prettyServerForm('PodSpec', changed as never));
+}
+
 function checkSpecUpdate(errors: FieldError[], pod: KubeObject, oldPod: KubeObject, rules: PodRules): void {
   const [spec, old] = [specOf(pod), specOf(oldPod)];
   checkOnlyAddedTolerations(errors, 'spec.tolerations', spec, old, rules);
@@ -149,8 +159,9 @@ function checkSpecUpdate(errors: FieldError[], pod: KubeObject, oldPod: KubeObje
     rest = withoutNodeChanges(rest, old);
   }
   if (equalStructs('core/v1.PodSpec', rest, old)) return;
-  const difference = unifiedDiff(prettyServerForm('PodSpec', old), prettyServerForm('PodSpec', rest));
-  errors.push(forbidden('spec', `pod updates may not change fields other than ${updatable}\n${difference}`));
+  errors.push(
+    forbidden('spec', `pod updates may not change fields other than ${updatable}\n${shownChange(old, rest)}`),
+  );
 }
 
 function checkOnlyAddedTolerations(
