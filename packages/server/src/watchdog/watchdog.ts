@@ -56,7 +56,7 @@ export class Watchdog {
 
   constructor(options: WatchdogOptions) {
     this.#options = options;
-    Reflect.set(globalThis, Symbol.for(sampleHook), () => JSON.stringify(this.#sample()));
+    Reflect.set(globalThis, Symbol.for(sampleHook), this.#hook);
     process.on('uncaughtExceptionMonitor', this.#onException);
     process.on('exit', this.#onExit);
     this.#collections = new PerformanceObserver((list) => {
@@ -90,7 +90,8 @@ export class Watchdog {
     this.#collections.disconnect();
     process.off('uncaughtExceptionMonitor', this.#onException);
     process.off('exit', this.#onExit);
-    Reflect.deleteProperty(globalThis, Symbol.for(sampleHook));
+    const hook = Symbol.for(sampleHook);
+    if (Reflect.get(globalThis, hook) === this.#hook) Reflect.deleteProperty(globalThis, hook);
     await this.#thread.terminate();
     this.#options.journal?.journal.remove();
   }
@@ -154,6 +155,8 @@ export class Watchdog {
     this.#pauses.push({ fromMs, untilMs: fromMs + durationMs });
     if (this.#pauses.length > pausesMax) this.#pauses.shift();
   }
+
+  readonly #hook = (): string => JSON.stringify(this.#sample());
 
   readonly #onExit = (): void => this.#shared.end();
 
