@@ -12,7 +12,7 @@
  *     other.evaluate(bindings, { budget });
  */
 
-import { breathe } from '@hangar/core';
+import { breathe, resumed } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { CelError, Fault } from './errors.ts';
 import { requestBytesMax, requestMsMax, restAfterMs, sliceMsMax } from './limits.ts';
@@ -106,7 +106,7 @@ export class WorkBudget {
   /** Lets other requests run when this one has run for `restAfterMs` since it last did. Undefined: no need to wait. */
   rest(clock: Clock): Promise<void> | undefined {
     if (this.#sliceSpentMs < restAfterMs) return undefined;
-    return breathe(clock).then(() => void (this.#sliceSpentMs = 0));
+    return breathe(clock).then(() => resumed(void (this.#sliceSpentMs = 0)));
   }
 
   /** Runs what uses values of evaluations after they have ended. Throws `CelError` when the budget is used up. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Activity, runActivity } from './activity.ts';
 import type { Clock } from './clock.ts';
 import { inSlices, Slicer } from './slices.ts';
 import type { Steps } from './slices.ts';
@@ -68,4 +69,25 @@ test('a failure after a pause rejects', async () => {
   const made = inSlices(new Slicer(clock), steps());
   clock.waiting.shift()!();
   await assert.rejects(async () => made, /broken/);
+});
+
+test('each slice is charged to the activity that works', async () => {
+  const clock = manualClock();
+  let marks = 0;
+  const activity = new Activity('GET', '/');
+  activity.meter = { runs: () => marks++ };
+  function* steps(): Steps<void> {
+    for (let at = 0; at < 3; at++) {
+      clock.nowMs += 10;
+      yield;
+    }
+  }
+  const working = runActivity(activity, () => inSlices(new Slicer(clock), steps()));
+  for (let slice = 1; slice <= 3; slice++) {
+    clock.waiting.shift()!();
+    while (marks < slice) await Promise.resolve();
+    while (slice < 3 && clock.waiting.length === 0) await Promise.resolve();
+  }
+  await working;
+  assert.equal(marks, 3);
 });

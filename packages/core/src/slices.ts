@@ -15,6 +15,7 @@
  * pauses.
  */
 
+import { resumed } from './activity.ts';
 import { breathe } from './clock.ts';
 import type { Clock } from './clock.ts';
 
@@ -36,8 +37,9 @@ export class Slicer {
     return this.#clock.monotonicMs() - this.#sinceMs < sliceMs ? undefined : this.#released();
   }
 
-  /** Begins a new slice: for work that continues after it waited for something else. */
+  /** Begins a new slice, which is charged to the current activity: for work that continues after it waited for something else. */
   restart(): void {
+    resumed(undefined);
     this.#sinceMs = this.#clock.monotonicMs();
   }
 
