@@ -179,11 +179,50 @@ describe('a person and a script', { concurrency: false }, () => {
     assert.ok(Math.min(...times) < 300, `the fastest took ${Math.min(...times)} ms`);
   });
 
+  test('see retained data with both programs, and purge it', async () => {
+    await well(hangar('create', 'brief', '-o', 'brief.kubeconfig'));
+    await well(hangar('use', 'brief'));
+    await well(kubectl('create', 'configmap', 'left'));
+    const { err } = await hangar('delete', 'brief');
+    assert.match(err, /context hangar-brief removed from /);
+    assert.equal((await well(kubectl('config', 'current-context'))).trim(), 'hangar-shop');
+    assert.match(await well(hangar('get', '--retained')), /^brief +\d+ +[\d.]+KiB +\d+s$/m);
+    const admin = ['--kubeconfig', '.data/admin.kubeconfig'];
+    assert.match(await well(kubectl(...admin, 'get', 'retainedtenants')), /^brief +\d+ +\d+ +\d+s$/m);
+    await well(hangar('purge', 'brief', '--yes'));
+    assert.equal(await well(kubectl(...admin, 'get', 'retainedtenants', '-o', 'name')), '');
+  });
+
+  test('run a command in it', async () => {
+    const out = await well(hangar('connect', 'shop', '--', 'kubectl', 'get', 'configmaps', '-o', 'name'));
+    assert.match(out, /^configmap\/kept$/m);
+    assert.equal((await hangar('connect', 'shop', '--', 'sh', '-c', 'exit 7')).code, 7);
+  });
+
+  test('get a hint when kubectl drops the path of the server URL', async () => {
+    const old = await tool('kubectl-1.32');
+    const { code, err } = await run(old, ['--kubeconfig', 'shop.kubeconfig', 'get', '--raw', '/metrics']);
+    assert.equal(code, 1);
+    assert.match(err, /send the request to \/clusters\/NAME\/control-plane/);
+    const whole = '/clusters/shop/control-plane/metrics';
+    assert.match(
+      await well(run(old, ['--kubeconfig', 'shop.kubeconfig', 'get', '--raw', whole])),
+      /apiserver_request_total/,
+    );
+    assert.match(
+      await well(kubectl('--kubeconfig', 'shop.kubeconfig', 'get', '--raw', '/metrics')),
+      /apiserver_request_total/,
+    );
+  });
+
   test('delete it, and what was deleted without --destroy comes back', async () => {
     await well(hangar('delete', 'shop'));
     await well(hangar('create', 'shop', '-o', 'again.kubeconfig'));
     assert.match(await well(kubectl('--kubeconfig', 'again.kubeconfig', 'get', 'configmaps')), /^kept /m);
-    await well(hangar('delete', 'shop', '--destroy'));
+    const refused = await hangar('delete', 'shop', '--destroy');
+    assert.equal(refused.code, 1);
+    assert.match(refused.err, /no terminal to ask\n +.*add --yes/);
+    await well(hangar('delete', 'shop', '--destroy', '--yes'));
     await well(hangar('create', 'shop', '-o', 'again.kubeconfig'));
     assert.doesNotMatch(await well(kubectl('--kubeconfig', 'again.kubeconfig', 'get', 'configmaps')), /^kept /m);
   });
@@ -193,9 +232,12 @@ describe('a person and a script', { concurrency: false }, () => {
     await once(server, 'exit');
     const { code, err } = await hangar('get');
     assert.equal(code, 1);
-    assert.match(err, /the server cannot be reached: .*\n +is it running\? start it with: hangar up\n$/);
+    assert.match(
+      err,
+      /the server cannot be reached: .*\n +is it running\? start it with: node \/.*bin\/hangar\.js up\n$/,
+    );
     const doctor = await hangar('doctor');
     assert.equal(doctor.code, 1);
-    assert.match(doctor.out, /✖ nothing listens at 127\.0\.0\.1:\d+: the port is free/);
+    assert.match(doctor.out, /✖ nothing listens at 127\.0\.0\.1:\d+: Hangar is not running/);
   });
 });

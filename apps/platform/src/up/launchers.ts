@@ -45,8 +45,8 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** npm changes its title to `npm exec hangar up`. */
-const isNpm = (command: string): boolean => /^(npm|npx)\b|[/\\]np[mx](-cli)?(\.js)?\b/.test(command);
+/** npm changes its title to `npm exec hangar up`; before that it is `node /usr/bin/npx hangar up`. */
+const isNpm = (command: string): boolean => /^np[mx]( |$)|^\S*node\S* \S*[/\\]np[mx](-cli)?(\.js)?( |$)/.test(command);
 
 async function ancestor(pid: number): Promise<Ancestor> {
   if (process.platform === 'linux') {

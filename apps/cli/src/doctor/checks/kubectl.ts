@@ -1,4 +1,4 @@
-/** Is there a kubectl, and does it fit the server? kubectl promises one minor version of difference. */
+/** Checks that kubectl is installed, and that its version works with the server: 1.32 or newer, at most one minor version ahead. */
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -9,6 +9,8 @@ import type { Check, Finding } from '../finding.ts';
 
 const run = promisify(execFile);
 const timeoutMs = 10_000;
+/** The README is tested with it. */
+const oldestMinor = 32;
 
 export const kubectl: Check = {
   name: 'kubectl',
@@ -28,9 +30,9 @@ export const kubectl: Check = {
     }
     const [own, theirs] = [minorOf(version), minorOf(serverVersion)];
     const text = `kubectl: ${plain(version)}`;
-    if (own === undefined || theirs === undefined || Math.abs(own - theirs) <= 1) return [good(text)];
+    if (own === undefined || theirs === undefined || (own >= oldestMinor && own <= theirs + 1)) return [good(text)];
     return [
-      doubtful(`${text}, the server is ${plain(serverVersion!)}`, 'take one that is at most one minor version apart'),
+      doubtful(`${text}, the server is ${plain(serverVersion!)}`, `use kubectl 1.${oldestMinor} to 1.${theirs + 1}`),
     ];
   },
 };
