@@ -72,7 +72,7 @@ function refusedWords(
   const word = /'(--?[^']*)'/.exec(error.message)?.[1] ?? '';
   const names = options.map(({ name }) => `--${name}`);
   const [similar] = similarTo(word, names);
-  return new CliError('Usage', `${command.name} has no option ${quoted(word)}`, {
+  return new CliError('Usage', `${command.name}: unknown option ${quoted(word)}`, {
     next: similar === undefined ? help : `did you mean ${similar}? ${help}`,
     cause: error,
   });
@@ -96,7 +96,7 @@ function checkCount(command: CommandSpec, given: readonly string[]): void {
   const missing = args.filter(({ isOptional }) => !isOptional)[given.length];
   if (missing) throw usage(`${command.name} needs ${missing.name}: ${missing.meaning}`, seeHelp(command));
   if (given.length <= args.length || args.at(-1)?.isRepeated) return;
-  throw usage(`${command.name} has no use for ${quoted(given[args.length]!)}`, seeHelp(command));
+  throw usage(`${command.name}: unexpected argument ${quoted(given[args.length]!)}`, seeHelp(command));
 }
 
 const seeHelp = ({ name }: CommandSpec): string => `see: ${hangar(`${name} --help`)}`;

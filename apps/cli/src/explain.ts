@@ -19,19 +19,19 @@ const failures: Readonly<Record<string, { readonly what: string; readonly next?:
   ConnectionFailed: { what: 'the server cannot be reached', next: `is it running? start it with: ${hangar('up')}` },
   ConnectionLost: {
     what: 'the connection to the server broke',
-    next: 'whether it was done is not known: look, and try again',
+    next: 'the request may have been executed: check, and try again',
   },
   TimedOut: { what: 'the server did not answer in time', next: `see what is wrong with: ${hangar('doctor')}` },
-  MalformedAnswer: { what: 'what answers is no Kubernetes API', next: 'is the kubeconfig for another server?' },
-  CredentialsFailed: { what: 'the credentials cannot be had' },
+  MalformedAnswer: { what: 'the answer is not that of a Kubernetes API', next: 'check the server in the kubeconfig' },
+  CredentialsFailed: { what: 'the credentials cannot be read' },
   InvalidKubeconfig: { what: 'the kubeconfig cannot be used' },
   Unauthorized: {
-    what: 'the server does not know who you are',
-    next: 'the credentials are of another server, or no longer count: take the kubeconfig of the running one',
+    what: 'the server does not accept the credentials',
+    next: 'they belong to another server, or have expired: use the kubeconfig of the running server',
   },
-  Forbidden: { what: 'you may not do this' },
+  Forbidden: { what: 'the server forbids the request' },
   ServiceUnavailable: { what: 'the server is not ready', next: `try again in a moment, or see: ${hangar('doctor')}` },
-  TooManyRequests: { what: 'the server has too much to do', next: 'try again in a moment' },
+  TooManyRequests: { what: 'the server is overloaded', next: 'try again in a moment' },
 };
 
 export function explain(thrown: unknown): Explanation {
@@ -44,7 +44,7 @@ export function explain(thrown: unknown): Explanation {
   const code = (error as { code?: unknown }).code;
   const known = typeof code === 'string' ? failures[code] : undefined;
   const said = plain(error.message).slice(0, saidMax);
-  if (!known) return { exitCode: 1, message: said === '' ? 'something went wrong' : said };
+  if (!known) return { exitCode: 1, message: said === '' ? 'unknown error' : said };
   return { exitCode: 1, message: `${known.what}: ${said}`, ...(known.next === undefined ? {} : { next: known.next }) };
 }
 

@@ -65,5 +65,5 @@ function unknownCommand(name: string): Error {
   const known = [...platformCommands.map((one) => one.name), ...own];
   const similar = similarTo(name, known);
   const meant = similar.length > 0 ? `did you mean ${similar.join(' or ')}?\n` : '';
-  return usage(`there is no command ${quoted(name)}`, `${meant}all commands: ${hangar('help')}`);
+  return usage(`unknown command ${quoted(name)}`, `${meant}all commands: ${hangar('help')}`);
 }

@@ -16,19 +16,20 @@ export const backup: Command = {
   name: 'backup',
   summary: 'write a control plane into a file',
   description:
-    'Everything is in it as of one moment, secrets too: the file is readable for you alone, and must be kept like them. hangar restore makes a control plane of it, here or elsewhere.',
-  args: [{ name: 'NAME', meaning: 'of the control plane', completes: 'control-plane' }],
+    'The file contains all objects as of one revision, including Secrets. Only you can read it; store it as you store Secrets. "hangar restore" creates a control plane from it, on this Hangar or another one.',
+  args: [{ name: 'NAME', meaning: 'name of the control plane', completes: 'control-plane' }],
   options: [
     {
       name: 'output',
       short: 'o',
       value: 'FILE',
-      meaning: 'where to write it (- is standard output)',
+      meaning: 'file to write (- is standard output)',
       completes: 'file',
     },
     {
       name: 'include-keys',
-      meaning: 'its CAs and signing keys, too: what they issued stays valid where it is restored under its name',
+      meaning:
+        'include the CAs and signing keys: their certificates and tokens stay valid after a restore under the same name',
     },
   ],
   examples: ['backup demo -o demo.backup'],
@@ -39,8 +40,9 @@ export const backup: Command = {
 async function backUp({ session, given, client: connected }: Call): Promise<void> {
   const name = given.args[0]!;
   const file = given.text('output');
-  if (file === undefined) throw usage('backup needs -o FILE: where to write it');
-  if (file === '-' && session.out.isTty) throw usage('a backup is no text: redirect it, or name a file with -o FILE');
+  if (file === undefined) throw usage('backup needs -o FILE');
+  if (file === '-' && session.out.isTty)
+    throw usage('a backup is binary: redirect the output, or name a file with -o FILE');
   const client = await connected();
   const { signal } = session;
   const plane = await findControlPlane(client, name, signal);
@@ -68,7 +70,7 @@ async function backUp({ session, given, client: connected }: Call): Promise<void
   } finally {
     progress.end();
   }
-  session.err.write(`control plane ${name} is in ${plain(file)} (${bytesText(bytes)})\n`);
+  session.err.write(`control plane ${name} written to ${plain(file)} (${bytesText(bytes)})\n`);
 }
 
 async function copied(answer: HttpAnswer, file: FileHandle, onBytes: (bytes: number) => unknown): Promise<number> {
@@ -78,6 +80,6 @@ async function copied(answer: HttpAnswer, file: FileHandle, onBytes: (bytes: num
     bytes += chunk.length;
     onBytes(bytes);
   }
-  if (bytes === 0) throw failed('the server sent nothing');
+  if (bytes === 0) throw failed('the server sent an empty backup');
   return bytes;
 }

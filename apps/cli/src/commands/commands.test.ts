@@ -178,10 +178,10 @@ describe('create', () => {
   });
 
   for (const [name, why] of [
-    ['Demo', /cannot be the name/],
-    ['a/../b', /cannot be the name/],
-    ['\u001b[2J', /"\\x1b\[2J" cannot be the name/],
-    ['x'.repeat(64), /cannot be the name/],
+    ['Demo', /is not a valid name/],
+    ['a/../b', /is not a valid name/],
+    ['\u001b[2J', /"\\x1b\[2J" is not a valid name/],
+    ['x'.repeat(64), /is not a valid name/],
     ['root', /management plane/],
   ] as const) {
     test(`refuses the name ${JSON.stringify(name)} before anything is asked`, async () => {
@@ -447,7 +447,7 @@ describe('delete', () => {
     await world.client.patch(ControlPlane, { name: 'demo' }, { type: 'merge', body });
     const { code, err } = await world.run('delete', 'demo', '--timeout', '300ms');
     assert.equal(code, 1);
-    assert.match(err, /is not gone after 0\.3 s: waiting for example\.com\/never/);
+    assert.match(err, /is not deleted after 0\.3 s: waiting for example\.com\/never/);
     assert.match((await world.run('delete', 'demo', '--no-wait')).out, /is being deleted/);
   });
 });

@@ -10,7 +10,7 @@ export const completion: Command = {
   name: 'completion',
   summary: 'print the completion script for a shell',
   description: [
-    'For this shell, or in the file that it reads when it starts:',
+    'Run the line of your shell, or add it to the file that the shell reads at start:',
     '  source <(hangar completion bash)',
     '  source <(hangar completion zsh)',
     '  hangar completion fish | source',
@@ -21,7 +21,7 @@ export const completion: Command = {
   async run({ session, given }) {
     const shell = given.args[0]!;
     if (!shells.includes(shell as Shell)) {
-      throw usage(`there is no completion for ${quoted(shell)}`, `there is for ${shells.join(', ')}`);
+      throw usage(`no completion script for shell ${quoted(shell)}`, `supported shells: ${shells.join(', ')}`);
     }
     session.out.write(completionScripts[shell as Shell]);
   },

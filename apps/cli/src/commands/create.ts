@@ -19,27 +19,27 @@ import { hangar } from '../hints.ts';
 
 export const create: Command = {
   name: 'create',
-  summary: 'make a control plane, and wait until it can be used',
+  summary: 'create a control plane and wait until it is ready',
   description:
-    'With -o FILE the kubeconfig of the control plane is written there, readable for you alone; it is there, and the exit code is 0, when the control plane can be used.',
-  args: [{ name: 'NAME', meaning: 'of the control plane: letters, digits and dashes, 63 at most' }],
+    'The command waits until the control plane is ready. -o FILE writes its kubeconfig, which only you can read. If data is retained at the path of the control plane, the control plane takes it over.',
+  args: [{ name: 'NAME', meaning: 'name of the control plane: lower-case letters, digits and dashes, at most 63' }],
   options: [
-    { name: 'class', value: 'NAME', meaning: 'its ControlPlaneClass (default: none)' },
-    { name: 'host', value: 'NAME', meaning: 'the host name by which it is reached from outside' },
+    { name: 'class', value: 'NAME', meaning: 'ControlPlaneClass (default: none)' },
+    { name: 'host', value: 'NAME', meaning: 'host name for clients outside of the platform network' },
     {
       name: 'deletion-policy',
       value: 'POLICY',
-      meaning: "Retain or Destroy: what becomes of its data with it (default: the class's, else Retain)",
+      meaning: 'Retain or Destroy: what a deletion does with the data (default: that of the class, else Retain)',
       oneOf: ['Retain', 'Destroy'],
       completes: ['Retain', 'Destroy'],
     },
-    { name: 'wait', isOn: true, meaning: 'do not wait until it can be used' },
+    { name: 'wait', isOn: true, meaning: 'do not wait until it is ready' },
     timeoutOption,
     {
       name: 'output',
       short: 'o',
       value: 'FILE|FORMAT',
-      meaning: 'where to write its kubeconfig (- is standard output); or json, yaml, name, wide: print the object',
+      meaning: 'file for its kubeconfig (- is standard output); or json, yaml, name, wide: print the object',
       completes: 'file',
     },
   ],
@@ -55,7 +55,7 @@ async function createNow({ session, given, client: connected }: Call): Promise<v
   const format = formats.find((one) => one === output);
   const file = format === undefined ? output : undefined;
   if (file !== undefined && !given.flag('wait')) {
-    throw usage('a kubeconfig is there when the control plane can be used: -o FILE cannot be with --no-wait');
+    throw usage('-o FILE and --no-wait cannot be together: the kubeconfig exists when the control plane is ready');
   }
   const waitMs = timeoutMs(given);
   if (file !== undefined && file !== '-') await insistOnReplaceable(resolve(session.folder, file), file);

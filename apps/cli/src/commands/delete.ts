@@ -21,14 +21,14 @@ import { timeoutMs, timeoutOption } from './common/timeout.ts';
 
 export const deleteCommand: Command = {
   name: 'delete',
-  summary: 'delete a control plane, and with --destroy all that is in it',
+  summary: 'delete a control plane, and with --destroy its data',
   description:
     'The data is retained unless the deletion policy is Destroy: a control plane of the same name takes it over. Destroyed data cannot be recovered, so the command asks first, and without a terminal it needs --yes. The context that "hangar use" added to your kubeconfig is removed.',
-  args: [{ name: 'NAME', meaning: 'of the control plane', completes: 'control-plane' }],
+  args: [{ name: 'NAME', meaning: 'name of the control plane', completes: 'control-plane' }],
   options: [
     { name: 'destroy', meaning: 'destroy its data as well' },
     { name: 'yes', short: 'y', meaning: 'do not ask' },
-    { name: 'wait', isOn: true, meaning: 'do not wait until it is gone' },
+    { name: 'wait', isOn: true, meaning: 'do not wait until the deletion is complete' },
     timeoutOption,
   ],
   examples: ['delete demo', 'delete demo --destroy --yes'],
@@ -125,7 +125,7 @@ async function untilGone({ session, client, name, uid, waitMs }: Going): Promise
   const progress = new Progress(err, clock);
   let last: ControlPlaneObject | undefined;
   try {
-    progress.say(`waiting until control plane ${name} is gone`);
+    progress.say(`waiting until control plane ${name} is deleted`);
     const isGone = await waitFor(client, ControlPlane, {
       name,
       clock,
@@ -135,7 +135,7 @@ async function untilGone({ session, client, name, uid, waitMs }: Going): Promise
       isDone: (object) => (last = object)?.metadata.uid !== uid,
     });
     if (isGone) return;
-    throw failed(`control plane ${name} is not gone after ${waitMs / 1_000} s: ${whatHolds(last)}`, {
+    throw failed(`control plane ${name} is not deleted after ${waitMs / 1_000} s: ${whatHolds(last)}`, {
       next: `see: ${hangar(`describe ${name}`)}`,
     });
   } finally {

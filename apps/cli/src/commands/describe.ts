@@ -1,4 +1,4 @@
-/** `hangar describe NAME`: all that there is to know of one control plane, on one page. */
+/** `hangar describe NAME`: prints one control plane with everything that belongs to it. */
 
 import { findControlPlane } from '../control-planes/find.ts';
 import type { Command } from '../command.ts';
@@ -8,7 +8,7 @@ import { gatherAbout } from '../control-planes/about.ts';
 export const describe: Command = {
   name: 'describe',
   summary: 'show a control plane with its conditions, endpoints, usage and events',
-  args: [{ name: 'NAME', meaning: 'of the control plane', isRepeated: true, completes: 'control-plane' }],
+  args: [{ name: 'NAME', meaning: 'name of the control plane', isRepeated: true, completes: 'control-plane' }],
   options: [],
   examples: ['describe demo'],
   isConnected: true,

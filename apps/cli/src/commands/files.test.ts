@@ -146,18 +146,18 @@ describe('backup and restore', () => {
     await world.fleet.clientOf('demo').create(ConfigMap, { metadata: { namespace: 'default', name: 'kept' } });
     const taken = await world.run('backup', 'demo', '-o', 'demo.backup');
     assert.equal(taken.code, 0, taken.err);
-    assert.match(taken.err, /^control plane demo is in demo\.backup \(.*B\)\n$/);
+    assert.match(taken.err, /^control plane demo written to demo\.backup \(.*B\)\n$/);
     assert.equal((await stat(join(world.folder, 'demo.backup'))).mode & 0o777, 0o600);
     const restored = await world.run('restore', 'copy', '-f', 'demo.backup', '--no-wait', '--class', 'small');
     assert.equal(restored.code, 0, restored.err);
-    assert.equal(restored.out, 'control plane copy is restored\n');
+    assert.equal(restored.out, 'control plane copy restored\n');
     assert.equal((await world.client.get(ControlPlane, { name: 'copy' })).spec?.classRef?.name, 'small');
     const { metadata } = await world.client.get(Tenant, { name: 'copy' });
     assert.equal(metadata.annotations?.[adoptByAnnotation], 'copy');
     const key = { namespace: 'default', name: 'kept' };
     assert.equal((await world.fleet.clientOf('copy').get(ConfigMap, key)).metadata.name, 'kept');
     const again = await world.run('restore', 'copy', '-f', 'demo.backup', '--no-wait');
-    assert.match(again.err, /there is a control plane "copy" already/);
+    assert.match(again.err, /control plane "copy" already exists/);
   });
 
   test('refuse what is there, and what is no backup, and leave nothing', async () => {
@@ -167,7 +167,7 @@ describe('backup and restore', () => {
     await world.run('backup', 'demo', '-o', 'demo.backup');
     const foreign = await world.run('restore', 'foreign', '-f', 'demo.backup', '--no-wait');
     assert.equal(foreign.code, 1);
-    assert.match(foreign.err, /there is data under the name "foreign" already/);
+    assert.match(foreign.err, /data exists at path "foreign"/);
     await writeFile(join(world.folder, 'nonsense'), 'nonsense');
     const nonsense = await world.run('restore', 'other', '-f', 'nonsense', '--no-wait');
     assert.equal(nonsense.code, 1);

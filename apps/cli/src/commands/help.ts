@@ -10,7 +10,7 @@ import { hangar } from '../hints.ts';
 export const help: Command = {
   name: 'help',
   summary: 'explain a command',
-  args: [{ name: 'COMMAND', meaning: 'one of those that "hangar help" lists', isOptional: true }],
+  args: [{ name: 'COMMAND', meaning: 'name of the command', isOptional: true }],
   options: [],
   examples: ['help create'],
   async run({ commands, session, given }) {
@@ -22,7 +22,7 @@ export const help: Command = {
     }
     const asked = given.args[0]!;
     const command = commands.find(({ name, aliases }) => name === asked || aliases?.includes(asked));
-    if (!command) throw usage(`there is no command ${quoted(given.args[0]!)}`, `all commands: ${hangar('help')}`);
+    if (!command) throw usage(`unknown command ${quoted(given.args[0]!)}`, `all commands: ${hangar('help')}`);
     session.out.write(`${commandHelp(command, session)}\n`);
   },
 };

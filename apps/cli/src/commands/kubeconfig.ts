@@ -1,4 +1,4 @@
-/** `hangar kubeconfig NAME`: how kubectl gets into a control plane. */
+/** `hangar kubeconfig NAME`: prints, writes or merges the kubeconfig of a control plane. */
 
 import { accessOf } from '../control-planes/access.ts';
 import { findControlPlane } from '../control-planes/find.ts';
@@ -13,16 +13,16 @@ export const kubeconfig: Command = {
   name: 'kubeconfig',
   summary: 'print, write or merge the kubeconfig of a control plane',
   description:
-    'Printed unless -o or --merge says otherwise. --merge puts it into your own kubeconfig (the first file of KUBECONFIG, else ~/.kube/config) as context hangar-NAME; everything else in that file stays, except for comments.',
-  args: [{ name: 'NAME', meaning: 'of the control plane', completes: 'control-plane' }],
+    'Prints the kubeconfig, unless -o or --merge is given. --merge puts it into your own kubeconfig (the first file of KUBECONFIG, else ~/.kube/config) as context hangar-NAME; all other entries of that file stay, except for comments. -o does not overwrite a file that is not a kubeconfig.',
+  args: [{ name: 'NAME', meaning: 'name of the control plane', completes: 'control-plane' }],
   options: [
     { name: 'merge', meaning: 'put it into your own kubeconfig; the current context stays' },
-    { name: 'external', meaning: 'with the address for those who are elsewhere' },
+    { name: 'external', meaning: 'with the address for clients outside of the platform network' },
     {
       name: 'output',
       short: 'o',
       value: 'FILE|FORMAT',
-      meaning: 'where to write it, readable for you alone (- is standard output); or json, yaml: print it so',
+      meaning: 'file that only you can read (- is standard output); or json, yaml: print it in that format',
       completes: 'file',
     },
   ],
@@ -32,7 +32,7 @@ export const kubeconfig: Command = {
     const name = given.args[0]!;
     const output = given.text('output');
     if (output === 'name' || output === 'wide')
-      throw usage(`a kubeconfig cannot be printed as ${output}: json or yaml`);
+      throw usage(`a kubeconfig cannot be printed as ${output}; use json or yaml`);
     if (given.flag('merge') && output !== undefined) throw usage('--merge and -o cannot be together');
     const client = await connected();
     const { signal } = session;
@@ -43,6 +43,6 @@ export const kubeconfig: Command = {
       return session.out.write(printedValue(output, kubeconfigOf(name, access)));
     }
     const where = await writtenKubeconfig(session, { name, access, file: output ?? '-' });
-    if (where !== undefined) session.err.write(`the kubeconfig of control plane ${name} is ${where}\n`);
+    if (where !== undefined) session.err.write(`kubeconfig of control plane ${name} written to ${where}\n`);
   },
 };

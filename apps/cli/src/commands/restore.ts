@@ -22,14 +22,14 @@ import { hangar } from '../hints.ts';
 
 export const restore: Command = {
   name: 'restore',
-  summary: 'make a control plane of a backup',
+  summary: 'create a control plane from a backup',
   description:
-    'There must be no control plane, and no data, of that name. It comes back as a whole or not at all; credentials that the old one had issued count only if its keys are in the backup and the name is the same.',
-  args: [{ name: 'NAME', meaning: 'of the control plane that is made' }],
+    'No control plane and no retained data may exist under the name. The restore is complete or does not happen. Credentials that the old control plane issued stay valid only if the backup includes its keys and the name is the same.',
+  args: [{ name: 'NAME', meaning: 'name of the new control plane' }],
   options: [
     { name: 'file', short: 'f', value: 'FILE', meaning: 'the backup', completes: 'file' },
-    { name: 'class', value: 'NAME', meaning: 'its ControlPlaneClass (default: none)' },
-    { name: 'wait', isOn: true, meaning: 'do not wait until it can be used' },
+    { name: 'class', value: 'NAME', meaning: 'ControlPlaneClass (default: none)' },
+    { name: 'wait', isOn: true, meaning: 'do not wait until it is ready' },
     timeoutOption,
   ],
   examples: ['restore demo -f demo.backup', 'restore copy-of-demo -f demo.backup'],
@@ -41,7 +41,7 @@ async function restoreNow({ session, given, client: connected }: Call): Promise<
   const name = given.args[0]!;
   insistOnNewName(name);
   const file = given.text('file');
-  if (file === undefined) throw usage('restore needs -f FILE: the backup');
+  if (file === undefined) throw usage('restore needs -f FILE');
   const waitMs = timeoutMs(given);
   const body = await contentOf(resolve(session.folder, file), file);
   const client = await connected();
@@ -56,17 +56,17 @@ async function restoreNow({ session, given, client: connected }: Call): Promise<
     progress.end();
   }
   if (given.flag('wait')) await untilReady(client, { session, name, timeoutMs: waitMs });
-  session.out.write(`control plane ${name} is restored\n`);
+  session.out.write(`control plane ${name} restored\n`);
 }
 
 const isThere = (name: string): Error =>
-  failed(`there is a control plane ${quoted(name)} already`, {
+  failed(`control plane ${quoted(name)} already exists`, {
     next: `restore under another name, or destroy the existing one: ${hangar(`delete ${name} --destroy`)}`,
   });
 
 /** What a control plane left that was deleted and not destroyed, or a Tenant that is not a control plane's. */
 const hasData = (name: string, cause: unknown): Error =>
-  failed(`there is data under the name ${quoted(name)} already`, {
+  failed(`data exists at path ${quoted(name)}`, {
     next: `restore under another name, or remove retained data: ${hangar(`purge ${name}`)}`,
     cause,
   });
@@ -117,9 +117,9 @@ async function adopted(
     const spec = className === undefined ? {} : { classRef: { name: className } };
     await client.create(ControlPlane, { metadata: { name }, spec }, { signal });
   } catch (error) {
-    throw failed(`the data of ${name} is restored, but not its control plane: ${asError(error).message}`, {
+    throw failed(`the data of ${name} was restored, but its control plane was not created: ${asError(error).message}`, {
       next: [
-        'to go on:',
+        'to continue:',
         `  kubectl annotate tenant ${name} ${adoptByAnnotation}=${name}`,
         `  ${hangar(`create ${name}`)}`,
       ].join('\n'),

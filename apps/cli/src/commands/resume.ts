@@ -6,7 +6,7 @@ import { setSuspension } from './common/suspension.ts';
 export const resume: Command = {
   name: 'resume',
   summary: 'end the suspension or the quarantine of a control plane',
-  args: [{ name: 'NAME', meaning: 'of the control plane', completes: 'control-plane' }],
+  args: [{ name: 'NAME', meaning: 'name of the control plane', completes: 'control-plane' }],
   options: [],
   examples: ['resume demo'],
   isConnected: true,

@@ -1,4 +1,4 @@
-/** `hangar suspend NAME`: a control plane answers less, or nothing, until it is resumed. */
+/** `hangar suspend NAME`: makes a control plane read-only, or takes it offline. */
 
 import type { Command } from '../command.ts';
 import { usage } from '../errors.ts';
@@ -7,10 +7,10 @@ import { setSuspension } from './common/suspension.ts';
 export const suspend: Command = {
   name: 'suspend',
   summary: 'make a control plane read-only, or take it offline',
-  args: [{ name: 'NAME', meaning: 'of the control plane', completes: 'control-plane' }],
+  args: [{ name: 'NAME', meaning: 'name of the control plane', completes: 'control-plane' }],
   options: [
-    { name: 'read-only', meaning: 'only reads are answered (this is what happens without options)' },
-    { name: 'offline', meaning: 'nothing is answered' },
+    { name: 'read-only', meaning: 'answer reads only (default)' },
+    { name: 'offline', meaning: 'answer no requests' },
   ],
   examples: ['suspend demo', 'suspend demo --offline'],
   isConnected: true,

@@ -1,4 +1,4 @@
-/** `hangar version`: of this program, and of the server when there is one. */
+/** `hangar version`: prints the versions of this program and of the server. */
 
 import type { Command } from '../command.ts';
 import { explain } from '../explain.ts';
@@ -12,7 +12,7 @@ export const version: Command = {
   summary: 'print the versions of this program and of the server',
   args: [],
   options: [
-    { name: 'client', meaning: 'only of this program' },
+    { name: 'client', meaning: 'only the version of this program' },
     {
       name: 'output',
       short: 'o',

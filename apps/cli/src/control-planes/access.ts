@@ -34,7 +34,7 @@ export async function accessOf(
   const secret = await client.get(Secret, { namespace, name }, { signal }).catch((error: unknown) => {
     if (!hasCode(error, 'NotFound')) throw error;
     throw failed(`the ${where} of control plane ${quoted(planeName)} does not exist`, {
-      next: 'the operator makes it anew: try again in a moment',
+      next: 'the operator creates it again: try again in a moment',
       cause: error,
     });
   });

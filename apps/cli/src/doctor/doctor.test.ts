@@ -58,7 +58,7 @@ describe('hangar doctor', () => {
     for (const line of [
       /^✔ data directory .* can be read and written$/m,
       /^✔ kubeconfig \.data\/admin\.kubeconfig for https:\/\/127\.0\.0\.1:\d+$/m,
-      /^✔ your certificate counts for \d+ more days$|^! your certificate counts for \d+ more days$/m,
+      /^✔ your certificate is valid for \d+ more days$|^! your certificate is valid for \d+ more days$/m,
       /^✔ Hangar listens at 127\.0\.0\.1:\d+$/m,
       /^✔ server: Kubernetes v1\./m,
       /^✔ server: ready$/m,

@@ -16,11 +16,11 @@ const dayMs = 86_400_000;
 const soonMs = 14 * dayMs;
 
 export function lifeOf(what: string, { from, to, now, next }: Life): Finding {
-  if (Number.isNaN(from) || Number.isNaN(to)) return doubtful(`${what} does not say how long it counts`);
+  if (Number.isNaN(from) || Number.isNaN(to)) return doubtful(`${what} has no period of validity`);
   const days = Math.floor(Math.abs(to - now) / dayMs);
   if (now >= to) return bad(`${what} expired ${days} days ago`, next);
   if (now < from)
-    return bad(`${what} does not count yet: it begins at ${new Date(from).toISOString()}`, 'is the clock right?');
-  const left = `${what} counts for ${days} more days`;
+    return bad(`${what} is not valid before ${new Date(from).toISOString()}`, 'check the clock of this machine');
+  const left = `${what} is valid for ${days} more days`;
   return to - now < soonMs ? doubtful(left, next) : good(left);
 }

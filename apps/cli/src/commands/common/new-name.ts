@@ -8,9 +8,9 @@ export function insistOnNewName(name: string): void {
   const isLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name) && name.length <= 63;
   if (!isLabel) {
     throw usage(
-      `${quoted(name)} cannot be the name of a control plane`,
-      'it may have small letters, digits and dashes, 63 at most, and begins and ends with a letter or digit',
+      `${quoted(name)} is not a valid name of a control plane`,
+      'a name has lower-case letters, digits and dashes, at most 63, and begins and ends with a letter or digit',
     );
   }
-  if (name === 'root') throw usage('"root" is the management plane itself: take another name');
+  if (name === 'root') throw usage('"root" is the management plane; choose another name');
 }

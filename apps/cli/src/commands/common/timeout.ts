@@ -7,7 +7,7 @@ import { quoted } from '../../terminal/plain-text.ts';
 export const timeoutOption: OptionSpec = {
   name: 'timeout',
   value: 'TIME',
-  meaning: 'how long to wait, such as 90s, 5m or 1h (default: 1m)',
+  meaning: 'time to wait, such as 90s, 5m or 1h (default: 1m)',
 };
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
@@ -24,7 +24,7 @@ export function durationMs(option: string, text: string | undefined): number | u
   const parts = isDuration ? [...text.matchAll(/([\d.]+)(ms|s|m|h)/g)] : [];
   const ms = plainSeconds ?? parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * unitMs[unit!]!, 0);
   if (ms <= 0 || ms > durationMaxMs) {
-    throw usage(`--${option} must be a time such as 90s or 5m, 24h at most, not ${quoted(text)}`);
+    throw usage(`--${option} must be a time such as 90s or 5m, at most 24h, not ${quoted(text)}`);
   }
   return ms;
 }

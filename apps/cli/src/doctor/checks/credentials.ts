@@ -30,7 +30,7 @@ export const credentials: Check = {
   },
 };
 
-const renewing = 'start Hangar anew, which renews it, and take the kubeconfig that it writes';
+const renewing = 'restart Hangar, which renews it, and use the kubeconfig that it writes';
 
 function certificates(what: string, pem: string | undefined, now: number): Finding[] {
   const all = pem?.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];

@@ -35,7 +35,7 @@ async function readiness({ client, session }: DoctorWorld): Promise<Finding[]> {
       ? good('server: ready')
       : bad(
           `server: not ready${failing.length > 0 ? `: ${failing.map(plain).join(', ')}` : ''}`,
-          'see what it writes on stderr',
+          'see the log of the server',
         );
   return [ready, ...skew(answer.header('date'), begunMs, endedMs)];
 }
@@ -46,9 +46,12 @@ const skewSomeMs = 5_000;
 /** The header has whole seconds; the answer was made between the two times. */
 function skew(date: string | undefined, begunMs: number, endedMs: number): Finding[] {
   const theirs = Date.parse(date ?? '');
-  if (Number.isNaN(theirs)) return [doubtful('clock: the server does not say which time it is')];
+  if (Number.isNaN(theirs)) return [doubtful('clock: the server does not send its time')];
   const aheadMs = theirs + 1_000 < begunMs ? theirs + 1_000 - begunMs : theirs > endedMs ? theirs - endedMs : 0;
   const text = `clock: the server's is ${Math.round(Math.abs(aheadMs) / 1_000)} s ${aheadMs < 0 ? 'behind' : 'ahead of'} ours`;
-  if (Math.abs(aheadMs) > skewMaxMs) return [bad(text, 'set both by NTP: certificates and tokens count by them')];
-  return Math.abs(aheadMs) > skewSomeMs ? [doubtful(text, 'set both by NTP')] : [good("clock: as the server's")];
+  if (Math.abs(aheadMs) > skewMaxMs)
+    return [bad(text, 'synchronise both clocks: certificates and tokens depend on them')];
+  return Math.abs(aheadMs) > skewSomeMs
+    ? [doubtful(text, 'synchronise both clocks')]
+    : [good('clock: the same time as the server')];
 }
