@@ -30,7 +30,9 @@ if (Number(process.versions.node.split('.')[0]) >= needed) {
     process.exit(1);
   }
   const self = fileURLToPath(import.meta.url);
-  const child = spawn(bundled, [self, ...process.argv.slice(2)], { stdio: 'inherit' });
+  // The server watches the process above this one, too: see --exit-with-parent.
+  const env = { ...process.env, HANGAR_PARENT: String(process.ppid) };
+  const child = spawn(bundled, [self, ...process.argv.slice(2)], { stdio: 'inherit', env });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => {
     if (!signal) process.exit(code ?? 1);

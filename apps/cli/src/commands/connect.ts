@@ -45,7 +45,7 @@ async function connectTo({ session, given, client: connected }: Call): Promise<n
 }
 
 async function ranWith(session: Call['session'], words: readonly string[], file: string): Promise<number> {
-  const { HANGAR_PROGRAM: _, ...env } = session.env;
+  const { HANGAR_PROGRAM: _, HANGAR_PARENT: __, ...env } = session.env;
   try {
     return await session.runProgram(words, { ...env, KUBECONFIG: file });
   } catch (error) {

@@ -6,6 +6,7 @@
  */
 
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
@@ -15,21 +16,29 @@ interface Ancestor {
   readonly command: string;
 }
 
+export interface Launchers {
+  /** The first is the parent. */
+  readonly pids: readonly number[];
+  readonly isUpToNpm: boolean;
+}
+
 const ancestorsMax = 8;
 
-/** Returns the pids to watch. `isByNpm`: up to the npm process; else the parent alone. */
-export async function launchers(isByNpm: boolean): Promise<number[]> {
-  const pids = [process.ppid];
-  if (!isByNpm) return pids;
+/** Returns the pids to watch. `isByNpm`: up to the npm process; else the parent, and the process above the older Node. */
+export async function launchers(isByNpm: boolean): Promise<Launchers> {
+  // An older Node starts the bundled one, and says which process started it.
+  const above = Number(process.env['HANGAR_PARENT'] ?? 0);
+  const pids = above > 1 ? [process.ppid, above] : [process.ppid];
+  if (!isByNpm) return { pids, isUpToNpm: false };
   const chain: Ancestor[] = [];
   for (let pid = process.ppid; pid > 1 && chain.length < ancestorsMax; pid = chain.at(-1)!.parent) {
     const found = await ancestor(pid).catch(() => undefined);
     if (!found) break;
     chain.push(found);
     // Processes above npm are the user's.
-    if (isNpm(found.command)) return chain.map((one) => one.pid);
+    if (isNpm(found.command)) return { pids: chain.map((one) => one.pid), isUpToNpm: true };
   }
-  return pids;
+  return { pids, isUpToNpm: false };
 }
 
 /** True: all of them run. A parent that exits gives its children to another process. */
@@ -38,11 +47,18 @@ export const areRunning = (pids: readonly number[]): boolean => process.ppid ===
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+    return !isZombie(pid);
   } catch (error) {
     // A process of another user runs.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
+}
+
+/** A process that has exited stays in the table until its parent asks for its exit code, which some never do. */
+function isZombie(pid: number): boolean {
+  if (process.platform !== 'linux') return false;
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return stat[stat.lastIndexOf(')') + 2] === 'Z';
 }
 
 /** npm changes its title to `npm exec hangar up`; before that it is `node /usr/bin/npx hangar up`. */

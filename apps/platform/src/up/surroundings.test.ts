@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '@hangar/core';
+import { launchers } from './launchers.ts';
 import { watchSurroundings } from './surroundings.ts';
 
 /** Checks without a pause. */
@@ -33,6 +34,30 @@ test('a data directory that is removed, or replaced by another one, is reported'
     }
   } finally {
     await rm(folder, { recursive: true });
+  }
+});
+
+test('the process above an older Node is watched, too', async () => {
+  process.env['HANGAR_PARENT'] = '4711';
+  try {
+    assert.deepEqual((await launchers(false)).pids, [process.ppid, 4711]);
+  } finally {
+    delete process.env['HANGAR_PARENT'];
+  }
+  assert.deepEqual((await launchers(false)).pids, [process.ppid]);
+});
+
+test('a process that has exited and is still in the table does not run', async () => {
+  // The shell replaces itself by a program that never asks for the exit code of its child.
+  const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  try {
+    const [output] = (await once(parent.stdout, 'data')) as [Buffer];
+    assert.equal(
+      await lost({ launchers: [process.ppid, Number(output.toString())] }),
+      'the process that started Hangar has exited',
+    );
+  } finally {
+    parent.kill();
   }
 });
 

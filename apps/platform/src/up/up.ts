@@ -94,12 +94,12 @@ async function serve(options: PlatformOptions, failpoints: Failpoints | undefine
 const program = (): string => process.env['HANGAR_PROGRAM'] ?? 'hangar';
 
 /** npm ends on a signal without passing it on, so a server that it started looks whether it still runs. */
-async function launchersOf({ exitsWithParent }: PlatformOptions): Promise<number[]> {
+async function launchersOf({ exitsWithParent }: PlatformOptions): Promise<readonly number[]> {
   const isByNpm = process.env['npm_command'] !== undefined;
   if (!(exitsWithParent ?? isByNpm)) return [];
   const found = await launchers(isByNpm);
   // Without npm above it, the variable was inherited by a shell.
-  return exitsWithParent === undefined && found.length === 1 ? [] : found;
+  return exitsWithParent === undefined && !found.isUpToNpm ? [] : found.pids;
 }
 
 async function startTracing(log: Logger): Promise<{ close(): Promise<void> } | undefined> {
