@@ -1,6 +1,5 @@
 /** The session of a person or script at this process: its streams, its files, its signals. */
 
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, homedir } from 'node:os';
 import type { ReadStream, WriteStream } from 'node:tty';
@@ -39,6 +38,7 @@ const connectTimeoutMs = 10_000;
  * process are back afterwards.
  */
 async function runProgram([program = '', ...args]: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const { spawn } = await import('node:child_process');
   const child = spawn(program, args, { env, stdio: 'inherit' });
   const passed = ['SIGTERM', 'SIGHUP'] as const;
   const before = (['SIGINT', ...passed] as const).map((name) => ({ name, listeners: process.listeners(name) }));

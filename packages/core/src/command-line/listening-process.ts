@@ -1,8 +1,6 @@
 /** Finds the process that listens on a TCP port of this machine, so that messages can name it. */
 
-import { execFile } from 'node:child_process';
 import { readdir, readFile, readlink } from 'node:fs/promises';
-import { promisify } from 'node:util';
 
 export interface ListeningProcess {
   readonly pid: number;
@@ -50,6 +48,7 @@ function listeningSockets(text: string, port: number): string[] {
 }
 
 async function byLsof(port: number): Promise<ListeningProcess | undefined> {
+  const [{ execFile }, { promisify }] = await Promise.all([import('node:child_process'), import('node:util')]);
   const run = promisify(execFile);
   const { stdout } = await run('lsof', ['-nP', `-iTCP:${port}`, '-sTCP:LISTEN', '-Fp'], { timeout: 5_000 });
   const pid = /^p(\d+)$/m.exec(stdout)?.[1];
