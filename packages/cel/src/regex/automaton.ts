@@ -10,8 +10,10 @@ import type { Instruction } from './program.ts';
 const nsPerCharacter = 3;
 const nsPerState = 500;
 const nsPerPlace = 40;
-const stateBytes = 512;
+/** With a transition for each of the first letters. */
+const stateBytes = 2_048;
 const placeBytes = 16;
+const transitionBytes = 64;
 const statesMax = 1_000;
 /** Places of all states together: what bounds the memory of large programs. */
 const placesMax = 50_000;
@@ -31,6 +33,19 @@ export function isAutomatonUsable(program: readonly Instruction[]): boolean {
     (instruction) =>
       instruction.op !== 'assert' || instruction.assertion === 'textStart' || instruction.assertion === 'textEnd',
   );
+}
+
+/** Memory of the states of all automata together: there are as many as users write expressions. */
+const keptBytesMax = 32 * 1024 * 1024;
+const withStates = new Set<Automaton>();
+let keptBytes = 0;
+
+function keep(automaton: Automaton, bytes: number): void {
+  withStates.add(automaton);
+  if ((keptBytes += bytes) <= keptBytesMax) return;
+  for (const one of withStates) one.forget();
+  withStates.clear();
+  keptBytes = 0;
 }
 
 export class Automaton {
@@ -60,13 +75,23 @@ export class Automaton {
       let next = state.others.get(codePoint);
       if (next === undefined) {
         next = this.#step(state, codePoint);
-        if (state.others.size < statesMax) state.others.set(codePoint, next);
+        if (state.others.size < statesMax) {
+          state.others.set(codePoint, next);
+          keep(this, transitionBytes);
+        }
       }
       state = next;
     }
     if (state.matched) return true;
     if (text === '') return this.#matchesAtEnd(state, true);
     return (state.matchedAtEnd ??= this.#matchesAtEnd(state, false));
+  }
+
+  /** Drops what can be made again; states still in use live on until they are left. */
+  forget(): void {
+    this.#states = new Map();
+    this.#places = 0;
+    this.#start = undefined;
   }
 
   #step(state: State, codePoint: number): State {
@@ -104,14 +129,11 @@ export class Automaton {
     const key = places.join();
     let state = this.#states.get(key);
     if (state === undefined) {
-      // Forgetting everything keeps memory bounded; states still in use live on until they are left.
-      if (this.#states.size >= statesMax || this.#places > placesMax) {
-        this.#states = new Map();
-        this.#places = 0;
-        this.#start = undefined;
-      }
+      if (this.#states.size >= statesMax || this.#places > placesMax) this.forget();
       const matched = places.some((place) => this.#program[place]!.op === 'match');
-      allocate(stateBytes + places.length * placeBytes);
+      const bytes = stateBytes + places.length * placeBytes;
+      allocate(bytes);
+      keep(this, bytes);
       state = { places, matched, matchedAtEnd: undefined, ascii: [], others: new Map() };
       this.#states.set(key, state);
       this.#places += places.length;
