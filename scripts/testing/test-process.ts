@@ -49,6 +49,8 @@ export class TestProcess {
         cwd: options.root,
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
         detached: true,
+        // Threads and programs that tests start load the same modules many times.
+        env: { NODE_COMPILE_CACHE: `${options.root}node_modules/.cache/hangar-tests`, ...process.env },
       },
     );
     running.add(this);
