@@ -1,7 +1,7 @@
 /**
  * What is said to go wrong elsewhere, shown not to go wrong here: one section for each defect of the list in the issue, on the whole
  * product in a process of its own, with the requests of real users. What each of them rests on is tested in depth beside its code.
- * 1, 3 and 11 are in defects-apart.test.ts.
+ * 1, 3 and 11 are in defects-apart.real.ts.
  */
 
 import assert from 'node:assert/strict';

