@@ -1,0 +1,18 @@
+/** Proves that the simulation finds bugs: hundreds of worlds for each bug, more than a unit test has time for. */
+
+import { strict as assert } from 'node:assert';
+import { describe, test } from 'node:test';
+import { Campaign } from './campaign.ts';
+import { plantedBugs } from './planted-bugs.ts';
+import { simulate } from './simulate.ts';
+
+describe('a planted bug is found within 500 seeds', () => {
+  for (const bug of plantedBugs) {
+    test(bug.name, async () => {
+      const report = await new Campaign({ print: () => {} }).find(bug);
+      assert.ok(report?.violation);
+      // The same seed without the bug is innocent.
+      assert.equal((await simulate(report.seed)).violation, undefined);
+    });
+  }
+});
