@@ -8,6 +8,7 @@ import { describe, test } from 'node:test';
 import { find, RestClient } from '@hangar/client';
 import type { Client, HttpTransport } from '@hangar/client';
 import { Lease } from '@hangar/client/kinds/coordination-v1';
+import { SubjectAccessReview } from '@hangar/client/kinds/authorization-v1';
 import type { Condition } from '@hangar/client/kinds/meta-v1';
 import { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from '@hangar/client/kinds/rbac-v1';
 import type { PolicyRule } from '@hangar/client/kinds/rbac-v1';
@@ -223,4 +224,22 @@ async function grant(client: Client, { everywhere, byNamespace }: ControllerMana
     await client.create(Role, { metadata, rules: rulesOf(rules) });
     await client.create(RoleBinding, { metadata, roleRef: { apiGroup, kind: 'Role', name }, subjects });
   }
+  await untilAllowed(client, everywhere);
+  for (const [namespace, rules] of Object.entries(byNamespace)) await untilAllowed(client, rules, namespace);
+}
+
+/** Waits until the authorizer has seen the role and its binding: it follows both by watches. */
+async function untilAllowed(client: Client, [rule]: readonly PolicyRule[], namespace?: string): Promise<void> {
+  if (!rule) return;
+  const resourceAttributes = {
+    verb: rule.verbs[0]!,
+    group: rule.apiGroups![0]!,
+    resource: rule.resources![0]!.split('/')[0]!,
+    ...(rule.resources![0]!.includes('/') ? { subresource: rule.resources![0]!.split('/')[1]! } : {}),
+    ...(rule.resourceNames ? { name: rule.resourceNames[0]! } : {}),
+    ...(namespace === undefined ? {} : { namespace }),
+  };
+  const spec = { user: controllerManagerUser, resourceAttributes };
+  while (!(await client.create(SubjectAccessReview, { metadata: {}, spec })).status?.allowed)
+    await sleep(systemClock, 10);
 }

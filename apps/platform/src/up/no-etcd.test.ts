@@ -13,7 +13,7 @@ async function started(...args: readonly string[]) {
   const folder = await mkdtemp(join(tmpdir(), 'hangar-up-'));
   try {
     const all = [program, 'up', `--data-dir=${folder}`, '--listen=127.0.0.1:0', ...args];
-    return await run(process.execPath, all, { timeoutMs: 30_000 });
+    return await run(process.execPath, all, { timeoutMs: 110_000 });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
