@@ -33,14 +33,21 @@ export type Grant =
 type Rules = readonly PolicyRule[];
 
 /** The same operator brings the same roles and bindings wherever it is installed; what is read of them is nobody's. */
-const clusterRoleOf = sharedReader(readClusterRole);
-const roleRulesOf = sharedReader(rulesOf);
-const bindingOf = sharedReader(readBinding);
+const clusterRoleOf = sharedReader(readClusterRole, ({ rules }) => rules.length);
+const roleRulesOf = sharedReader(rulesOf, ({ length }) => length);
+const bindingOf = sharedReader(readBinding, ({ subjects }) => subjects.length);
 
-function sharedReader<T extends object>(read: (object: KubeObject) => T): (object: KubeObject) => T {
+/** Rules or subjects. Larger ones are of one control plane alone, and to compare and freeze them takes long. */
+const sharedSizeMax = 1_000;
+
+function sharedReader<T extends object>(
+  read: (object: KubeObject) => T,
+  sizeOf: (value: T) => number,
+): (object: KubeObject) => T {
   const known = new SharedByContent<T>();
   return (object) => {
     const value = read(object);
+    if (sizeOf(value) > sharedSizeMax) return value;
     return known.get(digestOf(JSON.stringify(value)), () => deepFrozen(value));
   };
 }
