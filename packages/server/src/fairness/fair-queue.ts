@@ -75,6 +75,8 @@ const checkedMs = 20;
 /** A tenant that took the loop for so long waits as long as it took, at most `holdMaxMs`: half of the loop's time stays for others. */
 const stallMs = 100;
 const holdMaxMs = 10_000;
+/** The report of a stall comes with one of the next turns. */
+const stallAgeMaxMs = 5_000;
 const lookForOldEveryMs = 1_000;
 
 export class FairQueue {
@@ -102,7 +104,7 @@ export class FairQueue {
   #cpuMs = 0;
   #cpuReadMs = -Infinity;
   /** The last stall that was measured here. */
-  #stall: { readonly tenant: TenantQueue; readonly ms: number } | undefined;
+  #stall: { readonly tenant: TenantQueue; readonly ms: number; readonly atMs: number } | undefined;
   readonly #tenants = new Map<string, TenantQueue>();
 
   /** Steps that were asked for and did not come yet. */
@@ -157,20 +159,18 @@ export class FairQueue {
   }
 
   /**
-   * Charges a stall that was observed from outside. One that was charged to the same tenant here is not charged again, one that
-   * was charged to another tenant is taken back from it.
+   * Charges a stall that was observed from outside, and holds the tenant. One that was charged to the same tenant here is not
+   * charged again, one that was charged to another tenant is taken back from it.
    */
   stalled(name: string, ms: number): void {
-    const measured = this.#stall;
-    this.#stall = undefined;
-    if (measured?.tenant.name === name && measured.ms >= ms / 2) return;
-    if (measured) {
-      this.#order.charge(measured.tenant, -measured.ms);
-      measured.tenant.heldUntilMs = 0;
-    }
     const tenant = this.#tenants.get(name);
+    const last = this.#stall;
+    this.#stall = undefined;
+    const measured = last && this.#clock.monotonicMs() - last.atMs < stallAgeMaxMs ? last : undefined;
+    const isCharged = tenant !== undefined && measured?.tenant === tenant;
+    if (measured && !isCharged) this.#order.charge(measured.tenant, -measured.ms);
     if (!tenant) return;
-    this.#order.charge(tenant, ms);
+    if (!isCharged) this.#order.charge(tenant, ms);
     this.#hold(tenant, ms);
   }
 
@@ -314,9 +314,8 @@ export class FairQueue {
     this.#order.charge(tenant, tenant.owes(ms, this.#options.sliceMs));
     if (this.#runningFlow) tenant.charge(this.#runningFlow, ms);
     this.#running = undefined;
-    if (ms < stallMs) return;
-    this.#stall = { tenant, ms };
-    this.#hold(tenant, ms);
+    // It may have been a pause for garbage: who sees the loop from outside knows.
+    if (ms >= stallMs) this.#stall = { tenant, ms, atMs: nowMs };
   }
 
   // Tenants that took the loop.
