@@ -19,6 +19,10 @@ export class LazyList<T = unknown> {
     return this.#make(at);
   }
 
+  toArray(): T[] {
+    return Array.from({ length: this.length }, (_, at) => this.#make(at));
+  }
+
   map<U>(change: (item: T) => U): LazyList<U> {
     return new LazyList(this.length, (at) => change(this.#make(at)));
   }

@@ -20,13 +20,12 @@ export function* jsonPieces(object: JsonObject): Generator<string, void, void> {
     }
     text += '[';
     for (let at = 0; at < list.length; at++) {
-      const item = list.item(at) ?? null;
-      // Making an item and writing it may take long, each.
-      yield '';
-      text += `${at === 0 ? '' : ','}${JSON.stringify(item)}`;
-      if (text.length < pieceLength) continue;
-      yield text;
-      text = '';
+      text += `${at === 0 ? '' : ','}${JSON.stringify(list.item(at) ?? null)}`;
+      if (text.length < pieceLength) yield '';
+      else {
+        yield text;
+        text = '';
+      }
     }
     text += ']';
   }

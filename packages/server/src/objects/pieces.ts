@@ -25,7 +25,7 @@ const yamlLengthMax = 32 * 1024 * 1024;
 export function* encodedPieces(object: JsonObject, format: Format): Pieces {
   switch (format) {
     case 'json':
-      for (const text of jsonPieces(object)) yield Buffer.from(text);
+      for (const text of jsonPieces(object)) yield text === '' ? nothing : Buffer.from(text);
       yield newline;
       return;
     case 'yaml':
@@ -40,6 +40,7 @@ export function* encodedPieces(object: JsonObject, format: Format): Pieces {
 }
 
 const newline = Buffer.from('\n');
+const nothing = Buffer.alloc(0);
 
 function* yamlPieces(object: JsonObject): Pieces {
   try {
