@@ -16,7 +16,8 @@ import type { Random } from '@hangar/core';
 import { readCommandLine, runCommand, Usage, wholeNumber } from './command-line.ts';
 
 const runsUsual = 20_000;
-const hangsAfterMs = 30_000;
+/** A run takes seconds, and more than half a minute on a busy machine. */
+const hangsAfterMs = 120_000;
 const progressEveryMs = 2_000;
 const freshSeedMax = 2 ** 40;
 /** More than any number of seconds is enough for; fits the array that counts runs. */
