@@ -58,6 +58,37 @@ export function watches(scenario: Scenario): void {
     );
   });
 
+  scenario(
+    'the deletion of a large range is one batch with previous values, live and past, in order',
+    async (subject) => {
+      const names = Array.from({ length: 2_500 }, (_, at) => `range/${String(at).padStart(4, '0')}`);
+      await concurrently(names.length, 64, (at) => subject.put(names[at]!, String(at)));
+      const live = [subject.watch(), subject.watch({ previous: true })];
+      const before = await subject.put('before', '1');
+      const { revision } = await subject.commit({ type: 'deleteRange', range: subject.below('range/') });
+      const after = await subject.put('after', '1');
+      const past = [subject.watch({ fromRevision: before }), subject.watch({ fromRevision: before, previous: true })];
+      for (const watch of [...live, ...past]) {
+        const batches = await readUntil(watch, after);
+        assert.deepEqual(
+          batches.map((batch) => [batch.revision, batch.events.length]),
+          [
+            [before, 1],
+            [revision, names.length],
+            [after, 1],
+          ],
+        );
+        const { events } = batches[1]!;
+        assert.deepEqual(
+          events.map((event) => event.type === 'delete' && event.key),
+          names.map((name) => subject.key(name)),
+        );
+        if (watch !== live[1] && watch !== past[1]) continue;
+        assert.ok(events.every((event, at) => Buffer.from(event.previous!.value).toString() === String(at)));
+      }
+    },
+  );
+
   scenario('a put, a deletion and a put again are three batches', async (subject) => {
     const live = subject.watch();
     const first = await subject.put('a', '1');

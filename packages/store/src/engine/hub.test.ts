@@ -6,8 +6,15 @@ import { compareKeys } from '../keys.ts';
 import { WatchHub } from './hub.ts';
 import type { HistorySource } from './hub.ts';
 
+interface WorldOptions {
+  queueLengthMax?: number;
+  batchLengthMax?: number;
+  pageLength?: number;
+  publishedUpTo?: () => Promise<void>;
+}
+
 /** A hub over a list of revisions, each with the keys that it wrote; the list is its history too. */
-function world(options: { queueLengthMax?: number; pageLength?: number; publishedUpTo?: () => Promise<void> } = {}) {
+function world(options: WorldOptions = {}) {
   const log: { revision: Revision; keys: string[] }[] = [];
   const state = { compacted: 0 as Revision, reads: 0, pausedRead: Promise.resolve() as Promise<unknown> };
   const history: HistorySource = {
@@ -28,11 +35,12 @@ function world(options: { queueLengthMax?: number; pageLength?: number; publishe
       return { batches, next: (last + 1) as Revision };
     },
   };
-  const { queueLengthMax } = options;
+  const { queueLengthMax, batchLengthMax } = options;
   const hub = new WatchHub({
     history,
     revision: 1 as Revision,
     ...(queueLengthMax !== undefined && { queueLengthMax }),
+    ...(batchLengthMax !== undefined && { batchLengthMax }),
   });
   let revision = 1;
   const publish = (...keys: string[]): Revision => {
@@ -86,6 +94,55 @@ describe('the watch hub', () => {
         watch.close();
       }
     }
+  });
+
+  test('makes no events of a revision that is too large for a watch: the watch reads it from the history as one batch', async () => {
+    const { hub, state } = world({ batchLengthMax: 2 });
+    const [all, few] = [hub.watch({ prefix: '' }), hub.watch({ prefix: 'b' })];
+    const [waiting, waitingFew] = [all.next(), few.next()];
+    let made = 0;
+    const keys = ['a/1', 'a/2', 'b'];
+    hub.publish({
+      revision: 2 as Revision,
+      keys,
+      event: (index, previous) => {
+        made++;
+        return event(keys[index]!, previous);
+      },
+    });
+    assert.equal(made, 1, 'the event of the watch for which the revision is small');
+    assert.equal(lines(await waitingFew), '2: b');
+    assert.equal(state.reads, 1, 'in the same turn: whoever waits need not ask again');
+    all.close();
+    assert.equal(await waiting, undefined);
+  });
+
+  test('delivers what comes before and after a revision that is too large in order, with or without a consumer that waits', async () => {
+    for (const isWaiting of [true, false]) {
+      const { hub, publish } = world({ batchLengthMax: 2 });
+      const watch = hub.watch({ prefix: 'a' });
+      const first = isWaiting ? watch.next() : undefined;
+      const expected = [publish('a/0'), publish('a/1', 'a/2', 'a/3'), publish('b'), publish('a/4')];
+      const taken = [...(first ? [lines(await first)] : []), ...(await take(watch, first ? 2 : 3))];
+      assert.deepEqual(taken, [`${expected[0]}: a/0`, `${expected[1]}: a/1,a/2,a/3`, `${expected[3]}: a/4`]);
+      watch.requestProgress();
+      assert.equal(lines(await watch.next()), `${expected[3]}: `);
+      watch.close();
+    }
+  });
+
+  test('gives no mark before a revision that is too large is delivered', async () => {
+    const { hub, publish, state } = world({ batchLengthMax: 2 });
+    const paused = Promise.withResolvers<void>();
+    state.pausedRead = paused.promise;
+    const watch = hub.watch({ prefix: 'a' });
+    const first = watch.next();
+    const revision = publish('a/1', 'a/2', 'a/3');
+    watch.requestProgress();
+    paused.resolve();
+    assert.equal(lines(await first), `${revision}: a/1,a/2,a/3`);
+    assert.equal(lines(await watch.next()), `${revision}: `);
+    watch.close();
   });
 
   test('delivers each revision to the watches whose prefix it touched', async () => {

@@ -3,7 +3,9 @@
  *
  * A watch is **live** (the hub hands it each batch as it is published) or **behind** (it reads the history, page by page,
  * until it has caught up with the hub, and joins it in the same synchronous step, so that no revision falls between).
- * A live watch whose buffer is full becomes one that is behind: slow consumers cost reads, never memory.
+ * A live watch whose buffer is full becomes one that is behind: slow consumers cost reads, never memory. So does one for which a
+ * revision has more events than `batchLengthMax`, such as the deletion of a whole range: the history is read in slices, so that the
+ * commit does not hold up the event loop. The watch still gets the revision as one batch.
  *
  * Watches of the same prefix share one batch object, and a key is matched against the few lengths of prefix in use, so
  * publishing does not grow with the number of unrelated watches.
@@ -40,15 +42,19 @@ export interface WatchHubOptions {
   history: HistorySource;
   revision: Revision;
   queueLengthMax?: number;
+  /** Larger batches are read from the history. Absent: none. */
+  batchLengthMax?: number;
 }
 
 export class WatchHub {
   readonly history: HistorySource;
   readonly queueLengthMax: number;
+  readonly #batchLengthMax: number;
   #revision: Revision;
   /** Live watches by prefix length, then prefix. */
   readonly #groups = new Map<number, Map<string, WatchGroup>>();
   readonly #watches = new Set<HubWatch>();
+  readonly #largeReads = new Set<Promise<void>>();
   /** Who waits for a revision to be published. */
   #expecting: { revision: Revision; resolve(): void; reject(error: Error): void }[] = [];
   #closed: Error | undefined;
@@ -56,6 +62,7 @@ export class WatchHub {
   constructor(options: WatchHubOptions) {
     this.history = options.history;
     this.queueLengthMax = options.queueLengthMax ?? 1024;
+    this.#batchLengthMax = options.batchLengthMax ?? Infinity;
     this.#revision = options.revision;
   }
 
@@ -64,7 +71,7 @@ export class WatchHub {
     return this.#revision;
   }
 
-  /** Revisions must come in order. Synchronous: when it returns, every live watch has the batch. */
+  /** Revisions must come in order. Synchronous: when it returns, every live watch has the batch, or is behind. */
   publish(publication: Publication): void {
     this.#revision = publication.revision;
     if (this.#groups.size > 0) this.#deliver(publication);
@@ -72,7 +79,8 @@ export class WatchHub {
   }
 
   #deliver(publication: Publication): void {
-    if (publication.keys.length > manyKeys && isSorted(publication.keys)) return this.#deliverMany(publication);
+    const runs = publication.keys.length > manyKeys ? sortedRuns(publication.keys) : undefined;
+    if (runs && runs.length <= runsMax) return this.#deliverMany(publication, runs);
     const matches = new Map<WatchGroup, number[]>();
     publication.keys.forEach((key, index) => {
       for (const [length, byPrefix] of this.#groups) {
@@ -83,19 +91,42 @@ export class WatchHub {
         else matches.set(group, [index]);
       }
     });
-    for (const [group, indexes] of matches) group.publish(publication, indexes);
+    for (const [group, indexes] of matches) this.#offer(group, publication, indexes);
+  }
+
+  #offer(group: WatchGroup, publication: Publication, indexes: readonly number[]): void {
+    if (indexes.length <= this.#batchLengthMax) return group.publish(publication, indexes);
+    for (const read of group.fallBehind(publication.revision)) {
+      this.#largeReads.add(read);
+      void read.then(() => this.#largeReads.delete(read));
+    }
+  }
+
+  /** Resolves when no watch reads a batch that was too large to be handed to it: until then it needs the history. */
+  async largeBatchesRead(): Promise<void> {
+    await Promise.all(this.#largeReads);
   }
 
   /** The deletion of a whole range: each prefix is looked for among the keys, instead of each key among the prefixes. */
-  #deliverMany(publication: Publication): void {
-    const { keys } = publication;
+  #deliverMany(publication: Publication, runs: readonly Run[]): void {
     for (const byPrefix of this.#groups.values()) {
       for (const [prefix, group] of byPrefix) {
-        const indexes: number[] = [];
-        for (let at = firstFrom(keys, prefix); keys[at]?.startsWith(prefix); at++) indexes.push(at);
-        if (indexes.length > 0) group.publish(publication, indexes);
+        const indexes = this.#indexesOf(publication.keys, runs, prefix);
+        if (indexes.length > 0) this.#offer(group, publication, indexes);
       }
     }
+  }
+
+  /** Of the keys with this prefix; of more than fit into a batch, one more than that. */
+  #indexesOf(keys: readonly string[], runs: readonly Run[], prefix: string): number[] {
+    const indexes: number[] = [];
+    for (const run of runs) {
+      for (let at = firstFrom(keys, run, prefix); at < run.end && keys[at]!.startsWith(prefix); at++) {
+        indexes.push(at);
+        if (indexes.length > this.#batchLengthMax) return indexes;
+      }
+    }
+    return indexes;
   }
 
   /** Nothing happened under any prefix up to this revision: lets watches mark progress. */
@@ -163,15 +194,29 @@ export class WatchHub {
 
 /** From so many keys on it pays to look for the prefixes among them. */
 const manyKeys = 100;
+/** A transaction that deletes a range touches few other keys. */
+const runsMax = 16;
 
-function isSorted(keys: readonly string[]): boolean {
-  for (let at = 1; at < keys.length; at++) if (compareKeys(keys[at - 1]!, keys[at]!) > 0) return false;
-  return true;
+/** Neighbouring keys that are sorted. */
+interface Run {
+  readonly start: number;
+  readonly end: number;
 }
 
-/** The index of the first of the sorted keys that does not come before this one. */
-function firstFrom(keys: readonly string[], key: string): number {
-  let [low, high] = [0, keys.length];
+function sortedRuns(keys: readonly string[]): Run[] {
+  const runs: Run[] = [];
+  let start = 0;
+  for (let at = 1; at <= keys.length; at++) {
+    if (at < keys.length && compareKeys(keys[at - 1]!, keys[at]!) <= 0) continue;
+    runs.push({ start, end: at });
+    start = at;
+  }
+  return runs;
+}
+
+/** The index of the first key of a run that does not come before this one. */
+function firstFrom(keys: readonly string[], { start, end }: Run, key: string): number {
+  let [low, high] = [start, end];
   while (low < high) {
     const middle = (low + high) >>> 1;
     if (compareKeys(keys[middle]!, key) < 0) low = middle + 1;
@@ -183,6 +228,11 @@ function firstFrom(keys: readonly string[], key: string): number {
 /** The live watches of one prefix. */
 class WatchGroup {
   readonly members = new Set<HubWatch>();
+
+  /** The reads of their batches. */
+  fallBehind(revision: Revision): Promise<void>[] {
+    return Array.from(this.members, (watch) => watch.fallBehind(revision)).filter((read) => read !== undefined);
+  }
 
   publish(publication: Publication, indexes: readonly number[]): void {
     let plain: WatchBatch | undefined;
@@ -219,6 +269,7 @@ class HubWatch implements Watch {
   #progressAskAgain = false;
   #progressDue = false;
   #waiting: Waiting | undefined;
+  #catchingUp: Promise<void> | undefined;
   #ended: { error?: Error } | undefined;
 
   constructor(hub: WatchHub, options: Required<WatchOptions>) {
@@ -245,6 +296,25 @@ class HubWatch implements Watch {
       this.#live = false;
       this.#hub.leave(this, false);
     }
+  }
+
+  /**
+   * From the hub, in place of a batch: it is read from the history, and those that follow with it. At once, whether the consumer waits or
+   * not: a consumer that keeps up must not lose the batch to a compaction. Resolves when it is read.
+   */
+  fallBehind(revision: Revision): Promise<void> | undefined {
+    if (revision < this.#next) return undefined;
+    // Everything before was delivered or is in the queue.
+    this.#next = revision;
+    this.#live = false;
+    this.#hub.leave(this, false);
+    const read = this.#catchUp();
+    const waiting = this.#waiting;
+    if (waiting) {
+      this.#waiting = undefined;
+      this.next().then(waiting.resolve, waiting.reject);
+    }
+    return read;
   }
 
   async next(): Promise<WatchBatch | undefined> {
@@ -323,7 +393,12 @@ class HubWatch implements Watch {
     return true;
   }
 
-  async #catchUp(): Promise<void> {
+  /** One read at a time. Never rejects. */
+  #catchUp(): Promise<void> {
+    return (this.#catchingUp ??= this.#readOn().finally(() => (this.#catchingUp = undefined)));
+  }
+
+  async #readOn(): Promise<void> {
     if (this.#joinWhenCaughtUp()) return;
     try {
       const { history } = this.#hub;

@@ -46,11 +46,13 @@ export interface StepLengths {
   range: number;
   /** Rows of the history that are read at once. */
   history: number;
+  /** Events of one revision that a watch gets at once. More are read from the history. */
+  batch: number;
   /** Rows that are removed at once. */
   obsolete: number;
 }
 
-const defaultSteps: StepLengths = { range: 2_000, history: 1_000, obsolete: 500 };
+const defaultSteps: StepLengths = { range: 2_000, history: 1_000, batch: 256, obsolete: 500 };
 
 export interface MvccStoreOptions {
   clock: Clock;
@@ -104,6 +106,7 @@ export class MvccStore implements Store {
         read: (span) => this.#readHistory(span),
         published: () => this.#hub.reached(this.#readRevision()),
       },
+      batchLengthMax: this.#steps.batch,
       ...(options.watchQueueLengthMax !== undefined && { queueLengthMax: options.watchQueueLengthMax }),
     });
     this.#leases = new LeaseKeeper(clock, (id) => this.revokeLease(id));
@@ -195,6 +198,7 @@ export class MvccStore implements Store {
     if (revision > current) throw futureRevision(revision, current);
     // Published, not only durable: an event must find its previous value until it is out.
     await this.#hub.reached(revision);
+    await this.#hub.largeBatchesRead();
     // One at a time: "it is compacted already" must not rely on a compaction that may yet fail.
     while (this.#compacting) await this.#compacting;
     this.#refuseWhenClosed();
@@ -290,19 +294,30 @@ export class MvccStore implements Store {
   }
 
   async #readHistory(span: Required<WatchOptions> & { to: Revision }): Promise<HistoryPage> {
-    await breathe(this.#options.clock);
-    if (span.fromRevision <= this.#compacted) throw new CompactedError(span.fromRevision, this.#compacted);
-    const { rows, next } = this.#reader.history(prefixRange(span.prefix), {
-      from: span.fromRevision,
-      to: span.to,
-      rowsMax: this.#steps.history,
-    });
+    const { fromRevision: from, to, prefix } = span;
+    const { batch, history: rowsMax } = this.#steps;
+    await this.#pauseInHistory(from);
+    let page = this.#reader.history(prefixRange(prefix), { from, to, rowsMax });
     const batches: (WatchBatch & { events: StoreEvent[] })[] = [];
-    for (const row of rows) {
-      if (batches.at(-1)?.revision !== row.revision) batches.push({ revision: row.revision, events: [] });
-      batches.at(-1)!.events.push(this.#eventOf(row, span.previous));
+    for (;;) {
+      for (const [place, row] of page.rows.entries()) {
+        // Each previous value is a read of its own.
+        if (span.previous && place > 0 && place % batch === 0) await this.#pauseInHistory(from);
+        if (batches.at(-1)?.revision !== row.revision) batches.push({ revision: row.revision, events: [] });
+        batches.at(-1)!.events.push(this.#eventOf(row, span.previous));
+      }
+      const { unfinished } = page;
+      if (!unfinished) return { batches, next: page.next };
+      await this.#pauseInHistory(from);
+      const rest = { from, to: unfinished.revision, rowsMax, afterId: unfinished.id };
+      page = this.#reader.history(prefixRange(prefix), rest);
     }
-    return { batches, next };
+  }
+
+  /** Between two slices of a read: what follows may be compacted by then. */
+  async #pauseInHistory(from: Revision): Promise<void> {
+    await breathe(this.#options.clock);
+    if (from <= this.#compacted) throw new CompactedError(from, this.#compacted);
   }
 
   #eventOf(row: Row, withPrevious: boolean): StoreEvent {

@@ -15,14 +15,29 @@ export interface TableReader {
   range(range: KeyRange, options: TableRangeOptions): { entries: Entry[]; revision: Revision };
   statistics(range: KeyRange, at: Revision | undefined): { keys: number; bytes: number; revision: Revision };
   /**
-   * Rows in log order with `from ≤ revision ≤ to`, in the range, out of at most `rowsMax` rows looked at; never part of
-   * a revision. `next` is where the following call goes on.
+   * Rows in log order with `from ≤ revision ≤ to`, in the range, out of about `rowsMax` rows looked at. `next` is where the
+   * following call goes on. A revision with many more rows than that is read in parts: see `HistoryRows`.
    */
-  history(range: KeyRange, span: { from: Revision; to: Revision; rowsMax: number }): { rows: Row[]; next: Revision };
+  history(range: KeyRange, span: HistorySpan): HistoryRows;
   /** The entry of a row that is live or past; undefined once compacted. */
   entryById(id: number): Entry | undefined;
   leases(): Lease[];
   compactedRevision(): Revision;
+}
+
+export interface HistorySpan {
+  readonly from: Revision;
+  readonly to: Revision;
+  readonly rowsMax: number;
+  /** Of an unfinished revision, which `to` is then: only rows behind this one. */
+  readonly afterId?: number;
+}
+
+export interface HistoryRows {
+  readonly rows: readonly Row[];
+  readonly next: Revision;
+  /** The rows end within this revision, with the row of this id: the rest of it comes first. */
+  readonly unfinished?: { readonly id: number; readonly revision: Revision } | undefined;
 }
 
 export interface TableRangeOptions {

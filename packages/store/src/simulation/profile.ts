@@ -53,6 +53,12 @@ export function drawProfile(random: Random): Profile {
     journalBytesMin: pick(random, [256, 3_000, 1_000_000]),
     // Never so short that the auditors, who read at once, could miss the end of a lease.
     history: { ageMs: pick(random, [200, 1_000, 1_000_000]), revisionsMax: pick(random, [250, 1_000_000]) },
-    steps: { range: 1 + random.below(9), history: 1 + random.below(9), obsolete: 1 + random.below(20) },
+    steps: stepsOf(random),
   };
+}
+
+/** Without a draw of its own for `batch`: the seeds that are known stay what they are. */
+function stepsOf(random: Random): StepLengths {
+  const [range, history, obsolete] = [1 + random.below(9), 1 + random.below(9), 1 + random.below(20)];
+  return { range, history, batch: history, obsolete };
 }

@@ -7,7 +7,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { Entry, KeyRange, Lease, LeaseId, Revision } from '../../contract.ts';
 import { entryOf, firstRevision } from '../../engine/rows.ts';
 import type { Row } from '../../engine/rows.ts';
-import type { TableRangeOptions, TableReader } from '../../engine/tables.ts';
+import type { HistoryRows, HistorySpan, TableRangeOptions, TableReader } from '../../engine/tables.ts';
 import { checksumSeed } from './checksum.ts';
 import type { ChecksumSeed } from './checksum.ts';
 import { damaged, fromSqlite } from './sqlite-errors.ts';
@@ -91,17 +91,36 @@ export class SqliteReader implements TableReader {
     });
   }
 
-  history(range: KeyRange, span: { from: Revision; to: Revision; rowsMax: number }): { rows: Row[]; next: Revision } {
+  history(range: KeyRange, span: HistorySpan): HistoryRows {
     return this.#snapshot(() => {
+      const { to, rowsMax, afterId } = span;
       const from = Math.max(span.from, firstRevision + 1) as Revision;
-      const cut = this.#firstOf((from + span.rowsMax) as Revision);
-      const end = cut && cut.revision <= span.to ? cut : this.#firstOf((span.to + 1) as Revision);
+      // Behind the rows of a revision before `from`, which may go on beyond its own number.
+      const start = afterId === undefined ? (this.#firstOf(from)?.id ?? from) : afterId + 1;
+      const cut = afterId === undefined ? this.#firstOf((start + rowsMax) as Revision) : undefined;
+      const end = cut && cut.revision <= to ? cut : this.#firstOf((to + 1) as Revision);
+      const next = Math.min(end?.revision ?? Infinity, to + 1) as Revision;
+      // Beyond `rowsMax` there are only rows of the revision that begins before that.
+      const unfinished = this.#rowBefore(start + 2 * rowsMax, end?.id ?? this.#newestId() + 1);
+      const endId = unfinished ? unfinished.id + 1 : (end?.id ?? Number.MAX_SAFE_INTEGER);
       const sql = `SELECT ${columns('l')} FROM log l
         WHERE l.id >= ? AND l.id < ? AND l.revision >= ? AND ${within('l', range)} ORDER BY l.id`;
-      const rows = this.#all(this.#prepare(sql), from, end?.id ?? Number.MAX_SAFE_INTEGER, from, ...bounds(range));
-      const next = Math.min(end?.revision ?? Infinity, span.to + 1) as Revision;
-      return { rows: rows.map((row) => this.#checked(row)), next };
+      const rows = this.#all(this.#prepare(sql), start, endId, from, ...bounds(range));
+      return { rows: rows.map((row) => this.#checked(row)), next, unfinished };
     });
+  }
+
+  /** The last row before an id, if there is another one between that and the end. */
+  #rowBefore(id: number, endId: number): HistoryRows['unfinished'] {
+    if (id >= endId) return undefined;
+    const sql = 'SELECT id, revision FROM log WHERE id < ? ORDER BY id DESC LIMIT 1';
+    const row = this.#first(this.#prepare(sql), id) as [number, Revision] | undefined;
+    return row && { id: row[0], revision: row[1] };
+  }
+
+  #newestId(): number {
+    const row = this.#first(this.#prepare('SELECT max(id) FROM log')) as [number | null] | undefined;
+    return row?.[0] ?? 0;
   }
 
   /** The first row of the first revision that is not before this one. A revision's ids begin at the revision. */

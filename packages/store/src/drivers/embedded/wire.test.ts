@@ -125,6 +125,19 @@ test('outcomes come back as they were, through a thread', () => {
   );
 });
 
+test('an outcome with many changes comes back as it was, through a thread', () => {
+  const changes = Array.from({ length: 1_000 }, (_, index): Change => ({
+    key: `/registry/${index}`,
+    write: index % 2 === 0 ? -1 : index,
+    createRevision: index as Revision,
+    version: index + 1,
+    previousId: index * 2 ** 32,
+  }));
+  const outcome: Outcome = { result: { committed: true, revision: 7 as Revision, deleted: 500 }, changes };
+  const received = structuredClone(packOutcomes([outcome]));
+  assert.deepEqual(unpackOutcomes(received, [{ type: 'transaction', writes: [] }]), [outcome]);
+});
+
 /** Bytes are bytes, whichever class and buffer holds them. */
 function plain(thing: unknown): unknown {
   return JSON.parse(

@@ -5,7 +5,7 @@
  */
 
 import { unreachable } from '@hangar/core';
-import type { LeaseId, Revision, Write } from '../../contract.ts';
+import type { CommitResult, LeaseId, Revision, Write } from '../../contract.ts';
 import type { Change, Command, Outcome } from '../../engine/command.ts';
 
 type Flat = (string | number | undefined | object)[];
@@ -99,18 +99,29 @@ export function unpackGroup({ commands, values }: PackedGroup): Command[] {
 export interface PackedOutcomes {
   /** Five numbers for a committed put of one key; a revision of 0 says that the outcome is the next of `others`. */
   readonly numbers: Float64Array<ArrayBuffer>;
-  readonly others: readonly Outcome[];
+  readonly others: readonly (Outcome | ManyChanges)[];
+}
+
+/** An outcome with many changes, as the deletion of a range has: ten thousand objects take longer to clone than all the rest. */
+interface ManyChanges {
+  readonly result: CommitResult;
+  readonly keys: readonly string[];
+  /** Four for each key. */
+  readonly changeNumbers: Float64Array<ArrayBuffer>;
 }
 
 const numbersEach = 5;
+const changeNumbersEach = 4;
+/** Fewer are cloned as they are. */
+const manyChanges = 32;
 
 export function packOutcomes(outcomes: readonly Outcome[]): PackedOutcomes {
   const numbers = new Float64Array(outcomes.length * numbersEach);
-  const others: Outcome[] = [];
+  const others: (Outcome | ManyChanges)[] = [];
   outcomes.forEach((outcome, place) => {
     const change = 'result' in outcome && outcome.changes.length === 1 ? outcome.changes[0]! : undefined;
     if (!change || change.write < 0 || !('result' in outcome)) {
-      others.push(outcome);
+      others.push(packMany(outcome));
       return;
     }
     const at = place * numbersEach;
@@ -129,7 +140,7 @@ export function unpackOutcomes({ numbers, others }: PackedOutcomes, group: reado
   return group.map((command, place): Outcome => {
     const at = place * numbersEach;
     const revision = numbers[at] as Revision;
-    if (revision === 0) return others[other++]!;
+    if (revision === 0) return unpackMany(others[other++]!);
     const write = numbers[at + 4]!;
     const { key } = (command as Command & { type: 'transaction' }).writes[write] as Write & { type: 'put' };
     const change: Change = {
@@ -141,4 +152,30 @@ export function unpackOutcomes({ numbers, others }: PackedOutcomes, group: reado
     };
     return { result: { committed: true, revision, deleted: 0 }, changes: [change] };
   });
+}
+
+function packMany(outcome: Outcome): Outcome | ManyChanges {
+  if ('error' in outcome || outcome.more !== undefined || outcome.changes.length < manyChanges) return outcome;
+  const { result, changes } = outcome;
+  const changeNumbers = new Float64Array(changes.length * changeNumbersEach);
+  changes.forEach(({ write, createRevision, version, previousId }, place) =>
+    changeNumbers.set([write, createRevision, version, previousId], place * changeNumbersEach),
+  );
+  return { result, keys: changes.map(({ key }) => key), changeNumbers };
+}
+
+function unpackMany(outcome: Outcome | ManyChanges): Outcome {
+  if (!('keys' in outcome)) return outcome;
+  const { result, keys, changeNumbers } = outcome;
+  const changes = keys.map((key, place): Change => {
+    const at = place * changeNumbersEach;
+    return {
+      key,
+      write: changeNumbers[at]!,
+      createRevision: changeNumbers[at + 1] as Revision,
+      version: changeNumbers[at + 2]!,
+      previousId: changeNumbers[at + 3]!,
+    };
+  });
+  return { result, changes };
 }

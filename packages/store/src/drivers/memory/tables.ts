@@ -9,7 +9,7 @@ import { compareKeys, inRange } from '../../keys.ts';
 import { SortedMap } from '../../engine/sorted-map.ts';
 import { entryOf, firstRevision } from '../../engine/rows.ts';
 import type { LiveRow, Row } from '../../engine/rows.ts';
-import type { TableRangeOptions, TableReader, TableWriter } from '../../engine/tables.ts';
+import type { HistoryRows, HistorySpan, TableRangeOptions, TableReader, TableWriter } from '../../engine/tables.ts';
 import type { Mutation } from './mutation.ts';
 
 interface PastRow {
@@ -245,18 +245,21 @@ export class MemoryTables implements TableReader, TableWriter {
     return { keys, bytes, revision: this.#durable };
   }
 
-  history(range: KeyRange, span: { from: Revision; to: Revision; rowsMax: number }): { rows: Row[]; next: Revision } {
+  history(range: KeyRange, { from, to, rowsMax, afterId = 0 }: HistorySpan): HistoryRows {
     const rows: Row[] = [];
-    let revision = 0 as Revision;
-    for (let id = span.from as number, seen = 0; id <= this.#newest.id; id++) {
+    let revision: Revision | undefined;
+    for (let id = Math.max(from, afterId + 1), seen = 0; id <= this.#newest.id; id++) {
       const row = this.#log.get(id);
-      if (!row || row.revision < span.from) continue;
-      if (row.revision > span.to) break;
-      if (++seen > span.rowsMax && row.revision !== revision) return { rows, next: row.revision };
+      if (!row || row.revision < from) continue;
+      if (row.revision > to) break;
+      if (++seen > rowsMax && revision !== undefined) {
+        const { revision: next } = row;
+        return next === revision ? { rows, next, unfinished: { id: id - 1, revision } } : { rows, next };
+      }
       revision = row.revision;
       if (inRange(row.key, range)) rows.push(row);
     }
-    return { rows, next: (span.to + 1) as Revision };
+    return { rows, next: (to + 1) as Revision };
   }
 
   entryById(id: number): Entry | undefined {
