@@ -31,7 +31,7 @@ test('a certificate of a tenant gets 404 with a hint at the root path, and its o
   const sent = { token: null, peer };
   await server.expect(200, 'GET', `${path}/version`, sent);
   await server.expect(200, 'GET', `${path}/api/v1/namespaces`, sent);
-  for (const target of ['/metrics', '/version', '/healthz', '/api', '/api/v1/namespaces']) {
+  for (const target of ['/metrics', '/version', '/healthz', '/openapi/v3']) {
     const { message, reason } = await server.expect(404, 'GET', target, sent);
     assert.equal(reason, 'NotFound');
     assert.match(
@@ -42,6 +42,7 @@ test('a certificate of a tenant gets 404 with a hint at the root path, and its o
     assert.doesNotMatch(message, /demo/);
   }
   await server.expect(200, 'GET', '/version', { token: null });
+  for (const target of ['/api', '/apis', '/api/v1/namespaces']) await server.expect(401, 'GET', target, sent);
 });
 
 test('a token of a tenant gets the same, and an administrator is not affected by a certificate beside the token', async () => {

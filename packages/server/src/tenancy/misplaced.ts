@@ -1,7 +1,7 @@
 /**
  * Credentials of a tenant that are shown at the root path. `kubectl get --raw` of kubectl 1.32 and older drops the path of the server URL,
- * so such requests reach the management plane, which does not know the user. The answer is 404 with a hint instead of a 401, and
- * instead of the management plane's own documents.
+ * so requests for documents such as `/metrics` and `/version` reach the management plane, which does not know the user. The answer is 404
+ * with a hint, instead of 401 or of the management plane's own documents. Requests for resources get 401.
  *
  * Whether a tenant exists is not looked up: the hint depends on nothing but what the client shows.
  */
@@ -19,8 +19,8 @@ const tenantIssuer = /^https:\/\/[^/]+\/clusters\/[^/]+\/control-plane$/;
 
 /** Returns the answer to a request of a user whom the management plane does not know; undefined: the usual one. */
 export function misplacedCredential(request: ServerRequest): StatusError | undefined {
-  if (routeOf(request.target) || !isOfTenant(request)) return undefined;
   const { path } = splitTarget(request.target);
+  if (!isDocument.test(path) || routeOf(request.target) || !isOfTenant(request)) return undefined;
   const shown = path.length > pathMax ? `${path.slice(0, pathMax)}…` : path;
   return new StatusError(
     'NotFound',
@@ -30,6 +30,8 @@ export function misplacedCredential(request: ServerRequest): StatusError | undef
   );
 }
 
+/** Documents that clients ask for by their path; everything else is refused as for any unknown user. */
+const isDocument = /^\/(metrics|version|livez|readyz|healthz|openapi\/v[23])(\/|$)/;
 const pathMax = 200;
 
 function isOfTenant(request: ServerRequest): boolean {
