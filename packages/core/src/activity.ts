@@ -5,7 +5,7 @@
  *     runActivity(new Activity('GET', '/api/v1/pods'), () => handle(request));
  *     currentActivity()?.tenant                                    // anywhere below, after any await
  *
- * Cost: about 0.3 µs for each activity (docs/adr/0028), nothing for each await.
+ * Cost: about 0.3 µs for each activity (docs/adr/0029), nothing for each await.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';

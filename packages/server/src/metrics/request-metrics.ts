@@ -99,6 +99,6 @@ export class RequestMetrics {
 
 /** Counters that go back have a later start time: it tells a reset from a decrease. */
 const startTimeText = (seconds: number): string => {
-  const name = 'hangar_request_metrics_start_time_seconds';
+  const name = 'apiserver_request_metrics_start_time_seconds';
   return `# HELP ${name} Unix time at which the request counters started at zero.\n# TYPE ${name} gauge\n${name} ${seconds}`;
 };

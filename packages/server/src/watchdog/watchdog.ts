@@ -7,7 +7,7 @@
  *   crash-journal.ts     the activity during which the process ended, for the next start
  *   stall-policy.ts      when a tenant is quarantined, and for how long
  *
- * One per process: the thread interrupts the main thread. Both sleep while no activity begins. Costs: docs/adr/0028.
+ * One per process: the thread interrupts the main thread. Both sleep while no activity begins. Costs: docs/adr/0029.
  */
 
 import { getCompileCacheDir } from 'node:module';

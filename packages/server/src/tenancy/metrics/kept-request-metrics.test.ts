@@ -9,7 +9,7 @@ const clock = new Scheduler(seededRandom(1));
 const answer = ({ metrics }: OpenRequestMetrics, status: number): void =>
   metrics.begin('GET')(undefined, undefined, status);
 const started = ({ metrics }: OpenRequestMetrics): string =>
-  /^hangar_request_metrics_start_time_seconds (\d+)$/m.exec(metrics.text())![1]!;
+  /^apiserver_request_metrics_start_time_seconds (\d+)$/m.exec(metrics.text())![1]!;
 
 describe('request counters of closed tenants', () => {
   test('a tenant without requests leaves nothing behind', () => {

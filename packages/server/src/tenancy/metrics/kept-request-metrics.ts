@@ -3,7 +3,7 @@
  * process lives.
  *
  * A tenant without requests leaves nothing behind. The number of series of closed tenants is bounded: beyond it, the tenant that was
- * closed first loses its counters and starts again at zero, with a later `hangar_request_metrics_start_time_seconds`.
+ * closed first loses its counters and starts again at zero, with a later `apiserver_request_metrics_start_time_seconds`.
  */
 
 import type { Clock } from '@hangar/core';
