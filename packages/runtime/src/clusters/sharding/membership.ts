@@ -98,12 +98,18 @@ function calibratedOnce(members: readonly Member[], clusters: readonly WeighedCl
   return known.members;
 }
 
-/** Whether somebody may still act on it. */
+/**
+ * Returns whether a member may still work on a cluster that the entry assigns to it. A member that acknowledged a later epoch may still
+ * drain the cluster. Its lease lists the drain, but the lease can be deleted: then only the entry names the holder.
+ */
 function isNeeded(entry: RingEntry, ring: Ring, { protocol, observer }: ProposalOptions): boolean {
-  return entry.members.some(
-    (member) =>
-      protocol.mayActOn(acknowledgedBy(member, observer.view, ring), entry) && !protocol.isOver(member, observer),
-  );
+  const { view } = observer;
+  return entry.members.some((member) => {
+    if (protocol.isOver(member, observer)) return false;
+    const record = view.peers.get(member.name)?.record;
+    if (record && protocol.hasDrains(record)) return true;
+    return protocol.mayActOn(acknowledgedBy(member, view, ring), entry);
+  });
 }
 
 /** Above everything that anybody is known to have seen. */

@@ -40,6 +40,8 @@ export interface Protocol {
   mayActOn(acknowledgedEpoch: number, entry: RingEntry): boolean;
   /** Whether a peer says that it has not come to rest there. */
   isDraining(record: PeerRecord, cluster: PlacedCluster): boolean;
+  /** Returns whether the peer still drains a cluster, so that the epochs that assigned clusters to it stay in the history. */
+  hasDrains(record: PeerRecord): boolean;
   /** Whether a new life may take the lease of its name from whoever had it. */
   mayTakeName(former: SeenPeer, observer: Observer): boolean;
   /** Of what is acquired under this ring. */
@@ -64,6 +66,7 @@ export const protocol: Protocol = {
   isDraining({ draining, state }, { hash }) {
     return state !== 'gone' && (draining === 'all' || draining.includes(hashText(hash)));
   },
+  hasDrains: ({ draining }) => draining.length > 0,
   mayTakeName: (former, observer) => former.record.state === 'gone' || protocol.isLate(former, observer),
   tokenOf: ({ epoch }) => epoch,
 };

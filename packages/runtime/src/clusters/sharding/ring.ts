@@ -2,8 +2,8 @@
  * The ring: who shares the clusters, in which epoch; one object, changed by compare-and-set only, and only when the membership or
  * the balance changes. Everybody computes the same owner from the same ring, so that nothing has to be written for a cluster.
  *
- * It also carries the former epochs in which somebody who has not yet acknowledged a later one had a part: from those everybody
- * knows who may still work on a cluster. An entry is dropped when nobody can act on it any more.
+ * It also carries the former epochs with a member that has not yet acknowledged a later epoch, or that still drains a cluster. These
+ * entries name the peers that may still work on a cluster. An entry is dropped when no member can act on it any more.
  *
  *     epoch 7   [x-0 x-1 x-2]   history: —                    c belongs to x-1
  *     epoch 8   [x-0 x-2]       history: 7 [x-0 x-1 x-2]      c belongs to x-2, who waits for x-1 to acknowledge 8 or to be over

@@ -57,6 +57,32 @@ describe('hand-over', () => {
     await fleet.clock.advance(60_000);
   });
 
+  test('a cluster that drains when the lease of its peer is deleted waits until that peer has lost its rights', async () => {
+    await using fleet = await Fleet.open(clustersNamed(12));
+    const [former] = await fleet.startShared(1);
+    former!.drainMs = () => 20_000;
+    const rights = [...former!.held];
+    const { epoch } = former!.coordinator;
+    // Two epochs: the members of the first one acknowledge the second one before the third one is written.
+    const others = [fleet.start({ peer: 'x-1' })];
+    await fleet.until(() => former!.coordinator.epoch === epoch + 1);
+    await fleet.clock.advance(1_000);
+    others.push(fleet.start({ peer: 'x-2' }));
+    await fleet.until(() => former!.coordinator.epoch === epoch + 2);
+    await fleet.clock.advance(1_000);
+    const drained = rights.filter(([name]) => !former!.held.has(name));
+    // The peer cannot see the deletion before it renews its lease.
+    former!.faults.silenceWatches();
+    await fleet.server.client.delete(leaseKind, { namespace: 'default', name: 'hangar-shard.default.peer.x-0' });
+    assert.ok(drained.every(([, ownership]) => ownership.remainingMs() > 0));
+    const isTaken = ([name]: (typeof rights)[number]): boolean => others.some(({ held }) => held.has(name));
+    await fleet.until(() => {
+      for (const right of drained.filter(isTaken))
+        assert.equal(right[1].remainingMs(), 0, `${right[0]} has two owners`);
+      return drained.every(isTaken);
+    });
+  });
+
   test('tokens grow with every change of hands', async () => {
     await using fleet = await Fleet.open(clustersNamed(10));
     const [first, second] = await fleet.startShared(2);

@@ -35,6 +35,13 @@ test('one hundred and fifty worlds of faults violate nothing, and everything tha
   }
 });
 
+test('a seed that once violated a property violates nothing', async () => {
+  for (const seed of [598783690002]) {
+    const { violation, trace } = await simulate(seed);
+    assert.equal(violation, undefined, `seed ${seed}\n${trace.until(violation?.line ?? 0, 40).join('\n')}`);
+  }
+});
+
 test('a seed is the same world every time, and another seed another one', async () => {
   const [first, again, other] = [await simulate(3), await simulate(3), await simulate(4)];
   assert.deepEqual(again.trace.lines, first.trace.lines);
