@@ -89,9 +89,10 @@ test('a client that does not wait as long as its webhooks is told so, and so are
   const { status, data } = await one.server.request('POST', `${configMaps}?timeout=50ms`, { body: configMap('hang') });
   assert.equal(status, 504);
   assert.match(data.message, /request did not complete within requested timeout/);
-  one.hook.received.length = 0;
   await one.server.create(`${configMaps}?timeout=20s`, configMap('a'));
-  assert.equal(one.hook.received[0]!.path, '/hang?timeout=20s');
+  // The call for the first object may arrive after the client gave up.
+  const call = one.hook.received.find(({ review }) => review.request.name === 'a')!;
+  assert.equal(call.path, '/hang?timeout=20s');
 });
 
 test('webhooks on this machine are not called unless the administrator allows it', async () => {
