@@ -45,6 +45,7 @@ export const operatorRules: readonly PolicyRule[] = [
     verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
   },
   { apiGroups: [''], resources: ['configmaps'], verbs: ['list', 'watch'] },
+  { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
   // The heartbeats of controller managers, in whichever namespace these keep them.
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['list', 'watch'] },
   // Whether there is a Gateway API: of all definitions this one.

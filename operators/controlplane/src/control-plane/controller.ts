@@ -72,7 +72,8 @@ export function addControlPlaneController(manager: Manager, options: ControlPlan
   const routes = new Routes({ client: management, clock, log, ofClass });
   const hostFacts = new HostFacts(host.client);
   const drift = new Drift(host, clock);
-  const reconcile = controlPlaneReconciler({ host, tenants, hostFacts, routes, drift, clock, random, writes });
+  const events = manager.recorder('controlplane-operator').for(cluster);
+  const reconcile = controlPlaneReconciler({ host, tenants, hostFacts, routes, drift, clock, random, writes, events });
   const controller: ControllerOptions<
     ControlPlane,
     [Namespace, Secret, ControlPlaneEndpoint],

@@ -13,6 +13,7 @@ import type { Condition, ControlPlanePhase, ControlPlaneStatus } from '../api/in
 import { addressList } from '../endpoint/resolve.ts';
 import { changedFields, writeStatus } from '../write-status.ts';
 import { suspendedReasons } from './suspended.ts';
+import { eventsBetween } from './events.ts';
 import type { Pass, Verdict } from './world.ts';
 
 /** No verdict: everything is done. */
@@ -71,4 +72,5 @@ export async function sayStatus(
   await world.writes.make('status', () =>
     writeStatus(client, { kind: ControlPlane, object: controlPlane, status, signal }),
   );
+  for (const event of eventsBetween(controlPlane.status, status)) world.events.event(controlPlane, event);
 }

@@ -2,7 +2,7 @@
 
 import type { Client } from '@hangar/client';
 import type { Clock, Logger, Random } from '@hangar/core';
-import type { Cluster } from '@hangar/runtime';
+import type { Cluster, ClusterEvents } from '@hangar/runtime';
 import type { ControlPlane, ControlPlaneClass } from '../api/index.ts';
 import type { ResolvedAddresses } from '../endpoint/resolve.ts';
 import type { Routes } from '../gateway/routes.ts';
@@ -27,6 +27,8 @@ export interface World {
   readonly clock: Clock;
   readonly random: Random;
   readonly writes: Writes;
+  /** Of the management plane. */
+  readonly events: Pick<ClusterEvents, 'event'>;
 }
 
 /** One look at one control plane. */

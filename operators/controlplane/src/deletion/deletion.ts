@@ -10,7 +10,8 @@ import { asError, hasCode } from '@hangar/core';
 import { dropFinalizer, hasFinalizer, setConditions } from '@hangar/runtime';
 import type { Result } from '@hangar/runtime';
 import { ControlPlane, finalizer } from '../api/index.ts';
-import type { ControlPlaneStatus } from '../api/index.ts';
+import type { ControlPlaneStatus, DeletionPolicy } from '../api/index.ts';
+import { deletedEvent } from '../control-plane/events.ts';
 import { bounded, sayStatus } from '../control-plane/status.ts';
 import type { Pass } from '../control-plane/world.ts';
 import { endLeftovers } from './leftovers.ts';
@@ -19,8 +20,9 @@ import { endTenant } from './tenant.ts';
 export async function deletion(pass: Pass): Promise<Result | void> {
   const { controlPlane, client, apiReader, world, signal } = pass;
   if (!hasFinalizer(controlPlane, finalizer)) return;
+  let policy: DeletionPolicy | undefined;
   try {
-    await endTenant(pass);
+    policy = await endTenant(pass);
     await endLeftovers(pass);
   } catch (error) {
     if (hasCode(error, 'Conflict') || signal.aborted) throw error;
@@ -34,6 +36,7 @@ export async function deletion(pass: Pass): Promise<Result | void> {
   const last = await find(apiReader, ControlPlane, { name: controlPlane.metadata.name! }, { signal });
   if (last?.metadata.uid !== controlPlane.metadata.uid) return;
   await world.writes.make('finalizer-drop', () => dropFinalizer(client, ControlPlane, last!, finalizer, { signal }));
+  world.events.event(controlPlane, deletedEvent(policy));
 }
 
 function statusOf({ controlPlane, world }: Pass, reason: string, message: string): ControlPlaneStatus {

@@ -12,11 +12,12 @@ import type { Pass } from '../control-plane/world.ts';
 import { Tenant } from '../host/index.ts';
 import type { TenantObject } from '../host/index.ts';
 
-export async function endTenant(pass: Pass): Promise<void> {
+/** Returns the policy that it followed; undefined when no Tenant of the control plane was left. */
+export async function endTenant(pass: Pass): Promise<DeletionPolicy | undefined> {
   const { world, path, controlPlane, signal } = pass;
   const hostClient = world.host.client;
   const there = await find(hostClient, Tenant, { name: path }, { signal });
-  if (!there || !isClaimedBy(there, controlPlane)) return;
+  if (!there || !isClaimedBy(there, controlPlane)) return undefined;
   const deletionPolicy = await lastPolicy(pass, there);
   let { uid, resourceVersion } = there.metadata;
   if (there.spec?.deletionPolicy !== deletionPolicy) {
@@ -29,6 +30,7 @@ export async function endTenant(pass: Pass): Promise<void> {
   // Whoever changes the policy in between is heard: then this is a conflict, and looked at again.
   const preconditions = { uid: uid!, resourceVersion: resourceVersion! };
   await world.writes.make('tenant-delete', () => hostClient.delete(Tenant, { name: path }, { preconditions, signal }));
+  return deletionPolicy;
 }
 
 /**

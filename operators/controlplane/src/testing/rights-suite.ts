@@ -134,6 +134,7 @@ async function wholeLife(client: Client, hostClient: Client): Promise<void> {
   await otherEndpoint(client);
   await leftToOthers(client, hostClient);
   await repaired(client);
+  await suspendedTwice(client, hostClient);
   await client.patch(ControlPlaneClass, { name: 'c' }, { type: 'merge', body: { spec: { registration: null } } });
   await untilGone(client, ControlPlaneRegistration, 'a');
   await client.patch(ControlPlane, { name: 'a' }, { type: 'merge', body: { spec: { endpointRef: { name: 'near' } } } });
@@ -141,6 +142,18 @@ async function wholeLife(client: Client, hostClient: Client): Promise<void> {
   await client.delete(ControlPlane, { name: 'a' });
   await untilGone(client, ControlPlane, 'a');
   await routed(client);
+}
+
+/** The second time the operator changes the Event of the first. */
+async function suspendedTwice(client: Client, hostClient: Client): Promise<void> {
+  const suspend = (suspension: 'Offline' | null) =>
+    hostClient.patch(Tenant, { name: 'a' }, { type: 'merge', body: { spec: { suspension } } });
+  for (let times = 0; times < 2; times++) {
+    await suspend('Offline');
+    await until(client, ControlPlane, 'a', (one) => one?.status?.phase === 'Suspended');
+    await suspend(null);
+    await until(client, ControlPlane, 'a', (one) => one?.status?.phase === 'Ready');
+  }
 }
 
 /** Through a Gateway, whose API comes when the operator is there already. */

@@ -1,0 +1,68 @@
+/**
+ * The Events of a ControlPlane: what changed between two statuses, in plain words. An event stands for a transition, so a pass that finds
+ * everything as it was records nothing, and a control plane that fails again and again for the same reason is recorded once.
+ */
+
+import { findCondition } from '@hangar/runtime';
+import type { EventDetails } from '@hangar/runtime';
+import type { ControlPlaneStatus, DeletionPolicy } from '../api/index.ts';
+
+/** In the order in which they happened. */
+export function eventsBetween(before: ControlPlaneStatus | undefined, after: ControlPlaneStatus): EventDetails[] {
+  const events: EventDetails[] = [];
+  if (before?.phase === undefined)
+    events.push({ reason: 'Created', note: 'the control plane is accepted for provisioning' });
+  const { kubeconfigSecretRef: secret } = after;
+  if (secret && !before?.kubeconfigSecretRef) {
+    const note = `the API is served, and Secret "${secret.namespace}/${secret.name}" has its kubeconfigs`;
+    events.push({ reason: 'Provisioned', note });
+  }
+  const transition = transitionOf(before, after);
+  if (transition) events.push(transition);
+  return events;
+}
+
+/** The last event of a control plane. */
+export function deletedEvent(policy: DeletionPolicy | undefined): EventDetails {
+  const data = { Destroy: ', including all data', Retain: ', its data is retained' };
+  return { reason: 'Deleted', note: `the control plane is deleted${policy ? data[policy] : ''}` };
+}
+
+/** Reasons of passes that failed, as opposed to those that wait for something. */
+const failures: ReadonlySet<string> = new Set(['HostUnavailable', 'Bootstrapping']);
+
+function transitionOf(before: ControlPlaneStatus | undefined, after: ControlPlaneStatus): EventDetails | undefined {
+  const { reason = '', message = '' } = unmet(after) ?? {};
+  if (after.phase === before?.phase && reason === ((before && unmet(before)?.reason) ?? '')) return undefined;
+  const warning = (event: string): EventDetails => ({ type: 'Warning', reason: event, note: `${reason}: ${message}` });
+  switch (after.phase) {
+    case 'Ready':
+      if (reason !== '') return warning('ReconcileFailed');
+      if (before?.phase === 'Suspended')
+        return { reason: 'Resumed', note: `the control plane is served again${at(after)}` };
+      return before?.phase === 'Ready'
+        ? undefined
+        : { reason: 'Ready', note: `the control plane is ready${at(after)}` };
+    case 'Suspended':
+      return { reason: 'Suspended', note: message };
+    case 'Failed':
+      return warning('Failed');
+    case 'Deleting':
+      if (reason === 'DeletionDelayed') return warning('DeletionDelayed');
+      return before?.phase === 'Deleting'
+        ? undefined
+        : { reason: 'Deleting', note: 'the control plane is being deleted' };
+    default:
+      if (failures.has(reason)) return warning('ReconcileFailed');
+      // Waiting for something is normal before the first time that it is ready.
+      return before?.phase === 'Ready' ? warning('NotReady') : undefined;
+  }
+}
+
+const at = ({ endpoint }: ControlPlaneStatus): string => (endpoint ? ` at ${endpoint}` : '');
+
+/** The first condition that is not fulfilled: those behind it have the same reason. */
+const unmet = ({ conditions }: ControlPlaneStatus) =>
+  ['Accepted', 'Programmed', 'Ready']
+    .map((type) => findCondition(conditions, type))
+    .find((condition) => condition !== undefined && condition.status !== 'True');
