@@ -1,6 +1,6 @@
 /**
  * What the operator keeps of the management plane: the four kinds, and of namespaces, Secrets and ConfigMaps only what is its own, and the Leases of
- * controller managers. All others are not even listed. Nobody reads who wrote which field, nor copies of whole objects in annotations.
+ * controller managers. Other objects are not listed. managedFields and the last-applied annotation are dropped.
  */
 
 import { allTransforms, kindOptions, withoutLastApplied, withoutManagedFields } from '@hangar/runtime';

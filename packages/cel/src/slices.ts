@@ -15,7 +15,7 @@ export { WorkBudget };
 class Session {
   readonly budget = new WorkBudget({ totalMs: compilationMsMax });
   readonly results: unknown[] = [];
-  /** Of the results, in the attempt that runs. */
+  /** Index of the next result in the current attempt. */
   next = 0;
 }
 
@@ -23,7 +23,7 @@ class Session {
 const sliceOver = Symbol('the slice is over');
 let session: Session | undefined;
 
-/** What `compute` returns; a promise when it takes more than one slice. It must do the same at every attempt. */
+/** Returns the result of `compute`, as a promise if it takes more than one slice. Each attempt must do the same. */
 export function inSlices<Result>(clock: Clock, compute: () => Result): Result | Promise<Result> {
   const own = new Session();
   const attempt = (): Result | Promise<Result> => {
@@ -42,14 +42,14 @@ export function inSlices<Result>(clock: Clock, compute: () => Result): Result | 
   return attempt();
 }
 
-/** Ends the slice when it is due; the budget of what comes next. For computations that keep their results themselves. */
+/** Ends the slice if its time is used up; else returns the budget. For computations that keep their results themselves. */
 export function nextInSlice(): WorkBudget | undefined {
   if (session === undefined) return undefined;
   if (session.budget.sliceSpentMs >= restAfterMs) throw sliceOver;
   return session.budget;
 }
 
-/** What `compute` returns, computed once for all attempts. Its results are known by their order. */
+/** Returns the result of `compute`, computed once for all attempts. Calls are identified by their order. */
 export function once<Result>(compute: (budget: WorkBudget | undefined) => Result): Result {
   const current = session;
   if (current === undefined) return compute(undefined);

@@ -23,7 +23,7 @@ const longStepNs = 1_000_000;
 const nsPerMs = 1_000_000;
 const noLimit = 2 ** 30;
 
-/** What an object, an element of a list and an entry of a map take of memory, about. */
+/** Approximate memory of an object, of an element of a list and of an entry of a map. */
 export const nodeBytes = 64;
 export const slotBytes = 16;
 export const entryBytes = 96;
@@ -109,7 +109,7 @@ export class WorkBudget {
     return breathe(clock).then(() => resumed(void (this.#sliceSpentMs = 0)));
   }
 
-  /** Runs what uses values of evaluations after they have ended. Throws `CelError` when the budget is used up. */
+  /** Runs code that uses values of completed evaluations. Throws `CelError` when the budget is used up. */
   run<Result>(compute: () => Result): Result {
     return withBudget(this, compute);
   }
@@ -127,7 +127,7 @@ export class WorkBudget {
     meter.leftBytes = this.#leftBytes;
   }
 
-  /** What was measured counts as measured, what was too short for that as estimated. */
+  /** Counts the measured time, or the estimate if the evaluation was too short to be measured. */
   end(): void {
     if (this.#lookedAtMs !== -1) this.#count(this.#cpuMs() - this.#lookedAtMs);
     else if (meter.leftNs < 0) this.#count((lookEveryNs - meter.leftNs) / nsPerMs);
@@ -147,7 +147,7 @@ export class WorkBudget {
     return this.#sliceSpentMs > this.#sliceMs || this.#spentMs > this.#totalMs;
   }
 
-  /** Why work that takes so long cannot be done. */
+  /** Returns why work of this length exceeds the budget; undefined when it does not. */
   problem(aheadMs: number): string | undefined {
     if (this.#sliceSpentMs + aheadMs > this.#sliceMs)
       return `operation interrupted: evaluation takes more than ${this.#sliceMs} ms of CPU time`;
@@ -166,8 +166,8 @@ export class WorkBudget {
 const unshared = new WorkBudget();
 
 /**
- * Makes this budget the one that counts; absent: the one that does already. Returns the one to `leave` to. Throws `CelError`
- * when the budget is used up.
+ * Makes this budget current; absent: keeps the current one. Returns the previous budget, for `leave`. Throws `CelError` when the
+ * budget is used up.
  */
 export function enter(given: WorkBudget | undefined): WorkBudget | undefined {
   const outer = meter.budget;
@@ -203,7 +203,7 @@ export function withBudget<Result>(budget: WorkBudget | undefined, compute: () =
   }
 }
 
-/** What evaluations fail with, as callers know it; anything else stays as it is. */
+/** Converts failures of evaluations to `CelError`. Returns other errors unchanged. */
 export function asCelError(thrown: unknown, cost = 0): unknown {
   if (thrown instanceof Fault) return new CelError(thrown.code, thrown.message, [], { cost });
   // A text too long for the engine, or data nested deeper than its stack.

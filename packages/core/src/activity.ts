@@ -23,7 +23,7 @@ export class Activity {
   readonly isPlatformWork: boolean;
   /** The time of this activity is charged to its tenant. False for strangers and for platform administrators. */
   isAccountable = false;
-  /** Told when a later slice of the work begins. Undefined: the time of slices is not charged. */
+  /** Called when a later slice of the work begins. Undefined: the time of slices is not charged. */
   meter: Meter | undefined;
   /** Identifies it among samples of one thread; 0 until the first sample. */
   sampleId = 0;

@@ -11,7 +11,7 @@
  *     }
  *     const made = await inSlices(new Slicer(clock), encoded(entries));
  *
- * Short work never pauses: it runs to its end at once. In a simulation, where time stands still while code runs, no work
+ * Short work never pauses: it completes in one slice. In a simulation, where time stands still while code runs, no work
  * pauses.
  */
 

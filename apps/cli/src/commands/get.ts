@@ -85,7 +85,7 @@ async function watchPlanes(call: Call, client: Client): Promise<void> {
     onObjects: (objects) => {
       const wanted = objects.filter(({ metadata }) => names.size === 0 || names.has(metadata.name!));
       if (wanted.length === 0) return;
-      // A List cannot go on: json and yaml are one document for each change, as kubectl has it.
+      // A List cannot be streamed: json and yaml get one document for each change, as in kubectl.
       if (isTable(given.text('output'))) session.out.write(print(wanted));
       else for (const object of wanted) session.out.write(print([object]));
     },
@@ -94,7 +94,7 @@ async function watchPlanes(call: Call, client: Client): Promise<void> {
 
 const isTable = (format: string | undefined): boolean => format === undefined || format === 'wide';
 
-/** Returns what prints control planes, once or again and again. */
+/** Returns a function that prints control planes. It can be called repeatedly. */
 function printer({ session, given }: Call, isList: boolean): (planes: readonly ControlPlaneObject[]) => string {
   const format = given.text('output') as Format | undefined;
   if (format !== undefined && format !== 'wide') {

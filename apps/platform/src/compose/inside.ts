@@ -23,7 +23,7 @@ export interface Inside {
   keys(): RootKeys;
   /** What clients must trust; PEM. */
   servingCa(): string;
-  /** Told of stalls, crashes and quarantines of tenants; one listener. */
+  /** Sets the only listener for stalls, crashes and quarantines of tenants. */
   onIncident(listener: (incident: TenantIncident) => void): void;
   /** More for `/metrics`, in Prometheus' format. */
   addMetrics(text: () => string): void;

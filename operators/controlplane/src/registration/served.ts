@@ -8,7 +8,7 @@ import { controllersReady, engineNotSupported } from '../api/index.ts';
 /** Reasons of a controller manager that does nothing there: it cannot, or it no longer runs. */
 const notServing: ReadonlySet<string> = new Set([engineNotSupported, controllerManagerLost]);
 
-/** Whatever the status: who has it and is in trouble has it all the same. */
+/** Returns whether a controller manager serves the control plane. The status of the condition does not matter. */
 export function isServed(conditions: readonly Condition[] | undefined): boolean {
   const said = findCondition(conditions, controllersReady);
   return said !== undefined && !notServing.has(said.reason);

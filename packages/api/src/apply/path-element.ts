@@ -158,7 +158,7 @@ export function compareElements(a: string, b: string): number {
   return kind === letterF ? compareUtf8(a, b) : compareParsed(parse(a)!, parse(b)!);
 }
 
-/** The positions of the elements in order; undefined when they are. Each is parsed once, however many there are. */
+/** Returns the positions of the elements in sorted order; undefined when they are sorted. Parses each element once. */
 export function orderOf(elements: readonly string[]): number[] | undefined {
   if (elements.length < 2) return undefined;
   const texts = comparableTexts(elements);
@@ -176,7 +176,7 @@ export function orderOf(elements: readonly string[]): number[] | undefined {
 
 const oneTextKey = /^k:\{"[^"\\]*":"|^v:"/;
 
-/** Fields, or items that one text without escapes identifies: what tells them apart, in whose order they are. */
+/** Returns texts that sort like the elements: of fields, and of items with one string key without escapes. Undefined for others. */
 function comparableTexts(elements: readonly string[]): readonly string[] | undefined {
   if (elements.every((element) => element.charCodeAt(0) === letterF)) return elements;
   const prefix = oneTextKey.exec(elements[0]!)?.[0];

@@ -2,6 +2,6 @@
 export function isInteger(value: unknown, kind: 'int32' | 'int64'): boolean {
   if (typeof value !== 'number' || !Number.isInteger(value)) return false;
   const max = kind === 'int32' ? 2 ** 31 : 2 ** 63;
-  // 2^63-1 is not a number of JavaScript: the nearest is 2^63, and it came from there.
+  // A JavaScript number cannot hold 2^63-1: JSON.parse rounds it to 2^63.
   return value >= -max && (kind === 'int32' ? value < max : value <= max);
 }

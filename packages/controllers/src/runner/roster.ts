@@ -1,7 +1,7 @@
 /**
  * Which controllers of the set serve which control plane.
  *
- *     suspended, quarantined      nobody: nothing may be written there
+ *     suspended, quarantined      none: the server refuses writes
  *     others run its controllers  those that stay at home
  *     everything else             all
  *

@@ -4,7 +4,7 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 
 export interface ListeningProcess {
   readonly pid: number;
-  /** Its command line; shortened by whoever shows it. */
+  /** Its whole command line: callers shorten it. */
   readonly command: string;
   readonly isHangar: boolean;
 }

@@ -70,9 +70,9 @@ const turnMaxMs = 2;
 const stepsMax = 32;
 /** So many of every tenant may wait, however many others do. */
 const waitingOfOneMin = 8;
-/** From this on the CPU time decides: whatever was not used of the CPU, the process or the machine was stopped. */
+/** Longer times are limited to the CPU time of the thread: during the rest the process or the machine was stopped. */
 const checkedMs = 20;
-/** A tenant that took the loop for so long waits as long as it took, at most `holdMaxMs`: half of the loop's time stays for others. */
+/** A tenant that blocks the loop for so long then waits for the same time, at most `holdMaxMs`: others get half of the time. */
 const stallMs = 100;
 const holdMaxMs = 10_000;
 /** The report of a stall comes with one of the next turns. */
@@ -98,7 +98,7 @@ export class FairQueue {
   #running: TenantQueue | undefined;
   #runningFlow: Flow | undefined;
   #sinceMs = 0;
-  /** Since when a request is served of which the tenant is not known yet. */
+  /** When the server began with a request whose tenant is not known yet. */
   #unclaimedSinceMs: number | undefined;
   /** The CPU time at `#cpuReadMs`. */
   #cpuMs = 0;
@@ -284,7 +284,7 @@ export class FairQueue {
     this.#clock.soon(this.#turned);
   }
 
-  /** Where a measurement begins: not before each, since it is a call of the system. */
+  /** Reads the CPU time at the start of a measurement, but not for each one, since it is a system call. */
   #readCpu(nowMs: number): void {
     const { cpuMs } = this.#options;
     if (!cpuMs || this.#unclaimedSinceMs !== undefined || nowMs - this.#cpuReadMs < checkedMs) return;
@@ -314,7 +314,7 @@ export class FairQueue {
     this.#order.charge(tenant, tenant.owes(ms, this.#options.sliceMs));
     if (this.#runningFlow) tenant.charge(this.#runningFlow, ms);
     this.#running = undefined;
-    // It may have been a pause for garbage: who sees the loop from outside knows.
+    // It may have been a garbage collection: the watchdog can tell, and reports stalls.
     if (ms >= stallMs) this.#stall = { tenant, ms, atMs: nowMs };
   }
 

@@ -118,9 +118,9 @@ export class TenantQueue implements Ranked, Holder {
   usedMs = 0;
   /** Of time that it was given and that is not in its rank yet. */
   debtMs = 0;
-  /** None of its requests goes on before: it took the loop for long. */
+  /** Its requests wait until this time, because it blocked the loop. */
   heldUntilMs = 0;
-  /** A timer is set for the end of that. */
+  /** A timer is set for `heldUntilMs`. */
   isWoken = false;
   /** The management plane: it is never held. */
   readonly isPlatform: boolean;

@@ -41,7 +41,7 @@ export function objectAnswer(call: Call, want: Wanted, object: JsonObject, statu
   return piecesAnswer(call, want, encodedPieces(shaped as JsonObject, want.format), status);
 }
 
-/** What is made in pieces. Rejects with what making the first of them throws. */
+/** Returns an answer that is made in pieces. Rejects when the first piece cannot be made. */
 export function piecesAnswer(call: Call, want: Wanted, pieces: Pieces, status = 200): Answer | Promise<Answer> {
   const answered = ({ pieces: bytes, rest }: Collected): Answer => {
     const answer = bytesAnswer(status, want.contentType, bytes, call.warnings);

@@ -9,7 +9,7 @@ import type { Entry, KeyRange, RangeResult, Revision, Store, Watch } from '@hang
 import { ownBytes } from './own-memory.ts';
 import { isStale, markStale } from './stale.ts';
 
-/** What was made of one state of a collection, by name. */
+/** Bytes that were made from one state of a collection. */
 export interface Derived {
   get(): readonly Uint8Array[] | undefined;
   /** Does nothing when the collection has changed since. */

@@ -51,7 +51,7 @@ function* yamlPieces(object: JsonObject): Pieces {
   }
 }
 
-/** The body of an answer: all pieces, or a stream when they are long. Rejects with what making the first of them throws. */
+/** Returns the body of an answer: all pieces, or a stream when they are long. Rejects when the first piece cannot be made. */
 export function bodyOf(pieces: Pieces, clock: Clock): Collected | Promise<Collected> {
   const slicer = new Slicer(clock);
   const collected: Uint8Array[] = [];

@@ -238,7 +238,7 @@ async function collect(
     }
     return { status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks) };
   } finally {
-    // Whoever waits for it reads it in this turn of the loop, and keeps no more than it says.
+    // The caller reads the answer in this turn of the event loop, and accounts for the parts that it keeps.
     held.give(bytes);
   }
 }

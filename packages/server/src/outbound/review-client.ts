@@ -33,7 +33,7 @@ export interface WebhookClient {
 
 /** As large as the body of a request may be: kube-apiserver stores no object, and so needs no patch, that is larger. */
 export const answerBytesMax = bodyBytesMax;
-/** Values of an answer and separators inside of its texts: reading more at once would keep others waiting. */
+/** Values of an answer, and separators inside of its strings. Parsing more at once would block other requests. */
 const answerNodesMax = 200_000;
 
 /** Throws when the configuration names no place that could be called. */

@@ -21,7 +21,7 @@ function admitted(user: User | undefined): User | undefined {
   return user;
 }
 
-/** Was it the management plane that authenticated this user of a tenant? */
+/** Returns whether the management plane authenticated this user of a tenant. */
 export const isPlatformUser = (user: User): boolean => known.has(user);
 
 /** By whatever the request shows. Never rejects. */

@@ -1,6 +1,6 @@
 /**
- * Quarantines: `status.quarantine` of a `Tenant`. While it is there the tenant answers nothing, on every server, and its
- * controllers do not run. It is removed when it expires, or by an administrator.
+ * Sets and removes quarantines: `status.quarantine` of a `Tenant`. While it is set, every server refuses the tenant's requests,
+ * and its controllers do not run. It is removed when it expires, or by an administrator.
  *
  * One timer for all of them, and none when no tenant is quarantined.
  */
@@ -27,7 +27,7 @@ export interface QuarantineOptions extends Pick<Quarantine, 'reason' | 'message'
 }
 
 const attemptsMax = 8;
-/** For clocks of several servers that differ, and for a store that did not answer. */
+/** Delay before the next attempt, when the clocks of servers differ or the store did not answer. */
 const againAfterMs = 1_000;
 
 interface StoredTenant extends KubeObject {

@@ -1,6 +1,6 @@
 /**
- * What a suspended tenant still answers, and why. There are two causes: an administrator set `spec.suspension`, or the server
- * quarantined the tenant (`status.quarantine`). `closure` is the one place that says whether a tenant answers at all.
+ * Decides which requests a suspended tenant still answers. There are two causes: an administrator set `spec.suspension`, or the
+ * server quarantined the tenant (`status.quarantine`). `closure` alone decides whether a tenant answers any requests.
  */
 
 import { StatusError } from '@hangar/api';
@@ -33,7 +33,7 @@ export function insistOnActive(tenant: Tenant, info: RequestInfo): void {
   });
 }
 
-/** The error with which a tenant that is closed to everybody answers. Undefined: it is open, perhaps to reads only. */
+/** Returns the error for all requests to a tenant that is offline or quarantined. Undefined: the tenant answers at least reads. */
 export function closure({ path, spec, quarantine }: Tenant): StatusError | undefined {
   if (spec.suspension === 'Offline') return offline(path);
   return quarantine && quarantined(path, quarantine);

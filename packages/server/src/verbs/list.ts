@@ -46,7 +46,7 @@ export async function pageAnswer(call: Call, want: Wanted, page: Page): Promise<
   return answer;
 }
 
-/** So little is decoded and written at once, which is quicker. */
+/** Shorter lists are decoded and written in one piece, which is quicker. */
 const shortBytesMax = 64 * 1024;
 
 /** Objects of built-in kinds take time in proportion to their bytes; the defaults and columns of others may multiply. */
@@ -93,7 +93,7 @@ export const listEnd = Buffer.from(']}\n');
 const listMetadata = ({ struct }: Resource, { metadata }: Pick<Page, 'metadata'>): Page['metadata'] =>
   struct ? metadata : { continue: '', ...metadata };
 
-/** So much is joined at a time of values that are answered as stored, and of others. */
+/** Bytes of one piece: of values that are sent as they are stored, and of values that are decoded. */
 const storedBytesAtOnce = 512 * 1024;
 const decodedBytesAtOnce = 16 * 1024;
 

@@ -1,4 +1,4 @@
-/** What is known of the watched thread: its beats, samples of what it does, stalls. */
+/** Data about the watched thread: its beats, samples of its activity, stalls. */
 
 /** An activity as a sample saw it; texts are cut to `sampledTextMax`. */
 export interface SampledActivity {
@@ -50,11 +50,11 @@ export interface CrashRecord {
   readonly at: number;
   /** The activity itself ended the process: it threw, or it has filled the heap. Otherwise it was only running. */
   readonly isCertain: boolean;
-  /** What is known of the end, for people. */
+  /** How the process ended, for messages. */
   readonly reason: string;
 }
 
-/** What the watchdog's thread is started with. */
+/** The input of the watchdog's thread. */
 export interface WatchdogThreadData {
   readonly beat: SharedArrayBuffer;
   /** Undefined: nothing is journalled. */

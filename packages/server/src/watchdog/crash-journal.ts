@@ -1,7 +1,7 @@
 /**
  * The file that names the activity during which the process might end. It is written while an activity runs long, by a thread
  * that goes on when the watched thread cannot, and removed when the activity is over: if the next start finds it, the process
- * ended in the midst. Not synced: it survives the end of the process, not a power cut, which is no tenant's fault.
+ * ended during the activity. Not synced: it survives the end of the process, not a power cut, which no tenant causes.
  */
 
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

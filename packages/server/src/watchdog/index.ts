@@ -1,5 +1,5 @@
 /**
- * Stalls of the event loop: who causes them, and what follows.
+ * Finds the tenants that stall the event loop, and quarantines them.
  *
  *     const guard = new StallGuard({ policy, charge, quarantine, log });
  *     const watchdog = new Watchdog({ onStall: (stall) => guard.stalled(stall), journal });

@@ -49,7 +49,7 @@ export class SharedBeat {
   beat(): void {
     this.#values[slots.cpuMs] = threadCpuMs();
     this.#values[slots.atMs] = sharedClockMs();
-    // Last: who sees a new count sees the rest of it.
+    // Written last: a reader that sees the new count also sees the other values.
     this.#values[slots.count]!++;
   }
 

@@ -1,7 +1,7 @@
 /**
- * What follows from a stall, and from a crash: a log line, metrics, the charge to the tenant's fair share, an incident for
- * whoever writes Events, and the quarantine of a tenant that causes too many. The management plane is named in logs, and is
- * never charged or quarantined.
+ * Handles stalls and crashes: logs and counts them, charges the time to the tenant's fair share, reports an incident from which
+ * an Event is recorded, and quarantines a tenant that causes too many. The management plane is named in logs, and is never
+ * charged or quarantined.
  */
 
 import { Counter, Histogram, labelText } from '@hangar/core';
@@ -48,7 +48,7 @@ export class StallGuard {
   );
   readonly #quarantines = new Counter('hangar_tenant_quarantines_total', 'Tenants that were quarantined, by reason.');
   readonly #series = new Set<string>();
-  /** Until somebody listens. */
+  /** Incidents that no listener has received yet. */
   #incidents: TenantIncident[] = [];
   #onIncident: ((incident: TenantIncident) => void) | undefined;
 
@@ -61,7 +61,7 @@ export class StallGuard {
     return [this.#stalls, this.#ofTenants, this.#quarantines].map((family) => family.text()).join('\n');
   }
 
-  /** One listener; it is told of earlier incidents, too. */
+  /** Sets the only listener. It also receives earlier incidents. */
   onIncident(listener: (incident: TenantIncident) => void): void {
     this.#onIncident = listener;
     for (const incident of this.#incidents.splice(0)) listener(incident);
@@ -88,7 +88,7 @@ export class StallGuard {
     if (verdict) void this.#quarantine(verdict);
   }
 
-  /** The process before this one ended during the activity. Resolves when the tenant is quarantined, where it must be. */
+  /** Handles the crash of the previous process during the activity. Resolves after the tenant is quarantined, if it must be. */
   async crashed(record: CrashRecord): Promise<void> {
     const { activity, reason, isCertain } = record;
     const { tenant, user, verb, resource, isAccountable } = activity;

@@ -152,7 +152,7 @@ export const described = ({ user, verb, resource }: SampledActivity): string =>
 
 const minutes = (ms: number): string => `${Math.round(ms / 6_000) / 10} minutes`;
 
-/** A file that cannot be read counts as none: it holds nothing but the past of misbehaviour. */
+/** A file that cannot be read counts as empty: it holds only earlier crashes and quarantines. */
 function readRecords(file: string): Map<string, TenantRecord> {
   try {
     const read = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Partial<TenantRecord>>;

@@ -14,7 +14,7 @@ import { CrashJournal } from './crash-journal.ts';
 import { SharedBeat, sharedClockMs } from './shared-beat.ts';
 
 const lookEveryMs = 25;
-/** Who fills so much of the heap within one slice is the cause when it ends. */
+/** An activity that fills this part of the heap within one slice counts as the cause of a crash. */
 const heapGrowthMax = 0.2;
 
 const { beat: buffer, journalFile } = workerData as WatchdogThreadData;
@@ -22,7 +22,7 @@ const beat = new SharedBeat(buffer);
 const journal = journalFile === undefined ? undefined : new CrashJournal(journalFile);
 let session: Session | undefined;
 let isAsking = false;
-/** Of the silence that lasts. */
+/** The first sample of the current activity since the last beat. */
 let first: Sample | undefined;
 
 const timer = setInterval(look, lookEveryMs);

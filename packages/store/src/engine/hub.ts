@@ -117,7 +117,7 @@ export class WatchHub {
     }
   }
 
-  /** Of the keys with this prefix; of more than fit into a batch, one more than that. */
+  /** Returns the indexes of the keys with this prefix. Stops at one more than a batch may have. */
   #indexesOf(keys: readonly string[], runs: readonly Run[], prefix: string): number[] {
     const indexes: number[] = [];
     for (const run of runs) {
@@ -299,8 +299,8 @@ class HubWatch implements Watch {
   }
 
   /**
-   * From the hub, in place of a batch: it is read from the history, and those that follow with it. At once, whether the consumer waits or
-   * not: a consumer that keeps up must not lose the batch to a compaction. Resolves when it is read.
+   * Called by the hub instead of delivering a batch: the watch reads this batch and later ones from the history. The read starts at once,
+   * because a consumer that keeps up must not lose the batch to a compaction. Resolves when the batch is read.
    */
   fallBehind(revision: Revision): Promise<void> | undefined {
     if (revision < this.#next) return undefined;

@@ -29,14 +29,14 @@ export interface HistorySpan {
   readonly from: Revision;
   readonly to: Revision;
   readonly rowsMax: number;
-  /** Of an unfinished revision, which `to` is then: only rows behind this one. */
+  /** Only rows after this id, of an unfinished revision, which `to` must name. */
   readonly afterId?: number;
 }
 
 export interface HistoryRows {
   readonly rows: readonly Row[];
   readonly next: Revision;
-  /** The rows end within this revision, with the row of this id: the rest of it comes first. */
+  /** The rows end within this revision, at the row with this id. Read its remaining rows before `next`. */
   readonly unfinished?: { readonly id: number; readonly revision: Revision } | undefined;
 }
 

@@ -15,7 +15,7 @@ export interface FeedMember {
   readonly prefix: string;
   /** In the order of revisions. */
   offer(batch: WatchBatch): void;
-  /** Everything up to `floor` was offered: the revision that was current after it asked for the mark of this number. */
+  /** Everything up to `floor` was offered. `floor` was current after the member requested mark number `ask`. */
   marked(ask: number, floor: Revision): void;
   /** Nothing is offered any more. */
   ended(error: Error): void;

@@ -1,4 +1,4 @@
-/** What `npm run sim -- store` does: simulates the healthy store, or finds the planted bugs. */
+/** Implements `npm run sim -- store`: simulates the healthy store, or finds the planted bugs. */
 
 import { Campaign } from './campaign.ts';
 import { noBug, plantedBugs } from './planted-bugs.ts';

@@ -1,4 +1,4 @@
-/** Services of registrations: does a controller manager run them? */
+/** Checks that a controller manager runs the services of registrations. */
 
 import { conditionOf, ControlPlane, ControlPlaneRegistration } from '../../kinds.ts';
 import type { ControlPlaneRegistrationObject } from '../../kinds.ts';

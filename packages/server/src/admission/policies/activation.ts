@@ -71,7 +71,7 @@ export class Activation {
     }
   }
 
-  /** What is made of a value counts like making it. Throws PolicyProblem. */
+  /** Charges the conversion of a value to the budget, like its evaluation. Throws PolicyProblem. */
   convert<Result>(make: () => Result): Result {
     try {
       return this.#work.budget.run(make);

@@ -1,4 +1,4 @@
-/** What `npm run sim -- sharding` does: simulates the healthy protocol, or finds the planted bugs. */
+/** Implements `npm run sim -- sharding`: simulates the healthy protocol, or finds the planted bugs. */
 
 import { noBug, plantedBugs } from './planted-bugs.ts';
 import type { PlantedBug } from './planted-bugs.ts';

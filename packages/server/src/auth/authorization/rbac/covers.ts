@@ -82,7 +82,7 @@ class Owners {
     }
   }
 
-  /** Undefined: looked for in vain, which is work, too. */
+  /** Yields undefined for a lookup without a result, which also counts as work. */
   *candidates({ resource = '', path }: Piece): Generator<Owner | undefined> {
     if (path !== undefined) {
       yield* this.#byPath.get(path) ?? [];
@@ -156,8 +156,8 @@ const prepared = (rule: PolicyRule): Owner => ({
 });
 
 /**
- * Of a rule that names the piece's path, or its resource. A star is covered by a star only; who may do something to one name may not
- * to all.
+ * Returns whether a rule that names the piece's path or resource covers the piece. Only a star covers a star. A rule for one name
+ * does not cover all names.
  */
 function covers({ verbs, groups, names }: Owner, { verb, group, name, path }: Piece): boolean {
   if (!verbs.has('*') && !verbs.has(verb)) return false;

@@ -25,7 +25,7 @@ const resource = (name: string) => ({ group, version: 'v1', resource: name });
 /** What one binding gives a user, or why it gives nothing. */
 export type Grant =
   | {
-      /** Where it comes from; asked for by those who were granted something. */ readonly source: () => string;
+      /** Describes the binding that grants the rules. Called only when the rules allow a request. */ readonly source: () => string;
       readonly rules: readonly PolicyRule[];
     }
   | { readonly missing: RoleRef; readonly rules: readonly [] };

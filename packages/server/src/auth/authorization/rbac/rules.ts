@@ -28,7 +28,7 @@ function allowsPath({ verbs, nonResourceURLs }: PolicyRule, verb: string, path: 
 export const coversPath = (pattern: string, path: string): boolean =>
   pattern === path || (pattern.endsWith('*') && path.startsWith(withoutStars(pattern)));
 
-/** What paths that a pattern covers begin with; undefined: it covers itself alone. */
+/** Returns the prefix of all paths that a pattern covers. Undefined: it covers only the path that equals it. */
 export const prefixOf = (pattern: string): string | undefined =>
   pattern.endsWith('*') ? withoutStars(pattern) : undefined;
 
