@@ -130,7 +130,7 @@ for (const how of ['fill', 'throw'] as const) {
       assert.equal(quarantined.reason, 'ProcessCrash');
       assert.match(
         quarantined.message,
-        /^the server ended during its work; reconcile \S+ .*by "system:hangar:controllers"/,
+        /^the server exited during its work; reconcile \S+ .*by "system:hangar:controllers"/,
       );
       assert.match(second.log, /"tenant":"demo".*"msg":"tenant quarantined"/);
       await second.until(async () => {
@@ -170,5 +170,5 @@ test('a process that is killed from outside quarantines no tenant', async () => 
   const root = await run.client('admin.kubeconfig');
   const { status } = await run.until(() => root.get(Tenant, { name: 'demo' }));
   assert.equal(status?.quarantine, undefined);
-  assert.doesNotMatch(run.log, /ended during a request/);
+  assert.doesNotMatch(run.log, /exited during a request/);
 });

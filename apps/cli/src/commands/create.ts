@@ -55,7 +55,7 @@ async function createNow({ session, given, client: connected }: Call): Promise<v
   const format = formats.find((one) => one === output);
   const file = format === undefined ? output : undefined;
   if (file !== undefined && !given.flag('wait')) {
-    throw usage('-o FILE and --no-wait cannot be together: the kubeconfig exists when the control plane is ready');
+    throw usage('-o FILE and --no-wait cannot be used together: the kubeconfig exists when the control plane is ready');
   }
   const waitMs = timeoutMs(given);
   if (file !== undefined && file !== '-') await insistOnReplaceable(resolve(session.folder, file), file);

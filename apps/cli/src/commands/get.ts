@@ -47,9 +47,9 @@ export const get: Command = {
 };
 
 function checkTogether({ given }: Call): void {
-  if (given.args.length > 0 && given.has('selector')) throw usage('NAME and --selector cannot be together');
+  if (given.args.length > 0 && given.has('selector')) throw usage('NAME and --selector cannot be used together');
   for (const option of ['watch', 'selector']) {
-    if (given.flag('retained') && given.has(option)) throw usage(`--retained and --${option} cannot be together`);
+    if (given.flag('retained') && given.has(option)) throw usage(`--retained and --${option} cannot be used together`);
   }
 }
 

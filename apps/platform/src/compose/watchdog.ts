@@ -39,7 +39,7 @@ export async function openWatchdog(
   const watchdog = new Watchdog({
     journal: { file, journal },
     onStall: (stall) => guard.stalled(stall),
-    onError: (error) => log.error('the watchdog stopped: causes of stalls are not known', { error }),
+    onError: (error) => log.error('the watchdog stopped: stalls are not attributed to tenants', { error }),
   });
   opened.defer(() => watchdog.close());
   return { guard, recover: async () => (record ? guard.crashed(record) : undefined) };

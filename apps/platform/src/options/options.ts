@@ -132,7 +132,7 @@ const groups: readonly HelpGroup[] = [
     rows: [
       [
         '--outbound-allow-cidr CIDR',
-        'let webhooks and APIServices reach loopback, link-local and metadata addresses of this network, and those of tenants also the addresses of this machine in it; may be repeated',
+        'let webhooks and APIServices reach addresses in this network that are refused otherwise: loopback, link-local and metadata addresses, and for tenants the addresses of this machine; may be repeated',
       ],
     ],
   },

@@ -17,7 +17,10 @@ export const quarantineHelp: HelpGroup = {
       '--tenant-stalls-max N',
       'how often within ten minutes requests of one tenant may block the server for more than 100 ms before the tenant is quarantined (default: 10)',
     ],
-    ['--tenant-long-stalls-max N', 'the same for more than a second (default: 3)'],
+    [
+      '--tenant-long-stalls-max N',
+      'how often within ten minutes requests of one tenant may block the server for more than a second before the tenant is quarantined (default: 3)',
+    ],
     [
       '--tenant-quarantine-minutes N',
       'how long the first quarantine of a tenant lasts; each further one lasts twice as long (default: 10; 0: no tenant is quarantined)',

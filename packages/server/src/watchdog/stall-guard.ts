@@ -39,7 +39,7 @@ export class StallGuard {
   readonly #options: StallGuardOptions;
   readonly #stalls = new Histogram(
     'hangar_event_loop_stall_seconds',
-    'Time for which the event loop did not turn, where that is more than 100 ms.',
+    'Duration of stalls of the event loop above 100 ms.',
     stallBounds,
   );
   readonly #ofTenants = new Counter(
@@ -71,7 +71,7 @@ export class StallGuard {
     const wholeMs = stall.untilMs - stall.fromMs;
     this.#stalls.observe('', wholeMs / 1_000);
     const caused = stall.parts.filter(({ activity, ms }) => activity && ms >= stallMs);
-    if (caused.length === 0) this.#options.log.debug('event loop stalled by no request', { ms: Math.round(wholeMs) });
+    if (caused.length === 0) this.#options.log.debug('event loop stalled by other work', { ms: Math.round(wholeMs) });
     for (const { activity, ms } of caused) this.#caused(activity!, ms);
   }
 
@@ -92,7 +92,7 @@ export class StallGuard {
   async crashed(record: CrashRecord): Promise<void> {
     const { activity, reason, isCertain } = record;
     const { tenant, user, verb, resource, isAccountable } = activity;
-    this.#options.log.error('the last run of this server ended during a request', {
+    this.#options.log.error('the previous server process exited during a request', {
       tenant,
       user,
       verb,
@@ -104,7 +104,7 @@ export class StallGuard {
     this.#tell({
       tenant,
       reason: 'ProcessCrash',
-      message: `the server ended during ${described(activity)}: ${reason}`,
+      message: `the server exited during ${described(activity)}: ${reason}`,
     });
     const verdict = this.#options.policy.crashed(record);
     if (verdict) await this.#quarantine(verdict);

@@ -83,7 +83,7 @@ describe('a crash during the work of a tenant', () => {
     const one = world({ file: join(directory, 'certain') });
     const verdict = one.open().crashed(crash(one, true));
     assert.equal(verdict?.reason, 'ProcessCrash');
-    assert.equal(verdict.message, 'the server ended during its work; patch /apis/x by "ada"; why');
+    assert.equal(verdict.message, 'the server exited during its work; patch /apis/x by "ada"; why');
   });
 
   test('that may have other causes quarantines with the second one within an hour, also over restarts', () => {

@@ -101,7 +101,7 @@ export class StallPolicy {
       return undefined;
     }
     record.crashes = [];
-    return this.#verdict(tenant, 'ProcessCrash', ['the server ended during its work', described(activity), reason]);
+    return this.#verdict(tenant, 'ProcessCrash', ['the server exited during its work', described(activity), reason]);
   }
 
   #verdict(

@@ -77,7 +77,7 @@ function sampled(sample: Sample): void {
   const isCertain = heapUse - first.heapUse >= heapGrowthMax;
   const reason = isCertain
     ? `the heap grew from ${percent(first.heapUse)} to ${percent(heapUse)} of its limit`
-    : 'the process ended without a shutdown';
+    : 'the process exited without a shutdown';
   journal?.write({ activity, at: Date.now(), isCertain, reason });
 }
 

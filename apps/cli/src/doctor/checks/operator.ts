@@ -39,7 +39,7 @@ async function missingDefinitions(client: Client, signal: AbortSignal): Promise<
 
 function care(planes: readonly ControlPlaneObject[], now: number): Finding[] {
   if (planes.length === 0)
-    return [doubtful('operator: there is no control plane to look after', hangar('create NAME'))];
+    return [doubtful('operator: not checked, because there is no control plane', hangar('create NAME'))];
   const isOld = ({ metadata }: ControlPlaneObject): boolean =>
     now - Date.parse(metadata.creationTimestamp ?? '') > unseenMaxMs;
   const unseen = planes.filter((plane) => isOld(plane) && !wasSeen(plane));

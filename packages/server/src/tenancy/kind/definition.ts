@@ -57,7 +57,7 @@ const spec = {
 const quarantine = {
   type: 'object',
   description:
-    'The server suspended the control plane by itself, because its requests blocked or ended the server. Present until the quarantine expires; remove it, or run hangar resume, to end the quarantine.',
+    'The server suspended the control plane by itself, because its requests blocked or crashed the server. Present until the quarantine expires; remove it, or run hangar resume, to end the quarantine.',
   required: ['reason', 'message', 'since', 'until'],
   properties: {
     reason: { type: 'string', description: 'EventLoopStalls or ProcessCrash.' },
