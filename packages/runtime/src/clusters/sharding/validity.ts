@@ -21,6 +21,9 @@ export class Validity {
   readonly #timings: ShardTimings;
   #sent: Moment | undefined;
   #lastsMs = 0;
+  /** Since the renewal was sent: the lowest lead of the wall clock over the monotonic clock, and the largest rise above the lowest. */
+  #leadMinMs = 0;
+  #riseMaxMs = 0;
   #isLapsed = false;
   #isEnded = false;
 
@@ -34,8 +37,11 @@ export class Validity {
   renewed(sent: Moment): void {
     this.#sent = sent;
     this.#isLapsed = false;
+    this.#leadMinMs = 0;
+    this.#riseMaxMs = 0;
     const renewal = { sentMs: sent.monotonicMs, answeredMs: this.#clock.monotonicMs() };
     this.#lastsMs = this.#protocol.validUntilMs(renewal, this.#timings) - sent.monotonicMs;
+    this.#elapsedMs(sent);
   }
 
   /** For good. */
@@ -46,9 +52,20 @@ export class Validity {
   /** 0: nothing can be proven any more, until it is renewed, even if somebody sets a clock back. */
   remainingMs(): number {
     if (this.#isEnded || this.#isLapsed || !this.#sent) return 0;
-    const monotonicMs = this.#clock.monotonicMs() - this.#sent.monotonicMs;
-    const elapsedMs = this.#protocol.elapsedMs(monotonicMs, this.#clock.now() - this.#sent.wallMs);
+    const elapsedMs = this.#elapsedMs(this.#sent);
     this.#isLapsed = elapsedMs >= this.#lastsMs;
     return this.#isLapsed ? 0 : this.#lastsMs - elapsedMs;
+  }
+
+  /**
+   * Returns the time since the renewal was sent. A wall clock that is set back must not hide a later sleep, and a sleep that was seen
+   * must not be hidden by a later step back: the sleep is the largest rise of the wall clock against the monotonic clock.
+   */
+  #elapsedMs(sent: Moment): number {
+    const monotonicMs = this.#clock.monotonicMs() - sent.monotonicMs;
+    const leadMs = this.#clock.now() - sent.wallMs - monotonicMs;
+    this.#leadMinMs = Math.min(this.#leadMinMs, leadMs);
+    this.#riseMaxMs = Math.max(this.#riseMaxMs, leadMs - this.#leadMinMs);
+    return this.#protocol.elapsedMs(monotonicMs, monotonicMs + this.#riseMaxMs);
   }
 }
