@@ -44,7 +44,7 @@ export class GroupView {
   readonly #absentSinceMs = new Map<string, number>();
   #ringObject: SeenRing | undefined;
   #ring: Ring | undefined;
-  #isListed = false;
+  #listedAtMs: number | undefined;
   #isOutOfTouch = false;
   #epochMax = 0;
   #ringOfAbsent: Ring | undefined;
@@ -56,7 +56,12 @@ export class GroupView {
 
   /** Whether anything is known at all. */
   get isListed(): boolean {
-    return this.#isListed;
+    return this.#listedAtMs !== undefined;
+  }
+
+  /** Returns the time since the first list; 0 before it. */
+  get listedForMs(): number {
+    return this.#listedAtMs === undefined ? 0 : this.#clock.monotonicMs() - this.#listedAtMs;
   }
 
   /** By the peer's name; of `gone` ones, too. */
@@ -104,7 +109,7 @@ export class GroupView {
     for (const [peer, { leaseName }] of this.#peers) if (!names.has(leaseName)) this.#forget(peer);
     if (!names.has(this.#names.ring)) this.#ringObject = undefined;
     for (const lease of leases) this.#see(lease);
-    this.#isListed = true;
+    this.#listedAtMs ??= this.#clock.monotonicMs();
     this.#noteAbsent();
   }
 

@@ -43,8 +43,7 @@ const ringLease = (content: Ring): Lease => leaseOf(ringLeaseName(group), ringAn
 const peerLease = (said: PeerRecord): Lease =>
   leaseOf(peerLeasePrefix(group) + said.name, recordAnnotation, encodeRecord(said));
 
-function observerOf(leases: readonly Lease[]): Observer {
-  const clock = virtualClock();
+function observerOf(leases: readonly Lease[], clock = virtualClock()): Observer {
   const names = { ring: ringLeaseName(group), peerPrefix: peerLeasePrefix(group), unreadableLeaseMs: 10_000 };
   const view = new GroupView(clock, names);
   view.replace(leases);
@@ -80,5 +79,31 @@ describe('an epoch of the history', () => {
   test('names the member as holder when its lease with the drain was deleted', () => {
     const observer = observerOf([ringLease(ring), peerLease(record(owner))]);
     assert.equal(otherHolder(protocol, observer, { cluster, ring, self: owner.id }), 'x-0');
+  });
+});
+
+describe('a ring that does not exist', () => {
+  const newcomer = { ...record(owner), weight: 1, epochMax: 0 };
+
+  test('is created at once when no peer reports an epoch', () => {
+    assert.equal(proposalTo(observerOf([peerLease(newcomer)]))?.need, 'repair');
+  });
+
+  test('is created at once by a peer that saw the lost ring', () => {
+    const observer = observerOf([ringLease(ring), peerLease(record(owner))]);
+    observer.view.replace([peerLease(record(owner))]);
+    const proposal = proposalTo(observer);
+    assert.equal(proposal?.need, 'repair');
+    assert.ok(proposal.ring.history[0]?.members.some(({ id }) => id === former.id));
+  });
+
+  test('is created only after the length of a lease when a peer reports an epoch of a ring that was never seen', async () => {
+    const clock = virtualClock();
+    const observer = observerOf([peerLease(newcomer), peerLease(record(member('x-2')))], clock);
+    assert.equal(proposalTo(observer), undefined);
+    await clock.advance(defaultTimings.leaseMs - 1);
+    assert.equal(proposalTo(observer), undefined);
+    await clock.advance(1);
+    assert.equal(proposalTo(observer)?.need, 'repair');
   });
 });

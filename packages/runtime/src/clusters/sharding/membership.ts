@@ -32,10 +32,10 @@ export interface ProposalOptions {
 
 /** Undefined: the ring is as it should be. */
 export function proposedRing(options: ProposalOptions): Proposal | undefined {
-  const { observer, self, clusters } = options;
+  const { protocol, observer, self, clusters } = options;
   const { view } = observer;
   const ring = view.ringObject?.content;
-  if (!view.isListed) return undefined;
+  if (!view.isListed || (!ring && !protocol.mayCreateRing(observer))) return undefined;
   const former = ring?.members ?? [];
   const staying = former.filter((member) => isStaying(member, options));
   const joining = [...view.peers.values()].filter((peer) => isJoining(peer, former, options)).map(memberOf);

@@ -44,6 +44,8 @@ export interface Protocol {
   hasDrains(record: PeerRecord): boolean;
   /** Whether a new life may take the lease of its name from whoever had it. */
   mayTakeName(former: SeenPeer, observer: Observer): boolean;
+  /** Returns whether a peer that sees no ring may create one. */
+  mayCreateRing(observer: Observer): boolean;
   /** Of what is acquired under this ring. */
   tokenOf(ring: Ring): number;
 }
@@ -68,6 +70,10 @@ export const protocol: Protocol = {
   },
   hasDrains: ({ draining }) => draining.length > 0,
   mayTakeName: (former, observer) => former.record.state === 'gone' || protocol.isLate(former, observer),
+  // A peer reports an epoch, so there was a ring. A member of it may hold a cluster although its lease was deleted as well: a peer that
+  // never saw that ring does not know the member, and waits until the member is over.
+  mayCreateRing: ({ view, timings }) =>
+    view.ring !== undefined || view.epochMax === 0 || view.listedForMs >= timings.leaseMs,
   tokenOf: ({ epoch }) => epoch,
 };
 

@@ -69,6 +69,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   { name: 'draining-is-ignored', protocol: { isDraining: () => false } },
   { name: 'history-is-forgotten', leases: (leases) => altered(leases, withoutHistory) },
   { name: 'history-ignores-drains', near: 598783690002, protocol: { hasDrains: () => false } },
+  { name: 'lost-ring-is-created-at-once', near: 422548410800, protocol: { mayCreateRing: () => true } },
   { name: 'nobody-acknowledges', leases: (leases) => altered(leases, withoutAcknowledgement) },
   { name: 'nobody-is-ever-late', protocol: { isLate: () => false } },
   { name: 'a-check-without-time', protocol: { elapsedMs: () => 0 } },
