@@ -78,7 +78,7 @@ export async function openControlPlanes(
     ...(failpoints && { failpoints }),
   });
   opened.defer(() => tenancy.close());
-  const watchdog = await openWatchdog(foundation, { fairQueue, tenancy }, opened);
+  const watchdog = openWatchdog(foundation, { fairQueue, tenancy }, opened);
   const metrics = [
     () => measured.text(),
     () => fairQueue.text(),

@@ -1,6 +1,5 @@
 /** The watchdog of this process: what it keeps is in the data directory, what it finds goes to fairness and tenancy. */
 
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '@hangar/core';
 import type { FairQueue, Tenancy } from '@hangar/server';
@@ -9,7 +8,7 @@ import type { Foundation } from './foundation.ts';
 
 export interface PlatformWatchdog {
   readonly guard: StallGuard;
-  /** Quarantines the tenant that ended the process before this one. To be called before anything is done for tenants. */
+  /** Quarantines the tenant that ended the process before this one. To be called before anything is done for tenants. Never rejects. */
   recover(): Promise<void>;
 }
 
@@ -18,20 +17,26 @@ interface Watched {
   readonly tenancy: Tenancy;
 }
 
-export async function openWatchdog(
+export function openWatchdog(
   { options, log }: Foundation,
   { fairQueue, tenancy }: Watched,
   opened: AsyncDisposableStack,
-): Promise<PlatformWatchdog> {
+): PlatformWatchdog {
   const directory = join(options.dataDirectory, 'watchdog');
-  await mkdir(directory, { recursive: true, mode: 0o700 });
   const file = join(directory, 'activity.json');
-  const journal = new CrashJournal(file);
+  const journal = new CrashJournal(file, (error) =>
+    log.error('the crash journal could not be written: the next start may not find the cause of a crash', { error }),
+  );
   // Before the thread writes its own.
   const record = journal.read();
   journal.remove();
   const guard = new StallGuard({
-    policy: new StallPolicy({ clock: systemClock, limits: options.quarantine, file: join(directory, 'strikes.json') }),
+    policy: new StallPolicy({
+      clock: systemClock,
+      limits: options.quarantine,
+      file: join(directory, 'strikes.json'),
+      log,
+    }),
     charge: (tenant, ms) => fairQueue.stalled(tenant, ms),
     quarantine: (tenant, verdict) => tenancy.quarantines.put(tenant, verdict),
     log,
@@ -39,7 +44,7 @@ export async function openWatchdog(
   const watchdog = new Watchdog({
     journal: { file, journal },
     onStall: (stall) => guard.stalled(stall),
-    onError: (error) => log.error('the watchdog stopped: stalls are not attributed to tenants', { error }),
+    onError: (error) => log.error('watchdog failed: stalls may not be attributed to tenants', { error }),
   });
   opened.defer(() => watchdog.close());
   return { guard, recover: async () => (record ? guard.crashed(record) : undefined) };

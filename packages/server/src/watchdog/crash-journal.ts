@@ -2,26 +2,31 @@
  * The file that names the activity during which the process might end. It is written while an activity runs long, by a thread
  * that goes on when the watched thread cannot, and removed when the activity is over: if the next start finds it, the process
  * ended during the activity. Not synced: it survives the end of the process, not a power cut, which no tenant causes.
+ *
+ * Methods do not throw. A full disk must not end the process: without a journal, the next start counts no crash.
  */
 
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readFileSync, rmSync } from 'node:fs';
 import type { CrashRecord } from './contract.ts';
+import { replaceFile } from './replace-file.ts';
 
 export class CrashJournal {
   readonly #file: string;
+  readonly #onError: ((error: Error) => void) | undefined;
   #isWritten = false;
+  #hasFailed = false;
 
-  constructor(file: string) {
+  /** `onError` receives the first failure only. */
+  constructor(file: string, onError?: (error: Error) => void) {
     this.#file = file;
+    this.#onError = onError;
   }
 
   write(record: CrashRecord): void {
-    mkdirSync(dirname(this.#file), { recursive: true });
-    // A process that ends between both leaves the record before this one.
-    writeFileSync(`${this.#file}.new`, JSON.stringify(record), { mode: 0o600 });
-    renameSync(`${this.#file}.new`, this.#file);
-    this.#isWritten = true;
+    this.#attempt(() => {
+      replaceFile(this.#file, JSON.stringify(record));
+      this.#isWritten = true;
+    });
   }
 
   /** Removes what was written here; nothing otherwise. */
@@ -30,17 +35,44 @@ export class CrashJournal {
   }
 
   remove(): void {
-    rmSync(this.#file, { force: true });
-    this.#isWritten = false;
+    this.#attempt(() => {
+      rmSync(this.#file, { force: true });
+      this.#isWritten = false;
+    });
+  }
+
+  /** Reports a failure, here or in the thread that writes to the same file, unless an earlier one was reported. */
+  failed(error: Error): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    this.#onError?.(error);
+  }
+
+  #attempt(change: () => void): void {
+    try {
+      change();
+    } catch (error) {
+      this.failed(error as Error);
+    }
   }
 
   /** Undefined: there is none, or it cannot be read. */
   read(): CrashRecord | undefined {
     try {
-      const record = JSON.parse(readFileSync(this.#file, 'utf8')) as Partial<CrashRecord>;
-      return typeof record.activity?.tenant === 'string' ? (record as CrashRecord) : undefined;
+      const record: unknown = JSON.parse(readFileSync(this.#file, 'utf8'));
+      return isCrashRecord(record) ? record : undefined;
     } catch {
       return undefined;
     }
   }
+}
+
+function isCrashRecord(read: unknown): read is CrashRecord {
+  const { activity, at, isCertain, reason } = read as Partial<CrashRecord>;
+  if (!activity || !Number.isFinite(at) || typeof isCertain !== 'boolean') return false;
+  const { tenant, user, verb, resource, isAccountable } = activity;
+  return (
+    typeof isAccountable === 'boolean' &&
+    [reason, tenant, user, verb, resource].every((text) => typeof text === 'string')
+  );
 }

@@ -82,3 +82,12 @@ test('the series of tenants are bounded', () => {
   assert.equal(guard.text().match(/hangar_tenant_stalls_total\{/g)?.length, 101);
   assert.match(guard.text(), /hangar_tenant_stalls_total\{tenant="other"\} 200/);
 });
+
+test('a crash of the previous process never prevents the start', async () => {
+  const { guard, lines } = world();
+  guard.onIncident(() => {
+    throw new Error('planted');
+  });
+  await guard.crashed({ at: 0, isCertain: true, reason: 'why', activity: activity('x') });
+  assert.match(lines.at(-1)!, /planted/);
+});

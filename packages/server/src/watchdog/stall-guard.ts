@@ -88,8 +88,19 @@ export class StallGuard {
     if (verdict) void this.#quarantine(verdict);
   }
 
-  /** Handles the crash of the previous process during the activity. Resolves after the tenant is quarantined, if it must be. */
+  /**
+   * Handles the crash of the previous process during the activity. Resolves after the tenant is quarantined, if it must be.
+   * Never rejects: the server must start in any case.
+   */
   async crashed(record: CrashRecord): Promise<void> {
+    try {
+      await this.#crashed(record);
+    } catch (error) {
+      this.#options.log.error('the crash of the previous server process was not counted', { error: error as Error });
+    }
+  }
+
+  async #crashed(record: CrashRecord): Promise<void> {
     const { activity, reason, isCertain } = record;
     const { tenant, user, verb, resource, isAccountable } = activity;
     this.#options.log.error('the previous server process exited during a request', {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -93,5 +93,32 @@ describe('a crash during the work of a tenant', () => {
     assert.equal(one.open().crashed(crash(one, false)), undefined);
     one.pass(minuteMs);
     assert.equal(one.open().crashed(crash(one, false))?.tenant, 'x');
+  });
+
+  test('is counted in memory, with one line in the log, when the file cannot be written', () => {
+    const notDirectory = join(directory, 'not-a-directory');
+    writeFileSync(notDirectory, '');
+    const lines: string[] = [];
+    const log = { error: (line: string) => void lines.push(line) };
+    const one = world({ file: join(notDirectory, 'strikes.json'), log });
+    const policy = one.open();
+    assert.equal(policy.crashed(crash(one, false)), undefined);
+    assert.deepEqual(lines, ['crashes and quarantines of tenants could not be saved']);
+    assert.equal(policy.crashed(crash(one, true))?.tenant, 'x');
+  });
+
+  test('is counted when the file holds values that are not valid', () => {
+    const file = join(directory, 'not-valid');
+    for (const [text, minutes] of [
+      ['{"x":{"crashes":5,"quarantines":"3","untilMs":null}}', 10],
+      ['{"x":{"crashes":[null,"now",{}],"quarantines":1,"untilMs":1e15},"y":null}', 20],
+      ['{"x":null}', 10],
+      ['[', 10],
+      ['null', 10],
+    ] as const) {
+      writeFileSync(file, text);
+      const one = world({ file });
+      assert.equal(one.open().crashed(crash(one, true))?.durationMs, minutes * minuteMs, text);
+    }
   });
 });

@@ -5,12 +5,14 @@
  *     crashes    one that the tenant's activity has caused for certain, or two during which it was running, within an hour
  *     duration   `durationMs`, twice as long each time; a day without a quarantine starts from the beginning
  *
- * Crashes and the number of quarantines are kept in a file: a crash ends the memory of this process.
+ * Crashes and the number of quarantines are kept in a file: a crash ends the memory of this process. If the file cannot be
+ * written, they are kept in memory.
  */
 
-import { readFileSync, writeFileSync } from 'node:fs';
-import type { Clock } from '@hangar/core';
+import { readFileSync } from 'node:fs';
+import type { Clock, Logger } from '@hangar/core';
 import type { CrashRecord, SampledActivity } from './contract.ts';
+import { replaceFile } from './replace-file.ts';
 
 export interface QuarantineLimits {
   readonly stallsMax: number;
@@ -39,6 +41,7 @@ export interface StallPolicyOptions {
   readonly limits?: Partial<QuarantineLimits>;
   /** Absent: nothing outlives the process. */
   readonly file?: string;
+  readonly log?: Pick<Logger, 'error'>;
 }
 
 interface TenantRecord {
@@ -136,14 +139,18 @@ export class StallPolicy {
   }
 
   #save(): void {
-    const { file, clock } = this.#options;
+    const { file, clock, log } = this.#options;
     if (file === undefined) return;
     const nowMs = clock.now();
     for (const [tenant, { crashes, untilMs }] of this.#records) {
       const isOld = crashes.every((at) => at < nowMs - crashWindowMs) && untilMs + forgottenAfterMs < nowMs;
       if (isOld) this.#records.delete(tenant);
     }
-    writeFileSync(file, JSON.stringify(Object.fromEntries(this.#records)), { mode: 0o600 });
+    try {
+      replaceFile(file, JSON.stringify(Object.fromEntries(this.#records)));
+    } catch (error) {
+      log?.error('crashes and quarantines of tenants could not be saved', { file, error: error as Error });
+    }
   }
 }
 
@@ -152,17 +159,23 @@ export const described = ({ user, verb, resource }: SampledActivity): string =>
 
 const minutes = (ms: number): string => `${Math.round(ms / 6_000) / 10} minutes`;
 
-/** A file that cannot be read counts as empty: it holds only earlier crashes and quarantines. */
+/** A file that cannot be read counts as empty, a value that is not valid as absent: the file holds only earlier crashes and quarantines. */
 function readRecords(file: string): Map<string, TenantRecord> {
   try {
-    const read = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Partial<TenantRecord>>;
-    return new Map(
-      Object.entries(read).map(([tenant, { crashes = [], quarantines = 0, untilMs = 0 }]) => [
-        tenant,
-        { crashes, quarantines, untilMs },
-      ]),
-    );
+    const read = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+    return new Map(Object.entries(read).map(([tenant, record]) => [tenant, validRecord(record)]));
   } catch {
     return new Map();
   }
 }
+
+function validRecord(read: unknown): TenantRecord {
+  const { crashes, quarantines, untilMs } = (read ?? {}) as Partial<Record<keyof TenantRecord, unknown>>;
+  return {
+    crashes: Array.isArray(crashes) ? crashes.filter(isFiniteNumber) : [],
+    quarantines: isFiniteNumber(quarantines) ? quarantines : 0,
+    untilMs: isFiniteNumber(untilMs) ? untilMs : 0,
+  };
+}
+
+const isFiniteNumber = (value: unknown): value is number => Number.isFinite(value);

@@ -7,7 +7,7 @@
  */
 
 import { Session } from 'node:inspector';
-import { workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { beatEveryMs, sampleHook, suspectAfterMs } from './contract.ts';
 import type { Sample, WatchdogThreadData } from './contract.ts';
 import { CrashJournal } from './crash-journal.ts';
@@ -19,7 +19,8 @@ const heapGrowthMax = 0.2;
 
 const { beat: buffer, journalFile } = workerData as WatchdogThreadData;
 const beat = new SharedBeat(buffer);
-const journal = journalFile === undefined ? undefined : new CrashJournal(journalFile);
+const journal =
+  journalFile === undefined ? undefined : new CrashJournal(journalFile, (error) => parentPort!.postMessage(error));
 let session: Session | undefined;
 let isAsking = false;
 /** The first sample of the current activity since the last beat. */

@@ -22,11 +22,12 @@ describe('the watchdog', () => {
   let directory: string;
   let watchdog: Watchdog;
   let told: (stall: Stall) => void = () => {};
+  let failed = (error: Error): void => assert.fail(error);
   const file = (): string => join(directory, 'journal');
   before(() => {
     directory = mkdtempSync(join(tmpdir(), 'watchdog-'));
     const journal = { file: file(), journal: new CrashJournal(file()) };
-    watchdog = new Watchdog({ journal, onStall: (stall) => told(stall), onError: (error) => assert.fail(error) });
+    watchdog = new Watchdog({ journal, onStall: (stall) => told(stall), onError: (error) => failed(error) });
   });
   after(async () => {
     await watchdog.close();
@@ -76,6 +77,19 @@ describe('the watchdog', () => {
     );
     while (existsSync(file())) await breathe(systemClock);
     assert.ok(wasJournalled);
+  });
+
+  test('reports an error of `onStall`, and goes on', async () => {
+    const error = new Promise<Error>((resolve) => (failed = resolve));
+    told = () => {
+      throw new Error('planted');
+    };
+    const timer = setInterval(() => {}, 1_000);
+    ofTenant('w', () => work(300));
+    assert.match((await error).message, /planted/);
+    clearInterval(timer);
+    told = () => {};
+    failed = (unexpected) => assert.fail(unexpected);
   });
 
   test('sleeps while nothing begins, and is awake for the next activity', async () => {

@@ -29,7 +29,7 @@ export interface WatchdogOptions {
   readonly onStall: (stall: Stall) => void;
   /** Where the running activity is noted for the next start. Absent: nowhere. */
   readonly journal?: { readonly file: string; readonly journal: CrashJournal };
-  /** The thread cannot run: stalls are still measured, and nothing is known of their cause. */
+  /** Receives errors of `onStall` and of the thread. Without the thread, stalls are measured and their cause is unknown. */
   readonly onError?: (error: Error) => void;
 }
 
@@ -77,6 +77,7 @@ export class Watchdog {
     });
     this.#thread.unref();
     this.#thread.on('error', (error) => options.onError?.(error as Error));
+    this.#thread.on('message', (error) => options.journal?.journal.failed(error as Error));
   }
 
   /** False: no activity began for a while. */
@@ -130,7 +131,16 @@ export class Watchdog {
     const stall = stallOf({ before, samples, beat: this.#beat });
     // Pauses of the garbage collector are reported with the next turn.
     this.#sleepIfQuiet();
-    if (stall) setImmediate(() => setImmediate(() => this.#options.onStall(withoutPauses(stall, this.#pauses))));
+    if (stall) setImmediate(() => setImmediate(() => this.#report(stall)));
+  }
+
+  #report(stall: Stall): void {
+    const { onStall, onError } = this.#options;
+    try {
+      onStall(withoutPauses(stall, this.#pauses));
+    } catch (error) {
+      onError?.(error as Error);
+    }
   }
 
   #sample(): Sample {
