@@ -113,6 +113,8 @@ export class LayeredWatch implements Watch, FeedMember {
 
   /** From the feed. */
   marked(ask: number, floor: Revision): void {
+    // The store may answer requests out of order. The answer to a later request covers this one.
+    if (ask < this.#answered) return;
     this.#answered = ask;
     // The mark for an earlier request was delivered after this request, and covers it.
     if (ask <= this.#marked.asks && floor <= this.#marked.revision) return;

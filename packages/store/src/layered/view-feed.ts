@@ -37,6 +37,8 @@ export class ViewFeed {
   /** By the length of the prefix, then the prefix. */
   readonly #groups = new Map<number, Map<string, Set<FeedMember>>>();
   #revision: Revision;
+  /** Number of marks that the source delivered. */
+  #marks = 0;
   /** Who waits for a mark, and what that must cover. */
   readonly #asking = new Map<FeedMember, { readonly ask: number; readonly floor: Revision }>();
 
@@ -75,12 +77,20 @@ export class ViewFeed {
    * revision tells which one is enough.
    */
   requestProgress(member: FeedMember, ask: number): void {
+    const marks = this.#marks;
     this.#options.source.requestProgress();
     this.#options.currentRevision().then(
       (floor) => {
         if (!this.#groups.get(member.prefix.length)?.get(member.prefix)?.has(member)) return;
-        this.#asking.set(member, { ask, floor });
+        // The store may answer requests of a member out of order: one entry covers all of them.
+        const known = this.#asking.get(member);
+        this.#asking.set(member, {
+          ask: Math.max(ask, known?.ask ?? 0),
+          floor: Math.max(floor, known?.floor ?? 0) as Revision,
+        });
         this.#answer();
+        // The requested mark came before the floor, and is below it.
+        if (floor > this.#revision && marks !== this.#marks) this.#options.source.requestProgress();
       },
       // The store does not answer: its watches end in their own way, there is just no mark.
       () => undefined,
@@ -132,6 +142,10 @@ export class ViewFeed {
       for (const member of group) member.offer(batch);
     }
     this.#answer();
+    if (raw.length > 0) return;
+    this.#marks++;
+    // The mark is below the floor of these members. The next one is not, since their floors are known now.
+    if (this.#asking.size > 0) this.#options.source.requestProgress();
   }
 
   #groupsOf(key: string): Set<FeedMember>[] {

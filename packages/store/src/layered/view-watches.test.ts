@@ -45,10 +45,10 @@ function observed(store: Store): { store: Store; open: Set<Watch>; batches: () =
   return { store: proxy, open, batches: () => batches };
 }
 
-async function opened({ watchQueueLengthMax = 1024 } = {}) {
+async function opened({ watchQueueLengthMax = 1024, around = (store: Store): Store => store } = {}) {
   const raw = await openMemoryStore({ watchQueueLengthMax });
   const { revision } = await raw.commit([{ type: 'put', key: fenceKey, value: bytes('born') }]);
-  const { store, open, batches } = observed(raw);
+  const { store, open, batches } = observed(around(raw));
   const fence = { key: fenceKey, revision };
   const view = layeredStore({ store, prefix, base, baseRevision: revision, fence, watchQueueLengthMax });
   return { raw, view, open, batches, revision };
@@ -219,6 +219,62 @@ describe('many watches of one view', () => {
       watch.requestProgress();
       assert.deepEqual(await watch.next(), { revision, events: [] });
     }
+    watch.close();
+  });
+});
+
+describe('revisions that the store returns late or out of order', () => {
+  /** Opens a view and a live watch of it. `answers` settles the calls of `revision()`, in the order of the calls. */
+  async function withHeldRevisions() {
+    const answers: ((revision: Revision) => void)[] = [];
+    const revision = (): Promise<Revision> => new Promise((resolve) => answers.push(resolve));
+    const around = (store: Store): Store =>
+      new Proxy(store, {
+        get(target, name) {
+          if (name === 'revision') return revision;
+          return (target[name as keyof Store] as (...rest: unknown[]) => unknown).bind(target);
+        },
+      });
+    const { view, raw } = await opened({ around });
+    const watch = view.watch({ prefix: `${prefix}idle/` });
+    const first = watch.next();
+    await settled();
+    await view.commit([put('idle/a')]);
+    await first;
+    return { view, raw, watch, answers };
+  }
+
+  test('a revision that is higher than the mark of the source requests another mark', async () => {
+    const { raw, watch, answers } = await withHeldRevisions();
+    watch.requestProgress();
+    await settled();
+    const { revision } = await raw.commit([{ type: 'put', key: '/elsewhere', value: bytes('') }]);
+    for (const answer of answers.splice(0)) answer(revision);
+    assert.deepEqual(await watch.next(), { revision, events: [] });
+    watch.close();
+  });
+
+  test('an earlier request that is answered last does not withdraw the mark', async () => {
+    const { raw, watch, answers } = await withHeldRevisions();
+    const revision = await raw.revision();
+    watch.requestProgress();
+    watch.requestProgress();
+    for (const answer of answers.splice(0).reverse()) {
+      answer(revision);
+      await settled();
+    }
+    assert.deepEqual(await watch.next(), { revision, events: [] });
+    watch.close();
+  });
+
+  test('an earlier request does not replace a later one that waits for its revision', async () => {
+    const { raw, watch, answers } = await withHeldRevisions();
+    watch.requestProgress();
+    watch.requestProgress();
+    await settled();
+    const { revision } = await raw.commit([{ type: 'put', key: '/elsewhere', value: bytes('') }]);
+    for (const answer of answers.splice(0).reverse()) answer(revision);
+    assert.deepEqual(await watch.next(), { revision, events: [] });
     watch.close();
   });
 });
