@@ -7,7 +7,7 @@ import { readBody } from './body.ts';
 import { compressed } from './compress.ts';
 import { isStreaming, nobody } from './message.ts';
 import type { Answer, Passing, Peer, ServerRequest, Sink, Streaming, Upgrade } from './message.ts';
-import { awaitTaken } from './taking.ts';
+import { awaitTaken, writtenBytesMax } from './taking.ts';
 
 export class Http1Request implements ServerRequest {
   readonly method: string;
@@ -96,9 +96,6 @@ function answerStreaming(response: ServerResponse, { status, headers }: Answer, 
   body.start(clock ? new Http1Sink(response, clock) : nobody);
 }
 
-/** Nothing tells how much of a write was taken before all of it is. */
-const writtenBytesMax = 16 * 1024;
-
 /** Written only as fast as it is taken, in pieces small enough to see whether it is. */
 class WholeBody {
   readonly #response: ServerResponse;
@@ -179,6 +176,10 @@ class Http1Sink implements Sink {
 
   abort(): void {
     this.#response.destroy();
+  }
+
+  waitingBytes(): number {
+    return this.#response.writableLength;
   }
 
   onDrain(callback: () => void): void {

@@ -102,6 +102,8 @@ export interface Sink {
   end(): void;
   /** Breaks off, so that nobody takes what was sent for all there is. Absent: `end`. */
   abort?(): void;
+  /** Returns how many of the written bytes the client has not taken yet. Absent: unknown. */
+  waitingBytes?(): number;
   /** Called whenever writing may go on; to be given once. */
   onDrain(callback: () => void): void;
   /** Called once when the other end is gone or `end` was called; at once when it is already. */

@@ -1,6 +1,8 @@
 /** Writing to a sink that waits: at most one chunk more than the other end takes is in memory. */
 
+import type { Clock } from '@hangar/core';
 import type { Sink } from './message.ts';
+import { awaitTaken, writtenBytesMax } from './taking.ts';
 
 export class Output {
   readonly #sink: Sink;
@@ -31,5 +33,27 @@ export class Output {
 
   drained(): Promise<void> {
     return new Promise((resolve) => (this.#resume = resolve));
+  }
+
+  /** Writes a piece as fast as the client takes it. Aborts the answer of a client that is slower than `awaitTaken` allows. */
+  async send(piece: Uint8Array, clock: Clock): Promise<void> {
+    for (let at = 0; at < piece.length && !this.isOver; at += writtenBytesMax) {
+      this.write(piece.length <= writtenBytesMax ? piece : piece.subarray(at, at + writtenBytesMax));
+      if (this.isFull) await this.#taken(clock);
+    }
+  }
+
+  /** Breaks the answer off, so that the client does not take the written part for the whole. */
+  abort(): void {
+    if (this.#sink.abort) this.#sink.abort();
+    else this.#sink.end();
+    this.stop();
+  }
+
+  async #taken(clock: Clock): Promise<void> {
+    const left = (): number => this.#sink.waitingBytes?.() ?? 0;
+    const cancel = awaitTaken(clock, { left, drop: () => this.abort() });
+    await this.drained();
+    cancel();
   }
 }

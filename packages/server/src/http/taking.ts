@@ -6,6 +6,9 @@ import type { Clock } from '@hangar/core';
 const takingTimeoutMs = 60_000;
 const takenBytesMin = 16 * 1024;
 
+/** Limits one write: a socket reports a write as taken only when the client has taken all of it. */
+export const writtenBytesMax = 16 * 1024;
+
 export interface Taking {
   /** How much is still here. */
   left(): number;

@@ -62,7 +62,8 @@ export function bodyOf(pieces: Pieces, clock: Clock): Collected | Promise<Collec
     if (value.length > 0) collected.push(value);
     length += value.length;
     const paused = slicer.pause();
-    if (paused || length > wholeBytesMax) return collectedRest(pieces, slicer, { collected, length, paused });
+    if (paused || length > wholeBytesMax)
+      return collectedRest(pieces, { slicer, clock }, { collected, length, paused });
   }
 }
 
@@ -74,7 +75,7 @@ export interface Collected {
 
 async function collectedRest(
   pieces: Pieces,
-  slicer: Slicer,
+  { slicer, clock }: Pick<Sending, 'slicer' | 'clock'>,
   from: { readonly collected: Uint8Array[]; readonly length: number; readonly paused: Promise<void> | undefined },
 ): Promise<Collected> {
   const { collected } = from;
@@ -87,29 +88,35 @@ async function collectedRest(
     length += value.length;
     paused = slicer.pause();
   }
-  return { pieces: collected, rest: { start: (sink) => void send(collected, pieces, slicer, sink) } };
+  return { pieces: collected, rest: { start: (sink) => void send({ collected, pieces, slicer, clock }, sink) } };
 }
 
-async function send(collected: Uint8Array[], pieces: Pieces, slicer: Slicer, sink: Sink): Promise<void> {
+interface Sending {
+  /** Emptied while it is sent. */
+  readonly collected: Uint8Array[];
+  readonly pieces: Pieces;
+  readonly slicer: Slicer;
+  readonly clock: Clock;
+}
+
+async function send({ collected, pieces, slicer, clock }: Sending, sink: Sink): Promise<void> {
   const output = new Output(sink);
   try {
-    for (let piece = collected.shift(); piece && !output.isOver; piece = collected.shift()) {
-      output.write(piece);
-      if (output.isFull) await output.drained();
-    }
+    collected.reverse();
+    for (let piece = collected.pop(); piece && !output.isOver; piece = collected.pop()) await output.send(piece, clock);
     slicer.restart();
     while (!output.isOver) {
       const { done, value } = pieces.next();
       if (done) break;
-      if (value.length > 0) output.write(value);
-      await (output.isFull ? output.drained() : slicer.pause());
+      await output.send(value, clock);
+      await slicer.pause();
     }
     sink.end();
   } catch {
     // The status was sent: a broken connection is the only way to tell that this is not the whole list.
-    if (sink.abort) sink.abort();
-    else sink.end();
+    output.abort();
   } finally {
+    collected.length = 0;
     pieces.return();
   }
 }

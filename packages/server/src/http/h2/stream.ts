@@ -296,6 +296,10 @@ export class Stream implements ServerRequest, Sink, Sender {
     this.close(errorCode.internal);
   }
 
+  waitingBytes(): number {
+    return this.#queuedBytes;
+  }
+
   onDrain(callback: () => void): void {
     this.#onDrain = callback;
   }

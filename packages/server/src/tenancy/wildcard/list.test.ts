@@ -119,7 +119,7 @@ describe('a list of all control planes', () => {
     body.start(sink);
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
     const waiting = Buffer.concat(sink.chunks).toString();
-    assert.ok(waiting.includes('n0500') && !waiting.includes('n1400'), 'it waits for who reads it');
+    assert.ok(waiting.includes('n0005') && !waiting.includes('n1400'), 'it waits for who reads it');
     while (!sink.isEnded) {
       const changed = sink.changed();
       sink.drain();

@@ -68,28 +68,27 @@ function streamed(call: Call, context: ListContext, first: Page, reader: Reader)
 
 async function send(call: Call, context: ListContext, first: Page, reader: Reader, sink: Sink): Promise<void> {
   const { stored } = call.resource;
+  const { clock } = call.plane;
   const output = new Output(sink);
   try {
     if (!output.isOver) {
       // First the items: of a custom resource they tell the kind.
       const items = stored.items(first.entries);
       output.write(listHead(call.resource, first));
-      output.write(items);
+      await output.send(items, clock);
     }
     while (!output.isOver) {
-      if (output.isFull) await output.drained();
       const entries = await reader.take(entriesAtOnce);
       if (entries.length === 0) break;
       output.write(Buffer.from(','));
-      output.write(stored.items(entries));
+      await output.send(stored.items(entries), clock);
     }
     if (!output.isOver) output.write(listEnd);
     sink.end();
   } catch (error) {
     // Its head was sent: that it is not all there is can only be told by breaking off.
     context.onError(asError(error));
-    if (sink.abort) sink.abort();
-    else sink.end();
+    output.abort();
   } finally {
     await reader.close();
   }
