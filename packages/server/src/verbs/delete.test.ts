@@ -176,6 +176,18 @@ describe('a collection', () => {
     assert.deepEqual(names(await server.get(configMaps)), []);
   });
 
+  test('is deleted apart from objects that are in conflict, and the answer is the first conflict', async () => {
+    await using server = await TestServer.start();
+    // More than are deleted at once: the last one is reached after conflicts.
+    for (let at = 100; at < 150; at++) await server.create(configMaps, configMap(`m${at}`));
+    const { metadata } = await server.get(`${configMaps}/m149`);
+    const asked = options({ preconditions: { uid: metadata.uid } });
+    const { message } = await server.expect(409, 'DELETE', configMaps, asked);
+    assert.match(message, /"m1\d\d": the UID in the precondition/);
+    const left = names(await server.get(configMaps));
+    assert.deepEqual([left.length, left.includes('m149')], [49, false]);
+  });
+
   test('keeps what has finalizers, marked', async () => {
     await using server = await TestServer.start();
     await server.create(configMaps, configMap('a', {}, { finalizers: ['example.com/x'] }));

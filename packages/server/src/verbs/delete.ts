@@ -22,7 +22,7 @@ import {
   tooLarge,
 } from '@hangar/api';
 import { eachAtOnce } from '@hangar/core';
-import type { DependentsPolicy, FieldError, JsonObject, KubeObject } from '@hangar/api';
+import type { DependentsPolicy, FieldError, JsonObject, KubeObject, StatusError } from '@hangar/api';
 import type { Entry } from '@hangar/store';
 import { objectKey } from '../control-plane.ts';
 import type { Answer } from '../http/message.ts';
@@ -63,6 +63,7 @@ const pageSize = 1_000;
 /** Those that wait for the disk together wait once. */
 const deletedAtOnce = 32;
 
+/** An object whose deletion is a conflict stays. The others are deleted, then the first conflict is the answer. */
 export async function deleteCollection(call: Call): Promise<Answer> {
   const { resource, request } = call;
   // The list is answered as it is: of custom resources, never as protobuf. Refused before anything is deleted.
@@ -71,6 +72,7 @@ export async function deleteCollection(call: Call): Promise<Answer> {
   const listed = listOptions(call.query, resource, false);
   const options = await deleteOptions(call);
   const deleted: Entry[] = [];
+  let refused: StatusError | undefined;
   let { continueToken } = listed;
   let metadata: JsonObject;
   do {
@@ -79,10 +81,14 @@ export async function deleteCollection(call: Call): Promise<Answer> {
     for (const entry of page.entries) deleted.push(entry);
     await eachAtOnce(deletedAtOnce, page.entries, async (entry) => {
       const object = resource.stored.partial(entry);
-      await deleteObject(namespacedCall(call, object), object.metadata.name!, options).catch(unlessGone);
+      await deleteObject(namespacedCall(call, object), object.metadata.name!, options).catch((error: StatusError) => {
+        if (error.code === 'Conflict') refused ??= error;
+        else if (error.code !== 'NotFound') throw error;
+      });
     });
     continueToken = page.metadata.continue ?? '';
   } while (continueToken !== '' && listed.limit === 0);
+  if (refused) throw refused;
   const objects = LazyList.of(deleted, (entry) => resource.stored.object(entry));
   const list: JsonObject = {
     kind: resource.listKind,
@@ -98,10 +104,6 @@ function namespacedCall(call: Call, object: KubeObject): Call {
   const { namespace } = object.metadata;
   if (!call.resource.namespaced || call.info.namespace === namespace) return call;
   return { ...call, info: { ...call.info, namespace: namespace! } };
-}
-
-function unlessGone(error: Error & { code?: string }): void {
-  if (error.code !== 'NotFound') throw error;
 }
 
 interface Deleted {
