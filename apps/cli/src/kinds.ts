@@ -53,7 +53,13 @@ export interface TenantObject extends ApiObject {
 }
 
 export interface RetainedTenantObject extends ApiObject {
-  status?: { readonly objects?: number; readonly storedBytes?: number; readonly retainedSince?: string };
+  status?: {
+    readonly objects?: number;
+    readonly storedBytes?: number;
+    readonly retainedSince?: string;
+    /** A kube-apiserver may serve the data; the server refuses to delete it. */
+    readonly isMaterialised?: boolean;
+  };
 }
 
 export interface SecretObject extends ApiObject {

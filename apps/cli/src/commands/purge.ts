@@ -13,7 +13,7 @@ export const purge: Command = {
   name: 'purge',
   summary: 'destroy the retained data of a deleted control plane',
   description:
-    'The data cannot be recovered, so the command asks first; without a terminal it needs --yes. The data of a control plane that exists is not touched.',
+    'The data cannot be recovered, so the command asks first; without a terminal it needs --yes. The data of a control plane that exists is not touched, and neither is materialised data, which a kube-apiserver may serve.',
   args: [{ name: 'PATH', meaning: 'path of the data, as "hangar get --retained" lists it' }],
   options: [{ name: 'yes', short: 'y', meaning: 'do not ask' }],
   examples: ['purge demo', 'purge demo --yes'],
@@ -26,6 +26,7 @@ async function purgeNow({ session, given, client: connected }: Call): Promise<vo
   const client = await connected();
   const { signal } = session;
   const { metadata, status } = await findRetained(client, path, signal);
+  if (status?.isMaterialised) throw materialised(path);
   if (!given.flag('yes')) await insistOnYes(session.ask, path, bytesText(status?.storedBytes));
   const { uid } = metadata;
   try {
@@ -39,6 +40,11 @@ async function purgeNow({ session, given, client: connected }: Call): Promise<vo
   }
   session.out.write(`data at path ${path} destroyed (${bytesText(status?.storedBytes)})\n`);
 }
+
+const materialised = (path: string): CliError =>
+  failed(`the data at path ${quoted(path)} was not destroyed: it is materialised, so a kube-apiserver may serve it`, {
+    next: `to destroy it: ${hangar(`create ${path}`)}, then ${hangar(`delete ${path} --destroy`)}`,
+  });
 
 async function insistOnYes(ask: Call['session']['ask'], path: string, size: string): Promise<void> {
   if (!ask) {

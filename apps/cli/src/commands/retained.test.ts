@@ -13,10 +13,11 @@ const ConfigMap = defineKind<ApiObject>({
   isNamespaced: true,
 });
 
-async function retain(world: TestWorld, name: string): Promise<void> {
+async function retain(world: TestWorld, name: string, before?: () => Promise<unknown>): Promise<void> {
   const client = await world.fleet.createCluster(name);
   await client.create(ConfigMap, { metadata: { namespace: 'default', name: 'kept' } });
   await world.client.patch(Tenant, { name }, { type: 'merge', body: { spec: { deletionPolicy: 'Retain' } } });
+  await before?.();
   await world.client.delete(Tenant, { name });
 }
 
@@ -28,7 +29,7 @@ describe('get --retained', () => {
     await world.fleet.createCluster('blue');
     const { code, out, err } = await world.run('get', '--retained');
     assert.equal(code, 0, err);
-    assert.match(out, /^PATH +OBJECTS +SIZE +AGE\nred +1 +[\d.]+B +\d+s\n$/);
+    assert.match(out, /^PATH +OBJECTS +SIZE +MATERIALISED +AGE\nred +1 +[\d.]+B +false +\d+s\n$/);
     assert.equal((await world.run('get', '--retained', '-o', 'name')).out, 'retainedtenant.tenancy.hangar.dev/red\n');
     assert.equal(JSON.parse((await world.run('get', '--retained', 'red', '-o', 'json')).out).status.objects, 1);
     const missing = await world.run('get', '--retained', 'blue');
@@ -59,6 +60,19 @@ describe('purge', () => {
     assert.match((await world.run('get', '--retained')).err, /no data is retained/);
     await retain(world, 'green');
     assert.equal((await world.run('purge', 'green', '--yes')).code, 0);
+  });
+
+  test('does not touch materialised data, and says how to destroy it', async () => {
+    await using world = await openTestWorld();
+    await retain(world, 'red', () => world.client.subresource('materialise').create(Tenant, { name: 'red' }, {}));
+    assert.match((await world.run('get', '--retained')).out, /\nred +\d+ +[\d.]+[KM]iB +true +\d+s\n$/);
+    const ask = () => assert.fail('asked');
+    const { code, out, err } = await world.runIn({ ask }, 'purge', 'red');
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(err, /data at path "red" was not destroyed: it is materialised, so a kube-apiserver may serve it\n/);
+    assert.match(err, /to destroy it: hangar create red, then hangar delete red --destroy\n$/);
+    assert.equal((await world.run('purge', 'red', '--yes')).code, 1);
+    assert.match((await world.run('get', '--retained')).out, /\nred /);
   });
 
   test('does not touch a control plane that exists', async () => {

@@ -47,11 +47,12 @@ export const retainedTable = (
   { now, style }: { readonly now: number; readonly style: Styler },
 ): string =>
   table(
-    ['PATH', 'OBJECTS', 'SIZE', 'AGE'],
+    ['PATH', 'OBJECTS', 'SIZE', 'MATERIALISED', 'AGE'],
     items.map(({ metadata, status }) => [
       metadata.name ?? '',
       String(status?.objects ?? '?'),
       bytesText(status?.storedBytes),
+      String(status?.isMaterialised ?? false),
       ageOf(status?.retainedSince, now),
     ]),
     { style },

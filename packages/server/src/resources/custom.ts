@@ -22,7 +22,7 @@ import type { DeletionRules, Resource, ScaleAccess } from './resource.ts';
 const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 const subresourceVerbs = ['get', 'patch', 'update'];
 
-const deletion: DeletionRules = {
+export const customDeletion: DeletionRules = {
   returnsObject: false,
   dependents: 'delete',
   graceSeconds: () => undefined,
@@ -45,7 +45,7 @@ export class CustomServedResource implements Resource {
   readonly storagePrefix: string;
   readonly stored: StoredForm;
   readonly strategy: Strategy;
-  readonly deletion = deletion;
+  readonly deletion: DeletionRules = customDeletion;
   readonly struct = undefined;
   readonly scale: ScaleAccess | undefined;
   readonly timeToLiveMs = undefined;

@@ -92,7 +92,7 @@ export interface DeletionRules {
   readonly dependents: DependentsPolicy;
   /** Seconds of grace for a deletion, or undefined when there is none for this object. */
   graceSeconds(object: KubeObject, requested: number | undefined): number | undefined;
-  /** Changes an object whose deletion begins, before it is decided whether it can go. */
+  /** Changes an object whose deletion begins, before it is decided whether it can go. Throws to refuse the deletion, also in a dry run. */
   onDelete?(object: KubeObject, now: string): void;
   /** Told when nobody says what becomes of dependents, and it may not be what they think. */
   readonly warning?: string;

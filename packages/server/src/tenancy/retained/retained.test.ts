@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { everything } from '@hangar/store';
+import { everything, openMemoryStore } from '@hangar/store';
+import type { Store, Write } from '@hangar/store';
+import { ForwardingStore } from '../../objects/forwarding-store.ts';
 import { tenants, TenancyServer } from '../../testing/tenancy-server.ts';
 import { configMap, configMaps } from '../../testing/test-server.ts';
 
@@ -29,6 +31,7 @@ test('data of deleted tenants is listed with size and age, and that of others is
   assert.equal(status.objects, 1);
   assert.ok(status.storedBytes > 50);
   assert.ok(Math.abs(Date.parse(status.retainedSince) - Date.now()) < 60_000, status.retainedSince);
+  assert.equal(status.isMaterialised, false);
   assert.match(metadata.uid, /^[0-9a-f-]{36}$/);
   for (const name of ['blue', 'gone', 'nope', 'root']) await server.expect(404, 'GET', `${retained}/${name}`);
   const table = await server.expect(200, 'GET', retained, {
@@ -36,7 +39,7 @@ test('data of deleted tenants is listed with size and age, and that of others is
   });
   assert.deepEqual(
     table.columnDefinitions.map(({ name }: { name: string }) => name),
-    ['Name', 'Objects', 'Bytes', 'Age'],
+    ['Name', 'Objects', 'Bytes', 'Materialised', 'Age'],
   );
 });
 
@@ -74,6 +77,67 @@ test('deleting a RetainedTenant destroys the data, and nothing of a tenant that 
   // A new tenant of a purged path begins empty.
   await server.expect(404, 'GET', `${await server.make('demo')}${configMaps}/a`);
 });
+
+test('materialised data is not deleted, because a kube-apiserver may serve it', async () => {
+  await using server = await TenancyServer.open();
+  for (const name of ['amber', 'blue', 'coral']) {
+    await server.make(name);
+    if (name !== 'coral') await server.expect(200, 'POST', `${tenants}/${name}/materialise`);
+    await server.expect(200, 'DELETE', `${tenants}/${name}`);
+  }
+  const before = [await keysOf(server, 'amber'), await keysOf(server, 'blue')];
+  const { status } = await server.expect(200, 'GET', `${retained}/blue`);
+  assert.equal(status.isMaterialised, true);
+  for (const query of ['', '?dryRun=All']) {
+    const { message, reason } = await server.expect(409, 'DELETE', `${retained}/blue${query}`);
+    assert.equal(reason, 'Conflict');
+    assert.match(message, /retainedtenants\.tenancy\.hangar\.dev "blue": .* a kube-apiserver may serve it/);
+    assert.match(message, /create Tenant "blue" again with spec\.deletionPolicy Destroy and delete it$/);
+  }
+  // A collection keeps these, deletes the others, and says so.
+  assert.match((await server.expect(409, 'DELETE', retained)).message, /"(amber|blue)"/);
+  assert.deepEqual(await pathsOf(server), ['amber', 'blue']);
+  assert.deepEqual([await keysOf(server, 'amber'), await keysOf(server, 'blue')], before);
+  // As the message says.
+  await server.make('blue', { deletionPolicy: 'Destroy' });
+  await server.expect(200, 'DELETE', `${tenants}/blue`);
+  assert.deepEqual(await keysOf(server, 'blue'), []);
+  assert.deepEqual(await pathsOf(server), ['amber']);
+});
+
+test('a RetainedTenant that is materialised during its deletion is not deleted', async () => {
+  const memory = await openMemoryStore();
+  const store = new PausingStore(memory);
+  {
+    await using server = await TenancyServer.open({ store });
+    await server.make('demo');
+    await server.expect(200, 'DELETE', `${tenants}/demo`);
+    store.act = async () => {
+      await server.make('demo');
+      await server.expect(200, 'POST', `${tenants}/demo/materialise`);
+      await server.expect(200, 'DELETE', `${tenants}/demo`);
+    };
+    const { message } = await server.expect(409, 'DELETE', `${retained}/demo`);
+    assert.match(message, /may serve it/);
+    assert.equal(store.act, undefined);
+    assert.deepEqual(await pathsOf(server), ['demo']);
+  }
+  await memory.close();
+});
+
+/** Calls `act` once, before the next transaction that deletes a range. */
+class PausingStore extends ForwardingStore {
+  act: (() => Promise<void>) | undefined;
+
+  override async commit(writes: readonly Write[]): ReturnType<Store['commit']> {
+    const { act } = this;
+    if (act && writes.some(({ type }) => type === 'deleteRange')) {
+      this.act = undefined;
+      await act();
+    }
+    return this.store.commit(writes);
+  }
+}
 
 test('it can be read and deleted alone, by those who may', async () => {
   await using server = await TenancyServer.open();

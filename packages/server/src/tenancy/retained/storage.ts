@@ -77,7 +77,7 @@ export class RetainedStorage implements KindStorage {
     mark: Entry | undefined,
     { objects, storedBytes }: { readonly objects: number; readonly storedBytes: number },
   ): KubeObject {
-    const { seed, createdAt } = decodeIdentity(identity.value);
+    const { seed, createdAt, isMaterialised = false } = decodeIdentity(identity.value);
     // Data that was retained by an older server has no mark.
     const retainedSince = mark && decodeRetained(mark.value).since;
     return {
@@ -89,7 +89,7 @@ export class RetainedStorage implements KindStorage {
         resourceVersion: String(identity.modRevision),
         creationTimestamp: createdAt,
       },
-      status: { ...(retainedSince === undefined ? {} : { retainedSince }), objects, storedBytes },
+      status: { ...(retainedSince === undefined ? {} : { retainedSince }), objects, storedBytes, isMaterialised },
     } as unknown as KubeObject;
   }
 
