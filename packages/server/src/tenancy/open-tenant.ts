@@ -174,7 +174,7 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
         activity.meter = fairness;
         activity.authenticated(user.name, isOfTenant(user));
       }
-      insistOnActive(link.tenant(), info);
+      insistOnActive(link.tenant(), info, user !== anonymous);
       world.failpoints?.hit(`request ${path} ${user.name}`);
       account.admit(info, request);
     },

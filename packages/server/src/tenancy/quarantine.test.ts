@@ -33,6 +33,32 @@ describe('a quarantined tenant', () => {
     await server.expect(200, 'GET', namespaces('other'));
   });
 
+  test('names no user and no object to clients that are not authenticated', async () => {
+    await using server = await TenancyServer.open();
+    await server.make('demo', { hosts: ['demo.example.com'] });
+    await server.expect(201, 'POST', `${planePath('demo')}/api/v1/namespaces/kube-system/secrets`, {
+      body: {
+        metadata: { name: 'bootstrap-token-abcdef' },
+        type: 'bootstrap.kubernetes.io/token',
+        stringData: { 'token-id': 'abcdef', 'token-secret': '0123456789abcdef' },
+      },
+    });
+    const secret = { reason: 'EventLoopStalls', message: 'last: patch /api/v1/namespaces/treasure by "ada"' };
+    await server.tenancy.quarantines.put('demo', { ...secret, durationMs: hourMs });
+    const headers = { host: 'demo.example.com' };
+    for (const [path, token] of [
+      ['/healthz', null],
+      ['/livez?verbose', null],
+      ['/readyz', null],
+      ['/api/v1/namespaces', 'abcdef.wrongwrongwrong1'],
+    ] as const) {
+      const { status, data } = await server.request('GET', path, { headers, token });
+      assert.equal(status, 503);
+      assert.equal(data.message, 'control plane "demo" is quarantined');
+      assert.deepEqual(data.details, {});
+    }
+  });
+
   test('answers again when an administrator removes the quarantine', async () => {
     await using server = await TenancyServer.open();
     await server.make('demo');

@@ -5,7 +5,7 @@ import { insistOnActive } from './suspension.ts';
 import type { Suspension, Tenant } from './tenant.ts';
 
 const insist = (suspension: Suspension | undefined, method: string, path: string) => () =>
-  insistOnActive({ path: 'demo', spec: { suspension } } as unknown as Tenant, requestInfo(method, path, false));
+  insistOnActive({ path: 'demo', spec: { suspension } } as unknown as Tenant, requestInfo(method, path, false), true);
 
 const pod = '/api/v1/namespaces/default/pods/web';
 
@@ -30,4 +30,12 @@ test('to reads: what is read is answered, and what leads to where anything can b
 
 test('to nothing: nothing is answered', () => {
   for (const path of [pod, '/version']) assert.throws(insist('Offline', 'GET', path), { code: 'ServiceUnavailable' });
+});
+
+test('a quarantine is explained to authenticated users only', () => {
+  const quarantine = { reason: 'ProcessCrash', message: 'patch x by "ada"', since: 'a', until: 'b' };
+  const tenant = { path: 'demo', spec: {}, quarantine } as unknown as Tenant;
+  const refusal = (isKnown: boolean) => () => insistOnActive(tenant, requestInfo('GET', '/healthz', false), isKnown);
+  assert.throws(refusal(true), /by "ada"/);
+  assert.throws(refusal(false), { code: 'ServiceUnavailable', message: 'control plane "demo" is quarantined' });
 });

@@ -19,13 +19,13 @@ const isRead = (info: RequestInfo): boolean =>
   (reads.has(info.verb) && !isConnection(info)) ||
   (info.isResource && reviews.has(info.group) && info.verb === 'create');
 
-/** Throws when the tenant's suspension refuses the request. Asked when it is known who asks. */
-export function insistOnActive(tenant: Tenant, info: RequestInfo): void {
+/** Throws when the tenant's suspension refuses the request. `isKnown`: as for `closure`. */
+export function insistOnActive(tenant: Tenant, info: RequestInfo, isKnown: boolean): void {
   const {
     path,
     spec: { suspension },
   } = tenant;
-  const closed = closure(tenant);
+  const closed = closure(tenant, isKnown);
   if (closed) throw closed;
   if (suspension === undefined || (suspension === 'ReadOnly' && isRead(info))) return;
   throw new StatusError('Forbidden', `control plane "${path}" is suspended: it is read-only until it is resumed`, {
@@ -33,13 +33,20 @@ export function insistOnActive(tenant: Tenant, info: RequestInfo): void {
   });
 }
 
-/** Returns the error for all requests to a tenant that is offline or quarantined. Undefined: the tenant answers at least reads. */
-export function closure({ path, spec, quarantine }: Tenant): StatusError | undefined {
+/**
+ * Returns the error for all requests to a tenant that is offline or quarantined. Undefined: the tenant answers at least reads.
+ * `isKnown`: the user is authenticated. Only such users may read why the tenant is quarantined: the message names users and
+ * objects of the tenant.
+ */
+export function closure({ path, spec, quarantine }: Tenant, isKnown = false): StatusError | undefined {
   if (spec.suspension === 'Offline') return offline(path);
-  return quarantine && quarantined(path, quarantine);
+  return quarantine && (isKnown ? quarantinedInDetail(path, quarantine) : quarantined(path));
 }
 
-const quarantined = (path: string, { reason, message, until }: Quarantine): StatusError =>
+const quarantined = (path: string): StatusError =>
+  new StatusError('ServiceUnavailable', `control plane "${path}" is quarantined`, { details: {} });
+
+const quarantinedInDetail = (path: string, { reason, message, until }: Quarantine): StatusError =>
   new StatusError(
     'ServiceUnavailable',
     `control plane "${path}" is quarantined until ${until}: ${message}. ` +

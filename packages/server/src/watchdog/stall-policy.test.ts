@@ -29,7 +29,7 @@ describe('a tenant that stalls the loop', () => {
     assert.equal(policy.stalled(activity('x'), 1_500), undefined);
     assert.equal(policy.stalled(activity('x'), 1_500), undefined);
     assert.equal(policy.stalled(activity('y'), 1_500), undefined);
-    const verdict = policy.stalled(activity('x'), 4_200);
+    const verdict = policy.stalled({ ...activity('x'), resource: '/apis/x?token=secret' }, 4_200);
     assert.equal(verdict?.reason, 'EventLoopStalls');
     assert.equal(
       verdict.message,

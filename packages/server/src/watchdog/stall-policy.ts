@@ -154,8 +154,9 @@ export class StallPolicy {
   }
 }
 
+/** Returns the text for messages that are stored. Without the query string, which may hold secrets. */
 export const described = ({ user, verb, resource }: SampledActivity): string =>
-  `${verb} ${resource}${user === '' ? '' : ` by "${user}"`}`;
+  `${verb} ${resource.split('?', 1)[0]}${user === '' ? '' : ` by "${user}"`}`;
 
 const minutes = (ms: number): string => `${Math.round(ms / 6_000) / 10} minutes`;
 
