@@ -19,6 +19,7 @@ import { issueCertificate } from '@hangar/pki';
 import type { KeyPair } from '@hangar/pki';
 import type { Failpoints } from '@hangar/core';
 import { readOptions } from '../../../apps/platform/src/options/options.ts';
+import type { PlatformOptions } from '../../../apps/platform/src/options/options.ts';
 import { start } from '../../../apps/platform/src/compose/start.ts';
 import type { Running } from '../../../apps/platform/src/compose/start.ts';
 import { Client } from './client.ts';
@@ -39,6 +40,8 @@ export interface VictimOptions {
   readonly flags?: (folder: string) => readonly string[];
   readonly store?: 'memory' | 'embedded';
   readonly failpoints?: Failpoints;
+  /** Limits that have no flag, or override one. */
+  readonly quarantine?: PlatformOptions['quarantine'];
 }
 
 export class Victim implements AsyncDisposable {
@@ -67,7 +70,7 @@ export class Victim implements AsyncDisposable {
     this.stranger = this.client({});
   }
 
-  static async start({ flags, store = 'memory', failpoints }: VictimOptions = {}): Promise<Victim> {
+  static async start({ flags, store = 'memory', failpoints, quarantine }: VictimOptions = {}): Promise<Victim> {
     const folder = mkdtempSync(join(tmpdir(), 'hangar-attacks-'));
     try {
       const tokens = join(folder, 'tokens.csv');
@@ -90,7 +93,11 @@ export class Victim implements AsyncDisposable {
         clock: systemClock,
         write: (line) => log.push(line),
       });
-      const running = await start(options, logger, failpoints);
+      const running = await start(
+        { ...options, quarantine: { ...options.quarantine, ...quarantine } },
+        logger,
+        failpoints,
+      );
       const pki = async (name: string): Promise<string> => readFile(`${folder}/data/pki/${name}`, 'utf8');
       const admin = { certificate: await pki('admin.crt'), key: await pki('admin.key') };
       const victim = new Victim(folder, running, log, admin, await pki('ca.crt'));

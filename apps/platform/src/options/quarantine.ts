@@ -15,11 +15,11 @@ export const quarantineHelp: HelpGroup = {
   rows: [
     [
       '--tenant-stalls-max N',
-      'how often within ten minutes requests of one tenant may block the server for more than 100 ms before the tenant is quarantined (default: 10)',
+      'how often within ten minutes requests of one tenant may block the server for more than 100 ms before the tenant is quarantined, if they block it for 30 s in total (default: 10)',
     ],
     [
       '--tenant-long-stalls-max N',
-      'how often within ten minutes requests of one tenant may block the server for more than a second before the tenant is quarantined (default: 3)',
+      'how often within ten minutes requests of one tenant may block the server for more than a second before the tenant is quarantined, if they block it for 10 s in total (default: 3)',
     ],
     [
       '--tenant-quarantine-minutes N',

@@ -19,9 +19,9 @@ function world() {
   const lines: string[] = [];
   const charged: [string, number][] = [];
   const quarantined: string[] = [];
-  const clock = { now: () => 0 };
+  const clock = { now: () => 0, monotonicMs: () => 0 };
   const guard = new StallGuard({
-    policy: new StallPolicy({ clock, limits: { longStallsMax: 2 } }),
+    policy: new StallPolicy({ clock, limits: { longStallsMax: 2, longStalledMinMs: 0, graceMs: 0 } }),
     charge: (tenant, ms) => charged.push([tenant, ms]),
     quarantine: (tenant) => Promise.resolve(quarantined.push(tenant) > 0),
     log: new Logger({ level: 'info', format: 'json', clock, write: (line) => lines.push(line) }),

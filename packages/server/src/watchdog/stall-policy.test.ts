@@ -18,28 +18,31 @@ const activity = (tenant: string): SampledActivity => ({
 
 function world(options: Partial<ConstructorParameters<typeof StallPolicy>[0]> = {}) {
   let nowMs = Date.UTC(2026, 0, 1);
-  const clock = { now: () => nowMs };
-  const open = () => new StallPolicy({ clock, ...options });
+  const clock = { now: () => nowMs, monotonicMs: () => nowMs };
+  const limits = { graceMs: 0, ...options.limits };
+  const open = () => new StallPolicy({ clock, ...options, limits });
   return { clock, open, policy: open(), pass: (ms: number) => void (nowMs += ms) };
 }
 
 describe('a tenant that stalls the loop', () => {
-  test('is quarantined with the third stall above a second', () => {
+  test('is quarantined with the third stall above a second, if they took 10 s in total', () => {
     const { policy } = world();
-    assert.equal(policy.stalled(activity('x'), 1_500), undefined);
-    assert.equal(policy.stalled(activity('x'), 1_500), undefined);
-    assert.equal(policy.stalled(activity('y'), 1_500), undefined);
+    assert.equal(policy.stalled(activity('x'), 4_000), undefined);
+    assert.equal(policy.stalled(activity('x'), 4_000), undefined);
+    assert.equal(policy.stalled(activity('y'), 4_000), undefined);
+    for (let at = 0; at < 6; at++) assert.equal(policy.stalled(activity('short'), 1_600), undefined);
     const verdict = policy.stalled({ ...activity('x'), resource: '/apis/x?token=secret' }, 4_200);
     assert.equal(verdict?.reason, 'EventLoopStalls');
     assert.equal(
       verdict.message,
-      '3 requests blocked the server for more than 1 s within 10 minutes; last: patch /apis/x by "ada", 4200 ms',
+      '3 requests blocked the server for more than 1 s each, 12.2 s in total, within 10 minutes; ' +
+        'last: patch /apis/x by "ada", 4200 ms',
     );
     assert.equal(verdict.durationMs, 10 * minuteMs);
   });
 
   test('is quarantined with the tenth stall above 100 ms within ten minutes, not with ten in an hour', () => {
-    const { policy, pass } = world();
+    const { policy, pass } = world({ limits: { stalledMinMs: 1_200 } });
     for (let at = 0; at < 30; at++) {
       assert.equal(policy.stalled(activity('slow'), 120), undefined);
       pass(2 * minuteMs);
@@ -48,8 +51,22 @@ describe('a tenant that stalls the loop', () => {
     assert.equal(policy.stalled(activity('x'), 120)?.tenant, 'x');
   });
 
+  test('is not quarantined for stalls that took less than 30 s of ten minutes in total', () => {
+    const { policy } = world();
+    for (let at = 0; at < 99; at++) assert.equal(policy.stalled(activity('x'), 300), undefined);
+    assert.match(policy.stalled(activity('x'), 300)!.message, /^100 requests blocked .* 100 ms each, 30 s in total/);
+  });
+
+  test('is not quarantined for stalls in the first two minutes of the process', () => {
+    const { policy, pass } = world({ limits: { longStallsMax: 1, graceMs: 2 * minuteMs } });
+    pass(2 * minuteMs - 1);
+    assert.equal(policy.stalled(activity('x'), 20_000), undefined);
+    pass(1);
+    assert.equal(policy.stalled(activity('x'), 20_000)?.tenant, 'x');
+  });
+
   test('is quarantined for twice as long each time, and from the beginning after a quiet day', () => {
-    const { policy, pass } = world({ limits: { longStallsMax: 1 } });
+    const { policy, pass } = world({ limits: { longStallsMax: 1, longStalledMinMs: 0 } });
     const next = () => policy.stalled(activity('x'), 2_000)!.durationMs / minuteMs;
     const durations = [];
     for (let at = 0; at < 3; at++) {
@@ -63,7 +80,7 @@ describe('a tenant that stalls the loop', () => {
 
   test('is never quarantined when the duration is 0', () => {
     const { policy } = world({ limits: { longStallsMax: 1, durationMs: 0 } });
-    assert.equal(policy.stalled(activity('x'), 5_000), undefined);
+    assert.equal(policy.stalled(activity('x'), 50_000), undefined);
   });
 });
 

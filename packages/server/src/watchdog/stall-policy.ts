@@ -1,7 +1,8 @@
 /**
  * Decides when a tenant is quarantined, and for how long.
  *
- *     stalls     `longStallsMax` above a second, or `stallsMax` above 100 ms, within the window
+ *     stalls     within the window, `longStallsMax` above a second that took `longStalledMinMs` in total,
+ *                or `stallsMax` above 100 ms that took `stalledMinMs` in total
  *     crashes    one that the tenant's activity has caused for certain, or two during which it was running, within an hour
  *     duration   `durationMs`, twice as long each time; a day without a quarantine starts from the beginning
  *
@@ -17,7 +18,13 @@ import { replaceFile } from './replace-file.ts';
 export interface QuarantineLimits {
   readonly stallsMax: number;
   readonly longStallsMax: number;
+  /** The time of all stalls above 100 ms in the window. On a slow CPU, ordinary requests take 100 ms now and then. */
+  readonly stalledMinMs: number;
+  /** The time of all stalls above a second in the window. */
+  readonly longStalledMinMs: number;
   readonly windowMs: number;
+  /** Stalls are not counted for so long after the start: a new process loads and compiles code within requests. */
+  readonly graceMs: number;
   /** Of the first quarantine. 0: no tenant is ever quarantined. */
   readonly durationMs: number;
 }
@@ -25,7 +32,10 @@ export interface QuarantineLimits {
 export const defaultQuarantineLimits: QuarantineLimits = {
   stallsMax: 10,
   longStallsMax: 3,
+  stalledMinMs: 30_000,
+  longStalledMinMs: 10_000,
   windowMs: 600_000,
+  graceMs: 120_000,
   durationMs: 600_000,
 };
 
@@ -37,7 +47,7 @@ export interface QuarantineVerdict {
 }
 
 export interface StallPolicyOptions {
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   readonly limits?: Partial<QuarantineLimits>;
   /** Absent: nothing outlives the process. */
   readonly file?: string;
@@ -68,27 +78,33 @@ export class StallPolicy {
   readonly #limits: QuarantineLimits;
   readonly #records: Map<string, TenantRecord>;
   readonly #stalls = new Map<string, Stalled[]>();
+  readonly #startedMs: number;
 
   constructor(options: StallPolicyOptions) {
     this.#options = options;
     this.#limits = { ...defaultQuarantineLimits, ...options.limits };
+    this.#startedMs = options.clock.monotonicMs();
     this.#records = options.file === undefined ? new Map() : readRecords(options.file);
   }
 
   /** Counts a stall of an accountable activity. Undefined: the tenant goes on. */
   stalled(activity: SampledActivity, ms: number): QuarantineVerdict | undefined {
     const { tenant } = activity;
-    const atMs = this.#options.clock.now();
-    const { stallsMax, longStallsMax, windowMs } = this.#limits;
+    const { clock } = this.#options;
+    const { stallsMax, longStallsMax, stalledMinMs, longStalledMinMs, windowMs, graceMs } = this.#limits;
+    if (clock.monotonicMs() - this.#startedMs < graceMs) return undefined;
+    const atMs = clock.now();
     this.#forgetStalls(atMs);
     const stalls = [...(this.#stalls.get(tenant) ?? []), { atMs, ms }];
     this.#stalls.set(tenant, stalls);
-    const long = stalls.filter((stall) => stall.ms >= longStallMs).length;
-    if (stalls.length < stallsMax && long < longStallsMax) return undefined;
+    const long = stalls.filter((stall) => stall.ms >= longStallMs);
+    const isLong = long.length >= longStallsMax && totalMs(long) >= longStalledMinMs;
+    if (!isLong && (stalls.length < stallsMax || totalMs(stalls) < stalledMinMs)) return undefined;
     this.#stalls.delete(tenant);
-    const [count, bound] = long >= longStallsMax ? [long, '1 s'] : [stalls.length, '100 ms'];
+    const [counted, bound] = isLong ? [long, '1 s'] : [stalls, '100 ms'];
+    const total = `${Math.round(totalMs(counted) / 100) / 10} s`;
     return this.#verdict(tenant, 'EventLoopStalls', [
-      `${count} requests blocked the server for more than ${bound} within ${minutes(windowMs)}`,
+      `${counted.length} requests blocked the server for more than ${bound} each, ${total} in total, within ${minutes(windowMs)}`,
       `last: ${described(activity)}, ${Math.round(ms)} ms`,
     ]);
   }
@@ -157,6 +173,8 @@ export class StallPolicy {
 /** Returns the text for messages that are stored. Without the query string, which may hold secrets. */
 export const described = ({ user, verb, resource }: SampledActivity): string =>
   `${verb} ${resource.split('?', 1)[0]}${user === '' ? '' : ` by "${user}"`}`;
+
+const totalMs = (stalls: readonly Stalled[]): number => stalls.reduce((sum, { ms }) => sum + ms, 0);
 
 const minutes = (ms: number): string => `${Math.round(ms / 6_000) / 10} minutes`;
 
