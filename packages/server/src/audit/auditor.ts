@@ -8,7 +8,7 @@ import type { JsonObject } from '@hangar/api';
 import type { Clock } from '@hangar/core';
 import { auditAnnotationsOf } from './annotations.ts';
 import type { User } from '../auth/user.ts';
-import { isStreaming } from '../http/message.ts';
+import { closingWith, isStreaming } from '../http/message.ts';
 import type { Answer, ServerRequest } from '../http/message.ts';
 import type { RequestInfo } from '../request/info.ts';
 import { answeredBytes, answeredName, dropManagedFields, mayBeStatus, objectIn } from './bodies.ts';
@@ -139,16 +139,7 @@ export class AuditRecord {
       return { ...answer, headers };
     }
     this.stage('ResponseStarted');
-    return {
-      ...answer,
-      headers,
-      body: {
-        start: (sink) => {
-          sink.onClose(() => this.stage('ResponseComplete'));
-          body.start(sink);
-        },
-      },
-    };
+    return { ...answer, headers, body: closingWith(body, () => this.stage('ResponseComplete')) };
   }
 
   stage(stage: Stage): void {

@@ -84,10 +84,12 @@ async function handler(request: ServerRequest): Promise<Answer> {
       case '/unwritable':
         return { status: 200, headers: { 'x-bad': 'a\nb' }, body: Buffer.from('x') };
       case '/watch':
+      case '/list':
         return {
           status: 200,
           headers: {},
           body: {
+            isFinite: request.target === '/list',
             start: (sink) => {
               sinks.push(sink);
               sink.onClose(() => closed.push(request.method));
@@ -475,6 +477,33 @@ describe('closing', () => {
       session.destroy();
     }
   });
+
+  for (const isFinished of [true, false]) {
+    test(`a long list that ${isFinished ? 'ends in time is sent whole' : 'does not end is broken off'}`, async () => {
+      const clock = new Scheduler(seededRandom(1));
+      const own = await start(clock);
+      const agent = new Agent({ keepAlive: true });
+      const session = http2Session(own.port);
+      try {
+        sinks.length = 0;
+        const lists = [overHttp1(agent, own.port, '/list'), overHttp2(session, '/list')];
+        const outcomes = Promise.allSettled(lists);
+        while (sinks.length < 2) await moment();
+        const closed = own.close();
+        for (const sink of sinks) sink.write(Buffer.from('second\n'));
+        if (isFinished) for (const sink of sinks) sink.end();
+        await passing(clock, closed, isFinished ? 0 : 1_000);
+        for (const outcome of await outcomes) {
+          if (isFinished)
+            assert.ok(outcome.status === 'fulfilled' && outcome.value.body.toString() === 'first\nsecond\n');
+          else assert.equal(outcome.status, 'rejected');
+        }
+      } finally {
+        agent.destroy();
+        session.destroy();
+      }
+    });
+  }
 
   test('waits for a request under way, and cuts off what does not end', async () => {
     const clock = new Scheduler(seededRandom(1));

@@ -156,7 +156,9 @@ class OpenStreams {
 
   followed(answer: Answer): Answer {
     const { body } = answer;
-    return isStreaming(body) ? { ...answer, body: { start: (sink) => this.#start(body, sink) } } : answer;
+    return isStreaming(body) && !body.isFinite
+      ? { ...answer, body: { start: (sink) => this.#start(body, sink) } }
+      : answer;
   }
 
   #start(body: Streaming, sink: Sink): void {
@@ -262,6 +264,7 @@ interface Open {
 function close({ server, http1, http2, sockets, streams, clock, graceMs }: Open): Promise<void> {
   return new Promise((resolve) => {
     const timer = clock.after(graceMs, () => {
+      for (const connection of http2) connection.abort();
       for (const socket of sockets) socket.destroy();
     });
     server.close(() => {

@@ -93,6 +93,11 @@ export interface Answer {
 export interface Streaming {
   /** Called once, after the head was sent, or with `nobody`: whatever is open for the answer is closed by its sink. */
   start(sink: Sink): void;
+  /**
+   * The body has an end of its own, as a long list has: a server that closes lets it finish, or breaks it off. Else the body goes
+   * on until it is ended, as a watch does, and may be ended at any time.
+   */
+  readonly isFinite?: boolean;
 }
 
 /** Where a stream is written. */
@@ -119,5 +124,14 @@ export const nobody: Sink = {
 };
 
 export const isStreaming = (body: Answer['body']): body is Streaming => 'start' in body;
+
+/** Returns the same body, which calls `onClose` when its sink is closed. */
+export const closingWith = (body: Streaming, onClose: () => void): Streaming => ({
+  ...body,
+  start(sink) {
+    sink.onClose(onClose);
+    body.start(sink);
+  },
+});
 
 export type Handler = (request: ServerRequest) => Promise<Answer>;

@@ -40,6 +40,7 @@ async function longAnswer(clock: Scheduler): Promise<{ answer: Answer; made: Mad
   const made: Made = { count: 0, isOver: false, pieces: [] };
   const { rest } = await bodyOf(longList(made), clock);
   assert.ok(rest, 'the list is sent while it is made');
+  assert.ok(rest.isFinite, 'a server that closes does not end it');
   return { answer: { status: 200, headers: {}, body: rest }, made };
 }
 

@@ -88,7 +88,10 @@ async function collectedRest(
     length += value.length;
     paused = slicer.pause();
   }
-  return { pieces: collected, rest: { start: (sink) => void send({ collected, pieces, slicer, clock }, sink) } };
+  return {
+    pieces: collected,
+    rest: { isFinite: true, start: (sink) => void send({ collected, pieces, slicer, clock }, sink) },
+  };
 }
 
 interface Sending {

@@ -8,7 +8,7 @@ import { Activity, currentActivity, detachedClock, hasCode, lazy, runActivity } 
 import type { Allocation } from '../allocation/allocation.ts';
 import type { BootstrapOptions } from '../bootstrap/objects.ts';
 import type { ControlPlane } from '../control-plane.ts';
-import { isStreaming } from '../http/message.ts';
+import { closingWith, isStreaming } from '../http/message.ts';
 import type { Answer, Handler, ServerRequest } from '../http/message.ts';
 import { errorAnswer } from '../objects/answers.ts';
 import { unauthorized } from '@hangar/api';
@@ -326,15 +326,7 @@ function untilAnswered(visit: Visit, request: ServerRequest, answer: Answer): An
     visit.leave();
     return answer;
   }
-  return {
-    ...answer,
-    body: {
-      start: (sink) => {
-        sink.onClose(() => visit.leave());
-        body.start(sink);
-      },
-    },
-  };
+  return { ...answer, body: closingWith(body, () => visit.leave()) };
 }
 
 /** The connection was opened for another name than the request says: whoever joined them must connect anew. */

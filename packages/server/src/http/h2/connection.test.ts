@@ -426,6 +426,31 @@ describe('closing', () => {
     assert.equal(client.received(3).toString(), 'done');
   });
 
+  test('a finite answer is not ended before its own end, also when it is only answered then', async () => {
+    const sinks: Sink[] = [];
+    let go = (): void => {};
+    const gate = new Promise<void>((resolve) => (go = resolve));
+    const list = always({ isFinite: true, start: (sink) => void sinks.push(sink) });
+    await using client = await RawClient.open((request) =>
+      request.method === 'POST' ? gate.then(() => list(request)) : list(request),
+    );
+    client.send(hello, headers(1, get), headers(3, post));
+    await client.of(frameType.headers, 1);
+    sinks[0]!.write(Buffer.from('begin, '));
+    client.connection.close();
+    go();
+    await client.of(frameType.headers, 3);
+    await client.settled();
+    assert.ok(!client.frames.some(({ type, flags }) => type === frameType.data && (flags & flag.endStream) !== 0));
+    sinks[0]!.write(Buffer.from('end'));
+    sinks[0]!.end();
+    await ended(client, 1);
+    assert.equal(client.received(1).toString(), 'begin, end');
+    sinks[1]!.abort!();
+    assert.equal(await client.resetCode(3), errorCode.internal);
+    assert.equal(await client.goAway(), errorCode.none);
+  });
+
   test('a watch that is only answered then is ended at once', async () => {
     const { handler } = watched();
     let go = (): void => {};

@@ -132,8 +132,14 @@ export class Connection implements StreamHost, Received {
     if (this.#isClosing) return;
     this.#goAway(errorCode.none);
     if (this.#streams.size === 0) this.#finish();
-    // What was written is sent, and the client sees an end instead of a broken connection.
+    // What was written is sent, and the client sees an end instead of a broken connection. A finite answer finishes by itself.
     for (const stream of this.#streams.values()) if (stream.isStreaming) stream.end();
+  }
+
+  /** Resets what is under way: some clients take the end of a connection for the end of an answer. */
+  abort(): void {
+    for (const stream of this.#streams.values()) stream.close(errorCode.internal);
+    this.#finish();
   }
 
   // What comes.

@@ -52,7 +52,7 @@ export class Stream implements ServerRequest, Sink, Sender {
   isClosed = false;
   /** The handler is at work. */
   isBusy = false;
-  /** The answer goes on until somebody ends it. */
+  /** The answer goes on until it is ended: it is not finite. */
   isStreaming = false;
   readonly #host: StreamHost;
   readonly #fields: readonly Field[];
@@ -190,7 +190,7 @@ export class Stream implements ServerRequest, Sink, Sender {
       this.#ended();
       body.start(nobody);
     } else {
-      this.isStreaming = true;
+      this.isStreaming = !body.isFinite;
       body.start(this);
     }
   }

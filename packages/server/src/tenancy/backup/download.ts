@@ -14,6 +14,7 @@ const takingTimeoutMs = 60_000;
 
 /** When the bytes cannot be made to their end, the answer is broken off: nobody takes a part for all. */
 export const download = (chunks: AsyncGenerator<Uint8Array, void, void>, options: DownloadOptions): Streaming => ({
+  isFinite: true,
   start(sink) {
     void send(joined(chunks), new Taker(sink, options.clock)).catch((error: unknown) => {
       options.onError(asError(error));

@@ -1,7 +1,7 @@
 /** Who keeps account of what is asked of one open tenant: for its bill, for its quota of watches, and for the platform. */
 
 import type { Clock } from '@hangar/core';
-import { isStreaming } from '../../http/message.ts';
+import { closingWith, isStreaming } from '../../http/message.ts';
 import type { Answer, ServerRequest } from '../../http/message.ts';
 import type { RequestInfo } from '../../request/info.ts';
 import type { TenantMetrics } from '../metrics/tenant-metrics.ts';
@@ -58,16 +58,9 @@ export class TenantAccount {
     // From now on: between the answer and its first byte, another watch must not take its place.
     const { meter, metrics } = this.#options;
     const ended = [meter.watchBegan(), metrics.watchBegan(path)];
-    return {
-      ...answer,
-      body: {
-        start: (sink) => {
-          sink.onClose(() => {
-            for (const end of ended.splice(0)) end();
-          });
-          body.start(sink);
-        },
-      },
+    const onClose = (): void => {
+      for (const end of ended.splice(0)) end();
     };
+    return { ...answer, body: closingWith(body, onClose) };
   }
 }

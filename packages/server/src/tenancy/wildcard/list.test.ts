@@ -114,6 +114,7 @@ describe('a list of all control planes', () => {
     const { status, body } = await server.answer('GET', maps);
     assert.equal(status, 200);
     assert.ok(isStreaming(body));
+    assert.ok(body.isFinite, 'a server that closes does not end it');
     const sink = new TestSink();
     sink.takesMore = false;
     body.start(sink);

@@ -62,7 +62,7 @@ function positionIn(text: string): Position {
 function streamed(call: Call, context: ListContext, first: Page, reader: Reader): Answer {
   return {
     ...bytesAnswer(200, context.want.contentType, [], call.warnings),
-    body: { start: (sink) => void send(call, context, first, reader, sink) },
+    body: { isFinite: true, start: (sink) => void send(call, context, first, reader, sink) },
   };
 }
 
