@@ -8,7 +8,7 @@ export type { CelErrorCode, Issue } from './errors.ts';
 export { environment, method, overload, withVariables } from './environment.ts';
 export type { Environment, EnvironmentOptions, Library, Overload } from './environment.ts';
 export * from './limits.ts';
-export { inSlices, nextInSlice, once } from './slices.ts';
+export { inSlices, nextInSlice, once, retryInSlice } from './slices.ts';
 export { WorkBudget } from './work.ts';
 export type { WorkLimits } from './work.ts';
 export { compile, Program } from './program.ts';

@@ -37,7 +37,7 @@ export function inSlices<Result>(clock: Clock, compute: () => Result): Result | 
     } finally {
       session = outer;
     }
-    return own.budget.rest(clock)!.then(attempt);
+    return Promise.resolve(own.budget.rest(clock)).then(attempt);
   };
   return attempt();
 }
@@ -47,6 +47,14 @@ export function nextInSlice(): WorkBudget | undefined {
   if (session === undefined) return undefined;
   if (session.budget.sliceSpentMs >= restAfterMs) throw sliceOver;
   return session.budget;
+}
+
+/**
+ * Ends the slice after an interrupted compilation: the computation is repeated after a rest. Returns if the budget is
+ * exhausted, and outside of a computation in slices. The caller must limit how often it repeats one compilation.
+ */
+export function retryInSlice(): void {
+  if (session !== undefined && !session.budget.isExhausted) throw sliceOver;
 }
 
 /** Returns the result of `compute`, computed once for all attempts. Calls are identified by their order. */

@@ -147,6 +147,11 @@ export class WorkBudget {
     return this.#sliceSpentMs > this.#sliceMs || this.#spentMs > this.#totalMs;
   }
 
+  /** Less is left than one slice may take: an interrupted computation needs a new budget, not a rest. */
+  get isExhausted(): boolean {
+    return this.#spentMs + this.#sliceMs > this.#totalMs || this.#leftBytes < 0;
+  }
+
   /** Returns why work of this length exceeds the budget; undefined when it does not. */
   problem(aheadMs: number): string | undefined {
     if (this.#sliceSpentMs + aheadMs > this.#sliceMs)

@@ -1,5 +1,7 @@
 /** testing: what work takes of the processor, for tests that bound it: other than the time that passes, it is the same on a busy machine. */
 
+import type { TestContext } from 'node:test';
+
 /** Begins to measure; each call of the result tells the milliseconds of this thread since then. */
 export function cpuTime(): () => number {
   const before = process.threadCpuUsage();
@@ -7,4 +9,15 @@ export function cpuTime(): () => number {
     const { user, system } = process.threadCpuUsage(before);
     return (user + system) / 1_000;
   };
+}
+
+/**
+ * Replaces the processor time of this thread until the test ends: read number `read`, from 1, is `stepMs(read)` later than
+ * the read before it. Returns how often it was read.
+ */
+export function steppedCpuTime({ mock }: TestContext, stepMs: (read: number) => number): () => number {
+  let reads = 0;
+  let nowUs = 0;
+  mock.method(process, 'threadCpuUsage', () => ({ user: (nowUs += stepMs(++reads) * 1_000), system: 0 }));
+  return () => reads;
 }

@@ -8,7 +8,7 @@ import { isSet } from '../json-schema.ts';
 import type { JsonSchema, ValidationRule } from '../json-schema.ts';
 import { elementType, fieldType } from '../rules/child-type.ts';
 import { resolveFieldPath } from '../rules/field-path.ts';
-import { RuleCompiler } from '../rules/rule.ts';
+import { interruptedRule, RuleCompiler } from '../rules/rule.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import { goRule } from './go-form.ts';
 import { occurrencesMax } from './occurrences.ts';
@@ -147,17 +147,19 @@ interface EstimatedRule {
 }
 
 function estimatedRule(compiler: RuleCompiler, rule: ValidationRule, budget = new WorkBudget()): EstimatedRule {
-  const compiled = compiler.compile(rule, budget);
   const costs = { rule: 0, message: 0 };
+  let compiled: CompiledRule | undefined;
   try {
+    const { program, message } = (compiled = compiler.compile(rule, budget));
     budget.run(() => {
-      costs.rule = compiled.program?.estimatedCost.max ?? 0;
-      costs.message = compiled.message?.estimatedCost.max ?? 0;
+      costs.rule = program?.estimatedCost.max ?? 0;
+      costs.message = message?.estimatedCost.max ?? 0;
     });
     return { compiled, costs };
   } catch (error) {
     if (!(error instanceof CelError)) throw error;
-    return { compiled: { ...compiled, error: `compilation failed: ${error.message}` }, costs };
+    const interrupted = interruptedRule(rule, error);
+    return { compiled: { ...interrupted, ...compiled, error: interrupted.error }, costs };
   }
 }
 

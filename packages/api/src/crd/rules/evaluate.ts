@@ -59,7 +59,13 @@ export interface RuleRun {
 }
 
 export function runRules(node: RuleNode, value: unknown, run: RuleRun = {}): RuleOutcome {
-  compileMetRules(node, value);
+  try {
+    compileMetRules(node, value);
+  } catch (error) {
+    if (!(error instanceof CelError)) throw error;
+    const detail = `rule compile error: compilation failed: ${error.message}`;
+    return { errors: [invalid(run.path || nilPath, node.schema.type, detail)], warnings: [] };
+  }
   const evaluation = new Evaluation(run.budget ?? new WorkBudget());
   evaluation.visit(node, value, run.old, run.path ?? '', { own: run.before, parent: undefined });
   const { errors, warnings } = evaluation;

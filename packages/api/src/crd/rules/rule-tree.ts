@@ -3,12 +3,13 @@
  * value first meets them.
  */
 
-import { escapeName, nextInSlice, schemaType } from '@hangar/cel';
+import { CelError, escapeName, interruptionsMax, nextInSlice, retryInSlice, schemaType } from '@hangar/cel';
 import type { StructuralSchema, Type } from '@hangar/cel';
 import { isObject } from '../../object.ts';
 import type { SchemaNode } from '../structural/node.ts';
 import { elementType, fieldType } from './child-type.ts';
-import { RuleCompiler } from './rule.ts';
+import type { ValidationRule } from '../json-schema.ts';
+import { interruptedRule, RuleCompiler } from './rule.ts';
 import type { CompiledRule } from './rule.ts';
 
 export class RuleNode {
@@ -24,6 +25,8 @@ export class RuleNode {
   #compiler: RuleCompiler | undefined;
   #isCompiled = false;
   readonly #rules: CompiledRule[] = [];
+  /** How often the compilation of the next rule was interrupted. */
+  #interruptions = 0;
   #type: Type | undefined;
 
   constructor(schema: SchemaNode, isRoot: boolean, inherited?: () => Type | undefined) {
@@ -93,7 +96,10 @@ export class RuleNode {
     return this.schema.schema['x-kubernetes-validations']?.length ?? 0;
   }
 
-  /** Compiled when they are first needed, in slices where there are any: see `inSlices`. */
+  /**
+   * Compiled when they are first needed, in slices where there are any: see `inSlices`. Throws `CelError` with code
+   * `Interrupted`; the next call continues with the interrupted rule.
+   */
   get rules(): readonly CompiledRule[] {
     const rules = this.schema.schema['x-kubernetes-validations'] ?? [];
     if (this.#rules.length === rules.length) return this.#rules;
@@ -101,14 +107,39 @@ export class RuleNode {
     if (type === undefined) return [];
     this.#compiler ??= new RuleCompiler(this.schema.schema, type);
     while (this.#rules.length < rules.length) {
-      this.#rules.push(this.#compiler.compile(rules[this.#rules.length]!, nextInSlice()));
+      this.#rules.push(this.#compile(this.#compiler, rules[this.#rules.length]!));
     }
     this.#compiler = undefined;
     return this.#rules;
   }
+
+  /**
+   * An interruption is not a property of the rule: a garbage collection or a slow processor causes it, too. The result is
+   * shared by all tenants, so it is kept only after `interruptionsMax` interruptions. A budget that earlier rules exhausted
+   * does not count.
+   */
+  #compile(compiler: RuleCompiler, rule: ValidationRule): CompiledRule {
+    const budget = nextInSlice();
+    let compiled: CompiledRule;
+    try {
+      compiled = compiler.compile(rule, budget);
+    } catch (error) {
+      if (!(error instanceof CelError) || budget?.isExhausted) throw error;
+      if (++this.#interruptions < interruptionsMax) {
+        retryInSlice();
+        throw error;
+      }
+      compiled = interruptedRule(rule, error);
+    }
+    this.#interruptions = 0;
+    return compiled;
+  }
 }
 
-/** Compiles the rules that a value meets: not while they run, since this may take several slices. */
+/**
+ * Compiles the rules that a value meets: not while they run, since this may take several slices. Throws `CelError` with code
+ * `Interrupted`.
+ */
 export function compileMetRules(node: RuleNode, value: unknown): void {
   if (value === null || value === undefined || node.isCompiled) return;
   if (node.hasOwnRules) void node.rules;

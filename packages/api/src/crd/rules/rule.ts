@@ -36,7 +36,7 @@ export class RuleCompiler {
     this.#optional = withVariables(base, { self: type, oldSelf: optionalOf(type) });
   }
 
-  /** Never throws: what is wrong with the rule is in the result. */
+  /** Throws `CelError` with code `Interrupted`. Other problems of the rule are part of the result. */
   compile(rule: ValidationRule, budget: WorkBudget | undefined): CompiledRule {
     return compileRule(this.#schema, rule, {
       environment: rule.optionalOldSelf ? this.#optional : this.#plain,
@@ -54,6 +54,13 @@ const blank: Omit<CompiledRule, 'rule'> = {
   needsOldSelf: false,
   fieldPath: '',
 };
+
+/** The result for a rule whose compilation is interrupted again and again. */
+export const interruptedRule = (rule: ValidationRule, { message }: CelError): CompiledRule => ({
+  ...blank,
+  rule,
+  error: `compilation failed: ${message}`,
+});
 
 interface RuleContext {
   readonly environment: Environment;
@@ -96,7 +103,7 @@ function compileText(text: string, { environment, budget }: RuleContext, type: T
     const program = compile(text, environment, { budget });
     return program.outputType.kind === type ? { program } : {};
   } catch (error) {
-    if (error instanceof CelError) return { issues: `compilation failed: ${error.message}` };
-    throw error;
+    if (!(error instanceof CelError) || error.code === 'Interrupted') throw error;
+    return { issues: `compilation failed: ${error.message}` };
   }
 }

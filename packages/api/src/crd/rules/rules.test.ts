@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { sliceMsMax, WorkBudget } from '@hangar/cel';
-import { cpuTime } from '@hangar/core/testing';
+import { describe, test } from 'node:test';
+import { compilationMsMax, inSlices, interruptionsMax, sliceMsMax, WorkBudget } from '@hangar/cel';
+import { systemClock } from '@hangar/core';
+import { cpuTime, steppedCpuTime } from '@hangar/core/testing';
 import { fieldErrorText } from '../../status/field-error.ts';
 import type { JsonSchema } from '../json-schema.ts';
 import { Correlation } from '../structural/correlate.ts';
@@ -145,4 +146,56 @@ test('rules that cost little and take long are interrupted, all of them together
     `a: Invalid value: "string": operation interrupted: evaluation takes more than ${sliceMsMax} ms of CPU time evaluating rule: ${slow}`,
   ]);
   assert.ok(takenMs() < 5 * sliceMsMax);
+});
+
+describe('a compilation that is interrupted', () => {
+  /** Long enough for the budget to read the clock several times while it compiles a rule. */
+  const long = `self in [${Array.from({ length: 1_000 }, (_, at) => at).join(', ')}]`;
+  const node = (count = 1): RuleNode => {
+    const rules = Array.from({ length: count }, () => ({ rule: long }));
+    return new RuleNode(schemaNode({ type: 'integer', 'x-kubernetes-validations': rules } as JsonSchema), false);
+  };
+  const texts = ({ errors: found }: RuleOutcome): string[] => found.map(fieldErrorText);
+  const tooLong = `rule compile error: compilation failed: operation interrupted: evaluation takes more than ${sliceMsMax} ms of CPU time`;
+
+  test('is repeated by the next run', (t) => {
+    steppedCpuTime(t, (read) => (read === 2 ? 60 : 0));
+    const rules = node();
+    assert.deepEqual(texts(runRules(rules, 1)), [`<nil>: Invalid value: "integer": ${tooLong}`]);
+    assert.deepEqual(texts(runRules(rules, 1)), []);
+  });
+
+  test('is repeated after a rest within the same request', async (t) => {
+    steppedCpuTime(t, (read) => (read === 2 ? 60 : 0));
+    const rules = node();
+    assert.deepEqual(texts(await inSlices(systemClock, () => runRules(rules, 1))), []);
+  });
+
+  test('counts as a failure of the rule when it is interrupted every time', async (t) => {
+    const reads = steppedCpuTime(t, () => 60);
+    const rules = node();
+    for (let run = 1; run < interruptionsMax; run++) assert.match(texts(runRules(rules, 1))[0]!, /interrupted/);
+    assert.match(texts(runRules(rules, 1))[0]!, /interrupted/);
+    const before = reads();
+    assert.deepEqual(texts(runRules(rules, 1)), [`<nil>: Invalid value: "integer": ${tooLong}`]);
+    assert.equal(reads(), before, 'the rule is not compiled again');
+
+    const inOneRequest = node();
+    assert.match(texts(await inSlices(systemClock, () => runRules(inOneRequest, 1)))[0]!, /interrupted/);
+    assert.ok(inOneRequest.isCompiled);
+  });
+
+  test('by a budget that other rules exhausted is never kept', async (t) => {
+    steppedCpuTime(t, () => 2);
+    const rules = node(600);
+    const request = async (): Promise<string[]> => texts(await inSlices(systemClock, () => runRules(rules, 1)));
+    const exhausted = `take more than ${compilationMsMax} ms of CPU time`;
+    const outcomes = await Promise.all([request(), request(), request()]);
+    assert.ok(
+      outcomes.every(([text]) => text?.includes(exhausted)),
+      outcomes.join(),
+    );
+    while (!rules.isCompiled) await request();
+    assert.ok(rules.rules.every(({ error }) => error === undefined));
+  });
 });

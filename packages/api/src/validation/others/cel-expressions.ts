@@ -72,6 +72,7 @@ export interface CompiledExpression extends ExpressionResult {
   readonly program?: Program;
 }
 
+/** Throws `CelError` with code `Interrupted`. Other problems are part of the result. */
 export function compileProgram(
   text: string,
   use: ExpressionUse,
@@ -82,10 +83,14 @@ export function compileProgram(
   try {
     return budget.run(() => compiledProgram(text, use, environmentFor(use, scope)));
   } catch (error) {
-    if (!(error instanceof CelError)) throw error;
-    return { problem: { kind: 'invalid', detail: `compilation failed: ${error.message}` } };
+    if (!(error instanceof CelError) || error.code === 'Interrupted') throw error;
+    return failed(error);
   }
 }
+
+const failed = ({ message }: CelError): CompiledExpression => ({
+  problem: { kind: 'invalid', detail: `compilation failed: ${message}` },
+});
 
 function compiledProgram(text: string, use: ExpressionUse, environment: Environment): CompiledExpression {
   const program = compile(text, environment);
@@ -99,7 +104,14 @@ function compiledProgram(text: string, use: ExpressionUse, environment: Environm
 }
 
 export const compileExpression: ExpressionCompiler = (text, use, scope) =>
-  once((budget) => compileProgram(text, use, scope, budget));
+  once((budget) => {
+    try {
+      return compileProgram(text, use, scope, budget);
+    } catch (error) {
+      if (!(error instanceof CelError)) throw error;
+      return failed(error);
+    }
+  });
 
 /** Attributes have types that nobody knows before. */
 const selectorResult = (type: Type): ExpressionResult =>

@@ -1,10 +1,10 @@
 /** Match conditions with CEL behind them. Only `conditions.ts` imports this, when there is a condition. */
 
-import { compileProgram } from '@hangar/api/expressions';
-import { CelError, compilationMsMax, WorkBudget } from '@hangar/cel';
-import type { CelBindings, Program } from '@hangar/cel';
-import type { Clock } from '@hangar/core';
+import { CelError } from '@hangar/cel';
+import type { CelBindings } from '@hangar/cel';
 import { authorizerBindings, PendingAnswer } from '../expressions/authorizer.ts';
+import { ExpressionQueue } from '../expressions/expression-queue.ts';
+import type { Expression } from '../expressions/expression-queue.ts';
 import { workOf } from '../expressions/request-work.ts';
 import type { RequestWork } from '../expressions/request-work.ts';
 import type { MatchCondition, Seen } from './conditions.ts';
@@ -15,38 +15,20 @@ const costMax = 2_500_000;
 export class CompiledConditions {
   readonly #conditions: readonly MatchCondition[];
   readonly #ignoresFailure: boolean;
-  /** Texts stand for what does not compile. */
-  readonly #programs: readonly (Program | string)[];
+  readonly #queue = new ExpressionQueue();
+  readonly #expressions: readonly Expression[];
 
-  private constructor(
-    conditions: readonly MatchCondition[],
-    ignoresFailure: boolean,
-    programs: readonly (Program | string)[],
-  ) {
+  constructor(conditions: readonly MatchCondition[], ignoresFailure: boolean) {
     this.#conditions = conditions;
     this.#ignoresFailure = ignoresFailure;
-    this.#programs = programs;
-  }
-
-  /** Other requests run in between. */
-  static async compile(
-    conditions: readonly MatchCondition[],
-    ignoresFailure: boolean,
-    clock: Clock,
-  ): Promise<CompiledConditions> {
-    const budget = new WorkBudget({ totalMs: compilationMsMax });
     const scope = { hasParams: false, hasAuthorizer: true };
-    const programs: (Program | string)[] = [];
-    for (const { expression } of conditions) {
-      await budget.rest(clock);
-      const { program, problem } = compileProgram(expression, 'condition', scope, budget);
-      programs.push(program ?? problem?.detail ?? 'compilation failed');
-    }
-    return new CompiledConditions(conditions, ignoresFailure, programs);
+    this.#expressions = conditions.map(({ expression: text }) => this.#queue.add({ text, use: 'condition', scope }));
   }
 
   /** Rejects with an Error when it cannot be said, and failures are not to be ignored. */
   async match(seen: Seen): Promise<boolean> {
+    const pending = this.#queue.ready(seen.request.plane.clock);
+    if (pending) await pending;
     const outcome = await this.#answered(seen);
     if (typeof outcome === 'boolean') return outcome;
     if (this.#ignoresFailure) return false;
@@ -77,9 +59,9 @@ export class CompiledConditions {
   async #evaluate(bindings: CelBindings, { budget, clock }: RequestWork): Promise<boolean | string[]> {
     const failures: string[] = [];
     let left = costMax;
-    for (const [at, program] of this.#programs.entries()) {
-      if (typeof program === 'string') {
-        failures.push(program);
+    for (const [at, { program, problem }] of this.#expressions.entries()) {
+      if (program === undefined) {
+        failures.push(problem);
         continue;
       }
       const rest = budget.rest(clock);

@@ -4,7 +4,6 @@
  */
 
 import type { JsonObject, KubeObject } from '@hangar/api';
-import type { Clock } from '@hangar/core';
 import type { AdmissionRequest } from '../admission.ts';
 import type { CompiledConditions } from './compiled-conditions.ts';
 
@@ -25,7 +24,7 @@ export interface Seen {
 export class MatchConditions {
   readonly #conditions: readonly MatchCondition[];
   readonly #ignoresFailure: boolean;
-  #compiled: Promise<CompiledConditions> | undefined;
+  #compiled: CompiledConditions | undefined;
 
   constructor(conditions: readonly MatchCondition[], ignoresFailure: boolean) {
     this.#conditions = conditions;
@@ -34,12 +33,12 @@ export class MatchConditions {
 
   /** Rejects with an Error when it cannot be said, and failures are not to be ignored. */
   async match(seen: Seen): Promise<boolean> {
-    this.#compiled ??= this.#compile(seen.request.plane.clock);
-    return (await this.#compiled).match(seen);
+    const compiled = this.#compiled ?? (await this.#load());
+    return compiled.match(seen);
   }
 
-  async #compile(clock: Clock): Promise<CompiledConditions> {
+  async #load(): Promise<CompiledConditions> {
     const library = await import('./compiled-conditions.ts');
-    return library.CompiledConditions.compile(this.#conditions, this.#ignoresFailure, clock);
+    return (this.#compiled ??= new library.CompiledConditions(this.#conditions, this.#ignoresFailure));
   }
 }
