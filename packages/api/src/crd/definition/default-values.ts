@@ -1,5 +1,6 @@
 /** Defaults must be what they would be filled into: known fields only, right by the schema, and by its rules. */
 
+import { once } from '@hangar/cel';
 import type { JsonObject } from '../../object.ts';
 import { isObject } from '../../object.ts';
 import { child, fieldErrorText, forbidden, invalid, key } from '../../status/field-error.ts';
@@ -106,10 +107,13 @@ function metadataProblem({ resource, surround }: Place, value: unknown): string 
   return texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
 }
 
-/** As an update that changes nothing, and as a creation: rules may tell the two apart. */
+/**
+ * As an update that changes nothing, and as a creation: rules may tell the two apart. Compiled rules and outcomes are kept
+ * for all attempts: see `inSlices`.
+ */
 function ruleProblems(node: SchemaNode, value: unknown, path: string, isRoot: boolean): FieldError[] {
   if (!node.hasRules) return [];
-  const rules = new RuleNode(node, isRoot);
-  const { errors } = runRules(rules, value, { path, old: value });
-  return errors.length > 0 ? errors : runRules(rules, value, { path }).errors;
+  const rules = once(() => new RuleNode(node, isRoot));
+  const errors = once((budget) => runRules(rules, value, { path, old: value, budget }).errors);
+  return errors.length > 0 ? errors : once((budget) => runRules(rules, value, { path, budget }).errors);
 }

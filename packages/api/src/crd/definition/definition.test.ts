@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { inSlices } from '@hangar/cel';
+import { systemClock } from '@hangar/core';
+import { steppedCpuTime } from '@hangar/core/testing';
 import type { KubeObject } from '../../object.ts';
 import { fieldErrorText } from '../../status/field-error.ts';
 import { asDefinition } from '../custom-resource-definition.ts';
@@ -141,4 +144,23 @@ test('formats that nobody checks are warned about, once they are new', () => {
   });
   assert.deepEqual(definitionStrategy.warningsOnCreate(crd), ['unrecognized format "fancy"']);
   assert.deepEqual(definitionStrategy.warningsOnUpdate(crd, crd), []);
+});
+
+test('the rules of many defaults are compiled and run once, however many slices that takes', async (t) => {
+  steppedCpuTime(t, () => 1);
+  const numbers = Array.from({ length: 400 }, (_, at) => at).join(', ');
+  const rules = ['a', 'b'].map((message) => ({ rule: `self in [${numbers}]`, message }));
+  const field = { type: 'integer', default: 1, 'x-kubernetes-validations': rules };
+  const properties = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`f${at}`, field]));
+  const crd = widget({ type: 'object', properties });
+  definitionStrategy.applyDefaults(crd);
+  definitionStrategy.prepareForCreate(crd);
+  let attempts = 0;
+  const errors = await inSlices(systemClock, () => {
+    attempts += 1;
+    return definitionStrategy.validateCreate(crd).map(fieldErrorText);
+  });
+  assert.deepEqual(errors, []);
+  // Each rule is compiled twice: when it is checked, and for the default.
+  assert.ok(attempts > 40 && attempts <= 2 * 2 * 40 + 1, `${attempts}`);
 });

@@ -3,7 +3,7 @@
  * about changes is only a warning when the value it stands at has not changed.
  */
 
-import { adapter, CelError, Optional, perRequestCostLimit, WorkBudget } from '@hangar/cel';
+import { adapter, CelError, nextInSlice, Optional, perRequestCostLimit, WorkBudget } from '@hangar/cel';
 import type { CelBindings } from '@hangar/cel';
 import { isObject } from '../../object.ts';
 import type { JsonObject } from '../../object.ts';
@@ -66,6 +66,8 @@ export function runRules(node: RuleNode, value: unknown, run: RuleRun = {}): Rul
     const detail = `rule compile error: compilation failed: ${error.message}`;
     return { errors: [invalid(run.path || nilPath, node.schema.type, detail)], warnings: [] };
   }
+  // Rules get a slice of their own: compiling may have used most of this one.
+  nextInSlice();
   const evaluation = new Evaluation(run.budget ?? new WorkBudget());
   evaluation.visit(node, value, run.old, run.path ?? '', { own: run.before, parent: undefined });
   const { errors, warnings } = evaluation;
