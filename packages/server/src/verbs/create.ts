@@ -17,7 +17,7 @@ import { inSlices } from '@hangar/cel/work';
 import { Slicer } from '@hangar/core';
 import { absent } from '@hangar/store';
 import type { Entry, Revision, Write } from '@hangar/store';
-import { budgetOf } from '../admission/expressions/request-work.ts';
+import { budgetOf, restOf } from '../admission/expressions/request-work.ts';
 import type { Allocation } from '../allocation/allocation.ts';
 import { inTurn } from '../allocation/turns.ts';
 import { forbidden } from '../auth/forbidden.ts';
@@ -138,6 +138,8 @@ async function tryStoreNew(call: Call, object: KubeObject, options: WriteOptions
   resource.recordCreator?.(object, call.user);
   const allocated = (await allocationOf(call)?.create({ plane, isDryRun: options.isDryRun }, object)) ?? [];
   await slicer.pause();
+  const rest = restOf(call, plane.clock);
+  if (rest) await rest;
   const errors = inSlices(plane.clock, () => errorsOfNew(call, object));
   settleNew(call, object, errors instanceof Promise ? await errors : errors);
   await slicer.pause();

@@ -20,7 +20,7 @@ import type { FieldError, KubeObject, ObjectMeta } from '@hangar/api';
 import { inSlices } from '@hangar/cel/work';
 import { Slicer } from '@hangar/core';
 import type { Entry, Write } from '@hangar/store';
-import { budgetOf } from '../admission/expressions/request-work.ts';
+import { budgetOf, restOf } from '../admission/expressions/request-work.ts';
 import { inTurn } from '../allocation/turns.ts';
 import { objectKey } from '../control-plane.ts';
 import { isStale } from '../objects/stale.ts';
@@ -165,6 +165,8 @@ async function tryReplace(
   const allocated =
     (await (goes ? allocation?.remove(context, live) : allocation?.update(context, object, live))) ?? [];
   await slicer.pause();
+  const rest = restOf(call, plane.clock);
+  if (rest) await rest;
   const errors = inSlices(plane.clock, () => errorsOfUpdate(call, object, live));
   settleUpdate(call, object, live, errors instanceof Promise ? await errors : errors);
   await slicer.pause();

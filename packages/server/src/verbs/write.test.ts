@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { cpuTime } from '@hangar/core/testing';
+import { cpuTime, steppedCpuTime } from '@hangar/core/testing';
+import { applyConfiguration, inForce } from '../admission/policies/testing/policy-server.ts';
 import { configMap, configMaps, definition, definitions, TestServer, widget, widgets } from '../testing/test-server.ts';
 import type { Data, Sent } from '../testing/test-server.ts';
 
@@ -443,4 +444,25 @@ test('an object that is written unchanged is stored anew when it was stored in a
   const asOthersWrote = await server.get(path);
   await server.expect(200, 'PUT', path, { body: asOthersWrote });
   assert.notEqual(versionOf(await server.get(path)), versionOf(asOthersWrote));
+});
+
+test('rules of custom resources have a slice of their own after policies', async (t) => {
+  await using server = await TestServer.start();
+  const ten = '[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]';
+  const slow = `${ten}.all(a, ${ten}.all(b, ${ten}.all(c, ${ten}.all(d, a + b + c + d > 0))))`;
+  const size = { type: 'integer', 'x-kubernetes-validations': [{ rule: `${slow} && self > 0` }] };
+  await server.create(definitions, definition({ spec: { size } }));
+  const constraint = { apiGroups: ['example.com'], apiVersions: ['v1'], operations: ['*'], resources: ['widgets'] };
+  await inForce(server, 'Mutating', 'slow', {
+    policy: {
+      matchConstraints: { resourceRules: [constraint] },
+      matchConditions: [{ name: 'slow', expression: `!(${slow})` }],
+      mutations: [applyConfiguration('Object{}')],
+    },
+  });
+  const compiled = await server.create(widgets, widget('a', { size: 1 }));
+  // The condition and the rule each take more than half of a slice.
+  steppedCpuTime(t, () => 2);
+  await server.create(widgets, widget('b', { size: 1 }));
+  await server.expect(200, 'PUT', `${widgets}/a`, { body: { ...compiled, spec: { size: 2 } } });
 });

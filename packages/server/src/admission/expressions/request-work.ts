@@ -16,6 +16,10 @@ export function budgetOf(attemptOf: object): WorkBudget {
   return budget;
 }
 
+/** Lets other requests run when expressions of this one have run for a while. Undefined: no need to wait. */
+export const restOf = (attemptOf: object, clock: Clock): Promise<void> | undefined =>
+  budgets.get(attemptOf)?.rest(clock);
+
 /** What an evaluation needs to know of its request. */
 export interface RequestWork {
   readonly budget: WorkBudget;
