@@ -18,11 +18,23 @@ export function tenantHost(request: ServerRequest, tenants: Tenants): Tenant | '
   if (serverName === undefined) return byHost;
   const byServerName = tenants.findByHost(serverName);
   if (byServerName === byHost) return byServerName;
-  const isAddress = host === undefined || isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0;
-  return byHost || !isAddress ? 'misdirected' : byServerName;
+  return byHost || (host !== undefined && !isAddress(host)) ? 'misdirected' : byServerName;
 }
 
 export function tenantOfHost(request: ServerRequest, tenants: Tenants): Tenant | undefined {
   const found = tenantHost(request, tenants);
   return found === 'misdirected' ? undefined : found;
 }
+
+/**
+ * Returns whether every name that the request carries, in TLS and in its Host header, is an address or one of `ownHosts`. No tenant can have
+ * such a name, so an answer that depends on this does not reveal which names tenants have.
+ */
+export function isForOwnHost(request: ServerRequest, ownHosts: readonly string[]): boolean {
+  const own = new Set(ownHosts.map((host) => host.toLowerCase()));
+  return [hostName(request.header('host')), request.peer.serverName].every(
+    (host) => host === undefined || isAddress(host) || own.has(host.toLowerCase()),
+  );
+}
+
+const isAddress = (host: string): boolean => isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0;

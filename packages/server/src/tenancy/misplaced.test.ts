@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { systemClock, systemRandom } from '@hangar/core';
 import { createAuthority, issueCertificate } from '@hangar/pki';
 import type { Peer } from '../http/message.ts';
-import { planePath, tenants, TenancyServer } from '../testing/tenancy-server.ts';
+import { nobodysPeer, planePath, tenants, TenancyServer } from '../testing/tenancy-server.ts';
 
 const world = { clock: systemClock, random: systemRandom };
 
@@ -64,6 +64,48 @@ test('the hint does not depend on whether a tenant exists', async () => {
   assert.deepEqual(await server.expect(404, 'GET', '/metrics', sent), before);
   // At the path of a tenant a stranger gets the usual answer, whether the tenant exists or not.
   for (const name of ['demo', 'nope']) await server.expect(401, 'GET', `${planePath(name)}/api`, sent);
+});
+
+const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
+const unsignedToken = [{ alg: 'RS256' }, { iss: 'https://127.0.0.1:6443/clusters/demo/control-plane' }]
+  .map(encoded)
+  .concat('x')
+  .join('.');
+
+const documents = ['/metrics', '/version', '/healthz', '/livez', '/readyz', '/openapi/v2', '/openapi/v3'];
+
+test('the answer at a host name does not depend on whether a tenant has this name', async () => {
+  await using server = await TenancyServer.open();
+  await server.make('demo', { hosts: ['demo.example.com'] });
+  const { address } = nobodysPeer;
+  for (const shown of [{ token: unsignedToken }, { token: null, peer: strangerPeer('hangar-tenant-ca') }]) {
+    for (const target of documents) {
+      for (const isByServerName of [false, true]) {
+        const answers = [];
+        for (const host of ['demo.example.com', 'nope.example.com']) {
+          const peer: Peer = { ...('peer' in shown ? shown.peer : { address, certificate: undefined }) };
+          const sent = isByServerName
+            ? { ...shown, peer: { ...peer, serverName: host }, headers: { host: '127.0.0.1:6443' } }
+            : { ...shown, headers: { host } };
+          const { status, text } = await server.request('GET', target, sent);
+          answers.push({ status, text });
+        }
+        assert.deepEqual(answers[0], answers[1], `${target} ${JSON.stringify(Object.keys(shown))}`);
+        assert.notEqual(answers[0]!.status, 404, target);
+      }
+    }
+  }
+});
+
+test('the hint is given at the names and addresses of the server', async () => {
+  await using server = await TenancyServer.open({ tenancy: { ownHosts: () => ['localhost', 'API.example.com'] } });
+  for (const host of ['localhost:6443', '127.0.0.1', '[::1]:6443', '192.0.2.1:443', 'api.example.com']) {
+    const { message } = await server.expect(404, 'GET', '/metrics', { token: unsignedToken, headers: { host } });
+    assert.match(message, /kubectl get --raw/);
+  }
+  for (const host of ['other.example.com', 'localhost.example.com', '[::1', 'x@127.0.0.1']) {
+    await server.expect(401, 'GET', '/metrics', { token: unsignedToken, headers: { host } });
+  }
 });
 
 test('other unknown credentials get the usual answers', async () => {

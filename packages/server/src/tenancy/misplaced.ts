@@ -3,7 +3,8 @@
  * so requests for documents such as `/metrics` and `/version` reach the management plane, which does not know the user. The answer is 404
  * with a hint, instead of 401 or of the management plane's own documents. Requests for resources get 401.
  *
- * Whether a tenant exists is not looked up: the hint depends on nothing but what the client shows.
+ * Whether a tenant exists is not looked up: the hint depends only on the request, and the router asks for it only at names and addresses of
+ * the server itself.
  */
 
 import { X509Certificate } from 'node:crypto';

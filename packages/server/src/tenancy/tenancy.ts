@@ -17,7 +17,7 @@ import { isPublicPath } from '../request/public-paths.ts';
 import { splitTarget } from '../request/query.ts';
 import { noSuchResource } from '../resources/unknown.ts';
 import type { TenantBase } from './base/base.ts';
-import { tenantHost, tenantOfHost } from './host.ts';
+import { isForOwnHost, tenantHost, tenantOfHost } from './host.ts';
 import { KeptRequestMetrics } from './metrics/kept-request-metrics.ts';
 import { TenantMetrics } from './metrics/tenant-metrics.ts';
 import { LastUsages } from './usage/last-usages.ts';
@@ -82,6 +82,7 @@ export class Tenancy {
   readonly #world: TenantWorld;
   readonly #usage: UsageBook;
   readonly #metrics: TenantMetrics;
+  readonly #ownHosts: TenancyOptions['ownHosts'];
   readonly #strangersPaceMs: number;
   readonly #closed = new AbortController();
   readonly #wildcard: () => Wildcard;
@@ -89,6 +90,7 @@ export class Tenancy {
 
   constructor(options: TenancyOptions) {
     const { root, bootstrap, ownHosts, onDestroyed, topTenantsMax, strangersPaceMs, ...world } = options;
+    this.#ownHosts = ownHosts;
     this.#strangersPaceMs = strangersPaceMs ?? defaultPaceMs;
     const base = lazy((): Promise<TenantBase> => lazily().openTenantBase(bootstrap()));
     // Timers for all tenants must not run in the name of the tenant that set them.
@@ -189,9 +191,12 @@ export class Tenancy {
     return this.#metrics.text({ tenants: this.tenants.size, open: this.open.size });
   }
 
-  /** Returns the answer to a user whom the management plane does not know; undefined: the usual one. */
+  /**
+   * Returns the answer to a user whom the management plane does not know; undefined: the usual one. At a name that a tenant could have, the
+   * answer is always the usual one, whether a tenant has the name or not.
+   */
   misplaced(request: ServerRequest): StatusError | undefined {
-    return tenantHost(request, this.tenants) === undefined ? lazily().misplacedCredential(request) : undefined;
+    return isForOwnHost(request, this.#ownHosts()) ? lazily().misplacedCredential(request) : undefined;
   }
 
   /** `root`: what answers for the management plane. */
