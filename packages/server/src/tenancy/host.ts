@@ -27,13 +27,12 @@ export function tenantOfHost(request: ServerRequest, tenants: Tenants): Tenant |
 }
 
 /**
- * Returns whether every name that the request carries, in TLS and in its Host header, is an address or one of `ownHosts`. No tenant can have
- * such a name, so an answer that depends on this does not reveal which names tenants have.
+ * Returns whether every name that the request carries, in TLS and in its Host header, is an address or one of `ownHosts`, which are in lower
+ * case. No tenant can have such a name, so an answer that depends on this does not reveal which names tenants have.
  */
-export function isForOwnHost(request: ServerRequest, ownHosts: readonly string[]): boolean {
-  const own = new Set(ownHosts.map((host) => host.toLowerCase()));
+export function isForOwnHost(request: ServerRequest, ownHosts: ReadonlySet<string>): boolean {
   return [hostName(request.header('host')), request.peer.serverName].every(
-    (host) => host === undefined || isAddress(host) || own.has(host.toLowerCase()),
+    (host) => host === undefined || isAddress(host) || ownHosts.has(host.toLowerCase()),
   );
 }
 

@@ -78,12 +78,13 @@ describe('a tenant', () => {
   });
 
   test('has names that nobody else has', async () => {
-    await using server = await TenancyServer.open();
+    await using server = await TenancyServer.open({ tenancy: { ownHosts: () => ['localhost', 'API.example.com'] } });
     await server.make('a', { hosts: ['a.example.com'] });
     const refused = async (name: string, spec: object): Promise<string> =>
       (await server.expect(422, 'POST', tenants, { body: tenant(name, spec) })).message;
     assert.match(await refused('b', { hosts: ['a.example.com'] }), /is a name of another tenant/);
     assert.match(await refused('b', { hosts: ['localhost'] }), /is a name of the management plane/);
+    assert.match(await refused('b', { hosts: ['api.example.com'] }), /is a name of the management plane/);
     assert.match(await refused('b', { hosts: ['No.Capitals'] }), /spec.hosts\[0\]/);
     assert.match(await refused('root', {}), /root is the management plane/);
     assert.match(await refused('a.b', {}), /DNS label/);

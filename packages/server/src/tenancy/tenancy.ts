@@ -82,7 +82,8 @@ export class Tenancy {
   readonly #world: TenantWorld;
   readonly #usage: UsageBook;
   readonly #metrics: TenantMetrics;
-  readonly #ownHosts: TenancyOptions['ownHosts'];
+  /** In lower case. */
+  readonly #ownHosts: () => ReadonlySet<string>;
   readonly #strangersPaceMs: number;
   readonly #closed = new AbortController();
   readonly #wildcard: () => Wildcard;
@@ -90,7 +91,7 @@ export class Tenancy {
 
   constructor(options: TenancyOptions) {
     const { root, bootstrap, ownHosts, onDestroyed, topTenantsMax, strangersPaceMs, ...world } = options;
-    this.#ownHosts = ownHosts;
+    this.#ownHosts = () => new Set(ownHosts().map((host) => host.toLowerCase()));
     this.#strangersPaceMs = strangersPaceMs ?? defaultPaceMs;
     const base = lazy((): Promise<TenantBase> => lazily().openTenantBase(bootstrap()));
     // Timers for all tenants must not run in the name of the tenant that set them.
@@ -138,7 +139,7 @@ export class Tenancy {
         hostProblem: (path, host) => {
           // Whoever connects to an address means whoever has it: the server.
           if (isIP(host) !== 0) return 'is an address, and no name';
-          if (ownHosts().includes(host)) return 'is a name of the management plane';
+          if (this.#ownHosts().has(host)) return 'is a name of the management plane';
           const taken = this.tenants.findByHost(host);
           return taken === undefined || taken.path === path ? undefined : 'is a name of another tenant';
         },
