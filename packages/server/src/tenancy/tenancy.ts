@@ -146,7 +146,7 @@ export class Tenancy {
         reached: (revision: Revision) => this.tenants.reached(revision),
         operations: lazily().operations(this.#world, () => this.tenants.all, this.#closed.signal),
       }),
-      lazily().servedRetained(this.#world, root),
+      lazily().servedRetained(this.#world, root, (path) => this.tenants.find(path) !== undefined),
     ]);
   }
 

@@ -63,8 +63,12 @@ export const retainedKind = (): Kind =>
     ],
   });
 
-export function servedRetained(world: TenantWorld, root: ControlPlane): ServedDefinition {
-  const storage = new RetainedStorage(world);
+export function servedRetained(
+  world: TenantWorld,
+  root: ControlPlane,
+  isTenant: (path: string) => boolean,
+): ServedDefinition {
+  const storage = new RetainedStorage(world, isTenant);
   return servedDefinition(
     retainedKind().definition,
     (...all) => new RetainedResource(storage, (resource) => planeWithStorage(root, storage, resource), ...all),

@@ -78,6 +78,45 @@ test('deleting a RetainedTenant destroys the data, and nothing of a tenant that 
   await server.expect(404, 'GET', `${await server.make('demo')}${configMaps}/a`);
 });
 
+test('a list reads nothing but pages of keys of tenants that exist', async () => {
+  const memory = await openMemoryStore();
+  const store = new CountingStore(memory);
+  {
+    await using server = await TenancyServer.open({ store });
+    for (let at = 10; at < 30; at++) await server.make(`live-${at}`);
+    // More keys than a page has, before and between the others.
+    for (const name of ['live-09', 'live-20-gone']) {
+      const path = await server.make(name);
+      const maps = Array.from({ length: 300 }, (_, at) => configMap(`a${at}`));
+      await Promise.all(maps.map((body) => server.expect(201, 'POST', `${path}${configMaps}`, { body })));
+    }
+    for (const name of ['live-15', 'live-20-gone', 'live-29']) await server.expect(200, 'DELETE', `${tenants}/${name}`);
+    store.reads = [];
+    assert.deepEqual(await pathsOf(server), ['live-15', 'live-20-gone', 'live-29']);
+    const others = store.reads.filter((read) => !/live-(15|20-gone|29)\b/.test(read));
+    // Each large range ends a page; the next page begins behind it.
+    assert.deepEqual(
+      others,
+      ['', 'live-090', 'live-20-gone0'].map((start) => `range /registry/clusters/${start}`),
+    );
+  }
+  await memory.close();
+});
+
+class CountingStore extends ForwardingStore {
+  reads: string[] = [];
+
+  override get(...parameters: Parameters<Store['get']>): ReturnType<Store['get']> {
+    this.reads.push(`get ${parameters[0]}`);
+    return super.get(...parameters);
+  }
+
+  override range(...parameters: Parameters<Store['range']>): ReturnType<Store['range']> {
+    this.reads.push(`range ${parameters[0].start}`);
+    return super.range(...parameters);
+  }
+}
+
 test('materialised data is not deleted, because a kube-apiserver may serve it', async () => {
   await using server = await TenancyServer.open();
   for (const name of ['amber', 'blue', 'coral']) {

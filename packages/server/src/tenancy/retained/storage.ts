@@ -1,5 +1,6 @@
 /**
- * Finds the data of deleted tenants in the store. One read per tenant finds the next range, whatever its size:
+ * Finds the data of deleted tenants in the store. A list reads pages of keys. After each page it skips the rest of the last range, whatever its
+ * size. It reads nothing else of tenants that this server knows:
  *
  *     /registry/clusters/blue/…      skipped: Tenant blue exists
  *     /registry/clusters/red/…       has an identity and no Tenant: retained
@@ -18,11 +19,17 @@ import { tenantGroup, tenantsPrefix, tenantVersion } from '../tenant.ts';
 import { tenantUsage } from '../usage/tenant-usage.ts';
 import { decodeRetained } from './mark.ts';
 
+/** Keys that a list reads at a time: those of many idle tenants, or a few of a large one. */
+const pageKeysMax = 256;
+
 export class RetainedStorage implements KindStorage {
   readonly #world: TenantWorld;
+  readonly #isTenant: (path: string) => boolean;
 
-  constructor(world: TenantWorld) {
+  /** `isTenant`: whether a Tenant of this path exists, as this server knows it. It may lag behind the store: reads and deletions of one object do not use it. */
+  constructor(world: TenantWorld, isTenant: (path: string) => boolean) {
     this.#world = world;
+    this.#isTenant = isTenant;
   }
 
   async get(_namespace: string, path: string): Promise<KubeObject | undefined> {
@@ -46,12 +53,14 @@ export class RetainedStorage implements KindStorage {
     let { start, end } = prefixRange(clusters);
     for (;;) {
       const range = end === undefined ? { start } : { start, end };
-      const [first] = (await store.range(range, { limit: 1, keysOnly: true })).entries;
-      if (!first) return { items, version };
-      const path = first.key.slice(clusters.length).split('/', 1)[0]!;
-      const found = await this.get('', path);
-      if (found) items.push(found);
-      start = prefixRange(this.#prefix(path)).end!;
+      const { entries, more } = await store.range(range, { limit: pageKeysMax, keysOnly: true });
+      const paths = [...new Set(entries.map(({ key }) => key.slice(clusters.length).split('/', 1)[0]!))];
+      for (const path of paths) {
+        const found = this.#isTenant(path) ? undefined : await this.get('', path);
+        if (found) items.push(found);
+      }
+      if (!more) return { items, version };
+      start = prefixRange(this.#prefix(paths.at(-1)!)).end!;
       await breathe(clock);
     }
   }
