@@ -10,11 +10,16 @@ export class Output {
   isFull = false;
   /** Nothing more is to be written. */
   isOver = false;
+  /** The sink is closed: the client has gone, or the answer was ended. Implies `isOver`. */
+  isClosed = false;
 
   constructor(sink: Sink) {
     this.#sink = sink;
     sink.onDrain(() => this.#goOn());
-    sink.onClose(() => this.stop());
+    sink.onClose(() => {
+      this.isClosed = true;
+      this.stop();
+    });
   }
 
   stop(): void {
@@ -31,7 +36,9 @@ export class Output {
     if (!this.#sink.write(chunk)) this.isFull = true;
   }
 
+  /** Resolves when there is room, and at once after `stop`. */
   drained(): Promise<void> {
+    if (this.isOver) return Promise.resolve();
     return new Promise((resolve) => (this.#resume = resolve));
   }
 

@@ -354,6 +354,48 @@ describe('a watch leaves nothing behind', () => {
   }
 });
 
+test('a watch whose time is over sends all events of a revision that it has begun', async () => {
+  const clock = virtualClock();
+  let wasReached = false;
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const wrapStore = (store: Store): Store =>
+    new Proxy(store, {
+      get(target, name) {
+        const own = Reflect.get(target, name, target);
+        if (name !== 'watch') return typeof own === 'function' ? own.bind(target) : own;
+        return (options: WatchOptions): Watch => {
+          const watch = target.watch(options);
+          if (!options.prefix.endsWith('/configmaps/default/')) return watch;
+          const next = async (): ReturnType<Watch['next']> => {
+            const batch = await watch.next();
+            if (batch && batch.events.length > 1) {
+              wasReached = true;
+              await released;
+            }
+            return batch;
+          };
+          return { next, requestProgress: () => watch.requestProgress(), close: () => watch.close() } as Watch;
+        };
+      },
+    });
+  await using server = await TestServer.start({ wrapStore, clock });
+  for (const name of ['a', 'b', 'c']) await server.create(configMaps, configMap(name));
+  const { resourceVersion } = (await server.get(configMaps)).metadata;
+  const sink = new TestSink();
+  sink.takesMore = false;
+  const target = `${configMaps}?watch=1&resourceVersion=${resourceVersion}&timeoutSeconds=5`;
+  const watch = await server.watch(target, { sink });
+  const start = `${server.plane.prefix}configmaps/default/`;
+  await server.run(server.store.commit([{ type: 'deleteRange', range: { start, end: `${start}\uffff` } }]));
+  await server.until('the watch reads the deletion', () => Promise.resolve(wasReached));
+  await clock.advance(6_000);
+  release();
+  await clock.advance(1);
+  assert.deepEqual(await watch.told(3), ['DELETED a', 'DELETED b', 'DELETED c']);
+  assert.ok(sink.isEnded);
+});
+
 describe('other forms', () => {
   test('a table has its columns once, at the beginning, for everyone who watches', async () => {
     await using server = await TestServer.start();

@@ -159,7 +159,8 @@ class WatchStream {
           if (frame) output.write(frame);
           const paused = this.#slicer.pause();
           if (paused) await paused;
-          if (output.isOver) return;
+          // After a timeout the batch is completed: a client that resumes from its revision does not see the rest of it.
+          if (output.isClosed) return;
         }
         if (output.isFull) await output.drained();
       }
