@@ -44,7 +44,10 @@ function attempt<T>(
     if (done) return { type, object: done };
     const converted = resource.convert!(plane, structuredClone(object) as KubeObject, apiVersion);
     if (!(converted instanceof Promise)) return { type, object: converted };
-    awaited.push(converted.then((value) => void known.set(key, value)));
+    const kept = converted.then((value) => void known.set(key, value));
+    // After the last round nothing waits for it.
+    kept.catch(() => {});
+    awaited.push(kept);
     throw new Unconverted('a conversion is under way');
   };
   const again = async (): Promise<T> => {
