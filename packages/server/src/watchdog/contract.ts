@@ -22,6 +22,8 @@ export interface Beat {
 
 /** What the watched thread was doing at a moment. */
 export interface Sample extends Beat {
+  /** When the watchdog's thread asked for it. Much earlier than `atMs`: a native call could not be interrupted. */
+  readonly askedMs: number;
   /** Used part of the heap's limit, 0 to 1. */
   readonly heapUse: number;
   /** Undefined: work of no activity. */
@@ -69,5 +71,7 @@ export const sampledTextMax = 256;
 export const beatEveryMs = 50;
 /** From this on a missing beat is looked into. */
 export const suspectAfterMs = 50;
+/** A sample that is taken so long after it was asked for waited for a native call. */
+export const lateSampleMs = 20;
 /** From this on it is a stall. */
 export const stallMs = 100;

@@ -11,8 +11,9 @@ const activity = (id: number): SampledActivity => ({
   resource: '/',
   isAccountable: true,
 });
-const sample = (atMs: number, id: number, cpuMs = atMs): Sample => ({
+const sample = (atMs: number, id: number, { cpuMs = atMs, askedMs = atMs } = {}): Sample => ({
   count: 1,
+  askedMs,
   atMs,
   cpuMs,
   heapUse: 0,
@@ -30,21 +31,44 @@ describe('a stall', () => {
   });
 
   test('is split among the activities that samples saw', () => {
-    const samples = [sample(100, 1), sample(125, 1), sample(150, 2), sample(400, 2)];
+    const samples = [sample(100, 1), sample(160, 1), sample(190, 2), sample(400, 2)];
     assert.deepEqual(partsOf(stallOf({ before, samples, beat: until(420) })), [
-      ['tenant-2', 295],
-      ['tenant-1', 125],
+      ['tenant-2', 210],
+      ['', 150],
+      ['tenant-1', 60],
     ]);
   });
 
+  test('is not blamed on an activity that one sample saw', () => {
+    const samples = [sample(500, 1), sample(525, 2), sample(550, 1)];
+    assert.deepEqual(partsOf(stallOf({ before, samples, beat: until(600) })), [['', 600]]);
+  });
+
+  test('is blamed on the activity of a native call from when the sample was asked for', () => {
+    const late = [sample(900, 1, { askedMs: 110 })];
+    assert.deepEqual(partsOf(stallOf({ before, samples: late, beat: until(905) })), [
+      ['tenant-1', 790],
+      ['', 115],
+    ]);
+    const inTime = [sample(900, 1, { askedMs: 880 })];
+    assert.deepEqual(partsOf(stallOf({ before, samples: inTime, beat: until(905) })), [['', 905]]);
+  });
+
   test('counts no time in which the thread did not run: the machine or the process was stopped', () => {
-    const stall = stallOf({ before, samples: [sample(5_000, 1, 30)], beat: until(5_010, 40) });
+    const stall = stallOf({
+      before,
+      samples: [sample(10, 1), sample(5_000, 1, { cpuMs: 35 })],
+      beat: until(5_010, 40),
+    });
     assert.equal(stall!.untilMs - stall!.fromMs, 4_960);
-    assert.deepEqual(partsOf(stall), [['tenant-1', 40]]);
+    assert.deepEqual(partsOf(stall), [
+      ['tenant-1', 25],
+      ['', 15],
+    ]);
   });
 
   test('counts no pause of the garbage collector', () => {
-    const stall = stallOf({ before, samples: [sample(500, 1)], beat: until(500) })!;
+    const stall = stallOf({ before, samples: [sample(0, 1), sample(500, 1)], beat: until(500) })!;
     const pauses = [
       { fromMs: 100, untilMs: 400 },
       { fromMs: 900, untilMs: 2_000 },

@@ -1,14 +1,16 @@
 /**
  * Computes from two beats of the watched thread, and the samples between, which activity took the time.
  *
- *     beat           beat      ·      ·      ·      ·      beat
- *                              ├ due  ├ sample A ─ A ─ B    ├ stall: A 130 ms, B 40 ms
+ *     beat     due      samples                            beat
+ *     ├────────┼────────A──A──A──B──B───────────────B───────┤
+ *     │ unknown         │ A   │?? │B│ B, a native call │ unknown
  *
- * The time between two samples counts for the activity that the later one saw: a sample that could not interrupt (a long
- * native call) is taken when that call returns, within the activity that made it.
+ * A sample shows one moment, not the time before it. The time between two samples counts for an activity if both saw it. A
+ * sample that could not interrupt (a long native call) is taken when that call returns, within the activity that made it: the
+ * time since the sample was asked for counts for that activity. All other time counts for no activity.
  */
 
-import { beatEveryMs, stallMs } from './contract.ts';
+import { beatEveryMs, lateSampleMs, stallMs } from './contract.ts';
 import type { Beat, Sample, Stall, StallPart } from './contract.ts';
 
 export interface Silence {
@@ -26,16 +28,28 @@ export function stallOf(silence: Silence): Stall | undefined {
 
 function partsOf({ before, samples, beat }: Silence): StallPart[] {
   const parts = new Map<number, StallPart>();
-  let last = before;
-  const add = (until: Beat, activity: Sample['activity']): void => {
-    const ms = Math.max(0, Math.min(until.atMs - last.atMs, until.cpuMs - last.cpuMs));
+  const add = (activity: Sample['activity'], ms: number): void => {
     const id = activity?.id ?? 0;
-    parts.set(id, { activity, ms: (parts.get(id)?.ms ?? 0) + ms });
-    last = until;
+    if (ms > 0) parts.set(id, { activity, ms: (parts.get(id)?.ms ?? 0) + ms });
   };
-  for (const sample of samples) add(sample, sample.activity);
-  add(beat, samples.at(-1)?.activity);
+  let last: Beat & Partial<Sample> = before;
+  for (const sample of samples) {
+    const ms = usedMs(last, sample);
+    const knownMs = last.activity?.id === sample.activity?.id ? ms : Math.min(ms, lateMs(sample));
+    add(sample.activity, knownMs);
+    add(undefined, ms - knownMs);
+    last = sample;
+  }
+  add(undefined, usedMs(last, beat));
   return [...parts.values()].sort((a, b) => b.ms - a.ms);
+}
+
+const usedMs = (from: Beat, until: Beat): number =>
+  Math.max(0, Math.min(until.atMs - from.atMs, until.cpuMs - from.cpuMs));
+
+function lateMs({ askedMs, atMs }: Sample): number {
+  const ms = atMs - askedMs;
+  return ms > lateSampleMs ? ms : 0;
 }
 
 /** The stall without pauses of the garbage collector, which no activity answers for. Long ones only: many short ones are the activity's own garbage. */

@@ -43,7 +43,7 @@ function look(): void {
 function ask(): void {
   isAsking = true;
   session ??= connected();
-  const expression = `globalThis[Symbol.for(${JSON.stringify(sampleHook)})]?.()`;
+  const expression = `globalThis[Symbol.for(${JSON.stringify(sampleHook)})]?.(${sharedClockMs()})`;
   session.post('Runtime.evaluate', { expression, returnByValue: true }, (_error, answer) => {
     isAsking = false;
     const text = (answer as { result?: { value?: unknown } } | undefined)?.result?.value;

@@ -143,11 +143,11 @@ export class Watchdog {
     }
   }
 
-  #sample(): Sample {
+  #sample(askedMs: number): Sample {
     const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
     const { count } = this.#shared;
     const activity = this.#sampled(currentActivity());
-    const sample = { count, atMs: sharedClockMs(), cpuMs: threadCpuMs(), heapUse: used / limit, activity };
+    const sample = { count, askedMs, atMs: sharedClockMs(), cpuMs: threadCpuMs(), heapUse: used / limit, activity };
     this.#samples.push(sample);
     return sample;
   }
@@ -166,7 +166,7 @@ export class Watchdog {
     if (this.#pauses.length > pausesMax) this.#pauses.shift();
   }
 
-  readonly #hook = (): string => JSON.stringify(this.#sample());
+  readonly #hook = (askedMs: number): string => JSON.stringify(this.#sample(askedMs));
 
   readonly #onExit = (): void => this.#shared.end();
 
