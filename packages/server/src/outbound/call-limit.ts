@@ -1,4 +1,4 @@
-/** Limits the calls that are under way at the same time. Others wait for their turn, in order, until their own deadline. */
+/** Limits the calls that are under way at the same time. Others wait for their turn, in order, until their deadline or abort. */
 
 import type { Clock } from '@hangar/core';
 import { OutboundError } from './errors.ts';
@@ -14,8 +14,12 @@ export class CallLimit {
     this.#waitingMax = waitingMax;
   }
 
-  /** Undefined: the call may begin. Rejects with `Timeout` when its turn does not come in time. Each turn ends with `leave`. */
-  enter(clock: Clock, timeoutMs: number): Promise<void> | undefined {
+  /**
+   * Undefined: the call may begin. Rejects with `Timeout` when its turn does not come in time, with `Aborted` when the signal
+   * aborts first. Each turn ends with `leave`.
+   */
+  enter(clock: Clock, timeoutMs: number, signal?: AbortSignal): Promise<void> | undefined {
+    if (signal?.aborted) throw aborted();
     if (this.#running < this.#max) {
       this.#running++;
       return undefined;
@@ -24,14 +28,22 @@ export class CallLimit {
       throw new OutboundError('Unreachable', `more than ${this.#waitingMax} calls are waiting`);
     }
     return new Promise((resolve, reject) => {
-      const begin = (): void => {
+      const stopWaiting = (): void => {
         timer.cancel();
+        signal?.removeEventListener('abort', onAbort);
+        this.#waiting.delete(begin);
+      };
+      const begin = (): void => {
+        stopWaiting();
         resolve();
       };
-      const timer = clock.after(timeoutMs, () => {
-        this.#waiting.delete(begin);
-        reject(new OutboundError('Timeout', 'context deadline exceeded'));
-      });
+      const fail = (error: OutboundError): void => {
+        stopWaiting();
+        reject(error);
+      };
+      const onAbort = (): void => fail(aborted());
+      const timer = clock.after(timeoutMs, () => fail(new OutboundError('Timeout', 'context deadline exceeded')));
+      signal?.addEventListener('abort', onAbort, { once: true });
       this.#waiting.add(begin);
     });
   }
@@ -42,7 +54,8 @@ export class CallLimit {
       this.#running--;
       return;
     }
-    this.#waiting.delete(next);
     next();
   }
 }
+
+const aborted = (): OutboundError => new OutboundError('Aborted', 'context canceled');

@@ -194,6 +194,31 @@ test('a server that hangs costs its timeout to its own request only', async () =
 });
 const stop = new AbortController();
 
+test('a call that waits for its turn ends with its signal, and leaves the turn to the next', async () => {
+  const held: (() => void)[] = [];
+  const full = Promise.withResolvers<void>();
+  await using server = await startServer((request, response) => {
+    if (request.url !== '/hold') return void response.end();
+    held.push(() => response.end());
+    if (held.length === 32) full.resolve();
+  });
+  using outbound = client({ allow: ['127.0.0.0/8'] });
+  const holding = Array.from({ length: 32 }, () =>
+    outbound.request({ ...ask, url: `${server.url}hold`, timeoutMs: 60_000 }),
+  );
+  await full.promise;
+  const signals = [new AbortController(), new AbortController()] as const;
+  const waiting = signals.map(({ signal }) => outbound.request({ ...ask, url: server.url, timeoutMs: 60_000, signal }));
+  signals[0].abort();
+  await assert.rejects(waiting[0]!, code('Aborted'));
+  const { signal } = signals[0];
+  await assert.rejects(outbound.request({ ...ask, url: server.url, timeoutMs: 60_000, signal }), code('Aborted'));
+  held.pop()!();
+  assert.equal((await waiting[1]!).status, 200);
+  for (const end of held) end();
+  await Promise.all(holding);
+});
+
 test('an answer that does not end, or never begins to, is cut off', async () => {
   await using server = await startServer((request, response) => {
     if (request.url === '/drip') response.write('a');

@@ -40,6 +40,11 @@ export interface OutboundRequest extends TlsIdentity {
   readonly timeoutMs: number;
   readonly bytesMax?: number;
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Conversions have a call limit of their own. A webhook that is being called may read custom resources through this server:
+   * that read must not wait for the turns that such calls hold.
+   */
+  readonly isConversion?: boolean;
   /** Of all calls that are made for one request; what is taken is not given back. */
   readonly budget?: AnswerBudget | undefined;
   /** The administrator named the target, in a file of the server's: any address will do. */
@@ -56,7 +61,7 @@ const defaultBytesMax = 8 * 1024 * 1024;
 /** Of answers that are being read, and of documents that are kept of aggregated servers. */
 const processBytesMax = 256 * 1024 * 1024;
 const tenantBytesMax = 32 * 1024 * 1024;
-/** Calls of one client at the same time, and those that wait. */
+/** Calls of one client at the same time, and those that wait: of conversions, and of all others. */
 const callsMax = 32;
 const waitingMax = 2_000;
 const idleMs = 90_000;
@@ -67,6 +72,7 @@ export class Outbound {
   /** Of answers that are held now. */
   readonly answers: AnswerBudget;
   readonly #calls = new CallLimit(callsMax, waitingMax);
+  readonly #conversions = new CallLimit(callsMax, waitingMax);
   readonly #options: OutboundOptions;
   readonly #clock: Clock;
   readonly #resolver: Resolver | undefined;
@@ -107,8 +113,8 @@ export class Outbound {
   async request(asked: OutboundRequest): Promise<OutboundAnswer> {
     const deadlineMs = this.#clock.monotonicMs() + asked.timeoutMs;
     // The administrator's targets do not wait for those of others.
-    const limit = asked.isTrusted ? undefined : this.#calls;
-    const turn = limit?.enter(this.#clock, asked.timeoutMs);
+    const limit = asked.isTrusted ? undefined : asked.isConversion ? this.#conversions : this.#calls;
+    const turn = limit?.enter(this.#clock, asked.timeoutMs, asked.signal);
     if (turn) await turn;
     try {
       return await this.#send(asked, deadlineMs);

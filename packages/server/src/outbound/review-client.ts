@@ -55,6 +55,8 @@ export interface PostOptions {
   readonly tellsTimeout: boolean;
   /** Of all calls for the same request. */
   readonly budget?: AnswerBudget;
+  /** See `OutboundRequest.isConversion`. */
+  readonly isConversion?: boolean;
 }
 
 /** The parsed answer. `review` makes the body when the call begins. Rejects with an Error that says why there is none. */
@@ -62,7 +64,7 @@ export async function postReview(
   plane: ControlPlane,
   { url, service, ca }: WebhookClient,
   review: () => string,
-  { timeoutMs, tellsTimeout, budget }: PostOptions,
+  { timeoutMs, tellsTimeout, budget, isConversion = false }: PostOptions,
 ): Promise<JsonObject> {
   const target = new URL(url);
   if (tellsTimeout) target.search = `timeout=${formatDuration(BigInt(Math.ceil(timeoutMs / 1_000)) * 1_000_000_000n)}`;
@@ -78,6 +80,7 @@ export async function postReview(
       timeoutMs,
       bytesMax: answerBytesMax,
       budget,
+      isConversion,
       ...(resolved ? { address: resolved, serverName: resolved.serverName } : {}),
     });
   } catch (error) {

@@ -123,7 +123,8 @@ export class ConversionWebhook {
       return `{"kind":${kind},"apiVersion":${apiVersion},"request":${request},"response":${response}}`;
     };
     this.#client ??= webhookClient(this.#config);
-    const answer = await postReview(plane, this.#client, body, { timeoutMs, tellsTimeout: false, budget });
+    const options = { timeoutMs, tellsTimeout: false, budget, isConversion: true };
+    const answer = await postReview(plane, this.#client, body, options);
     if (version === 'v1') {
       const [wanted, got] = [typeText(review), typeText(answer)];
       if (got !== wanted) throw new Error(`expected webhook response of ${wanted}, got ${got}`);

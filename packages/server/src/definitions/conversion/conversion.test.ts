@@ -239,6 +239,48 @@ test('a conversion that hangs costs its own request only', async () => {
   assert.equal((await slow).status, 500);
 });
 
+test('conversions do not wait for admission webhooks that hold all turns', async () => {
+  let admissions = 0;
+  const [full, admitted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await using one = await Fixture.start(async (review, response, at) => {
+    if (at !== '/admit') return converts(review, response, at);
+    if (++admissions === 32) full.resolve();
+    await admitted.promise;
+    return answered(review, { allowed: true });
+  });
+  await one.create('v1', 'a', { size: 1 });
+  await one.server.create('/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations', {
+    metadata: { name: 'reader' },
+    webhooks: [
+      {
+        name: 'reader.example.com',
+        clientConfig: one.hook.clientConfig('/admit'),
+        rules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['CREATE'] }],
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+        timeoutSeconds: 30,
+      },
+    ],
+  });
+  const configMaps = '/api/v1/namespaces/default/configmaps';
+  const writes: Promise<{ status: number }>[] = [];
+  const write = (): void =>
+    void writes.push(one.server.request('POST', configMaps, { body: { metadata: { generateName: 'x-' } } }));
+  // The server follows webhook configurations asynchronously: writes are sent until one arrives at the webhook.
+  const arrived = one.hook.next();
+  let isFollowed = false;
+  void arrived.then(() => (isFollowed = true));
+  while (!isFollowed) {
+    write();
+    await Promise.race([arrived, writes.at(-1)]);
+  }
+  for (let count = 0; count < 32; count++) write();
+  await full.promise;
+  assert.deepEqual((await one.server.get(`${path('v2')}/a`)).spec, { length: 1 });
+  admitted.resolve();
+  for (const { status } of await Promise.all(writes)) assert.equal(status, 201);
+});
+
 test('older reviews are understood', async () => {
   await using one = await Fixture.start(
     (review) => ({
