@@ -138,6 +138,7 @@ describe('answers that take long to read', () => {
     'empty lists': `[${Array(1_000_000).fill('[]').join(',')}]`,
     'many keys': `{${Array.from({ length: 250_000 }, (_, at) => `"k${at}":0`).join(',')}}`,
     numbers: `[${Array(1_400_000).fill('1').join(',')}]`,
+    'managed fields': `0,"metadata":{"managedFields":[${Array(300_000).fill('{}').join(',')}]}`,
   };
   for (const [what, text] of Object.entries(shapes)) {
     test(`${what} are refused without being read`, async () => {

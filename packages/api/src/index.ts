@@ -78,7 +78,7 @@ export * from './discovery/index.ts';
 export { dumpYaml, dumpYamlInPieces } from './yaml/dump.ts';
 export { jsonPieces } from './json/pieces.ts';
 export { tooHeavy } from './json/parse.ts';
-export { weightOf } from './json/scan.ts';
+export { countText, weightOf } from './json/scan.ts';
 export { bodyWeightMax } from './limits.ts';
 export { LazyList } from './lazy-list.ts';
 export { clusterIpErrors } from './validation/others/service-cluster-ips.ts';

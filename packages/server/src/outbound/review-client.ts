@@ -3,7 +3,7 @@
  * in the words of kube-apiserver's client, as those are the words that people search for.
  */
 
-import { ApiError, formatDuration, isObject, parseJson, quote } from '@hangar/api';
+import { ApiError, countText, formatDuration, isObject, parseJson, quote } from '@hangar/api';
 import type { JsonObject } from '@hangar/api';
 import type { ControlPlane } from '../control-plane.ts';
 import { bodyBytesMax } from '../limits.ts';
@@ -33,7 +33,7 @@ export interface WebhookClient {
 
 /** As large as the body of a request may be: kube-apiserver stores no object, and so needs no patch, that is larger. */
 export const answerBytesMax = bodyBytesMax;
-/** Values of an answer, and separators inside of its strings. Parsing more at once would block other requests. */
+/** The weight of an answer, see `bodyWeightMax`. Parsing more at once would block other requests. */
 const answerNodesMax = 200_000;
 
 /** Throws when the configuration names no place that could be called. */
@@ -94,29 +94,21 @@ export async function postReview(
 const shown = (url: URL, service: WebhookClient['service']): string =>
   service ? url.href.replace(url.host, `${url.hostname}:${service.port}`) : url.href;
 
-/** Counts what begins or separates values in JSON, up to a limit. Those inside of texts count, too: it is an upper bound. */
-export function nodeBound(body: Uint8Array, max: number): number {
-  if (body.length <= max) return body.length;
-  let count = 1;
-  for (let i = 0; i < body.length && count <= max; i++) {
-    const byte = body[i];
-    if (byte === 0x2c || byte === 0x3a || byte === 0x5b || byte === 0x7b) count++;
-  }
-  return count;
-}
-
 /** Throws an Error when the JSON has more values than can be read at once. */
-export function insistOnFewNodes(body: Uint8Array): void {
-  if (nodeBound(body, answerNodesMax) > answerNodesMax) throw new Error(`it has more than ${answerNodesMax} values`);
+export function insistOnFewNodes(text: string): void {
+  // A value takes at least one character.
+  if (text.length <= answerNodesMax) return;
+  const { weight, managedWeight } = countText(text);
+  if (weight + managedWeight > answerNodesMax) throw new Error(`it has more than ${answerNodesMax} values`);
 }
 
 function readReview({ status, body }: OutboundAnswer): JsonObject {
-  insistOnFewNodes(body);
   const text = body.toString();
+  insistOnFewNodes(text);
   let value: unknown;
   let problem: string | undefined;
   try {
-    ({ value } = parseJson(body));
+    ({ value } = parseJson(text));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     problem = `couldn't get version/kind; json parse error: ${error.message}`;

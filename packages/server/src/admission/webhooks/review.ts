@@ -107,8 +107,9 @@ function patchOf(response: JsonObject, version: 'v1' | 'v1beta1', isMutating: bo
 
 /** Throws an Error when it is no list of operations. */
 export function readPatch(bytes: Uint8Array): readonly unknown[] {
-  insistOnFewNodes(bytes);
-  const { value } = parseJson(bytes);
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  insistOnFewNodes(text);
+  const { value } = parseJson(text);
   if (value === null) return [];
   if (!Array.isArray(value))
     throw new Error(`json: cannot unmarshal ${goType(value)} into Go value of type jsonpatch.Patch`);

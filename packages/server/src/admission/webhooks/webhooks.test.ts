@@ -96,6 +96,16 @@ test('what a webhook changed is defaulted, checked, and nobody’s in managedFie
   assert.equal((await create('absent')).status, 500);
 });
 
+test('a webhook sets a text of a megabyte that is full of separators', async () => {
+  const csv = '1,2:[{"a",\n'.repeat(90_000);
+  await using one = await WebhookFixture.start((review) =>
+    patched(review, [{ op: 'add', path: '/data', value: { csv } }]),
+  );
+  await one.configure('Mutating', 'csv', [one.webhook('csv')]);
+  const made = await one.server.create('/api/v1/namespaces/default/configmaps', { metadata: { name: 'a' } });
+  assert.equal(made.data.csv, csv);
+});
+
 test('a webhook that wants to is asked again when others changed the object after it', async () => {
   await using one = await WebhookFixture.start((review, _, path) => {
     const { seen = '' } = review.request.object.data ?? {};
