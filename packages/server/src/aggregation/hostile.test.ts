@@ -198,8 +198,9 @@ test('the group of APIServices itself is never handed on', async () => {
 test('documents that are too large together are not kept', async () => {
   await using hub = await startHub();
   const answers = new AnswerBudget(5_000_000, 'this control plane');
+  const documents = new AnswerBudget(5_000_000, 'this control plane');
   const allow = ['127.0.0.0/8', '::1'];
-  const outbound = new Outbound({ allow }, new AddressPolicy(allow), answers);
+  const outbound = new Outbound({ allow }, new AddressPolicy(allow), answers, documents);
   const document = JSON.stringify({ swagger: '2.0', x: 'x'.repeat(3_000_000) });
   await using remote = await startRemote({
     group,
@@ -220,11 +221,12 @@ test('documents that are too large together are not kept', async () => {
   const kept = ({ openApiV2 }: RemoteDocuments): number | undefined => openApiV2?.length;
   await first.refreshOpenApi();
   assert.equal(kept(first), document.length);
-  assert.equal(answers.bytes, document.length);
+  assert.equal(documents.bytes, document.length);
+  assert.equal(answers.bytes, 0, 'documents that are kept leave the whole budget to answers');
   await second.refreshOpenApi();
   assert.equal(kept(second), undefined);
   first.close();
-  assert.equal(answers.bytes, 0);
+  assert.equal(documents.bytes, 0);
   await second.refreshOpenApi();
   assert.equal(kept(second), document.length);
   second.close();

@@ -15,7 +15,7 @@ import { askRemote } from './remote-server.ts';
 import type { RemoteServer } from './remote-server.ts';
 
 const timeoutMs = 5_000;
-/** Of one document; of all that a control plane keeps, see `Outbound.answers`. */
+/** Of one document; of all that a control plane keeps, see `Outbound.documents`. */
 const documentBytesMax = 4 * 1024 * 1024;
 
 export interface OpenApiV3Document {
@@ -130,14 +130,14 @@ export class RemoteDocuments {
 
   /** Documents are kept for as long as the APIService exists. Throws when the control plane has too many already. */
   #hold(bytes: number): void {
-    const { answers } = this.#server;
-    if (bytes > 0) answers.take(bytes);
-    else answers.give(-bytes);
+    const { documents } = this.#server;
+    if (bytes > 0) documents.take(bytes);
+    else documents.give(-bytes);
     this.#held += bytes;
   }
 
   close(): void {
-    this.#server.answers.give(this.#held);
+    this.#server.documents.give(this.#held);
     this.#held = 0;
   }
 }

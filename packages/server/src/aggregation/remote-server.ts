@@ -56,9 +56,14 @@ export class RemoteServer {
     }
   }
 
-  /** Of the control plane that this server is aggregated into. */
+  /** Returns the budget for answers of the control plane that this server is aggregated into. */
   get answers(): AnswerBudget {
     return this.#reach.outbound.answers;
+  }
+
+  /** Returns the budget for kept documents of that control plane. */
+  get documents(): AnswerBudget {
+    return this.#reach.outbound.documents;
   }
 
   /** The request is begun: its body is the caller's to write. Rejects when there is no way to the service. */

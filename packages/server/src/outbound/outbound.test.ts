@@ -5,6 +5,7 @@ import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { systemClock, systemRandom } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { createAuthority, issueCertificate } from '@hangar/pki';
@@ -228,6 +229,29 @@ test('an answer that does not end, or never begins to, is cut off', async () => 
   await assert.rejects(outbound.request({ ...ask, url: `${server.url}drip`, timeoutMs: 100 }), code('Timeout'));
   await assert.rejects(outbound.request({ ...ask, url: server.url, bytesMax: 99_999 }), code('TooLarge'));
   assert.equal((await outbound.request({ ...ask, url: server.url, bytesMax: 100_000 })).body.length, 100_000);
+});
+
+test('a tenant reads the largest answers of 32 calls at the same time, and nothing beyond', async () => {
+  const bytesMax = 3 * 1024 * 1024;
+  const held: (() => void)[] = [];
+  await using server = await startServer((request, response) => {
+    if (request.url !== '/hold') return void response.end('x'.repeat(1_000));
+    response.write(Buffer.alloc(bytesMax - 1));
+    held.push(() => response.end('x'));
+  });
+  using outbound = client({ allow: ['127.0.0.0/8'] });
+  const tenant = outbound.forTenant();
+  const call = { ...ask, timeoutMs: 60_000, bytesMax };
+  const holding = Array.from({ length: 32 }, () => tenant.request({ ...call, url: `${server.url}hold` }));
+  while (tenant.answers.bytes < 32 * (bytesMax - 1)) await Promise.race([turn(), Promise.all(holding)]);
+  await assert.rejects(tenant.request({ ...call, url: server.url, isConversion: true }), {
+    code: 'TooLarge',
+    message: 'the answers for this control plane are larger than 100663296 bytes together',
+  });
+  for (const end of held) end();
+  for (const { body } of await Promise.all(holding)) assert.equal(body.length, bytesMax);
+  assert.deepEqual([tenant.answers.bytes, outbound.answers.bytes], [0, 0]);
+  tenant.close();
 });
 
 test('the other side must show a certificate of the given authority and for the given name', async () => {

@@ -58,9 +58,12 @@ export interface OutboundAnswer {
 }
 
 const defaultBytesMax = 8 * 1024 * 1024;
-/** Of answers that are being read, and of documents that are kept of aggregated servers. */
+/** Of answers that are being read. A tenant has room for the largest answers of as many webhooks as may be called at once. */
 const processBytesMax = 256 * 1024 * 1024;
-const tenantBytesMax = 32 * 1024 * 1024;
+const tenantBytesMax = 96 * 1024 * 1024;
+/** Of documents that are kept of aggregated servers. They have a budget of their own: no answer fails because of them. */
+const processDocumentBytesMax = 128 * 1024 * 1024;
+const tenantDocumentBytesMax = 32 * 1024 * 1024;
 /** Calls of one client at the same time, and those that wait: of conversions, and of all others. */
 const callsMax = 32;
 const waitingMax = 2_000;
@@ -71,6 +74,8 @@ const idleMax = 32;
 export class Outbound {
   /** Of answers that are held now. */
   readonly answers: AnswerBudget;
+  /** Of documents that are kept of aggregated servers. */
+  readonly documents: AnswerBudget;
   readonly #calls = new CallLimit(callsMax, waitingMax);
   readonly #conversions = new CallLimit(callsMax, waitingMax);
   readonly #options: OutboundOptions;
@@ -88,8 +93,10 @@ export class Outbound {
     options: OutboundOptions = {},
     policy = new AddressPolicy(options.allow),
     answers = new AnswerBudget(processBytesMax, 'this server'),
+    documents = new AnswerBudget(processDocumentBytesMax, 'this server'),
   ) {
     this.answers = answers;
+    this.documents = documents;
     const { clock = systemClock, resolver } = options;
     this.#options = options;
     this.#clock = clock;
@@ -106,7 +113,8 @@ export class Outbound {
     const clock = this.#clock;
     this.#tenantPolicy ??= new AddressPolicy(allow, new HostAddresses({ clock, ...(read ? { read } : {}) }));
     const answers = new AnswerBudget(tenantBytesMax, 'this control plane', this.answers);
-    return new Outbound(this.#options, this.#tenantPolicy, answers);
+    const documents = new AnswerBudget(tenantDocumentBytesMax, 'this control plane', this.documents);
+    return new Outbound(this.#options, this.#tenantPolicy, answers, documents);
   }
 
   /** Rejects with an OutboundError; any status is an answer. A call that waits for its turn uses up its own time. */
