@@ -1,6 +1,6 @@
 /**
  * Parses large YAML in a thread of its own: a parser that cannot pause must not hold the event loop. The thread starts with
- * the first document, parses one at a time, and ends when it was idle for a while.
+ * the first document, parses one at a time, and ends when it was idle for a while. Tenants take turns, each with one document.
  */
 
 import { getCompileCacheDir } from 'node:module';
@@ -36,32 +36,56 @@ interface Job {
   reject(error: Error): void;
 }
 
+export interface YamlThreadLimits {
+  /** Documents of all tenants that wait. */
+  readonly waitingMax: number;
+  readonly waitingPerTenantMax: number;
+}
+
 export class YamlThread {
-  readonly #waitingMax: number;
-  readonly #waiting: Job[] = [];
+  readonly #limits: YamlThreadLimits;
+  /** By tenant. The first tenant has the next turn; a tenant without a waiting document is absent. */
+  readonly #waiting = new Map<string, Job[]>();
+  #waitingCount = 0;
   #thread: Worker | undefined;
   #current: Job | undefined;
   #timer: Timer | undefined;
 
-  constructor(waitingMax: number) {
-    this.#waitingMax = waitingMax;
+  constructor(limits: YamlThreadLimits) {
+    this.#limits = limits;
   }
 
   /** Rejects with MalformedYaml, TooDeep, TooLarge when it takes too long, and Busy when too many wait. */
-  parse(request: ThreadRequest): Promise<ParsedInThread> {
-    if (this.#waiting.length >= this.#waitingMax) {
+  parse(request: ThreadRequest, tenant: string): Promise<ParsedInThread> {
+    const { waitingMax, waitingPerTenantMax } = this.#limits;
+    const waiting = this.#waiting.get(tenant) ?? [];
+    if (this.#waitingCount >= waitingMax || waiting.length >= waitingPerTenantMax) {
       return Promise.reject(new ApiError('Busy', 'too many large YAML documents are being parsed'));
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ request, resolve, reject });
+      waiting.push({ request, resolve, reject });
+      this.#waiting.set(tenant, waiting);
+      this.#waitingCount++;
       this.#next();
     });
+  }
+
+  /** Returns the next document of the tenant whose turn it is, and moves this tenant behind the others. */
+  #take(): Job | undefined {
+    for (const [tenant, jobs] of this.#waiting) {
+      this.#waiting.delete(tenant);
+      const job = jobs.shift();
+      if (jobs.length > 0) this.#waiting.set(tenant, jobs);
+      this.#waitingCount--;
+      return job;
+    }
+    return undefined;
   }
 
   #next(): void {
     if (this.#current) return;
     this.#timer?.cancel();
-    this.#current = this.#waiting.shift();
+    this.#current = this.#take();
     if (!this.#current) {
       this.#timer = systemClock.after(idleMsMax, () => this.#end());
       return;

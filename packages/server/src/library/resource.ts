@@ -59,6 +59,7 @@ async function answerOrder(call: Call, { onCreate }: CreateOnly<KubeObject>): Pr
   const slicer = new Slicer(plane.clock);
   const object = await decodeObject(bytes, {
     resource,
+    controlPlane: call.plane.name,
     format,
     slicer,
     fieldValidation,

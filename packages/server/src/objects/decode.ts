@@ -34,6 +34,8 @@ export interface DecodeOptions {
   readonly resource: Decodable;
   readonly format: Format;
   readonly fieldValidation: FieldValidation;
+  /** Its name: large YAML bodies of control planes are parsed in turn. */
+  readonly controlPlane: string;
   /** Large bodies are decoded in slices. */
   readonly slicer: Slicer;
   warn(text: string): void;
@@ -78,14 +80,15 @@ export function reportProblems(
   for (const problem of problems) options.warn(problem);
 }
 
-async function parse(bytes: Uint8Array, { resource, format, fieldValidation }: DecodeOptions): Promise<Parsed> {
+async function parse(bytes: Uint8Array, given: DecodeOptions): Promise<Parsed> {
+  const { resource, format, fieldValidation, controlPlane } = given;
   const options = { findRepeated: fieldValidation !== 'Ignore', weightMax: bodyWeightMax };
   try {
     switch (format) {
       case 'json':
         return { ...parseJson(bytes, options), problems: [] };
       case 'yaml':
-        return { ...(await parseYamlBody(bytes, options)), repeated: undefined };
+        return { ...(await parseYamlBody(bytes, { ...options, controlPlane })), repeated: undefined };
       case 'protobuf':
         return { value: fromProtobuf(bytes, resource), repeated: undefined, problems: [] };
     }

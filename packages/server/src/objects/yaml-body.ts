@@ -7,23 +7,25 @@ import { lazy } from '@hangar/core';
 export interface YamlBodyOptions {
   readonly findRepeated: boolean;
   readonly weightMax: number;
+  /** The control plane that the body is for. Large bodies of control planes are parsed in turn. */
+  readonly controlPlane: string;
 }
 
 /** A kilobyte takes a quarter of a millisecond. */
 const atOnceBytesMax = 64 * 1024;
-/** Each waits for less than a second. */
-const waitingMax = 16;
+/** Each takes less than a second. One control plane must not use the room of the others. */
+const limits = { waitingMax: 64, waitingPerTenantMax: 4 };
 
-const thread = lazy(() => new YamlThread(waitingMax));
+const thread = lazy(() => new YamlThread(limits));
 
-/** Rejects with MalformedYaml, TooDeep or TooLarge, and with 429 when too many large bodies wait. */
+/** Rejects with MalformedYaml, TooDeep or TooLarge, and with 429 when too many large bodies of this or of all control planes wait. */
 export async function parseYamlBody(bytes: Uint8Array, options: YamlBodyOptions): Promise<ParsedYaml> {
   if (bytes.length <= atOnceBytesMax) return parseYaml(bytes, options);
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   const asJson = parseJsonAsYaml(text, options.weightMax);
   if (asJson) return asJson;
   try {
-    const { json, problems } = await thread().parse({ text, findRepeated: options.findRepeated });
+    const { json, problems } = await thread().parse({ text, findRepeated: options.findRepeated }, options.controlPlane);
     const { value } = parseJson(json, { weightMax: options.weightMax });
     return { value, problems };
   } catch (error) {

@@ -33,6 +33,7 @@ export async function readPosted(call: Call, reader: KindReader, rules: PostedOp
   const slicer = new Slicer(plane.clock);
   const object = await decodeObject(bytes, {
     resource: reader,
+    controlPlane: call.plane.name,
     format,
     slicer,
     fieldValidation,

@@ -45,6 +45,7 @@ export async function updateScale(call: Call): Promise<Answer> {
     const { resource } = inner;
     const scale = await decodeObject(bytes, {
       resource,
+      controlPlane: call.plane.name,
       format,
       slicer,
       fieldValidation,

@@ -45,6 +45,7 @@ export async function create(call: Call): Promise<Answer> {
   const slicer = new Slicer(call.plane.clock);
   const object = await decodeObject(bytes, {
     resource,
+    controlPlane: call.plane.name,
     format,
     slicer,
     fieldValidation: options.fieldValidation,

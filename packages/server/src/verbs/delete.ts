@@ -341,14 +341,15 @@ function optionsFromQuery({ query }: Call): JsonObject {
   };
 }
 
-async function parseOptions({ request }: Call, bytes: Uint8Array): Promise<JsonObject> {
+async function parseOptions({ request, plane }: Call, bytes: Uint8Array): Promise<JsonObject> {
   const format = sentFormat(request.header('content-type'), true);
   let value: unknown;
   try {
     if (format === 'protobuf') value = decodeProtobuf(bytes, { apiVersion: 'v1', kind: 'DeleteOptions' });
-    else if (format === 'yaml')
-      ({ value } = await parseYamlBody(bytes, { findRepeated: false, weightMax: bodyWeightMax }));
-    else ({ value } = parseJson(bytes, { weightMax: bodyWeightMax }));
+    else if (format === 'yaml') {
+      const options = { findRepeated: false, weightMax: bodyWeightMax, controlPlane: plane.name };
+      ({ value } = await parseYamlBody(bytes, options));
+    } else ({ value } = parseJson(bytes, { weightMax: bodyWeightMax }));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.code === 'TooLarge') throw tooLarge(error.message);

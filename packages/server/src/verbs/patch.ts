@@ -212,7 +212,11 @@ async function parseApplied(call: Call, bytes: Uint8Array, options: WriteOptions
   let parsed: ParsedYaml;
   try {
     const findRepeated = options.fieldValidation !== 'Ignore';
-    parsed = await parseYamlBody(bytes, { findRepeated, weightMax: bodyWeightMax });
+    parsed = await parseYamlBody(bytes, {
+      findRepeated,
+      weightMax: bodyWeightMax,
+      controlPlane: call.plane.name,
+    });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.code === 'TooLarge') throw tooLarge(error.message);

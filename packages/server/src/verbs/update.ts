@@ -24,6 +24,7 @@ export async function update(call: Call): Promise<Answer> {
   const decode = async (): Promise<KubeObject> => {
     const object = await decodeObject(bytes, {
       resource,
+      controlPlane: call.plane.name,
       format,
       slicer,
       fieldValidation: options.fieldValidation,

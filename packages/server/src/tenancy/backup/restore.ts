@@ -121,6 +121,7 @@ async function wantedTenant(creation: Call, options: WriteOptions): Promise<Kube
   const sent = Buffer.from(JSON.stringify({ kind, apiVersion, metadata: { name: info.name }, spec }));
   const object = await decodeObject(sent, {
     resource,
+    controlPlane: creation.plane.name,
     format: 'json',
     slicer: new Slicer(creation.plane.clock),
     fieldValidation: options.fieldValidation,
