@@ -24,12 +24,13 @@ export function openWatchdog(
 ): PlatformWatchdog {
   const directory = join(options.dataDirectory, 'watchdog');
   const file = join(directory, 'activity.json');
-  const journal = new CrashJournal(file, (error) =>
-    log.error('the crash journal could not be written: the next start may not find the cause of a crash', { error }),
-  );
-  // Before the thread writes its own.
-  const record = journal.read();
-  journal.remove();
+  const onError = (error: Error): void =>
+    log.error('the crash journal could not be written: the next start may not find the cause of a crash', { error });
+  const journal = new CrashJournal(file, onError);
+  const crash = new CrashJournal(join(directory, 'crash.json'), onError);
+  // Before the thread writes its own record. If this start fails before `recover`, the next start finds this one.
+  journal.moveTo(join(directory, 'crash.json'));
+  const record = crash.read();
   const guard = new StallGuard({
     policy: new StallPolicy({
       clock: systemClock,
@@ -47,5 +48,9 @@ export function openWatchdog(
     onError: (error) => log.error('watchdog failed: stalls may not be attributed to tenants', { error }),
   });
   opened.defer(() => watchdog.close());
-  return { guard, recover: async () => (record ? guard.crashed(record) : undefined) };
+  const recover = async (): Promise<void> => {
+    if (record) await guard.crashed(record);
+    crash.remove();
+  };
+  return { guard, recover };
 }

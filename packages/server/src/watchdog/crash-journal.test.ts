@@ -28,6 +28,17 @@ describe('the crash journal', () => {
     assert.equal(journal.read(), undefined);
   });
 
+  test('moves a valid record to another file, and keeps the record there otherwise', () => {
+    const [from, to] = [join(directory, 'from.json'), join(directory, 'to.json')];
+    const journal = new CrashJournal(from);
+    journal.write(record);
+    journal.moveTo(to);
+    journal.moveTo(to);
+    writeFileSync(from, '{');
+    journal.moveTo(to);
+    assert.deepEqual([journal.read(), new CrashJournal(to).read()], [undefined, record]);
+  });
+
   test('reports the first failure to write or remove, and does not throw', () => {
     const file = join(directory, 'is-a-directory');
     mkdirSync(join(file, 'with-content'), { recursive: true });

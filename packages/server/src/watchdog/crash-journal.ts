@@ -6,7 +6,7 @@
  * Methods do not throw. A full disk must not end the process: without a journal, the next start counts no crash.
  */
 
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync } from 'node:fs';
 import type { CrashRecord } from './contract.ts';
 import { replaceFile } from './replace-file.ts';
 
@@ -39,6 +39,12 @@ export class CrashJournal {
       rmSync(this.#file, { force: true });
       this.#isWritten = false;
     });
+  }
+
+  /** Moves the record, if there is a valid one, to another file. An earlier record there stays otherwise. */
+  moveTo(file: string): void {
+    if (this.read()) this.#attempt(() => renameSync(this.#file, file));
+    else this.remove();
   }
 
   /** Reports a failure, here or in the thread that writes to the same file, unless an earlier one was reported. */

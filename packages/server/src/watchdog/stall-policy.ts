@@ -3,7 +3,7 @@
  *
  *     stalls     within the window, `longStallsMax` above a second that took `longStalledMinMs` in total,
  *                or `stallsMax` above 100 ms that took `stalledMinMs` in total
- *     crashes    one that the tenant's activity has caused for certain, or two during which it was running, within an hour
+ *     crashes    one that the tenant's activity has caused for certain, or three during which it was running, within an hour
  *     duration   `durationMs`, twice as long each time; a day without a quarantine starts from the beginning
  *
  * Crashes and the number of quarantines are kept in a file: a crash ends the memory of this process. If the file cannot be
@@ -55,7 +55,7 @@ export interface StallPolicyOptions {
 }
 
 interface TenantRecord {
-  /** Times of crashes; one that is certain is there twice. */
+  /** Times of crashes; one that is certain is there `crashesMax` times. */
   crashes: number[];
   quarantines: number;
   /** When the last quarantine ended, or will. */
@@ -68,7 +68,7 @@ interface Stalled {
 }
 
 export const longStallMs = 1_000;
-const crashesMax = 2;
+const crashesMax = 3;
 const crashWindowMs = 3_600_000;
 const forgottenAfterMs = 86_400_000;
 const durationMaxMs = 86_400_000;
@@ -114,7 +114,8 @@ export class StallPolicy {
     const { tenant } = activity;
     const record = this.#recordOf(tenant);
     const sinceMs = this.#options.clock.now() - crashWindowMs;
-    record.crashes = [...record.crashes, at, ...(isCertain ? [at] : [])].filter((one) => one > sinceMs);
+    const times = Array<number>(isCertain ? crashesMax : 1).fill(at);
+    record.crashes = [...record.crashes, ...times].filter((one) => one > sinceMs);
     if (record.crashes.length < crashesMax) {
       this.#save();
       return undefined;

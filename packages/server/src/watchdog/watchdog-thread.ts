@@ -1,14 +1,14 @@
 /**
  * The watchdog's thread. While beats come, it compares two numbers every 25 ms. When one is late it interrupts the watched
  * thread through the inspector, which is the only way into a thread that is busy, and has it take a sample of itself. An
- * activity that is seen there is journalled until beats come again. It sleeps while the watched thread has nothing to do.
+ * activity that has used 100 ms of CPU time there is journalled until beats come again. It sleeps while the watched thread has nothing to do.
  *
  * The inspector's session is open while a beat is late, and no longer: a process does not end while one is open.
  */
 
 import { Session } from 'node:inspector';
 import { parentPort, workerData } from 'node:worker_threads';
-import { beatEveryMs, sampleHook, suspectAfterMs } from './contract.ts';
+import { beatEveryMs, sampleHook, stallMs, suspectAfterMs } from './contract.ts';
 import type { Sample, WatchdogThreadData } from './contract.ts';
 import { CrashJournal } from './crash-journal.ts';
 import { SharedBeat, sharedClockMs } from './shared-beat.ts';
@@ -70,12 +70,14 @@ function leave(): void {
 }
 
 function sampled(sample: Sample): void {
-  const { activity, count, heapUse } = sample;
+  const { activity, count, heapUse, cpuMs } = sample;
   if (count !== beat.count || beat.isEnding) return;
   if (first?.activity?.id !== activity?.id) first = sample;
   first ??= sample;
-  if (!activity?.isAccountable) return void journal?.clear();
   const isCertain = heapUse - first.heapUse >= heapGrowthMax;
+  // On a busy machine every activity may run for long: only the CPU time says that it does much.
+  const isLong = isCertain || cpuMs - first.cpuMs >= stallMs;
+  if (!activity?.isAccountable || !isLong) return void journal?.clear();
   const reason = isCertain
     ? `the heap grew from ${percent(first.heapUse)} to ${percent(heapUse)} of its limit`
     : 'the process exited without a shutdown';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -78,6 +79,51 @@ describe('the watchdog', () => {
     while (existsSync(file())) await breathe(systemClock);
     assert.ok(wasJournalled);
   });
+
+  test('does not journal an activity that blocks without CPU time', async () => {
+    const journal = new CrashJournal(file());
+    const nothing = new Int32Array(new SharedArrayBuffer(4));
+    const seen: unknown[] = [];
+    await stallWith(
+      () =>
+        void ofTenant('v', () => {
+          for (let at = 0; at < 20; at++) {
+            Atomics.wait(nothing, 0, 0, 40);
+            seen.push(journal.read());
+          }
+        }),
+      () => true,
+    );
+    assert.deepEqual(new Set(seen), new Set([undefined]));
+  });
+
+  for (const [how, end] of [
+    ['exits on purpose leaves no journal', 'process.exit(0)'],
+    ['throws leaves the journal of the exception', 'throw new Error("planted")'],
+  ] as const) {
+    test(`a process that ${how}`, () => {
+      const journalFile = join(directory, end);
+      const code = `
+        const { CrashJournal, Watchdog } = await import(${JSON.stringify(import.meta.resolve('./index.ts'))});
+        const { runForTenant } = await import(${JSON.stringify(import.meta.resolve('@hangar/core'))});
+        const file = ${JSON.stringify(journalFile)};
+        const journal = new CrashJournal(file);
+        new Watchdog({ journal: { file, journal }, onStall: () => {} });
+        const activity = { tenant: 'x', user: 'ada', verb: 'patch', resource: 'y' };
+        runForTenant(activity, () => setTimeout(() => {
+          while (!journal.read());
+          ${end};
+        }, 200))`;
+      const program = join(directory, 'program.mjs');
+      writeFileSync(program, code);
+      spawnSync(process.execPath, [program], { timeout: 60_000 });
+      const record = new CrashJournal(journalFile).read();
+      assert.deepEqual(
+        record && [record.isCertain, record.reason],
+        how.startsWith('exits') ? undefined : [true, 'uncaught exception: planted'],
+      );
+    });
+  }
 
   test('reports an error of `onStall`, and goes on', async () => {
     const error = new Promise<Error>((resolve) => (failed = resolve));

@@ -53,6 +53,7 @@ export class Watchdog {
   #sampleIds = 0;
   #begun = 0;
   #quietBeats = 0;
+  #isExceptionJournalled = false;
 
   constructor(options: WatchdogOptions) {
     this.#options = options;
@@ -168,7 +169,11 @@ export class Watchdog {
 
   readonly #hook = (askedMs: number): string => JSON.stringify(this.#sample(askedMs));
 
-  readonly #onExit = (): void => this.#shared.end();
+  /** An exit on purpose is not a crash of the activity that runs. */
+  readonly #onExit = (): void => {
+    this.#shared.end();
+    if (!this.#isExceptionJournalled) this.#options.journal?.journal.remove();
+  };
 
   readonly #onException = (error: unknown): void => {
     this.#shared.end();
@@ -176,6 +181,7 @@ export class Watchdog {
     if (!activity?.isAccountable) return;
     const reason = cut(`uncaught exception: ${String((error as Error | undefined)?.message ?? error)}`);
     this.#options.journal?.journal.write({ activity, at: Date.now(), isCertain: true, reason });
+    this.#isExceptionJournalled = true;
   };
 }
 
