@@ -31,15 +31,18 @@ export function openWatchdog(
   // Before the thread writes its own record. If this start fails before `recover`, the next start finds this one.
   journal.moveTo(join(directory, 'crash.json'));
   const record = crash.read();
+  const policy = new StallPolicy({
+    clock: systemClock,
+    limits: options.quarantine,
+    file: join(directory, 'strikes.json'),
+    log,
+  });
+  tenancy.quarantines.onResumed((tenant) => policy.resumed(tenant));
   const guard = new StallGuard({
-    policy: new StallPolicy({
-      clock: systemClock,
-      limits: options.quarantine,
-      file: join(directory, 'strikes.json'),
-      log,
-    }),
+    policy,
     charge: (tenant, ms) => fairQueue.stalled(tenant, ms),
     quarantine: (tenant, verdict) => tenancy.quarantines.put(tenant, verdict),
+    isQuarantined: (tenant) => tenancy.tenants.find(tenant)?.quarantine !== undefined,
     log,
   });
   const watchdog = new Watchdog({

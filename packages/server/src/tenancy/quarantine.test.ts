@@ -62,18 +62,23 @@ describe('a quarantined tenant', () => {
   test('answers again when an administrator removes the quarantine', async () => {
     await using server = await TenancyServer.open();
     await server.make('demo');
+    const resumed: string[] = [];
+    server.tenancy.quarantines.onResumed((path) => resumed.push(path));
     await server.tenancy.quarantines.put('demo', { ...stalls, durationMs: hourMs });
     await server.expect(503, 'GET', namespaces('demo'));
+    assert.deepEqual(resumed, []);
     await server.expect(200, 'PATCH', `${tenants}/demo/status`, {
       body: { status: { quarantine: null } },
       contentType: 'application/merge-patch+json',
     });
     await server.expect(200, 'GET', namespaces('demo'));
+    assert.deepEqual(resumed, ['demo']);
   });
 
   test('answers again when the quarantine expires', async () => {
     await using server = await TenancyServer.open();
     await server.make('demo');
+    server.tenancy.quarantines.onResumed(() => assert.fail('no administrator removed the quarantine'));
     const watch = await server.watch(`${tenants}?watch=true&fieldSelector=metadata.name=demo`);
     await server.tenancy.quarantines.put('demo', { ...stalls, durationMs: 1 });
     for (let wasQuarantined = false; ;) {

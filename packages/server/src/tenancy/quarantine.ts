@@ -38,6 +38,7 @@ export class Quarantines {
   readonly #options: QuarantinesOptions;
   readonly #clock: Clock;
   #timer: Timer | undefined;
+  #onResumed: ((path: string) => void) | undefined;
 
   constructor(options: QuarantinesOptions) {
     this.#options = options;
@@ -53,7 +54,20 @@ export class Quarantines {
     );
   }
 
-  /** Sets the timer for those that are quarantined now; to be called when tenants changed. */
+  /** Sets the only listener. It receives tenants whose quarantine was removed before it expired. */
+  onResumed(listener: (path: string) => void): void {
+    this.#onResumed = listener;
+  }
+
+  /** To be called when a tenant changed or was deleted. */
+  changed(before: Tenant, now: Tenant | undefined): void {
+    if (before.quarantine?.until === now?.quarantine?.until) return;
+    const isRemoved = before.quarantine && !now?.quarantine;
+    if (isRemoved && Date.parse(before.quarantine.until) > this.#clock.now()) this.#onResumed?.(before.path);
+    this.follow();
+  }
+
+  /** Sets the timer for those that are quarantined now. */
   follow(): void {
     const ends = Array.from(this.#options.all(), ({ quarantine }) => quarantine).filter((one) => one !== undefined);
     this.#timer?.cancel();

@@ -120,7 +120,7 @@ export class Tenancy {
       ...world,
       onChange: (before, now) => {
         this.open.changed(before, now);
-        if (before.quarantine?.until !== now?.quarantine?.until) this.quarantines.follow();
+        this.quarantines.changed(before, now);
         if (now?.uid === before.uid) return;
         this.#metrics.forget(before.path);
         requestMetrics.forget(before.path);

@@ -24,6 +24,7 @@ function world() {
     policy: new StallPolicy({ clock, limits: { longStallsMax: 2, longStalledMinMs: 0, graceMs: 0 } }),
     charge: (tenant, ms) => charged.push([tenant, ms]),
     quarantine: (tenant) => Promise.resolve(quarantined.push(tenant) > 0),
+    isQuarantined: (tenant) => quarantined.includes(tenant),
     log: new Logger({ level: 'info', format: 'json', clock, write: (line) => lines.push(line) }),
   });
   const incidents: TenantIncident[] = [];
@@ -57,6 +58,10 @@ test('a stall is logged with its cause, counted, charged and told; the second ab
   await Promise.resolve();
   assert.deepEqual(quarantined, ['x']);
   assert.equal(incidents.at(-1)?.reason, 'Quarantined');
+  for (let at = 0; at < 4; at++) guard.stalled(stall([activity('x'), 5_000]));
+  await Promise.resolve();
+  assert.deepEqual(quarantined, ['x'], 'stalls during a quarantine do not prolong it');
+  assert.equal(charged.length, 6);
 });
 
 test('neither the management plane nor a platform administrator in a tenant is charged or quarantined', async () => {

@@ -27,6 +27,8 @@ export interface StallGuardOptions {
     tenant: string,
     verdict: Pick<QuarantineVerdict, 'reason' | 'message' | 'durationMs'>,
   ) => Promise<boolean>;
+  /** Stalls of requests that were under way when the quarantine began do not count for the next one. */
+  readonly isQuarantined: (tenant: string) => boolean;
   readonly log: Logger;
 }
 
@@ -77,14 +79,14 @@ export class StallGuard {
 
   #caused(activity: SampledActivity, ms: number): void {
     const { tenant, user, verb, resource, isAccountable } = activity;
-    const { log, charge, policy } = this.#options;
+    const { log, charge, policy, isQuarantined } = this.#options;
     log[levelOf(activity, ms)]('event loop stalled', { tenant, user, verb, resource, ms: Math.round(ms) });
     if (!isAccountable || tenant === rootTenant) return;
     this.#ofTenants.add(labelText({ tenant: this.#seriesOf(tenant) }));
     charge(tenant, ms);
     const message = `${described(activity)} blocked the server for ${Math.round(ms)} ms`;
     this.#tell({ tenant, reason: 'EventLoopStall', message });
-    const verdict = policy.stalled(activity, ms);
+    const verdict = isQuarantined(tenant) ? undefined : policy.stalled(activity, ms);
     if (verdict) void this.#quarantine(verdict);
   }
 

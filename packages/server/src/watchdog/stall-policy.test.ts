@@ -78,6 +78,17 @@ describe('a tenant that stalls the loop', () => {
     assert.equal(next(), 10);
   });
 
+  test('is quarantined as for the first time after an administrator has ended a quarantine', () => {
+    const { policy } = world({ limits: { longStallsMax: 2, longStalledMinMs: 0 } });
+    const stall = () => policy.stalled(activity('x'), 2_000);
+    stall();
+    assert.equal(stall()?.durationMs, 10 * minuteMs);
+    stall();
+    policy.resumed('x');
+    assert.equal(stall(), undefined);
+    assert.equal(stall()?.durationMs, 10 * minuteMs);
+  });
+
   test('is never quarantined when the duration is 0', () => {
     const { policy } = world({ limits: { longStallsMax: 1, durationMs: 0 } });
     assert.equal(policy.stalled(activity('x'), 50_000), undefined);

@@ -4,7 +4,7 @@
  *     stalls     within the window, `longStallsMax` above a second that took `longStalledMinMs` in total,
  *                or `stallsMax` above 100 ms that took `stalledMinMs` in total
  *     crashes    one that the tenant's activity has caused for certain, or three during which it was running, within an hour
- *     duration   `durationMs`, twice as long each time; a day without a quarantine starts from the beginning
+ *     duration   `durationMs`, twice as long each time; a day without a quarantine, or `resumed`, starts from the beginning
  *
  * Crashes and the number of quarantines are kept in a file: a crash ends the memory of this process. If the file cannot be
  * written, they are kept in memory.
@@ -122,6 +122,12 @@ export class StallPolicy {
     }
     record.crashes = [];
     return this.#verdict(tenant, 'ProcessCrash', ['the server exited during its work', described(activity), reason]);
+  }
+
+  /** Forgets the tenant's crashes and quarantines: an administrator ended its quarantine. */
+  resumed(tenant: string): void {
+    this.#stalls.delete(tenant);
+    if (this.#records.delete(tenant)) this.#save();
   }
 
   #verdict(
