@@ -149,6 +149,7 @@ export class ApiServer {
     try {
       return await forPeople(await this.#handle(request, about), request, this.#options.plane.clock);
     } catch (error) {
+      if (!about.user) this.#options.fairness?.refusedUnknown();
       if (error instanceof PageNotFound) return pageNotFoundAnswer;
       const refusal = errorAnswer(this.#statusOf(error), request.header('accept'), about.warnings);
       const answer = await forPeople(refusal, request, this.#options.plane.clock);

@@ -73,6 +73,17 @@ describe('the lowest rank', () => {
   });
 });
 
+test('what is given back is never a credit', () => {
+  const order = new FairOrder<Named>();
+  const a = one('a');
+  order.add(a);
+  order.charge(a, 5);
+  order.charge(a, -3);
+  assert.equal(a.rank, 2);
+  order.charge(a, -9);
+  assert.equal(a.rank, order.now);
+});
+
 describe('who cannot go on', () => {
   test('is passed over, and keeps its place', () => {
     const order = new FairOrder<Named>();

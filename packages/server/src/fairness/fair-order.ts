@@ -67,9 +67,9 @@ export class FairOrder<T extends Ranked> {
     if (one.weight !== Infinity) this.#now = Math.max(this.#now, one.rank);
   }
 
-  /** Whether it is in the order or not. A negative amount is given back. */
+  /** Whether it is in the order or not. A negative amount is given back, but never becomes a credit: ranks may begin even since. */
   charge(one: T, amount: number): void {
-    one.rank = Math.max(one.rank, this.#now) + amount / one.weight;
+    one.rank = Math.max(this.#now, Math.max(one.rank, this.#now) + amount / one.weight);
     if (one.position < 0) return;
     if (amount < 0) this.#up(one);
     else this.#down(one);

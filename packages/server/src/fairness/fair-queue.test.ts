@@ -169,6 +169,18 @@ describe('between tenants', () => {
     assert.deepEqual([a.usedMs, b.usedMs], [1, 7]);
   });
 
+  test('the time of a request that is refused before its user is known is charged to no tenant', () => {
+    const { loop, queue } = world();
+    const tenant = new TenantQueue('a');
+    queue.arrives();
+    loop.spend(90);
+    queue.refusedUnknown();
+    queue.runs(tenant);
+    loop.spend(2);
+    queue.arrives();
+    assert.equal(tenant.usedMs, 2);
+  });
+
   test('a stall that was seen from outside is charged once, to the tenant that caused it', () => {
     const { loop, queue } = world();
     const [a, b] = [new TenantQueue('a'), new TenantQueue('b')];

@@ -153,6 +153,11 @@ export class FairQueue {
     this.#unclaimedSinceMs = nowMs;
   }
 
+  /** The request that arrived was refused before its user was known: the time since then is charged to no tenant. */
+  refusedUnknown(): void {
+    this.#unclaimedSinceMs = undefined;
+  }
+
   /** Charges the time from now on, and the time since `arrives`, to the tenant. */
   runs(tenant: TenantQueue): void {
     this.#runs(tenant, undefined);

@@ -18,6 +18,8 @@ export interface Asked {
 export interface Fairness {
   /** A request comes. The time from now on is charged to the control plane with the next call of `runs` or `enter`. */
   arrives(): void;
+  /** The request that arrived last is refused before its user is known. */
+  refusedUnknown(): void;
   /** A request of a known user is at work from now on: after authentication, and after whatever it waited for. */
   runs(): void;
   /** Never throws; `waiting` says what becomes of the request. */

@@ -49,6 +49,17 @@ const statuses = async (server: TestServer, count: number, sent: Sent = {}): Pro
   return all;
 };
 
+test('a request whose credentials are refused is not charged to the next tenant', async () => {
+  const queue = new FairQueue({ clock: virtualClock() });
+  let refused = 0;
+  queue.refusedUnknown = () => void refused++;
+  await using one = await start({}, queue);
+  assert.deepEqual(await statuses(one.server, 1, jane), [404]);
+  assert.equal(refused, 0);
+  assert.deepEqual(await statuses(one.server, 1, { token: 'wrong' }), [401]);
+  assert.equal(refused, 1);
+});
+
 describe('so many requests a second', () => {
   test('are answered, those beyond refused with the limit in the text, and told when to come again', async () => {
     await using one = await start({ name: 'acme', requestsPerSecond: () => 3 });

@@ -75,6 +75,10 @@ export class TenantFairness implements Fairness {
     this.#queue.arrives();
   }
 
+  refusedUnknown(): void {
+    this.#queue.refusedUnknown();
+  }
+
   runs(): void {
     this.#queue.runs(this.#tenant);
   }
