@@ -83,7 +83,7 @@ export interface EventuallyOptions {
 /** Asks until what is asked neither throws nor answers false; then answers it. Fails with the last that was thrown. */
 export async function eventually<T>(
   ask: () => T | Promise<T>,
-  { withinMs = 5_000 }: EventuallyOptions = {},
+  { withinMs = 30_000 }: EventuallyOptions = {},
 ): Promise<Exclude<T, false>> {
   const endMs = performance.now() + withinMs;
   for (;;) {
