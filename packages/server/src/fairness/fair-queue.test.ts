@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { hasCode } from '@hangar/core';
+import { Activity, currentActivity, hasCode, runActivity } from '@hangar/core';
 import { FairQueue } from './fair-queue.ts';
 import type { FairQueueOptions } from './fair-queue.ts';
 import { TenantQueue } from './tenant-queue.ts';
@@ -179,6 +179,19 @@ describe('between tenants', () => {
     loop.spend(2);
     queue.arrives();
     assert.equal(tenant.usedMs, 2);
+  });
+
+  test('turns and timers belong to no activity, whichever request caused them', () => {
+    const { loop, queue } = world();
+    const seen: unknown[] = [];
+    const { soon, after } = loop;
+    loop.soon = (callback) => (seen.push(currentActivity()), soon.call(loop, callback));
+    loop.after = (delayMs, callback) => (seen.push(currentActivity()), after.call(loop, delayMs, callback));
+    runActivity(new Activity('GET', '/'), () => {
+      queue.arrives();
+      queue.wait(new TenantQueue('a'), { place: ordinary, isMutating: false, onGone: undefined }).catch(() => {});
+    });
+    assert.deepEqual(seen, [undefined, undefined, undefined]);
   });
 
   test('a stall that was seen from outside is charged once, to the tenant that caused it', () => {

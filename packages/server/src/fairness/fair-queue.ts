@@ -18,6 +18,7 @@
  * Nothing here costs anything while nobody asks: no timer runs unless somebody waits.
  */
 
+import { detachedClock } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { FairOrder } from './fair-order.ts';
 import { FairnessMetrics } from './fairness-metrics.ts';
@@ -114,10 +115,11 @@ export class FairQueue {
   #isLookingForOld = false;
 
   constructor(options: FairQueueOptions) {
-    this.#clock = options.clock;
+    // Turns serve all tenants, not the one whose request began the turn.
+    this.#clock = detachedClock(options.clock);
     this.#options = { ...defaults, ...options };
     this.#seats = new Seats(this.#options.readOnlyMax, this.#options.mutatingMax);
-    this.#held = new HeldRefusals(options.clock, options.heldMax ?? 10_000);
+    this.#held = new HeldRefusals(this.#clock, options.heldMax ?? 10_000);
   }
 
   /** Of all priority levels of a tenant together. */

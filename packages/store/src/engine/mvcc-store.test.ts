@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { seededRandom, systemClock } from '@hangar/core';
+import { Activity, currentActivity, runActivity, seededRandom, systemClock } from '@hangar/core';
+import type { Clock } from '@hangar/core';
 import { VirtualDisk } from '@hangar/core/simulation';
 import * as fc from 'fast-check';
 import type { Entry, LeaseId, Revision, Store, StoreEvent, Watch, WatchBatch, Write } from '../contract.ts';
@@ -255,4 +256,20 @@ describe('the MVCC engine', () => {
       );
     });
   }
+});
+
+test('work for all tenants belongs to no activity, whichever activity commits or grants a lease', async () => {
+  const seen: unknown[] = [];
+  const clock: Clock = {
+    ...systemClock,
+    after: (delayMs, callback) => (seen.push(['after', currentActivity()]), systemClock.after(delayMs, callback)),
+    soon: (callback) => (seen.push(['soon', currentActivity()]), systemClock.soon(callback)),
+  };
+  const store = await openMemoryStore({ clock });
+  await runActivity(new Activity('POST', '/'), async () => {
+    await store.grantLease(60_000);
+    await Promise.all(['a', 'b'].map((key) => store.commit([{ type: 'put', key, value: encoder.encode('1') }])));
+  });
+  await store.close();
+  assert.deepEqual(new Set(seen.map((one) => JSON.stringify(one))), new Set(['["soon",null]', '["after",null]']));
 });

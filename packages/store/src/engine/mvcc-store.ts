@@ -3,7 +3,7 @@
  * (`commit`). The memory and embedded drivers are this class with different tables under it.
  */
 
-import { breathe } from '@hangar/core';
+import { breathe, detachedClock } from '@hangar/core';
 import type { Clock, Random } from '@hangar/core';
 import type {
   CommitResult,
@@ -87,7 +87,9 @@ export class MvccStore implements Store {
   #closing: Promise<void> | undefined;
 
   constructor(options: MvccStoreOptions) {
-    const { clock, reader } = options;
+    const { reader } = options;
+    // Commits, leases and compaction serve all tenants, not the one whose commit set the timer.
+    const clock = detachedClock(options.clock);
     this.#options = options;
     this.#steps = options.steps ?? defaultSteps;
     this.#reader = reader;
