@@ -40,6 +40,10 @@ export class SharedBeat {
     return Atomics.load(this.#state, 0) === states.ending;
   }
 
+  get isAsleep(): boolean {
+    return Atomics.load(this.#state, 0) === states.asleep;
+  }
+
   /** By the watching thread: blocks it while no beats come. */
   waitForStart(): void {
     Atomics.wait(this.#state, 0, states.asleep);

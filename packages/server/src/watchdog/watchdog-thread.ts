@@ -1,16 +1,17 @@
 /**
  * The watchdog's thread. While beats come, it compares two numbers every 25 ms. When one is late it interrupts the watched
  * thread through the inspector, which is the only way into a thread that is busy, and has it take a sample of itself. An
- * activity that has used 100 ms of CPU time there is journalled until beats come again. It sleeps while the watched thread has nothing to do.
- *
- * The inspector's session is open while a beat is late, and no longer: a process does not end while one is open.
+ * activity that has used 100 ms of CPU time there is journalled until beats come again. It sleeps while the watched thread has
+ * nothing to do.
  */
 
 import { Session } from 'node:inspector';
 import { parentPort, workerData } from 'node:worker_threads';
-import { beatEveryMs, sampleHook, stallMs, suspectAfterMs } from './contract.ts';
+import { beatEveryMs, stallMs, suspectAfterMs } from './contract.ts';
 import type { Sample, WatchdogThreadData } from './contract.ts';
 import { CrashJournal } from './crash-journal.ts';
+import { Sampler } from './sampler.ts';
+import type { SamplerSession } from './sampler.ts';
 import { SharedBeat, sharedClockMs } from './shared-beat.ts';
 
 const lookEveryMs = 25;
@@ -21,52 +22,34 @@ const { beat: buffer, journalFile } = workerData as WatchdogThreadData;
 const beat = new SharedBeat(buffer);
 const journal =
   journalFile === undefined ? undefined : new CrashJournal(journalFile, (error) => parentPort!.postMessage(error));
-let session: Session | undefined;
-let isAsking = false;
+const sampler = new Sampler({ connect: connected, onSample: sampled });
 /** The first sample of the current activity since the last beat. */
 let first: Sample | undefined;
 
 const timer = setInterval(look, lookEveryMs);
 
 function look(): void {
+  if (beat.isAsleep) sampler.close();
   beat.waitForStart();
   if (beat.isEnding) return leave();
   const { count, atMs } = beat.read();
   if (first && first.count !== count) {
     first = undefined;
     journal?.clear();
-    disconnect();
   }
-  if (count > 0 && !isAsking && sharedClockMs() - atMs > beatEveryMs + suspectAfterMs) ask();
+  const nowMs = sharedClockMs();
+  sampler.look(nowMs, count > 0 && nowMs - atMs > beatEveryMs + suspectAfterMs);
 }
 
-function ask(): void {
-  isAsking = true;
-  session ??= connected();
-  const expression = `globalThis[Symbol.for(${JSON.stringify(sampleHook)})]?.(${sharedClockMs()})`;
-  session.post('Runtime.evaluate', { expression, returnByValue: true }, (_error, answer) => {
-    isAsking = false;
-    const text = (answer as { result?: { value?: unknown } } | undefined)?.result?.value;
-    if (typeof text === 'string') sampled(JSON.parse(text) as Sample);
-  });
-}
-
-function connected(): Session {
+function connected(): SamplerSession {
   const made = new Session();
   made.connectToMainThread();
   return made;
 }
 
-/** A process does not end while a session is connected. */
-function disconnect(): void {
-  session?.disconnect();
-  session = undefined;
-  isAsking = false;
-}
-
 function leave(): void {
   clearInterval(timer);
-  disconnect();
+  sampler.close();
 }
 
 function sampled(sample: Sample): void {

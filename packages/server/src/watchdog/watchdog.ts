@@ -3,7 +3,8 @@
  *
  *   contract.ts          beats, samples, stalls; the bounds
  *   stall.ts             from beats and samples to who took the time
- *   watchdog-thread.ts   looks for late beats, interrupts, journals
+ *   watchdog-thread.ts   looks for late beats, journals
+ *   sampler.ts           interrupts the watched thread for samples
  *   crash-journal.ts     the activity during which the process ended, for the next start
  *   stall-policy.ts      when a tenant is quarantined, and for how long
  *
