@@ -140,7 +140,8 @@ export class ClusterEvents {
       this.#options.room.left++;
       // From here on, what happens again is for another turn.
       series.isQueued = false;
-      await this.#write(series);
+      // Closing enqueues a series again while its write is under way.
+      if (series.isUnwritten) await this.#write(series);
     }
     this.#working = undefined;
     this.#setActive();

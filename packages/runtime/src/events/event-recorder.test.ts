@@ -258,6 +258,27 @@ test('close writes what waits, counts of series above all, and takes nothing mor
   assert.equal(world.dropped('closed'), 2);
 });
 
+test('close does not write an event again whose write is under way', async () => {
+  await using world = await newWorld();
+  const { clock, client, map } = world;
+  const recorder = world.recorder();
+  const verbs: string[] = [];
+  const begun = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const slow = disturbed(client, async (verb) => {
+    verbs.push(verb);
+    begun.resolve();
+    await goOn.promise;
+  });
+  recorder.for(slow).normal(map, 'Once', 'x');
+  await clock.run(begun.promise);
+  const closing = recorder.close();
+  goOn.resolve();
+  await clock.run(closing);
+  assert.deepEqual(verbs, ['create']);
+  assert.equal(world.dropped('failed'), 0);
+});
+
 test('what is too long is cut at a character, what is no object is dropped, nothing throws', async () => {
   await using world = await newWorld();
   const { clock, client, map } = world;
