@@ -26,7 +26,8 @@ test('a hundred control planes that are made at once become ready together, cost
   await allReady;
   await platform.quiet();
   const each = platform.requests.length / count;
-  assert.ok(each <= 34, `${each} requests for each`);
+  // Three of them record Events: Created, Provisioned, Ready.
+  assert.ok(each <= 37, `${each} requests for each`);
   platform.forget();
   await operator.stop();
   platform.start();
