@@ -108,7 +108,9 @@ async function buildStage(stage: Stage, world: StageWorld): Promise<Built> {
       }
       case 'RUN': {
         const { path, args } = inImage(place, user, ['sh', '-ec', `cd ${folder}; ${text}`]);
-        const ended = await run(path, args, { timeoutMs: stepTimeoutMs });
+        // The tests' own cache of compiled code is not part of the image.
+        const { NODE_COMPILE_CACHE: _, ...env } = process.env;
+        const ended = await run(path, args, { timeoutMs: stepTimeoutMs, env });
         if (ended.failure !== undefined) throw stepFailed(line, text, ended);
         break;
       }
