@@ -166,6 +166,12 @@ test('collected roles', async () => {
     return rules;
   });
   await same(async (client) => {
+    // Roles are written one after the other: this one must be complete before they are compared.
+    const clerk = await client.get(ClusterRole, { name: 'clerk' });
+    assert.deepEqual(
+      clerk.rules?.map(({ resources }) => resources),
+      [['b'], ['c'], ['a']],
+    );
     const { items } = await client.list(ClusterRole);
     return items
       .filter(({ metadata }) => ['boss', 'clerk', 'empty'].includes(metadata.name!))
