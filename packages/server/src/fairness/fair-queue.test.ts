@@ -97,7 +97,7 @@ describe('between tenants', () => {
     assert.ok(again.busyMs / late.busyMs > 0.9, `${again.busyMs} : ${late.busyMs}`);
   });
 
-  test('whoever takes the loop waits as long as he took, while others go on', async () => {
+  test('a tenant that blocks the loop waits for the same time, and other tenants continue', async () => {
     const one = world();
     const [taker, other] = [new Clients(one, 'taker'), new Clients(one, 'other')];
     one.queue.add(taker.tenant);
