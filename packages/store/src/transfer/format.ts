@@ -43,7 +43,11 @@ export async function* encodeEntries(
     count++;
     yield frame(kinds.entry, body);
   }
-  yield frame(kinds.end, new ByteWriter().uint(count).uint(checksum).finish());
+  yield frame(kinds.end, endBody(count, checksum));
+}
+
+function endBody(count: number, checksum: number): Uint8Array {
+  return new ByteWriter().uint(count).uint(checksum).finish();
 }
 
 export interface Transfer {
@@ -79,15 +83,16 @@ async function* entriesFrom(
   let count = 0;
   let checksum = aboutChecksum;
   for (let { kind, body } = first; ; { kind, body } = await takeFrame(input)) {
-    const reader = new ByteReader(body);
     if (kind === kinds.end) {
-      if (reader.uint() !== count || reader.uint() !== checksum) throw failed('its checksum is wrong');
+      // Compared as bytes: a longer body, or a longer notation of the same numbers, is damage too.
+      if (!body.equals(endBody(count, checksum))) throw failed('its checksum is wrong');
       if (!(await input.ended())) throw failed('something follows its end');
       return;
     }
     if (kind !== kinds.entry) throw failed(`a frame has the unknown kind ${kind}`);
     checksum = crc32(body, checksum);
     count++;
+    const reader = new ByteReader(body);
     yield { key: reader.string(), value: reader.bytes() };
   }
 }

@@ -105,6 +105,18 @@ test('a stream with a flipped bit anywhere imports nothing', async () => {
   }
 });
 
+test('an end frame with surplus bytes is refused', async () => {
+  const from = await filled(3);
+  const chunks = await Array.fromAsync(exportRange(from, { prefix: source }));
+  const stream = Buffer.concat(chunks);
+  const endFrame = stream.length - chunks.at(-1)!.length;
+  const longer = Buffer.concat([stream, Buffer.from([0])]);
+  longer.writeUInt32LE(stream.readUInt32LE(endFrame) + 1, endFrame);
+  const to = await openMemoryStore();
+  await assert.rejects(importRange(to, inChunksOf(longer, 4096), { prefix: target }), { code: 'ImportFailed' });
+  assert.deepEqual(await contentOf(to, target), []);
+});
+
 test('something behind the end of a stream is refused', async () => {
   const from = await filled(2);
   const stream = Buffer.concat([await collect(exportRange(from, { prefix: source })), Buffer.from('x')]);
