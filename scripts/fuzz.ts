@@ -4,7 +4,8 @@
  * A target is a file `x.fuzz.ts` beside what it exercises; its name is its path without `src` and ending, and any part
  * of that selects it (`store` selects every target of the store). It exports `fuzz(random)`, one run, which throws
  * when something is wrong; and `runsDefault`, where the usual number of runs would take too long. A run is made from its
- * seed alone. Targets run in a thread of their own, so that one that hangs is noticed and named.
+ * seed alone. Targets run in a thread of their own, so that one that hangs is noticed and named. A run that fails is run
+ * once more: if it passes then, the target goes on and the seed is printed as flaky.
  */
 
 import { randomInt } from 'node:crypto';
@@ -14,6 +15,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { asError, seededRandom } from '@hangar/core';
 import type { Random } from '@hangar/core';
 import { readCommandLine, runCommand, Usage, wholeNumber } from './command-line.ts';
+import { excerpt, recordCounts } from './testing/report.ts';
 
 const runsUsual = 20_000;
 /** A run takes seconds, and more than half a minute on a busy machine. */
@@ -72,51 +74,83 @@ async function main(): Promise<boolean> {
     ];
     console.log(`fresh seeds; repeat with: npm run fuzz -- ${given.join(' ')}`);
   }
+  const lines: string[] = [];
   let failed = 0;
   for (const file of files) {
-    const progress = new Int32Array(new SharedArrayBuffer(8));
-    if (!(await watch({ file, runs, seed, seconds, progress }))) failed++;
+    const result = await runTarget({ file, runs, seed, seconds });
+    lines.push(...result.lines);
+    if (!result.passed) failed++;
   }
+  for (const line of lines) console.log(line);
   console.log(`${files.length - failed} targets passed, ${failed} failed`);
+  recordCounts(files.length - failed, failed, lines);
   return failed === 0;
 }
 
-/** Runs a target in a thread, tells how it goes, and ends it when it does not. */
-async function watch(job: Job): Promise<boolean> {
+/** Runs a target. Repeats a seed that fails, and goes on behind it if it passes the second time. */
+async function runTarget(job: Omit<Job, 'progress'>): Promise<{ passed: boolean; lines: string[] }> {
+  const name = nameOf(job.file);
+  const lines: string[] = [];
+  const endMs = performance.now() + job.seconds * 1_000;
+  for (let { seed, runs, seconds } = job; ;) {
+    const failure = await watch({ ...job, seed, runs, seconds, progress: newProgress() });
+    if (!failure) return { passed: true, lines };
+    const again = `npm run fuzz -- ${name} --seed ${failure.seed} --runs 1`;
+    console.log(`again: ${again}`);
+    const second = await watch({ ...job, seed: failure.seed, runs: 1, seconds: Infinity, progress: newProgress() });
+    lines.push(`${second ? '✖' : 'flaky:'} ${again}`, excerpt((second ?? failure).problem));
+    if (second) return { passed: false, lines };
+    const done = failure.seed - seed + 1;
+    seed += done;
+    seconds = (endMs - performance.now()) / 1_000;
+    if (runs !== undefined) runs -= done;
+    if (runs === 0 || seconds <= 0) return { passed: true, lines };
+  }
+}
+
+function newProgress(): Int32Array {
+  return new Int32Array(new SharedArrayBuffer(8));
+}
+
+interface Failure {
+  readonly seed: number;
+  readonly problem: string;
+}
+
+/** Runs a target in a thread, prints its progress, and ends it when it hangs. Returns the first failure. */
+async function watch(job: Job): Promise<Failure | undefined> {
   const name = nameOf(job.file);
   const startMs = performance.now();
   const worker = new Worker(new URL(import.meta.url), { workerData: job });
   const seconds = () => (performance.now() - startMs) / 1000;
   const rate = () => `${Math.round(job.progress[0]! / seconds())} runs a second`;
   let [last, changedMs, printedMs] = [-1, startMs, startMs];
-  const end = Promise.withResolvers<string | undefined>();
+  const end = Promise.withResolvers<Failure | undefined>();
   const timer = setInterval(() => {
     const [done = 0, total = 0] = job.progress;
     const nowMs = performance.now();
     if (done !== last) [last, changedMs] = [done, nowMs];
-    else if (nowMs - changedMs > hangsAfterMs) end.resolve(`hangs\n${again(job.seed + done)}`);
+    else if (nowMs - changedMs > hangsAfterMs) end.resolve({ seed: job.seed + done, problem: 'hangs' });
     if (nowMs - printedMs < progressEveryMs) return;
     printedMs = nowMs;
     console.log(`  ${name}: ${done}${total === runsWithoutEnd ? '' : ` of ${total}`}, ${rate()}`);
   }, 200);
-  worker.on('message', (problem: { seed: number; text: string }) => {
-    end.resolve(`fails\n${problem.text}\n${again(problem.seed)}`);
+  worker.on('message', (failure: Failure) => end.resolve(failure));
+  worker.on('error', (error) => {
+    end.resolve({ seed: job.seed + job.progress[0]!, problem: asError(error).stack ?? '' });
   });
-  worker.on('error', (error) => end.resolve(`fails\n${asError(error).stack}\n${again(job.seed + job.progress[0]!)}`));
   worker.on('exit', () => {
     const [done = 0, total = 0] = job.progress;
-    // A thread in which nothing is left to happen ends, whatever it still awaits.
-    end.resolve(done < total ? `waits for what never comes\n${again(job.seed + done)}` : undefined);
+    // A thread ends when its event loop is empty, even if a promise is still awaited.
+    end.resolve(done < total ? { seed: job.seed + done, problem: 'awaits a promise that never settles' } : undefined);
   });
-  const problem = await end.promise;
+  const failure = await end.promise;
   clearInterval(timer);
   await worker.terminate();
-  console.log(`${problem ? '✖' : '✔'} ${name}  ${job.progress[0]} runs, ${rate()}${problem ? `: ${problem}` : ''}`);
-  return !problem;
-
-  function again(seed: number): string {
-    return `again: npm run fuzz -- ${name} --seed ${seed} --runs 1`;
-  }
+  console.log(
+    `${failure ? '✖' : '✔'} ${name}  ${job.progress[0]} runs, ${rate()}${failure ? `: ${failure.problem}` : ''}`,
+  );
+  return failure;
 }
 
 /** In the thread. */
@@ -132,7 +166,7 @@ async function work({ file, runs, seed, seconds, progress }: Job): Promise<void>
     try {
       await target.fuzz(seededRandom(seed + run));
     } catch (error) {
-      parentPort!.postMessage({ seed: seed + run, text: inspect(error) });
+      parentPort!.postMessage({ seed: seed + run, problem: inspect(error) } satisfies Failure);
       return;
     }
     progress[0] = run + 1;

@@ -18,10 +18,16 @@ test('the second result of a file replaces the first: one that passes is flaky a
     passed: 6,
     failed: 0,
     lines: ['flaky: b: x > y', 'flaky: b: z'],
+    details: ['  x > y:\n    no', '  z:\n    no'],
   });
 });
 
 test('a file that fails twice fails the run with the names of its second failures', () => {
   const first = [result('a', 3), result('b', 1, 'x', 'z')];
-  assert.deepEqual(summarize({ first, again: [result('b', 2, 'z')] }), { passed: 5, failed: 1, lines: ['✖ b: z'] });
+  assert.deepEqual(summarize({ first, again: [result('b', 2, 'z')] }), {
+    passed: 5,
+    failed: 1,
+    lines: ['✖ b: z'],
+    details: ['  z:\n    no'],
+  });
 });

@@ -5,6 +5,8 @@ import type { FileResult } from './result.ts';
 
 /** Number of files in the table of the slowest. */
 const slowestCount = 15;
+/** Number of lines of a failure that are repeated at the end of `.ci/run`, whose beginning is often not kept. */
+const repeatedLines = 12;
 
 export function printFile({ file, passed, failures, durationMs, cpuMs }: FileResult): void {
   const mark = failures.length === 0 ? '✔' : '✖';
@@ -25,12 +27,11 @@ export interface Summary {
 }
 
 /**
- * Prints the slowest files, the flaky and the failed tests, and `N passed, N failed` on the last line. With HANGAR_TEST_COUNTS in the
- * environment it also appends the counts and these lines to that file, for `.ci/run`, which adds up several runs. Returns true if
- * all tests passed.
+ * Prints the slowest files, the flaky and the failed tests, and `N passed, N failed` on the last line. Records the same for `.ci/run`.
+ * Returns true if all tests passed.
  */
 export function printSummary(summary: Summary): boolean {
-  const { passed, failed, lines } = summarize(summary);
+  const { passed, failed, lines, details } = summarize(summary);
   console.log();
   console.log(`${summary.name}: ${summary.first.length} files in ${seconds(summary.durationMs)}; the slowest:`);
   const slowest = summary.first.toSorted((a, b) => b.durationMs - a.durationMs).slice(0, slowestCount);
@@ -39,9 +40,19 @@ export function printSummary(summary: Summary): boolean {
   }
   for (const line of lines) console.log(line);
   console.log(`${passed} passed, ${failed} failed`);
+  recordCounts(passed, failed, [...lines, ...details]);
+  return failed === 0;
+}
+
+/** Appends counts and lines to the file HANGAR_TEST_COUNTS, which `.ci/run` adds up and prints at its end. */
+export function recordCounts(passed: number, failed: number, lines: readonly string[]): void {
   const counts = process.env['HANGAR_TEST_COUNTS'];
   if (counts) appendFileSync(counts, [`${passed} ${failed}`, ...lines, ''].join('\n'));
-  return failed === 0;
+}
+
+/** The first lines of a failure, indented below its name. */
+export function excerpt(text: string): string {
+  return indented(text.split('\n').slice(0, repeatedLines).join('\n'));
 }
 
 /** Counts tests. The second result of a file replaces its first one. */
@@ -50,6 +61,8 @@ export function summarize({ first, again }: Pick<Summary, 'first' | 'again'>): {
   failed: number;
   /** `flaky: FILE: TEST` and `✖ FILE: TEST`. */
   lines: string[];
+  /** The beginning of each failure, below its name. */
+  details: string[];
 } {
   const second = new Map(again.map((result) => [result.file, result]));
   const final = first.map((result) => second.get(result.file) ?? result);
@@ -58,6 +71,9 @@ export function summarize({ first, again }: Pick<Summary, 'first' | 'again'>): {
     passed: sum(final.map((result) => result.passed)),
     failed: sum(final.map((result) => result.failures.length)),
     lines: [...named('flaky:', flaky), ...named('✖', final)],
+    details: [...flaky, ...final].flatMap(({ failures }) => {
+      return failures.map(({ test, text }) => `  ${test}:\n${indented(excerpt(text))}`);
+    }),
   };
 }
 
