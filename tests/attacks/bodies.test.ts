@@ -148,6 +148,32 @@ describe('defaults', () => {
   });
 });
 
+describe('schemas', () => {
+  test('patterns that are slow for long texts take no long slice', async (t) => {
+    const items = { type: 'string', pattern: '^a{0,900}a{0,900}$' };
+    await expect(201, 'POST', definitions, definition('patterns', { properties: { list: { type: 'array', items } } }));
+    const list = Array.from({ length: 6 }, () => `${'a'.repeat(5_226)}!`);
+    const body = custom('patterns', 'p', { list });
+    const { status, body: text } = await attack(t, () => request('POST', `${namespaced}/patterns${dryRun}`, body));
+    assert.equal(status, 422, text.toString().slice(0, 300));
+    assert.match(text.toString(), /(should match|cannot be matched against) '\^a\{0,900\}a\{0,900\}\$'/);
+  });
+
+  test('alternatives for each of many items take no long slice', async (t) => {
+    const names = Array.from({ length: 200 }, (_, at) => `p${at}`);
+    const items = {
+      type: 'object',
+      properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+      anyOf: names.map((name) => ({ required: [name], properties: { [name]: { minLength: 3 } } })),
+    };
+    await expect(201, 'POST', definitions, definition('choices', { properties: { list: { type: 'array', items } } }));
+    const list = Array.from({ length: 5_000 }, () => ({ p199: 'abc' }));
+    const body = custom('choices', 'c', { list });
+    const { status, body: text } = await attack(t, () => request('POST', `${namespaced}/choices${dryRun}`, body));
+    assert.equal(status, 201, text.toString().slice(0, 300));
+  });
+});
+
 describe('YAML answers', () => {
   const accept = 'application/yaml';
 

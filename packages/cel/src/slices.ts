@@ -1,43 +1,92 @@
 /**
- * Runs a synchronous computation that compiles expressions in slices, so that other requests run in between. When a slice
- * is over, the computation is abandoned and repeated from its start after a rest; expressions that were compiled before
- * are not compiled again. A validation of a thousand rules thus walks over its object a few dozen times.
+ * Runs a synchronous computation in slices, so that other requests run in between. When a slice is over, the computation is
+ * abandoned and repeated from its start after a rest; parts that were computed before are not computed again. A validation
+ * of a thousand rules thus walks over its object a few dozen times.
  *
  *     inSlices(clock, () => definition.rules.map((rule) => once((budget) => compile(rule, environment, { budget }))));
+ *
+ * Parts may have parts: `once` within `once`. The results of inner parts are dropped when the outer part is complete.
  */
 
 import type { Clock } from '@hangar/core';
-import { compilationMsMax, restAfterMs } from './limits.ts';
-import { WorkBudget } from './work.ts';
+import { CelError } from './errors.ts';
+import { compilationMsMax, computationMsMax, restAfterMs } from './limits.ts';
+import { threadCpuMs, WorkBudget } from './work.ts';
 
-export { WorkBudget };
+export { CelError, WorkBudget };
 
 class Session {
   readonly budget = new WorkBudget({ totalMs: compilationMsMax });
   readonly results: unknown[] = [];
+  readonly clock: Clock;
+  readonly #totalMs: number;
   /** Index of the next result in the current attempt. */
   next = 0;
+  /** The current attempt has completed a part. */
+  hasProgress = false;
+  /** When the current attempt began its first new part; -1: not yet. Known parts are repeated in no time. */
+  #sinceMs = -1;
+  #attempts = 0;
+  #spentMs = 0;
+
+  constructor(clock: Clock, totalMs: number) {
+    this.clock = clock;
+    this.#totalMs = totalMs;
+  }
+
+  run<Result>(compute: () => Result): Result {
+    const startMs = this.#attempts++ === 0 ? 0 : threadCpuMs();
+    this.next = 0;
+    this.hasProgress = false;
+    this.#sinceMs = -1;
+    try {
+      return compute();
+    } finally {
+      // The first attempt is one slice: most computations have no other, and read no clock here.
+      this.#spentMs += this.#attempts === 1 ? restAfterMs : threadCpuMs() - startMs;
+    }
+  }
+
+  /** Throws when the slice is over. An attempt completes at least one part. */
+  endSlice(): void {
+    if (this.budget.sliceSpentMs >= restAfterMs) throw sliceOver;
+    const nowMs = this.clock.monotonicMs();
+    if (this.#sinceMs === -1) this.#sinceMs = nowMs;
+    if (!this.hasProgress || nowMs - this.#sinceMs < restAfterMs) return;
+    throw this.#spentMs < this.#totalMs ? sliceOver : exhausted(this.#totalMs);
+  }
 }
+
+const exhausted = (totalMs: number): CelError =>
+  new CelError('Interrupted', `operation interrupted: validation takes more than ${totalMs} ms of CPU time`);
 
 /** Thrown through a computation whose slice is over. */
 const sliceOver = Symbol('the slice is over');
+/** Stands for the result of a part that is not complete. */
+const incomplete = Symbol('incomplete');
 let session: Session | undefined;
 
-/** Returns the result of `compute`, as a promise if it takes more than one slice. Each attempt must do the same. */
-export function inSlices<Result>(clock: Clock, compute: () => Result): Result | Promise<Result> {
-  const own = new Session();
+/**
+ * Returns the result of `compute`, as a promise if it takes more than one slice. Each attempt must do the same. Throws
+ * `CelError` with code `Interrupted` when all attempts together take too long.
+ */
+export function inSlices<Result>(
+  clock: Clock,
+  compute: () => Result,
+  totalMs = computationMsMax,
+): Result | Promise<Result> {
+  const own = new Session(clock, totalMs);
   const attempt = (): Result | Promise<Result> => {
     const outer = session;
     session = own;
-    own.next = 0;
     try {
-      return compute();
+      return own.run(compute);
     } catch (thrown) {
       if (thrown !== sliceOver) throw thrown;
     } finally {
       session = outer;
     }
-    return Promise.resolve(own.budget.rest(clock)).then(attempt);
+    return own.budget.restNow(clock).then(attempt);
   };
   return attempt();
 }
@@ -61,9 +110,15 @@ export function retryInSlice(): void {
 export function once<Result>(compute: (budget: WorkBudget | undefined) => Result): Result {
   const current = session;
   if (current === undefined) return compute(undefined);
+  const { results } = current;
   const at = current.next++;
-  if (at < current.results.length) return current.results[at] as Result;
-  const result = compute(nextInSlice());
-  current.results.push(result);
+  if (at < results.length && results[at] !== incomplete) return results[at] as Result;
+  current.endSlice();
+  if (at === results.length) results.push(incomplete);
+  const result = compute(current.budget);
+  results.length = at;
+  results.push(result);
+  current.next = at + 1;
+  current.hasProgress = true;
   return result;
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { systemClock } from '@hangar/core';
+import type { Clock } from '@hangar/core';
 import {
   compile,
   dynType,
@@ -16,6 +17,7 @@ import {
   sliceMsMax,
   WorkBudget,
 } from './index.ts';
+import { threadCpuMs } from './work.ts';
 import { indexIn, lastIndexIn, splitAt } from './values/search.ts';
 
 const env = kubernetesEnvironment({ n: listOf(intType), texts: dynType });
@@ -155,6 +157,42 @@ describe('slices', () => {
     assert.deepEqual(results, [1, 2, 3]);
     assert.deepEqual(parts, [1, 2, 3]);
     assert.ok(attempts > 1 && turns > 0, `${attempts} ${turns}`);
+  });
+
+  /** A clock whose time passes by this much whenever it is read. */
+  function stepping(stepMs: number): Clock {
+    let nowMs = 0;
+    return { ...systemClock, monotonicMs: () => (nowMs += stepMs) };
+  }
+
+  test('parts of parts are computed once, and an attempt computes at least one of them', async () => {
+    const computed: string[] = [];
+    let attempts = 0;
+    const part = (name: string): string =>
+      once(() => {
+        computed.push(name);
+        return name;
+      });
+    const results = await inSlices(stepping(restAfterMs), () => {
+      attempts += 1;
+      return ['a', 'b'].map((outer) => once(() => ['1', '2', '3'].map((inner) => part(outer + inner)).join()));
+    });
+    assert.deepEqual(results, ['a1,a2,a3', 'b1,b2,b3']);
+    assert.deepEqual(computed, ['a1', 'a2', 'a3', 'b1', 'b2', 'b3']);
+    assert.ok(attempts > 3, `${attempts} attempts`);
+  });
+
+  test('a computation that takes too long in all its slices is interrupted', async () => {
+    const burn = (): void => {
+      for (const endMs = threadCpuMs() + 20; threadCpuMs() < endMs;);
+    };
+    let parts = 0;
+    const compute = (): void => {
+      for (;;) once(() => void (parts++, burn()));
+    };
+    const endless = async (): Promise<void> => inSlices(systemClock, compute, 200);
+    await assert.rejects(endless(), { code: 'Interrupted', message: /validation takes more than 200 ms/ });
+    assert.ok(parts >= 8 && parts <= 12, `${parts} parts`);
   });
 
   test('outside of a computation in slices there is none to end', () => {

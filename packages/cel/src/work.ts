@@ -29,7 +29,7 @@ export const slotBytes = 16;
 export const entryBytes = 96;
 
 /** Milliseconds of processor time of this thread: load from elsewhere does not count against a request. */
-function threadCpuMs(): number {
+export function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
 }
@@ -106,6 +106,11 @@ export class WorkBudget {
   /** Lets other requests run when this one has run for `restAfterMs` since it last did. Undefined: no need to wait. */
   rest(clock: Clock): Promise<void> | undefined {
     if (this.#sliceSpentMs < restAfterMs) return undefined;
+    return this.restNow(clock);
+  }
+
+  /** Lets other requests run. */
+  restNow(clock: Clock): Promise<void> {
     return breathe(clock).then(() => resumed(void (this.#sliceSpentMs = 0)));
   }
 

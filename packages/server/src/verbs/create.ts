@@ -4,7 +4,6 @@ import {
   alreadyExists,
   conflict,
   generateName,
-  invalidObject,
   nameNotGenerated,
   staleObject,
   StatusError,
@@ -13,7 +12,7 @@ import {
   validateMetadata,
 } from '@hangar/api';
 import type { FieldError, KubeObject } from '@hangar/api';
-import { inSlices } from '@hangar/cel/work';
+import { once } from '@hangar/cel/work';
 import { Slicer } from '@hangar/core';
 import { absent } from '@hangar/store';
 import type { Entry, Revision, Write } from '@hangar/store';
@@ -33,7 +32,7 @@ import { admissionRequest } from './admission-request.ts';
 import { groupResource, warn } from './call.ts';
 import { withOtherVersions } from './other-versions.ts';
 import type { Call } from './call.ts';
-import { refusedKind } from '../resources/resource.ts';
+import { refuseInvalid } from './validation.ts';
 import { dropRepeatedOwners, fillSystemFields, settleNamespace, timestamp, wipeSystemFields } from './metadata.ts';
 
 export async function create(call: Call): Promise<Answer> {
@@ -141,8 +140,9 @@ async function tryStoreNew(call: Call, object: KubeObject, options: WriteOptions
   await slicer.pause();
   const rest = restOf(call, plane.clock);
   if (rest) await rest;
-  const errors = inSlices(plane.clock, () => errorsOfNew(call, object));
-  settleNew(call, object, errors instanceof Promise ? await errors : errors);
+  await refuseInvalid(call, object, () => errorsOfNew(call, object));
+  await slicer.pause();
+  for (const text of resource.strategy.warningsOnCreate(object)) warn(call, text);
   await slicer.pause();
   resource.complete?.(plane, object);
   if (call.info.verb !== 'create') await insistOnCreate(call);
@@ -202,19 +202,13 @@ function errorsOfNew(call: Call, object: KubeObject): FieldError[] {
   const { resource } = call;
   const { strategy } = resource;
   return [
-    ...validateMetadata(object.metadata, {
-      namespaced: resource.namespaced,
-      standardFinalizers: resource.hasStandardFinalizers ?? false,
-      validateName: (name, isPrefix) => strategy.validateName(name, isPrefix),
-    }),
+    ...once(() =>
+      validateMetadata(object.metadata, {
+        namespaced: resource.namespaced,
+        standardFinalizers: resource.hasStandardFinalizers ?? false,
+        validateName: (name, isPrefix) => strategy.validateName(name, isPrefix),
+      }),
+    ),
     ...strategy.validateCreate(object, () => budgetOf(call)),
   ];
-}
-
-/** Throws 422. */
-function settleNew(call: Call, object: KubeObject, errors: readonly FieldError[]): void {
-  const { resource } = call;
-  const { strategy } = resource;
-  if (errors.length > 0) throw invalidObject(refusedKind(resource), object.metadata.name ?? '', errors);
-  for (const text of strategy.warningsOnCreate(object)) warn(call, text);
 }

@@ -17,7 +17,7 @@ import {
   validateMetadataUpdate,
 } from '@hangar/api';
 import type { FieldError, KubeObject, ObjectMeta } from '@hangar/api';
-import { inSlices } from '@hangar/cel/work';
+import { once } from '@hangar/cel/work';
 import { Slicer } from '@hangar/core';
 import type { Entry, Write } from '@hangar/store';
 import { budgetOf, restOf } from '../admission/expressions/request-work.ts';
@@ -29,8 +29,8 @@ import type { WriteOptions } from '../request/options.ts';
 import { groupResource, namespaceOf, warn } from './call.ts';
 import type { Call } from './call.ts';
 import { admissionRequest } from './admission-request.ts';
+import { refuseInvalid } from './validation.ts';
 import { createObject, leaseOf } from './create.ts';
-import { refusedKind } from '../resources/resource.ts';
 import { dropRepeatedOwners, settleNamespace } from './metadata.ts';
 
 export interface Change {
@@ -167,8 +167,9 @@ async function tryReplace(
   await slicer.pause();
   const rest = restOf(call, plane.clock);
   if (rest) await rest;
-  const errors = inSlices(plane.clock, () => errorsOfUpdate(call, object, live));
-  settleUpdate(call, object, live, errors instanceof Promise ? await errors : errors);
+  await refuseInvalid(call, object, () => errorsOfUpdate(call, object, live));
+  await slicer.pause();
+  if (info.subresource === '') for (const text of resource.strategy.warningsOnUpdate(object, live)) warn(call, text);
   await slicer.pause();
   if (info.subresource === '') resource.complete?.(plane, object);
   await plane.admission.validate(admissionRequest(call, seenAs(object), options, seenAs(live)));
@@ -210,21 +211,14 @@ function errorsOfUpdate(call: Call, object: KubeObject, live: KubeObject): Field
   const { resource, info } = call;
   const { strategy } = resource;
   return [
-    ...validateMetadataUpdate(object.metadata, live.metadata, {
-      namespaced: resource.namespaced,
-      standardFinalizers: resource.hasStandardFinalizers ?? false,
-    }),
+    ...once(() =>
+      validateMetadataUpdate(object.metadata, live.metadata, {
+        namespaced: resource.namespaced,
+        standardFinalizers: resource.hasStandardFinalizers ?? false,
+      }),
+    ),
     ...strategy.validateUpdate(object, live, info.subresource, () => budgetOf(call)),
   ];
-}
-
-/** Throws 422. */
-function settleUpdate(call: Call, object: KubeObject, live: KubeObject, errors: readonly FieldError[]): void {
-  const { resource, info } = call;
-  const { strategy } = resource;
-  if (errors.length > 0) throw invalidObject(refusedKind(resource), object.metadata.name ?? '', errors);
-  if (info.subresource !== '') return;
-  for (const text of strategy.warningsOnUpdate(object, live)) warn(call, text);
 }
 
 /** An update that takes the last finalizer from an object that is being deleted ends it. */

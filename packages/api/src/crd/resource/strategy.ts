@@ -1,5 +1,6 @@
 /** The strategy of custom resources of one version: what their schema and subresources make of a write. */
 
+import { once } from '@hangar/cel/work';
 import type { WorkBudget } from '@hangar/cel';
 import { parseApiVersion } from '../../builtin/schemas.ts';
 import type { KubeObject } from '../../object.ts';
@@ -110,11 +111,10 @@ export class CustomResourceStrategy implements Strategy {
     const { schema, scale } = this.#facts;
     const wrongKind = this.#typeErrors(object);
     if (wrongKind.length > 0) return wrongKind;
-    const errors: FieldError[] = schema ? valueErrors(schema.plan, object) : [];
+    const errors = schema ? [...once(() => valueErrors(schema.plan, object))] : [];
     if (scale !== undefined) errors.push(...scale.specErrors(object), ...scale.statusErrors(object));
     if (schema === undefined) return errors;
-    embeddedErrors(object, schema.node, '', errors);
-    listErrors(object, schema.node, '', errors);
+    errors.push(...once(() => embeddedErrors(object, schema.node)), ...once(() => listErrors(object, schema.node)));
     if (schema.rules === undefined) return errors;
     if (isBlocked(errors)) errors.push(rulesSkipped);
     else errors.push(...runRules(schema.rules, object, { budget: budget?.() }).errors);
@@ -132,8 +132,8 @@ export class CustomResourceStrategy implements Strategy {
       errors.push(...scale.statusErrors(object));
     }
     if (schema === undefined) return errors;
-    if (subresource !== 'status') embeddedErrors(object, schema.node, '', errors);
-    const repeated = listErrors(object, schema.node);
+    if (subresource !== 'status') errors.push(...once(() => embeddedErrors(object, schema.node)));
+    const repeated = once(() => listErrors(object, schema.node));
     // Lists that were wrong already may stay wrong.
     if (repeated.length > 0 && listErrors(old, schema.node).length === 0) errors.push(...repeated);
     if (schema.rules === undefined) return errors;
@@ -151,15 +151,16 @@ export class CustomResourceStrategy implements Strategy {
     const plan = this.#facts.schema?.plan;
     if (plan === undefined) return [];
     // Most objects are right, and then there is nothing to excuse.
-    const errors = valueErrors(plan, object);
-    return errors.length === 0 ? errors : valueErrors(plan, object, '', before);
+    const errors = once(() => valueErrors(plan, object));
+    return errors.length === 0 ? [] : [...once(() => valueErrors(plan, object, '', before))];
   }
 
   #statusErrors(object: KubeObject, before: Correlation | undefined): FieldError[] {
     const plan = this.#facts.schema?.statusPlan;
     if (plan === undefined || !Object.hasOwn(object, 'status')) return [];
-    const errors = valueErrors(plan, object['status'], 'status');
-    return errors.length === 0 ? errors : valueErrors(plan, object['status'], 'status', before?.field('status'));
+    const { status } = object;
+    const errors = once(() => valueErrors(plan, status, 'status'));
+    return errors.length === 0 ? [] : [...once(() => valueErrors(plan, status, 'status', before?.field('status')))];
   }
 
   #typeErrors(object: KubeObject): FieldError[] {

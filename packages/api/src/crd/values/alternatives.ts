@@ -1,5 +1,6 @@
 /** `anyOf`, `oneOf`, `allOf` and `not`. Inside them nothing is ratcheted. */
 
+import { once } from '@hangar/cel/work';
 import { quote } from '../../status/field-error.ts';
 import type { ValuePlan } from './plan.ts';
 import { Report } from './report.ts';
@@ -8,11 +9,12 @@ type Check = (part: ValuePlan, value: unknown, name: string, report: Report) => 
 
 /** `check` checks one part as a schema of its own. */
 export function alternativesErrors(plan: ValuePlan, value: unknown, name: string, report: Report, check: Check): void {
-  const attempt = (part: ValuePlan): Report => {
-    const result = new Report(report.prefix);
-    check(part, value, name, result);
-    return result;
-  };
+  const attempt = (part: ValuePlan): Report =>
+    once(() => {
+      const result = new Report(report.prefix);
+      check(part, value, name, result);
+      return result;
+    });
   const { anyOf, oneOf, allOf, not } = plan.alternatives;
   if (anyOf.length > 0) checkAnyOf(anyOf, attempt, name, report);
   if (oneOf.length > 0) checkOneOf(oneOf, attempt, name, report);

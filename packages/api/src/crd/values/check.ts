@@ -5,6 +5,7 @@
  * With a `Correlation` errors are ratcheted: what was already wrong before an update and has not changed may stay.
  */
 
+import { CelError, once } from '@hangar/cel/work';
 import type { JsonObject } from '../../object.ts';
 import { invalid, quote, required, tooLong, tooMany, typeInvalid } from '../../status/field-error.ts';
 import type { FieldError } from '../../status/field-error.ts';
@@ -32,6 +33,16 @@ export function checkValue(plan: ValuePlan, value: unknown, name: string, report
   const known = report.errors.length;
   check(plan, value, name, report, before);
   if (report.errors.length > known && before.isEqual) report.errors.length = known;
+}
+
+/** Checks one of any number of parts: the validation may pause before it. */
+function checkPart(plan: ValuePlan, value: unknown, name: string, report: Report, before?: Correlation): void {
+  const found = once(() => {
+    const own = new Report(report.prefix);
+    checkValue(plan, value, name, own, before);
+    return own;
+  });
+  report.merge(found);
 }
 
 function check(plan: ValuePlan, value: unknown, name: string, report: Report, before: Correlation | undefined): void {
@@ -104,13 +115,29 @@ function stringErrors(plan: ValuePlan, text: string, name: string, report: Repor
     report.add(tooLong(report.pathOf(name), maxLength));
   } else if (minLength !== undefined && characters(text) < minLength) {
     report.add(invalid(report.pathOf(name), text, `${name} in body should be at least ${minLength} chars long`));
-  } else if (pattern !== '' && !compiledPattern(pattern).test(text)) {
-    report.add(invalid(report.pathOf(name), text, `${name} in body should match '${pattern}'`));
+  } else if (pattern !== '') {
+    const problem = patternProblem(pattern, text);
+    if (problem !== undefined) report.add(invalid(report.pathOf(name), text, `${name} in body ${problem}`));
   }
   if (plan.checkFormat?.(text) === false) {
     report.add(
       typeInvalid(report.pathOf(name), text, `${name} in body must be of type ${plan.format}: ${quote(text)}`),
     );
+  }
+}
+
+/** Patterns take time in proportion to the text and to their own size: a long text is matched within a budget. */
+const unmeteredTextLength = 256;
+
+function patternProblem(pattern: string, text: string): string | undefined {
+  const matches = (): boolean => compiledPattern(pattern).test(text);
+  try {
+    const isMatch =
+      text.length <= unmeteredTextLength ? matches() : once((budget) => (budget ? budget.run(matches) : matches()));
+    return isMatch ? undefined : `should match '${pattern}'`;
+  } catch (error) {
+    if (!(error instanceof CelError) || error.code !== 'Interrupted') throw error;
+    return `cannot be matched against '${pattern}': ${error.message}`;
   }
 }
 
@@ -146,7 +173,7 @@ function listErrors(
 ): void {
   const { items, minItems, maxItems } = plan;
   if (items !== undefined) {
-    for (let i = 0; i < list.length; i++) checkValue(items, list[i], `${name}[${i}]`, report, before?.item(i));
+    for (let i = 0; i < list.length; i++) checkPart(items, list[i], `${name}[${i}]`, report, before?.item(i));
   }
   if (minItems !== undefined && list.length < minItems) {
     report.add(invalid(report.pathOf(name), list.length, `${name} in body should have at least ${minItems} items`));
@@ -173,7 +200,8 @@ function objectErrors(plan: ValuePlan, object: JsonObject, name: string, report:
       const inner = property !== undefined && name === '' ? key : `${name}.${key}`;
       // The type of an object is not data: a wrong one is never excused.
       const isTypeName = name === '' && (key === 'kind' || key === 'apiVersion');
-      checkValue(part, object[key], inner, report, isTypeName ? undefined : before?.field(key));
+      const check = property === undefined ? checkPart : checkValue;
+      check(part, object[key], inner, report, isTypeName ? undefined : before?.field(key));
     } else if (plan.forbidsOthers) {
       report.add(invalid(report.pathOf(name), key, `${name}.${key} in body is a forbidden property`));
     }

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { inSlices } from '@hangar/cel/work';
+import { systemClock } from '@hangar/core';
+import type { Clock } from '@hangar/core';
 import { fieldErrorText } from '../../status/field-error.ts';
 import type { JsonSchema } from '../json-schema.ts';
 import { valueErrors } from './check.ts';
@@ -105,4 +108,43 @@ test('formats accept what Go accepts', () => {
   for (const [format, list] of Object.entries(wrong))
     for (const text of list) assert.ok(!formatCheck(format)!(text), `${format} ${text}`);
   assert.equal(formatCheck('unheard-of'), undefined);
+});
+
+/** A clock on which every slice is over after one part. */
+function restless(): Clock {
+  let nowMs = 0;
+  return { ...systemClock, monotonicMs: () => (nowMs += 1_000) };
+}
+
+test('a validation that pauses after each part finds the same errors', async () => {
+  const item = { type: 'object', properties: { b: { type: 'string', maxLength: 3 } }, required: ['c'] };
+  const plan = new ValuePlan({
+    type: 'object',
+    properties: {
+      list: { type: 'array', items: { ...item, anyOf: [{ required: ['d'] }, { required: ['e'] }] } },
+      map: { type: 'object', additionalProperties: { type: 'array', items: { type: 'integer' } } },
+      texts: { type: 'array', items: { type: 'string', pattern: '^[a-z]+$' } },
+    },
+  } as JsonSchema);
+  const value = {
+    list: [{ b: 'abcd' }, { b: 'a', c: 1, d: 1 }, { c: 1 }],
+    map: { x: [1, 'two', 3], y: [4], z: ['five'] },
+    texts: ['a'.repeat(1_000), 'A'.repeat(1_000), 'b', 'B'],
+  };
+  const expected = valueErrors(plan, value).map(fieldErrorText);
+  assert.equal(expected.length, 10);
+  const found = inSlices(restless(), () => valueErrors(plan, value));
+  assert.ok(found instanceof Promise);
+  assert.deepEqual((await found).map(fieldErrorText), expected);
+});
+
+test('a pattern that takes too long for a text is an error of the text', async () => {
+  const pattern = '^(\\b|a){0,200}(\\b|a){0,200}$';
+  const plan = new ValuePlan({ type: 'array', items: { type: 'string', pattern } } as JsonSchema);
+  const errors = await inSlices(systemClock, () => valueErrors(plan, [`${'a '.repeat(200_000)}!`]));
+  assert.equal(errors.length, 1);
+  assert.match(
+    errors[0]!.detail,
+    /cannot be matched against .*: operation interrupted: evaluation takes more than 30 ms/,
+  );
 });

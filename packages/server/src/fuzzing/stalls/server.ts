@@ -1,5 +1,7 @@
 /** The server of the stall fuzzer: a control plane in this process whose webhooks answer without a socket. */
 
+import { systemClock } from '@hangar/core';
+import type { Clock } from '@hangar/core';
 import { openMemoryStore } from '@hangar/store';
 import { isStreaming } from '../../http/message.ts';
 import type { Sink, Streaming } from '../../http/message.ts';
@@ -9,7 +11,6 @@ import { bodyBytesMax } from '../../limits.ts';
 import { openServer, serverRequest } from '../../testing/open-server.ts';
 import type { RequestParts } from '../../testing/open-server.ts';
 import { administrator } from '../../testing/authentication.ts';
-import { hastyClock } from '../subject.ts';
 import type { Step } from './input.ts';
 import { webhookAnswer } from './webhooks.ts';
 
@@ -36,12 +37,18 @@ class InProcessWebhooks extends Outbound {
   }
 }
 
+/** Slices are as long as in production. Timers are not: requests that wait for a revision would take seconds each. */
+const impatientClock: Clock = {
+  ...systemClock,
+  after: (delayMs, callback) => systemClock.after(delayMs / 1_000, callback),
+};
+
 /** A review names its uid first. */
 const reviewStartBytes = 500;
 
 export async function openStallServer(): Promise<StallServer> {
   const store = await openMemoryStore();
-  const { server, close } = await openServer(store, { clock: hastyClock, outbound: new InProcessWebhooks() });
+  const { server, close } = await openServer(store, { clock: impatientClock, outbound: new InProcessWebhooks() });
   return {
     async send({ method, target, headers, body }) {
       const answer = await server.handle(serverRequest({ method, target, headers, body }));
