@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The way in. Plain JavaScript on purpose: an old Node must get as far as the one line that says so.
-const needed = 26;
+// The entry point. Plain JavaScript on purpose: an old Node must get as far as the one line that says so.
+const needed = 22;
 
 if (Number(process.versions.node.split('.')[0]) >= needed) {
   const { main } = await import('../src/generate/command.ts');

@@ -1,7 +1,7 @@
 /** A request that hangs is given up, whether or not what carries it listens to its signal. */
 
 import { ClientError } from '@hangar/client';
-import { abortError } from '@hangar/core';
+import { abortError, attempted } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 
 export interface Bound {
@@ -29,7 +29,7 @@ export function bounded<T>(
       end(() => reject(new ClientError('TimedOut', `no answer within ${timeoutMs} ms`))),
     );
     signal?.addEventListener('abort', onAbort, { once: true });
-    Promise.try(work, request.signal).then(
+    attempted(() => work(request.signal)).then(
       (value) => end(() => resolve(value)),
       (error: unknown) => end(() => reject(error)),
     );

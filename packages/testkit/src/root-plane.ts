@@ -1,7 +1,7 @@
 /** The server of a test, without a socket: a control plane on a store in memory. What a cluster is, and a fleet's management plane. */
 
 import type { InProcessHandler } from '@hangar/client';
-import { systemClock, systemRandom } from '@hangar/core';
+import { CleanupStack, systemClock, systemRandom } from '@hangar/core';
 import type { Clock, Random } from '@hangar/core';
 import { ApiServer, Authorization, CertificateAuthenticator } from '@hangar/server';
 import { openControlPlane, Outbound, privilegedGroup } from '@hangar/server';
@@ -46,7 +46,7 @@ export const tellError = (error: Error): void => process.emitWarning(error);
 
 export async function openRootPlane(options: RootPlaneOptions): Promise<RootPlane> {
   const { clock = systemClock, random = systemRandom, dataDir } = options;
-  await using opened = new AsyncDisposableStack();
+  await using opened = new CleanupStack();
   const store =
     dataDir === undefined ? await openMemoryStore({ clock }) : await openEmbeddedStore({ directory: dataDir, clock });
   opened.defer(() => store.close());
@@ -86,6 +86,6 @@ export async function openRootPlane(options: RootPlaneOptions): Promise<RootPlan
     plane,
     server,
     handler: (request) => server.handle(request),
-    close: () => closing.disposeAsync(),
+    close: () => closing.run(),
   };
 }

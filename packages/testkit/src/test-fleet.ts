@@ -6,7 +6,7 @@
 
 import { defineKind, RestClient } from '@hangar/client';
 import type { ApiObject, Client, ClusterConfig, HttpTransport, InProcessHandler } from '@hangar/client';
-import { assert } from '@hangar/core';
+import { assert, CleanupStack } from '@hangar/core';
 import { insistOnRoot, Outbound, Tenancy } from '@hangar/server';
 import type { TenantFeed } from '@hangar/server';
 import type { Store } from '@hangar/store';
@@ -81,7 +81,7 @@ async function open({
   servingCa,
   ...options
 }: TestFleetOptions): Promise<TestFleet> {
-  await using opened = new AsyncDisposableStack();
+  await using opened = new CleanupStack();
   const root = await openRootPlane({ ...options, admits: (_info, request) => insistOnRoot(request) });
   opened.defer(() => root.close());
   const outbound = new Outbound({ clock: root.clock });
@@ -110,7 +110,7 @@ async function open({
     await Promise.all(names.slice(at, at + createdAtOnceMax).map((name) => fleet.createCluster(name)));
   }
   const closing = opened.move();
-  fleet.onDispose = () => driven(root.clock, closing.disposeAsync());
+  fleet.onDispose = () => driven(root.clock, closing.run());
   return fleet;
 }
 

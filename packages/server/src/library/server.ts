@@ -6,7 +6,7 @@
  * The cluster's API server reaches it through an APIService (see `registration`), and clients through that.
  */
 
-import { systemClock, systemRandom } from '@hangar/core';
+import { CleanupStack, systemClock, systemRandom } from '@hangar/core';
 import type { Clock, Random } from '@hangar/core';
 import { createAuthority, issueCertificate } from '@hangar/pki';
 import type { KeyPair } from '@hangar/pki';
@@ -62,7 +62,7 @@ const certificateDays = 365;
 /** Rejects when the cluster cannot be asked who may come in. Whatever was opened is closed again then. */
 export async function serveAggregated(options: AggregatedServerOptions): Promise<AggregatedServer> {
   const { clock = systemClock, random = systemRandom, onError = (error) => console.error(error) } = options;
-  await using opened = new AsyncDisposableStack();
+  await using opened = new CleanupStack();
   const client = new ClusterClient(options.access, clock);
   opened.defer(() => client.close());
   const store = options.store ?? (await openMemoryStore({ clock }));
@@ -110,7 +110,7 @@ export async function serveAggregated(options: AggregatedServerOptions): Promise
   onAuthorities = (clientCas) => listener.reload({ clientCas });
   state.address = `${options.host}:${listener.port}`;
   const running = opened.move();
-  return { port: listener.port, ca, close: () => running.disposeAsync() };
+  return { port: listener.port, ca, close: () => running.run() };
 }
 
 /** A CA for this one certificate: whoever is told of it trusts this server and nothing else. */

@@ -3,7 +3,7 @@
  * back by `close`; opened again it is the same.
  */
 
-import { currentActivity } from '@hangar/core';
+import { CleanupStack, currentActivity } from '@hangar/core';
 import type { Clock, Failpoints, Random } from '@hangar/core';
 import { layeredStore } from '@hangar/store';
 import type { Entry, Store } from '@hangar/store';
@@ -100,7 +100,7 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
   const entry = known ?? (await store.get(identityKey(prefix))).entry;
   if (!entry) return undefined;
   const keys = await tenantKeys({ store, prefix, path, identityRevision: entry.modRevision, clock, random });
-  await using opened = new AsyncDisposableStack();
+  await using opened = new CleanupStack();
   const view = await viewOf(world, { path, prefix, entry, keys, link });
   opened.defer(() => view.close());
   const outbound = world.outbound.forTenant();
@@ -184,7 +184,7 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
   });
   const running = opened.move();
   const handle = (request: ServerRequest): Promise<Answer> => account.account(request, (one) => server.handle(one));
-  return { plane, server, keys, handle, close: () => void running.disposeAsync() };
+  return { plane, server, keys, handle, close: () => void running.run() };
 }
 
 /** Strangers who ask after its health, and administrators of the platform, are not. */
