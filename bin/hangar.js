@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 // The way in. Plain JavaScript on purpose: an old Node must get as far as the one line that says so.
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import module, { createRequire } from 'node:module';
-import { basename, delimiter, dirname, isAbsolute, relative, sep } from 'node:path';
+import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 
@@ -25,7 +26,7 @@ if (Number(process.versions.node.split('.')[0]) >= needed) {
   const bundled = findBundledNode();
   if (!bundled) {
     console.error(
-      `hangar needs Node ${needed} or newer, this is ${process.version}: run "npm ci" here, which brings it, or install it.`,
+      `hangar needs Node ${needed} or newer, this is ${process.version}. Install Node ${needed}, or install hangar with its optional dependencies: npm then brings Node ${needed}.`,
     );
     process.exit(1);
   }
@@ -44,8 +45,8 @@ if (Number(process.versions.node.split('.')[0]) >= needed) {
 
 // What serves, and what asks it: the second must not load the first.
 function loaded(args) {
-  if (args[0] === 'controller-manager') return import('../apps/controller-manager/src/main.ts');
-  return isPlatform(args) ? import('../apps/platform/src/main.ts') : import('../apps/cli/src/main.ts');
+  if (args[0] === 'controller-manager') return import('@hangar/controller-manager');
+  return isPlatform(args) ? import('@hangar/platform/main') : import('@hangar/cli/main');
 }
 
 // Flags without a command were those of `up` before there were commands.
@@ -54,20 +55,34 @@ function isPlatform([first = '']) {
   return first.startsWith('-') && !['-h', '--help', '--version'].includes(first);
 }
 
-// `npx hangar` works only in the checkout: elsewhere npx looks for a package of that name.
+// `npx hangar` works only in the checkout and in a project that has the package: elsewhere npx looks for a package of that name.
 function programWords(script) {
   const folder = process.cwd();
   const root = fileURLToPath(new URL('..', import.meta.url));
   // `npm start` runs in the checkout, wherever it was typed.
   const typedIn = process.env['npm_command'] === undefined ? folder : (process.env['INIT_CWD'] ?? folder);
-  const isByNpm = process.env['npm_command'] !== undefined && isInside(folder, root);
-  if (isByNpm && isInside(typedIn, root)) return 'npx hangar';
+  const isByNpm = process.env['npm_command'] !== undefined;
+  if (isByNpm && isInside(folder, root) && isInside(typedIn, root)) return 'npx hangar';
+  if (isByNpm && basename(dirname(root)) === 'node_modules') {
+    const project = dirname(dirname(root));
+    return isInside(typedIn, project) ? 'npx hangar' : `npx ${downloadedBy(project)}`;
+  }
   const name = basename(script).replace(/\.(js|cmd|ps1)$/, '');
   const isInstalled = name === 'hangar' && (process.env['PATH'] ?? '').split(delimiter).includes(dirname(script));
   if (isInstalled) return 'hangar';
   const self = fileURLToPath(import.meta.url);
   const path = isInside(self, folder) ? relative(folder, self) : self;
   return `node ${/^[\w./:@+=,-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`}`;
+}
+
+// npx installs a package that the project does not have into a separate folder, whose package.json has the name that the user typed.
+function downloadedBy(folder) {
+  try {
+    const { _npx } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    return _npx.packages[0] ?? 'hangar';
+  } catch {
+    return 'hangar';
+  }
 }
 
 function isInside(path, folder) {

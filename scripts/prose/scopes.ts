@@ -79,7 +79,7 @@ export function readProse(root: string): Prose {
       commentsOf(source, tokens).filter(({ start }) => !documented.has(start)),
     );
   }
-  for (const file of globSync('**/*.md', { cwd: root, exclude: ['node_modules', '**/node_modules'] }).sort()) {
+  for (const file of globSync('**/*.md', { cwd: root, exclude: ['dist', 'node_modules', '**/node_modules'] }).sort()) {
     const source = read(file);
     add('documents', file, source, paragraphsOf(source));
   }

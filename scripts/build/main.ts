@@ -1,0 +1,41 @@
+/** `npm run build`: compiles the packages, stages them in dist/packages and writes their tarballs to dist/tarballs. See RELEASE.md. */
+
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { withLock } from '../../tools/lock.ts';
+import { readCommandLine, runCommand } from '../command-line.ts';
+import { compile } from './compile.ts';
+import { stageHangar } from './hangar-package.ts';
+import { root, sourcePackages } from './packages.ts';
+import { stage } from './stage.ts';
+import { packAll, tarballFolder } from './tarballs.ts';
+
+await runCommand(async () => {
+  const { values } = readCommandLine(process.argv.slice(2), {
+    usage: 'npm run build --',
+    options: { clean: { help: 'remove dist first, so that everything is compiled again' } },
+    names: [],
+  });
+  if (values.clean) rmSync(join(root, 'dist'), { recursive: true, force: true });
+  mkdirSync(join(root, 'dist'), { recursive: true });
+  await withLock({ path: join(root, 'dist/build.lock') }, async () => build());
+  return true;
+});
+
+function build(): void {
+  const packages = sourcePackages();
+  const sources = timed('compile', () => compile(packages));
+  const folders = timed('stage', () => {
+    const staged = packages.map((one) => [one, stage(one, sources)] as const);
+    return [...staged.filter(([{ isLibrary }]) => isLibrary).map(([, folder]) => folder), stageHangar()];
+  });
+  const written = timed('pack', () => packAll(folders));
+  console.log(`${folders.length} tarballs in ${tarballFolder}, ${written.length} of them changed`);
+}
+
+function timed<T>(name: string, work: () => T): T {
+  const startMs = performance.now();
+  const result = work();
+  console.log(`✔ ${name}  ${((performance.now() - startMs) / 1000).toFixed(1)} s`);
+  return result;
+}
