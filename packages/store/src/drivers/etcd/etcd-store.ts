@@ -118,6 +118,7 @@ class EtcdStore implements Store {
       scope,
       revisions,
       currentRevision: () => this.#reader.revision(),
+      isCompacted: (revision) => this.#reader.isCompacted(revision),
       watchQueueLengthMax: options.watchQueueLengthMax,
       recentHistoryBytesMax: options.recentHistoryBytesMax ?? 16 * 1024 * 1024,
     });

@@ -97,6 +97,7 @@ test('an event that lost what it replaced to a compaction is a gap, not a creati
   const store = await openScripted(context, etcd);
   const watch = store.watch({ prefix: '', previous: true });
   const stream = await etcd.nextWatch();
+  etcd.scripts['Range'] = (call) => call.end(11, 'etcdserver: mvcc: required revision has been compacted');
   stream.send({ events: [putEvent('/a', 11), putEvent('/b', 12, { created: 5, previous: 'old' })] });
   stream.send({ events: [putEvent('/c', 13, { created: 5 }), putEvent('/d', 14)] });
   stream.send({ events: [putEvent('/e', 15)] });
@@ -108,6 +109,40 @@ test('an event that lost what it replaced to a compaction is a gap, not a creati
   );
   assert.equal(end, 'Compacted');
   assert.ok(!seen.some((batch) => Number(batch.split(':')[0]) >= 13), 'nothing after the gap was delivered');
+});
+
+test('an event that lacks what it replaced, without a compaction, is read again by a new stream', async (context) => {
+  const etcd = await ScriptedEtcd.start(context);
+  const store = await openScripted(context, etcd);
+  const watch = store.watch({ prefix: '', previous: true });
+  const first = await etcd.nextWatch();
+  etcd.revision = 15;
+  first.send({ events: [putEvent('/a', 11), putEvent('/c', 13, { created: 5 }), putEvent('/d', 14)] });
+  first.send({ events: [putEvent('/e', 15)] });
+  const second = await etcd.nextWatch();
+  assert.equal(second.create.start_revision, '12');
+  second.send({
+    events: [putEvent('/c', 13, { created: 5, previous: 'old' }), putEvent('/d', 14), putEvent('/e', 15)],
+  });
+  const batches = [await watch.next(), await watch.next(), await watch.next(), await watch.next()];
+  assert.deepEqual(batches.map(summary), ['11:/a', '13:/c', '14:/d', '15:/e']);
+  const [event] = batches[1]!.events;
+  assert.equal(Buffer.from(event!.previous!.value).toString(), 'old');
+  // No revision counts as compacted.
+  assert.equal(await codeOf(store.watch({ prefix: '', fromRevision: 11 as Revision }).next()), 'success');
+});
+
+test('a history that lacks what an event replaced, without a compaction, is read again', async (context) => {
+  const etcd = await ScriptedEtcd.start(context);
+  const store = await openScripted(context, etcd);
+  const watch = store.watch({ prefix: '', fromRevision: 3 as Revision, previous: true });
+  await etcd.nextWatch();
+  const reading = read(watch, 1);
+  (await etcd.nextWatch()).send({ events: [putEvent('/a', 4, { created: 2 })] });
+  const again = await etcd.nextWatch();
+  assert.equal(again.create.start_revision, '3');
+  again.send({ events: [putEvent('/a', 4, { created: 2, previous: 'old' })] });
+  assert.deepEqual(await reading, ['4:/a']);
 });
 
 test('progress is asked for after the confirmation, again until it comes, and marks what was delivered', async (context) => {

@@ -7,7 +7,7 @@
  * `Compacted`, and a new hub begins after it.
  */
 
-import { breathe } from '@hangar/core';
+import { breathe, sleep } from '@hangar/core';
 import type { Clock, Timer } from '@hangar/core';
 import type { Revision, Watch, WatchOptions } from '../../contract.ts';
 import { WatchHub } from '../../engine/hub.ts';
@@ -32,6 +32,8 @@ export interface FeedOptions {
   revisions: Revisions;
   /** The store's revision, read from the cluster. */
   currentRevision(): Promise<Revision>;
+  /** Asks the cluster whether it has compacted this revision away. */
+  isCompacted(revision: Revision): Promise<boolean>;
   watchQueueLengthMax: number | undefined;
   recentHistoryBytesMax: number;
 }
@@ -39,6 +41,8 @@ export interface FeedOptions {
 /** A stream that lasted so long was a good one: the next one needs no pause. */
 const goodStreamMs = 1_000;
 const askProgressEveryMs = 25;
+/** The pause before a stream that repeats an incomplete event. */
+const repeatPauseMs = 25;
 
 interface Waiter {
   readonly revision: Revision;
@@ -115,7 +119,7 @@ export class Feed {
   }
 
   async #read(span: Required<WatchOptions> & { to: Revision }): Promise<HistoryPage> {
-    const { client, clock, scope, revisions } = this.#options;
+    const { client, clock, scope, revisions, isCompacted } = this.#options;
     if (span.fromRevision >= this.#recent.from) {
       await breathe(clock);
       // Checked again: what is recent moves on.
@@ -124,7 +128,7 @@ export class Feed {
     const range = scope.cut(prefixRange(span.prefix));
     if (!range) return { batches: [], next: (span.to + 1) as Revision };
     try {
-      return await readHistory(client, clock, { ...span, range });
+      return await readHistory(client, clock, { ...span, range, isCompacted });
     } catch (error) {
       if (error instanceof CompactedError) revisions.sawCompacted(error.compactedRevision);
       throw error;
@@ -153,6 +157,10 @@ export class Feed {
           this.#skipTo(outcome.compactRevision);
           continue;
         }
+        if ('lacksPrevious' in outcome) {
+          await this.#recover(outcome.lacksPrevious);
+          continue;
+        }
         const needsToken = 'remedy' in outcome && outcome.remedy === 'authenticate' && client.renewToken();
         if ('code' in outcome && outcome.code !== 'Unavailable' && !needsToken) throw outcome.error;
         client.watches.failed(connection);
@@ -161,6 +169,17 @@ export class Feed {
         this.#stop(error as Error);
         return;
       }
+    }
+  }
+
+  /** Skips the revision if etcd has compacted its previous values. Otherwise the next stream delivers it again, complete. */
+  async #recover(revision: Revision): Promise<void> {
+    const { clock, isCompacted } = this.#options;
+    try {
+      if (await isCompacted((revision - 1) as Revision)) this.#skipTo(revision);
+      else await sleep(clock, repeatPauseMs);
+    } catch {
+      // The next stream meets the same problem, and reports it.
     }
   }
 
@@ -190,8 +209,8 @@ export class Feed {
       if (revision.revision <= this.#hub.revision) continue;
       if (revision.lacksPrevious) {
         this.#stream?.cancel(); // at once: nothing after this revision may reach the hub
-        this.#endStream?.({ compactRevision: revision.revision });
-        return;
+        this.#endStream?.({ lacksPrevious: revision.revision });
+        break;
       }
       this.#recent.add(revision);
       this.#hub.publish(revision);
@@ -249,4 +268,4 @@ export class Feed {
   }
 }
 
-type StreamOutcome = Verdict | { compactRevision: Revision } | { lost: true };
+type StreamOutcome = Verdict | { compactRevision: Revision } | { lacksPrevious: Revision } | { lost: true };

@@ -25,6 +25,11 @@ export interface HistorySpan {
   previous: boolean;
 }
 
+interface HistoryReadOptions extends HistorySpan {
+  /** Asks the cluster whether it has compacted this revision away. */
+  isCompacted(revision: Revision): Promise<boolean>;
+}
+
 const pageLength = 1_000;
 const pageBytesMax = 8 * 1024 * 1024;
 const askProgressEveryMs = 25;
@@ -34,12 +39,19 @@ const retryPauseMs = 50;
  * Waits for etcd as long as it takes: a watch that is behind resumes when its cluster does. Rejects with `Compacted`,
  * `Unauthenticated` or `Closed`.
  */
-export async function readHistory(client: Client, clock: Clock, span: HistorySpan): Promise<HistoryPage> {
+export async function readHistory(client: Client, clock: Clock, span: HistoryReadOptions): Promise<HistoryPage> {
   for (;;) {
     const connection = await client.connected(client.requests);
     const outcome = await new HistoryRead(client, clock, connection, span).outcome;
     if ('batches' in outcome) return outcome;
     if ('compactRevision' in outcome) throw new CompactedError(span.fromRevision, outcome.compactRevision);
+    if ('lacksPrevious' in outcome) {
+      const { lacksPrevious } = outcome;
+      if (await span.isCompacted((lacksPrevious - 1) as Revision).catch(() => false))
+        throw new CompactedError(span.fromRevision, lacksPrevious);
+      await sleep(clock, retryPauseMs);
+      continue;
+    }
     const needsToken = outcome.remedy === 'authenticate' && client.renewToken();
     if (outcome.code !== 'Unavailable' && !needsToken) throw outcome.error;
     client.requests.failed(connection);
@@ -67,7 +79,7 @@ export async function findCompactedRevision(
   }
 }
 
-type Outcome = HistoryPage | { compactRevision: Revision } | Verdict;
+type Outcome = HistoryPage | { compactRevision: Revision } | { lacksPrevious: Revision } | Verdict;
 
 /** One watch from the past, from its beginning to its end. */
 class HistoryRead implements WatchStreamHandler {
@@ -103,7 +115,7 @@ class HistoryRead implements WatchStreamHandler {
     this.#heardMs = this.#clock.monotonicMs();
     for (const revision of byRevision(events)) {
       if (revision.revision > to) return this.#complete((to + 1) as Revision);
-      if (previous && revision.lacksPrevious) return this.#settle({ compactRevision: revision.revision });
+      if (previous && revision.lacksPrevious) return this.#settle({ lacksPrevious: revision.revision });
       this.#add(revision);
     }
     if (this.#batches.length >= pageLength || this.#bytes >= pageBytesMax) {

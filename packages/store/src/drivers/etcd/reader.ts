@@ -51,6 +51,17 @@ export class Reader {
     return this.#call(frame, decodeHeader);
   }
 
+  /** Returns true if etcd has compacted this revision away. */
+  async isCompacted(revision: Revision): Promise<boolean> {
+    try {
+      await this.#call(encodeGet(`${this.#options.scope.prefix}\u0000`, revision), decodeRange);
+      return false;
+    } catch (error) {
+      if ((error as StoreError).code === 'Compacted') return true;
+      throw error;
+    }
+  }
+
   async get(key: string, { atRevision }: ReadOptions): Promise<GetResult> {
     if (atRevision === 0) return { entry: undefined, revision: await this.#beforeEverything() };
     const frame = encodeGet(key, atRevision ?? current);

@@ -36,6 +36,9 @@ export class WatchedRevision implements Publication {
   /**
    * etcd looks up what an event replaced when it sends the event, and leaves it out when a compaction was faster. To
    * pass such an event on would say that the key had not been there before.
+   *
+   * etcd (3.5 to 3.7) also leaves it out of events that it sends while it registers the watch: it sets the flag for
+   * previous values after the watch can receive events. A new watch from the same revision then has the value.
    */
   get lacksPrevious(): boolean {
     return this.#events.some(
