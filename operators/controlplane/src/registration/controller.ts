@@ -65,9 +65,10 @@ export const registrationReconciler =
     }
     if (!isCanonical(registration.spec.services ?? [])) return writeServices(client, registration, signal);
     const { resolution, keep, result } = await resolved(world, registration, context);
-    await deleteOwnSecrets(client, madeFor(cluster.cache, name), { keep, signal });
     const status = statusAfter(registration, resolution, world.clock);
     await writeStatus(client, { kind: ControlPlaneRegistration, object: registration, status, signal });
+    // After the status, so that no published status names a deleted Secret.
+    await deleteOwnSecrets(client, madeFor(cluster.cache, name), { keep, signal });
     return result;
   };
 

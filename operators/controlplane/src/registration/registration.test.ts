@@ -130,6 +130,27 @@ describe('a registration', () => {
     await until(client, Secret, ownSecret.name, (secret) => secret === undefined);
   });
 
+  test('publishes that it is not ready before it deletes the kubeconfig that it published', async () => {
+    await using world = await start();
+    const { client } = world;
+    await readyControlPlane(client, 'a');
+    await client.create(ControlPlaneEndpoint, {
+      metadata: { name: 'near' },
+      spec: { endpoint: 'https://near.example' },
+    });
+    await register(client, { endpointRef: { name: 'near' } });
+    await ready(client, addressOfPath('near.example', 'a'));
+    const { resourceVersion } = await client.list(Secret, { namespace: ownSecret.namespace });
+    const watch = client.watch(Secret, { namespace: ownSecret.namespace, resourceVersion });
+    await publish(client, 'a', { endpoint: address, isReady: false });
+    const pending = (await because(client, 'ControlPlaneNotReady'))!;
+    for await (const event of watch) {
+      if (event.type !== 'DELETED' || event.object.metadata.name !== ownSecret.name) continue;
+      assert.ok(Number(pending.metadata.resourceVersion) < Number(event.object.metadata.resourceVersion));
+      break;
+    }
+  });
+
   test('puts right what somebody did to its kubeconfig', async () => {
     await using world = await start();
     const { client } = world;
