@@ -35,9 +35,11 @@ function areasOf(test: string, dependencies: ReadonlyMap<string, readonly string
   const reached = new Set([test]);
   for (const file of reached) {
     for (const next of dependencies.get(file) ?? []) reached.add(next);
-    // A folder that test code names stands for the sources in it.
+    // A folder that test code names stands for the sources in it, without the tests of these sources.
     if (!/\.\w+$/.test(file) && (file.includes('/') || file === 'bin')) {
-      for (const inside of dependencies.keys()) if (inside.startsWith(`${file}/`)) reached.add(inside);
+      for (const inside of dependencies.keys()) {
+        if (inside.startsWith(`${file}/`) && !/\.(test|real)\.ts$/.test(inside)) reached.add(inside);
+      }
     }
   }
   return [...new Set([...reached].map(areaOf))];

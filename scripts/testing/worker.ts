@@ -7,13 +7,13 @@
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { describe } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import { fileReported, send } from './reporter.ts';
 import type { Request } from './result.ts';
 import { differences, snapshot } from './process-state.ts';
+import { describe, installed } from './track-tests.ts';
 
 // Before any test file: `toLegacyObject` of a certificate breaks `node:tls` if that is not loaded yet (Node 26.10).
 await import('node:tls');
@@ -38,10 +38,8 @@ process.on('disconnect', () => process.kill(-process.pid, 'SIGKILL'));
 process.on('uncaughtException', strayError);
 process.on('unhandledRejection', strayError);
 
-/** The first suite installs the listeners of the test runner. They must be in every snapshot. */
-const installed = describe('install', () => {});
-
 async function runFile(file: string): Promise<void> {
+  // The listeners of the test runner must be in every snapshot.
   await installed;
   current = file;
   const before = snapshot();

@@ -51,6 +51,27 @@ describe('results', () => {
     assert.match(a!.failures[0]!.text, /1 == 2/);
   });
 
+  test('an uncaught error and an unhandled rejection fail the test that caused them, not the test that runs', async (t) => {
+    const { 'a.mjs': a } = await run(t, {
+      'a.mjs': `
+        import { setTimeout as sleep } from 'node:timers/promises';
+        describe('at the same time', { concurrency: true }, () => {
+          test('throws in a timer', async () => {
+            setTimeout(() => { throw new Error('thrown'); }, 10);
+            await sleep(60_000, undefined, { ref: false });
+          });
+          test('rejects', async () => {
+            void sleep(10).then(() => Promise.reject(new Error('rejected')));
+            await sleep(60_000, undefined, { ref: false });
+          });
+          test('passes', () => sleep(500));
+        });`,
+    });
+    assert.deepEqual(namesOf(a).sort(), ['at the same time > rejects', 'at the same time > throws in a timer']);
+    assert.deepEqual(a!.failures.map(({ text }) => /thrown|rejected/.exec(text)?.[0]).sort(), ['rejected', 'thrown']);
+    assert.equal(a!.passed, 1);
+  });
+
   test('a skipped test is a failure', async (t) => {
     const { 'a.mjs': a } = await run(t, { 'a.mjs': `test('later', { skip: true }, () => {}); test('now', () => {});` });
     assert.equal(a!.passed, 1);
