@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { storeConformance } from '../conformance/index.ts';
 import { absent } from '../contract.ts';
 import type { Revision, Store, Write } from '../contract.ts';
 import { openMemoryStore } from '../drivers/memory/memory-store.ts';
@@ -8,7 +7,6 @@ import { everything, prefixRange } from '../keys.ts';
 import { transactionWritesMax } from '../limits.ts';
 import { BaseLayer } from './base-layer.ts';
 import { layeredStore } from './layered-store.ts';
-import { openView } from './testing.ts';
 
 const prefix = '/registry/clusters/demo/';
 const fenceKey = `${prefix}.hangar/tenant`;
@@ -36,17 +34,6 @@ const downs: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
     await store.commit([{ type: 'put', key: fenceKey, value: bytes('born'), expected: absent }]);
   },
 };
-
-// The whole contract, but for one condition fewer: on etcd they are counted.
-storeConformance('a fenced view', {
-  open: async () => ({
-    ...(await openView(async (store) => {
-      const { revision } = await store.commit([{ type: 'put', key: fenceKey, value: bytes('born') }]);
-      return { prefix, base, baseRevision: revision, fence: { key: fenceKey, revision } };
-    })),
-    conditionsMax: transactionWritesMax - 1,
-  }),
-});
 
 for (const [what, fell] of Object.entries(downs)) {
   describe(`when the tenant of a view ${what}`, () => {

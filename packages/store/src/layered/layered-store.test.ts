@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { storeConformance } from '../conformance/index.ts';
 import { absent } from '../contract.ts';
 import type { Entry, Revision, Store, StoreEvent, Write } from '../contract.ts';
 import { openMemoryStore } from '../drivers/memory/memory-store.ts';
 import { everything, prefixRange } from '../keys.ts';
 import { BaseLayer } from './base-layer.ts';
 import { layeredStore } from './layered-store.ts';
-import { openView } from './testing.ts';
 
 const prefix = '/registry/clusters/demo/';
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -33,11 +31,6 @@ const put = (key: string, value: string, expected?: Revision): Write => ({
   key: prefix + key,
   value: bytes(value),
   ...(expected !== undefined && { expected }),
-});
-
-// The whole contract holds for a view: beside base entries that the tests never touch.
-storeConformance('a layered view', {
-  open: () => openView(async (store) => ({ prefix, base, baseRevision: await store.revision() })),
 });
 
 describe('base entries', () => {

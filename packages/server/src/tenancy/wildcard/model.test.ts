@@ -1,35 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { systemRandom } from '@hangar/core';
-import { openEmbeddedStore } from '@hangar/store';
-import { encryptionOf } from '../../encryption/configuration.ts';
-import { EncryptedStore } from '../../encryption/encrypted-store.ts';
 import { insistOnModel } from './model.ts';
 
-for (const seed of [1, 2, 3, 4, 5, 6]) {
+for (const seed of [1, 2]) {
   test(`the stream of all control planes folds to what each of them lists, seed ${seed}`, () => insistOnModel(seed));
 }
-
-test('so it does on disk, with sealed values', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'hangar-wildcard-'));
-  const configuration = JSON.stringify({
-    apiVersion: 'apiserver.config.k8s.io/v1',
-    kind: 'EncryptionConfiguration',
-    resources: [
-      {
-        resources: ['configmaps', 'secrets'],
-        providers: [{ aesgcm: { keys: [{ name: 'key1', secret: Buffer.alloc(32, 7).toString('base64') }] } }],
-      },
-    ],
-  });
-  try {
-    const disk = await openEmbeddedStore({ directory });
-    const store = new EncryptedStore(disk, encryptionOf(configuration, '/registry', systemRandom));
-    await insistOnModel(7, store);
-    await store.close();
-  } finally {
-    await rm(directory, { recursive: true });
-  }
-});

@@ -141,7 +141,7 @@ describe('6. endpoint and kubeconfig of a registration', () => {
     const { client } = up;
     await client.create(ControlPlaneEndpoint, {
       metadata: { name: 'moving-front' },
-      spec: { endpoint: 'https://a0.example' },
+      spec: { endpoint: 'https://start.example' },
     });
     await client.create(ControlPlaneEndpoint, {
       metadata: { name: 'moving-side' },
@@ -164,7 +164,8 @@ describe('6. endpoint and kubeconfig of a registration', () => {
       assert.equal((await configOfKubeconfig(text)).server, address);
     };
     for (let round = 0; round < 6; round++) {
-      // The second of two changes comes while the first one is being worked on.
+      // The second of two changes comes while the first one is being worked on. Its address is new in every round: a registration
+      // that has it has seen the last change.
       for (const host of [`b${round}`, `a${round}`]) {
         const body = { spec: { endpoint: `https://${host}.example` } };
         await client.patch(ControlPlaneEndpoint, { name: 'moving-front' }, { type: 'merge', body });
