@@ -1,4 +1,4 @@
-/** What the one who commits sees of the writer's thread: its end, its haste, and its queue. */
+/** Tests of the writer thread as the store sees it: exit, order, queue and limits. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

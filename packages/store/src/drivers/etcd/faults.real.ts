@@ -1,4 +1,4 @@
-/** A cluster of three real members, killed, stopped and paused under a store that goes on. */
+/** A cluster of three real members, killed, stopped and paused while a store uses them. */
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
