@@ -13,7 +13,7 @@ export interface FileResult {
   readonly passed: number;
   readonly failures: readonly Failure[];
   readonly durationMs: number;
-  /** CPU time of the process of the file, without the programs that it started. */
+  /** CPU time of the process of the file. On Linux, with the programs that it started and that exited. */
   readonly cpuMs: number;
   /** The end of the output of the file, if it was captured. */
   readonly output: string;

@@ -23,9 +23,9 @@ class TestResource extends AsyncResource {
   }
 
   override runInAsyncScope<This, Result>(
-    fn: (this: This, ...args: any[]) => Result,
+    fn: (this: This, ...args: unknown[]) => Result,
     thisArg?: This,
-    ...args: any[]
+    ...args: unknown[]
   ): Result {
     return super.runInAsyncScope(() => running.run(this.asyncId(), () => Reflect.apply(fn, thisArg as This, args)));
   }

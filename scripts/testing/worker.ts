@@ -13,6 +13,7 @@ import { inspect } from 'node:util';
 import { fileReported, send } from './reporter.ts';
 import type { Request } from './result.ts';
 import { differences, snapshot } from './process-state.ts';
+import { cpuTimeMs } from './cpu-time.ts';
 import { describe, installed } from './track-tests.ts';
 
 // Before any test file: `toLegacyObject` of a certificate breaks `node:tls` if that is not loaded yet (Node 26.10).
@@ -43,7 +44,7 @@ async function runFile(file: string): Promise<void> {
   await installed;
   current = file;
   const before = snapshot();
-  const cpuBefore = process.cpuUsage();
+  const cpuBeforeMs = cpuTimeMs();
   const reported = fileReported();
   void files.run(file, () => describe(file, async () => void (await import(pathToFileURL(file).href))));
   await reported;
@@ -58,8 +59,8 @@ async function runFile(file: string): Promise<void> {
   }
   const residentBytes = process.memoryUsage.rss();
   if (residentBytes > residentBytesMax) left.push(`${Math.round(residentBytes / 1e6)} MB of memory`);
-  const { user, system } = process.cpuUsage(cpuBefore);
-  send({ kind: 'finished', cpuMs: (user + system) / 1000, retire: left.length > 0 ? left.join(', ') : undefined });
+  const cpuMs = cpuTimeMs() - cpuBeforeMs;
+  send({ kind: 'finished', cpuMs, retire: left.length > 0 ? left.join(', ') : undefined });
 }
 
 /** Lets the process exit by itself, as a process with one test file does: an open handle keeps it alive, and the runner names it. */
