@@ -1,4 +1,4 @@
-/** The bounds of what is decoded. The size of a body is bounded by whoever reads it. */
+/** Limits of decoded values. The reader of a body limits its size. */
 
 /**
  * Nesting of objects and lists in JSON and YAML. kube-apiserver allows 10,000; no real object comes near, and code that
@@ -16,12 +16,13 @@ export const messageDepthMax = 500;
 export const decodedObjectsMax = (bodyBytes: number): number => 100_000 + Math.floor(bodyBytes / 8);
 
 /**
- * The weight of one body: each value counts one, each key of an object one more, and each key beyond the first 256 of an object
- * two more, since objects with many keys cost several times as much. `metadata.managedFields` may weigh twice as much besides. At this weight no step of a request takes longer than
- * 50 ms: docs/adr has the figures.
+ * The weight of one body: each value counts one and each key of an object one more. Each key beyond the first 256 of an object
+ * counts two more, since objects with many keys cost several times as much, and so does each text or number beyond the first
+ * 256 of a list, since server-side apply keeps it as a key. `metadata.managedFields` may weigh twice as much besides. At this
+ * weight no step of a request takes longer than 50 ms: docs/adr has the figures.
  */
 export const bodyWeightMax = 100_000;
-export const wideObjectFrom = 256;
+export const wideFrom = 256;
 
 /** How many problems a strict decoding lists, as kube-apiserver does. */
 export const strictProblemsMax = 100;

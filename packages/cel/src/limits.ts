@@ -18,7 +18,7 @@ export const perRequestCostLimit = 10_000_000;
 export const requestMsMax = 500;
 /** Processor time of compiling the expressions of one request. */
 export const compilationMsMax = 2_000;
-/** Processor time of a computation in slices: the validation of one object. */
+/** Processor time of a computation in slices, such as the validation of one object. */
 export const computationMsMax = 5_000;
 /** Interrupted compilations of one expression after which it counts as one that does not compile. */
 export const interruptionsMax = 3;

@@ -58,13 +58,16 @@ class Session {
 }
 
 const exhausted = (totalMs: number): CelError =>
-  new CelError('Interrupted', `operation interrupted: validation takes more than ${totalMs} ms of CPU time`);
+  new CelError('Interrupted', `operation interrupted: the request takes more than ${totalMs} ms of CPU time`);
 
 /** Thrown through a computation whose slice is over. */
 const sliceOver = Symbol('the slice is over');
 /** Stands for the result of a part that is not complete. */
 const incomplete = Symbol('incomplete');
 let session: Session | undefined;
+
+/** For code that handles all errors: this one must be thrown again. */
+export const isSliceOver = (thrown: unknown): boolean => thrown === sliceOver;
 
 /**
  * Returns the result of `compute`, as a promise if it takes more than one slice. Each attempt must do the same. Throws

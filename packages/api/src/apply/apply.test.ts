@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
+import { inSlices } from '@hangar/cel/work';
+import { systemClock } from '@hangar/core';
+import type { Clock } from '@hangar/core';
 import type { JsonObject, KubeObject } from '../object.ts';
 import { StatusError } from '../status/status.ts';
 import { isSubset, parseFieldSet } from './field-set.ts';
 import { everyField } from './fields-of.ts';
 import { applyObject, deducedMergeType, mergeTypeOfSchema, updateManagedFields } from './index.ts';
-import type { ApplyOptions } from './index.ts';
+import type { Applied, ApplyOptions } from './index.ts';
 import { mergeValues } from './merge.ts';
 import { ListMerge, MergeType, scalarTypes } from './merge-type.ts';
 import { Draw, widget, widgetSchema } from './random-kinds.ts';
@@ -311,4 +314,70 @@ suite('lists merge', () => {
       assert.deepEqual(mergeValues(list, items(live), items(patch)), items(merged));
     });
   }
+});
+
+suite('apply in slices', () => {
+  /** A clock on which every slice is over after one part. */
+  function restless(): Clock {
+    let nowMs = 0;
+    return { ...systemClock, monotonicMs: () => (nowMs += 1_000) };
+  }
+  const count = 6_000;
+  const texts = (from: number): string[] => Array.from({ length: count }, (_, at) => `i${from + at}`);
+  const keyed = (from: number, value: string): JsonObject[] => texts(from).map((name) => ({ name, value }));
+
+  /** Applies at once and with a pause after each part: the objects or errors must be equal. */
+  async function both(
+    live: KubeObject | undefined,
+    patch: JsonObject,
+    manager: string,
+    force: boolean,
+  ): Promise<KubeObject> {
+    const given = { type: wideType, patch, manager, force, apiVersion, kind, subresource: '', now, resetFields: [] };
+    const outcome = async (run: () => Applied | Promise<Applied>): Promise<unknown> => {
+      try {
+        const { object, changed } = await run();
+        return { object, changed };
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    const [one, other] = [structuredClone(live), structuredClone(live)];
+    const expected = await outcome(() => applyObject({ ...given, live: one }));
+    const sliced = await outcome(() => inSlices(restless(), () => applyObject({ ...given, live: other })));
+    assert.deepEqual(sliced, expected);
+    return typeof expected === 'string' ? live! : (expected as Applied).object;
+  }
+
+  const wideType = mergeTypeOfSchema({
+    type: 'object',
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { type: 'object', properties: { name: { type: 'string' } } },
+      spec: {
+        type: 'object',
+        properties: {
+          set: { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } },
+          map: { type: 'object', additionalProperties: { type: 'string' } },
+          list: {
+            type: 'array',
+            'x-kubernetes-list-type': 'map',
+            'x-kubernetes-list-map-keys': ['name'],
+            items: { type: 'object', properties: { name: { type: 'string' }, value: { type: 'string' } } },
+          },
+        },
+      },
+    },
+  });
+
+  test('gives the same object and the same conflicts as apply at once', async () => {
+    const map = (value: string): JsonObject => Object.fromEntries(texts(0).map((name) => [name, value]));
+    let live = await both(undefined, config({ set: texts(0), list: keyed(0, 'v'), map: map('v') }), 'one', false);
+    live = await both(live, config({ set: texts(3_000), list: keyed(3_000, 'v'), map: map('v') }), 'two', false);
+    live = await both(live, config({ set: texts(9_000), list: keyed(0, 'w'), map: map('w') }), 'two', false);
+    live = await both(live, config({ set: texts(9_000).toReversed(), list: keyed(0, 'w').toReversed() }), 'two', true);
+    live = await both(live, config({ set: ['a'], list: [] }), 'one', true);
+    assert.deepEqual(managersOf(live), ['one Apply', 'two Apply']);
+  });
 });

@@ -4,14 +4,13 @@
  * conflict, unless forced.
  */
 
-import { atOnce } from '@hangar/core';
-import type { Steps } from '@hangar/core';
+import { isSliceOver, once } from '@hangar/cel/work';
 import { parseApiVersion } from '../builtin/schemas.ts';
 import type { JsonObject, KubeObject } from '../object.ts';
 import { isObject } from '../object.ts';
 import { badRequest, UnclassifiedError } from '../status/status.ts';
 import { conflictError } from './conflicts.ts';
-import { difference, isEmptySet } from './field-set.ts';
+import { difference, isEmptySet, isSubset } from './field-set.ts';
 import { appliedFields } from './fields-of.ts';
 import { filterFields, withoutServerFields } from './ignored-fields.ts';
 import { kubectlManager, lastAppliedFields, updateLastApplied } from './last-applied.ts';
@@ -62,17 +61,15 @@ export interface Applied {
   readonly changed: boolean;
 }
 
-/** Throws StatusErrors: conflicts (409), bad requests, and UnclassifiedError (500) for what does not fit the type. */
-export const applyObject = (options: ApplyOptions): Applied => atOnce(applyObjectInSteps(options));
-
-/** The same, with pauses. */
-export function* applyObjectInSteps(options: ApplyOptions): Steps<Applied> {
-  checkPatch(options);
-  yield;
+/**
+ * Throws StatusErrors: conflicts (409), bad requests, and UnclassifiedError (500) for what does not fit the type. May be
+ * abandoned and repeated: see `inSlices`.
+ */
+export function applyObject(options: ApplyOptions): Applied {
+  once(() => checkPatch(options));
   const base = options.live ?? (emptyLike(options.type, options.patch) as KubeObject);
-  const outcome = yield* applyAsManager(options, base, yield* trackedManagers(options, base));
-  yield;
-  const object = cloneValue(withoutManagedFields(outcome.merged));
+  const outcome = applyAsManager(options, base, trackedManagers(options, base));
+  const object = once(() => cloneValue(withoutManagedFields(outcome.merged)));
   setManagedFields(object, encodeManagers(outcome.managers));
   if (options.manager === kubectlManager) updateLastApplied(object, options.patch);
   return { object, changed: outcome.changed };
@@ -108,18 +105,19 @@ function objectText(object: JsonObject): string {
 }
 
 /** Objects that have no managers get one for all that they had before the first apply. */
-function* trackedManagers(options: ApplyOptions, base: KubeObject): Steps<Manager[]> {
+function trackedManagers(options: ApplyOptions, base: KubeObject): Manager[] {
   const { type, apiVersion, subresource, now, resetFields, onlyFields, convert } = options;
   let managers: Manager[];
   try {
     managers = decodeManagers(base.metadata?.managedFields);
   } catch (error) {
+    if (isSliceOver(error)) throw error;
     throw new UnclassifiedError(`failed to decode managed fields: ${(error as Error).message}`, error);
   }
   if (managers.length > 0 || !options.live) return managers;
   const change = { type, apiVersion, before: emptyLike(type, base), after: base, resetFields, onlyFields, convert };
   const self = { name: 'before-first-apply', operation: 'Update', apiVersion, subresource, now } as const;
-  return yield* inTypedObject(base, managersAfterUpdate(managers, change, self));
+  return inTypedObject(base, () => managersAfterUpdate(managers, change, self));
 }
 
 interface Outcome {
@@ -128,36 +126,34 @@ interface Outcome {
   readonly changed: boolean;
 }
 
-function applyAsManager(options: ApplyOptions, base: KubeObject, before: readonly Manager[]): Steps<Outcome> {
+function applyAsManager(options: ApplyOptions, base: KubeObject, before: readonly Manager[]): Outcome {
   const { type, patch, apiVersion, subresource, now, resetFields, onlyFields, convert } = options;
   const self: ManagerIdentity = { name: options.manager, operation: 'Apply', apiVersion, subresource };
-  function* apply(): Steps<Outcome> {
-    const managers = reconcileManagers(before, options);
-    yield;
+  function apply(): Outcome {
+    const managers = once(() => reconcileManagers(before, options));
     const last = managers.find((one) => isSameManager(one, self));
-    const fields = filterFields(appliedFields(type, patch), options);
-    yield;
+    const fields = once(() => filterFields(appliedFields(type, patch), options));
     const applier: Manager = { ...self, time: last?.time, fields, entry: undefined };
-    let merged = mergeValues(type, base, patch) as JsonObject;
-    yield;
+    let merged = once(() => mergeValues(type, base, patch) as JsonObject);
     if (last && !isEmptySet(last.fields)) {
       const all = [...managers.filter((one) => one !== last), applier];
       merged = prune({ type, apiVersion, merged, last, managers: all, convert });
-      yield;
     }
     const change = { type, apiVersion, before: base, after: merged, resetFields, onlyFields, convert };
-    const compared = new VersionedDifference(change);
-    if (!options.force) refuseConflicts(options, base, touchedFields(managers, compared, self));
-    yield;
-    const changed = !equalValues(base, merged);
-    yield;
+    const compared = once(() => new VersionedDifference(change));
+    if (!options.force) {
+      const touched = touchedFields(managers, compared, self);
+      once(() => refuseConflicts(options, base, touched));
+    }
+    const changed = once(() => !equalValues(base, merged));
     const left = othersAfter(managers, compared, self);
-    yield;
-    const owned = withoutServerFields(fields);
-    if (!isEmptySet(owned)) left.push(applierAfter({ ...applier, fields: owned }, last, changed ? now : undefined));
+    const owned = once(() => withoutServerFields(fields));
+    if (!isEmptySet(owned)) {
+      left.push(applierAfter({ ...applier, fields: owned }, last, changed ? now : undefined));
+    }
     return { merged, managers: left, changed };
   }
-  return inTypedObject(base, apply());
+  return inTypedObject(base, apply);
 }
 
 /** Its time is that of its last apply that changed the object. */
@@ -165,7 +161,7 @@ function applierAfter(applier: Manager, last: Manager | undefined, time: string 
   if (time !== undefined) return { ...applier, time };
   if (!last || last.apiVersion !== applier.apiVersion) return applier;
   const isAsBefore =
-    isEmptySet(difference(applier.fields, last.fields)) && isEmptySet(difference(last.fields, applier.fields));
+    once(() => isSubset(applier.fields, last.fields)) && once(() => isSubset(last.fields, applier.fields));
   return isAsBefore ? last : applier;
 }
 
@@ -184,9 +180,9 @@ function refuseConflicts(
 }
 
 /** A live object whose lists have items without identity cannot be merged into. */
-function* inTypedObject<T>(object: KubeObject, steps: Steps<T>): Steps<T> {
+function inTypedObject<T>(object: KubeObject, compute: () => T): T {
   try {
-    return yield* steps;
+    return compute();
   } catch (error) {
     if (!(error instanceof ElementError)) throw error;
     throw new UnclassifiedError(`failed to create typed live object (${objectText(object)}): ${error.message}`, error);

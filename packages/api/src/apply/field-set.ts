@@ -8,6 +8,7 @@
  * also has members below it. Sets are never changed once made. What `parseFieldSet` has not seen is not a set.
  */
 
+import { once } from '@hangar/cel/work';
 import { isObject } from '../object.ts';
 import {
   canonicalElement,
@@ -35,6 +36,8 @@ export const noFields: FieldSet = leaf;
  */
 const wide = Symbol('wide');
 const wideFrom = 64;
+/** Nodes of more elements are made in parts: see `once`. */
+const slowFrom = 5_000;
 
 function markWide(node: object): void {
   if (Object.isExtensible(node)) Object.defineProperty(node, wide, { value: true });
@@ -49,15 +52,19 @@ export const isMember = (node: FieldSet): boolean => node['.'] !== undefined || 
 /** `children` in any order; undefined when there is neither the field itself nor anything below. */
 export function nodeOf(isSelf: boolean, elements: string[], children: readonly FieldSet[]): FieldSet | undefined {
   if (elements.length === 0) return isSelf ? leaf : undefined;
-  const node: Building = {};
-  if (isSelf) node['.'] = leaf;
-  const order = orderOf(elements);
-  for (let i = 0; i < elements.length; i++) {
-    const at = order ? order[i]! : i;
-    node[elements[at]!] = children[at]!;
-  }
-  if (elements.length > wideFrom) markWide(node);
-  return node;
+  const isSlow = elements.length > slowFrom;
+  const order = isSlow ? once(() => orderOf(elements)) : orderOf(elements);
+  const build = (): FieldSet => {
+    const node: Building = {};
+    if (isSelf) node['.'] = leaf;
+    for (let i = 0; i < elements.length; i++) {
+      const at = order ? order[i]! : i;
+      node[elements[at]!] = children[at]!;
+    }
+    if (elements.length > wideFrom) markWide(node);
+    return node;
+  };
+  return isSlow ? once(build) : build();
 }
 
 /** The set of dotted paths of fields, such as `metadata.name`. */

@@ -12,7 +12,7 @@
  * `managedFieldsProblem` are put back. Built-in objects are in Go's form (`normalise`) throughout.
  */
 
-export { applyObject, applyObjectInSteps } from './apply.ts';
+export { applyObject } from './apply.ts';
 export type { Applied, ApplyOptions } from './apply.ts';
 export { mergeTypeOfBuiltin } from './builtin-type.ts';
 export { mergeConfiguration } from './configuration.ts';
@@ -27,5 +27,5 @@ export type { ReplicasPaths, ScaleWritten } from './scale.ts';
 export { mergeTypeOfSchema } from './schema-type.ts';
 export type { SchemaTypeOptions } from './schema-type.ts';
 export { keepManagedFieldsTimes } from './timestamps.ts';
-export { updateManagedFields, updateManagedFieldsInSteps } from './update.ts';
+export { updateManagedFields } from './update.ts';
 export type { UpdateOptions } from './update.ts';

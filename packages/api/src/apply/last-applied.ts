@@ -4,6 +4,7 @@
  * is one, follows what is applied.
  */
 
+import { isSliceOver } from '@hangar/cel/work';
 import type { JsonObject, KubeObject } from '../object.ts';
 import { isObject } from '../object.ts';
 import { compareObjects } from './compare.ts';
@@ -28,7 +29,8 @@ export function lastAppliedFields(type: MergeType, live: JsonObject, apiVersion:
       return noFields;
     const { changed, removed } = compareObjects(type, config, live);
     return difference(difference(appliedFields(type, config), changed), removed);
-  } catch {
+  } catch (error) {
+    if (isSliceOver(error)) throw error;
     return noFields;
   }
 }

@@ -4,6 +4,7 @@
  * objects, and are shared by old and new object: never change them.
  */
 
+import { isSliceOver, once } from '@hangar/cel/work';
 import type { ManagedFieldsEntry } from '../object.ts';
 import { isObject } from '../object.ts';
 import { quote } from '../status/field-error.ts';
@@ -41,10 +42,10 @@ export const isSameManager = (a: ManagerIdentity, b: ManagerIdentity): boolean =
 /** Throws ManagedFieldsError. Of entries of the same manager the last counts. */
 export function decodeManagers(entries: readonly ManagedFieldsEntry[] | null | undefined): Manager[] {
   if (!Array.isArray(entries) || entries.length === 0) return [];
-  if (entries.length === 1) return [decodeManager(entries[0] as ManagedFieldsEntry, 0)];
+  if (entries.length === 1) return [once(() => decodeManager(entries[0] as ManagedFieldsEntry, 0))];
   const managers = new Map<string, Manager>();
   entries.forEach((entry: ManagedFieldsEntry, i) => {
-    const manager = decodeManager(entry, i);
+    const manager = once(() => decodeManager(entry, i));
     const { name, operation, apiVersion, subresource } = manager;
     managers.set(`${operation}\n${operation === 'Apply' ? '' : apiVersion}\n${subresource}\n${name}`, manager);
   });
@@ -57,6 +58,7 @@ export function managedFieldsProblem(entries: readonly ManagedFieldsEntry[] | nu
     decodeManagers(entries);
     return undefined;
   } catch (error) {
+    if (isSliceOver(error)) throw error;
     return (error as Error).message;
   }
 }
@@ -81,6 +83,7 @@ function parsedFields({ fieldsV1 }: ManagedFieldsEntry): FieldSet {
   try {
     return parseFieldSet(fieldsV1);
   } catch (error) {
+    if (isSliceOver(error)) throw error;
     throw new ManagedFieldsError(`error decoding set: ${(error as Error).message}`, { cause: error });
   }
 }

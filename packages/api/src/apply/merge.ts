@@ -4,6 +4,7 @@
  * very same object.
  */
 
+import { once } from '@hangar/cel/work';
 import { isObject } from '../object.ts';
 import type { JsonObject } from '../object.ts';
 import type { ListMerge, MapMerge, MergeType } from './merge-type.ts';
@@ -51,23 +52,31 @@ function copyOf(object: JsonObject): JsonObject {
   return copy;
 }
 
+/** Lists with more items than this are merged in parts. */
+const wideFrom = 1_000;
+const atOnce = <T>(compute: () => T): T => compute();
+
 /**
  * Items that only one side has keep their place between those of both; where the sides disagree about the order of what
  * both have, the patch wins.
  */
 function mergeLists(list: ListMerge, live: readonly unknown[], patch: readonly unknown[]): readonly unknown[] {
-  const left = live.map((item) => itemElement(list, item));
-  const right = patch.map((item) => itemElement(list, item));
+  const part = live.length + patch.length > wideFrom ? once : atOnce;
+  const left = part(() => live.map((item) => itemElement(list, item)));
+  const right = part(() => patch.map((item) => itemElement(list, item)));
   if (left.length === right.length && left.every((element, i) => element === right[i])) {
     return sameItems(
       live,
       live.map((item, i) => mergeValues(list.element, item, patch[i])),
     );
   }
-  const leftItems = new Map<string, unknown>();
   // Items that are there several times do not merge with the patch's, which replaces one of them.
-  left.forEach((element, i) => leftItems.set(element, leftItems.has(element) ? null : live[i]));
-  const rightItems = new Map(right.map((element, i) => [element, patch[i]]));
+  const leftItems = part(() => {
+    const items = new Map<string, unknown>();
+    left.forEach((element, i) => items.set(element, items.has(element) ? null : live[i]));
+    return items;
+  });
+  const rightItems = part(() => new Map(right.map((element, i) => [element, patch[i]])));
   const shared = right.filter((element) => leftItems.has(element));
   const done = new Set<string>();
   const out: unknown[] = [];

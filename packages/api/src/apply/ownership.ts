@@ -3,7 +3,7 @@
  * managers that are left with nothing are gone.
  */
 
-import type { Steps } from '@hangar/core';
+import { once } from '@hangar/cel/work';
 import type { JsonObject } from '../object.ts';
 import type { Difference } from './compare.ts';
 import { compareObjects } from './compare.ts';
@@ -94,9 +94,9 @@ export function touchedFields(
   const walked = walkedOf(managers);
   for (const manager of managers) {
     if (isSameManager(manager, self)) continue;
-    const seen = change.in(manager.apiVersion);
+    const seen = once(() => change.in(manager.apiVersion));
     if (!seen || isEmptySet(seen.changed)) continue;
-    const fields = intersection(manager.fields, seen.changed, walked);
+    const fields = once(() => intersection(manager.fields, seen.changed, walked));
     if (!isEmptySet(fields)) touched.push({ manager, fields });
   }
   return touched;
@@ -112,33 +112,38 @@ export function othersAfter(
   const walked = walkedOf(managers);
   for (const manager of managers) {
     if (isSameManager(manager, self)) continue;
-    const seen = change.in(manager.apiVersion);
-    const fields = seen && difference(difference(manager.fields, seen.changed, walked), seen.removed, walked);
+    const seen = once(() => change.in(manager.apiVersion));
+    const rest = seen && once(() => difference(manager.fields, seen.changed, walked));
+    const fields = seen && once(() => difference(rest!, seen.removed, walked));
     if (fields && !isEmptySet(fields)) left.push(withFields(manager, fields));
   }
   return left;
 }
 
 /** After an update: whoever made it owns what it changed, besides what is left of what it owned. */
-export function* managersAfterUpdate(
+export function managersAfterUpdate(
   managers: readonly Manager[],
   change: Change,
   self: ManagerIdentity & { readonly now: string },
-): Steps<Manager[]> {
-  const compared = new VersionedDifference(change);
-  const reconciled = reconcileManagers(managers, change);
-  yield;
-  const { changed, removed } = compared.in(change.apiVersion)!;
-  yield;
+): Manager[] {
+  const compared = once(() => new VersionedDifference(change));
+  const reconciled = once(() => reconcileManagers(managers, change));
+  const { changed, removed } = once(() => compared.in(change.apiVersion)!);
   const left = othersAfter(reconciled, compared, self);
-  yield;
-  const owned = withoutServerFields(changed);
+  const owned = once(() => withoutServerFields(changed));
   const before = reconciled.find((manager) => isSameManager(manager, self));
   // What it changed stays its own: only what nobody owns is taken away.
-  const lost = before && difference(difference(before.fields, removed), difference(changed, owned));
+  const lost =
+    before &&
+    once(() =>
+      difference(
+        once(() => difference(before.fields, removed)),
+        difference(changed, owned),
+      ),
+    );
   if (!isEmptySet(owned)) {
     const { name, operation, apiVersion, subresource, now: time } = self;
-    const fields = lost ? union(lost, owned) : owned;
+    const fields = lost ? once(() => union(lost, owned)) : owned;
     const isAsBefore = before && fields === before.fields && time === before.time;
     left.push(isAsBefore ? before : { name, operation, apiVersion, subresource, time, fields, entry: undefined });
   } else if (before && lost && !isEmptySet(lost)) left.push(withFields(before, lost));

@@ -4,6 +4,7 @@
  * someone owns now, put back all that was not the manager's to begin with.
  */
 
+import { once } from '@hangar/cel/work';
 import type { JsonObject } from '../object.ts';
 import { appliedFields } from './fields-of.ts';
 import type { FieldSet } from './field-set.ts';
@@ -29,7 +30,7 @@ export function prune({ type, apiVersion, merged, last, managers, convert }: Pru
     (one) => one.name === last.name && one.operation === 'Apply' && one.subresource === last.subresource,
   );
   // Everything that was applied is applied again: there is nothing to take away.
-  if (last.apiVersion === apiVersion && applier && isSubset(last.fields, applier.fields)) return merged;
+  if (last.apiVersion === apiVersion && applier && once(() => isSubset(last.fields, applier.fields))) return merged;
   if (!convert || last.apiVersion === apiVersion) {
     const at = { type, object: merged };
     return pruneAt(at, last.fields, ownedByVersion(managers, convert ? undefined : apiVersion), apiVersion, convert);
@@ -48,7 +49,9 @@ interface Typed {
 /** Without conversion all versions count as `only`: paths seldom differ, and keeping too much is the smaller evil. */
 function ownedByVersion(managers: readonly Manager[], only?: string): Map<string, FieldSet> {
   const byVersion = Map.groupBy(managers, ({ apiVersion }) => only ?? apiVersion);
-  return new Map([...byVersion].map(([version, all]) => [version, unionOfAll(all.map(({ fields }) => fields))]));
+  return new Map(
+    [...byVersion].map(([version, all]) => [version, once(() => unionOfAll(all.map(({ fields }) => fields)))]),
+  );
 }
 
 function pruneAt(
@@ -59,8 +62,8 @@ function pruneAt(
   convert: ConvertObject | undefined,
 ): JsonObject {
   const { type, object } = merged;
-  const lastFields = withNamedFields(type, last);
-  const mergedFields = withNamedFields(type, appliedFields(type, object));
+  const lastFields = once(() => withNamedFields(type, last));
+  const mergedFields = namedFieldsOf(type, object);
   let pruned = remove(type, object, lastFields);
   pruned = restoreOwned(merged, pruned, owned.get(version) ?? noFields);
   owned.delete(version);
@@ -69,15 +72,31 @@ function pruneAt(
     if (!mergedThere || !prunedThere) continue;
     pruned = convert!(restoreOwned(mergedThere, prunedThere.object, fields), version)?.object ?? pruned;
   }
-  const prunedFields = withNamedFields(type, appliedFields(type, pruned));
-  return remove(type, object, intersection(difference(mergedFields, prunedFields), lastFields));
+  const prunedFields = namedFieldsOf(type, pruned);
+  const gone = once(() => difference(mergedFields, prunedFields));
+  return remove(
+    type,
+    object,
+    once(() => intersection(gone, lastFields)),
+  );
 }
 
 function restoreOwned({ type, object }: Typed, pruned: JsonObject, owned: FieldSet): JsonObject {
-  const everything = withNamedFields(type, appliedFields(type, object));
-  const kept = union(withNamedFields(type, appliedFields(type, pruned)), withNamedFields(type, owned));
-  return remove(type, object, difference(everything, kept));
+  const everything = namedFieldsOf(type, object);
+  const left = namedFieldsOf(type, pruned);
+  const named = once(() => withNamedFields(type, owned));
+  const kept = once(() => union(left, named));
+  return remove(
+    type,
+    object,
+    once(() => difference(everything, kept)),
+  );
+}
+
+function namedFieldsOf(type: MergeType, object: JsonObject): FieldSet {
+  const fields = once(() => appliedFields(type, object));
+  return once(() => withNamedFields(type, fields));
 }
 
 const remove = (type: MergeType, object: JsonObject, fields: FieldSet): JsonObject =>
-  (removeFields(type, object, fields) ?? {}) as JsonObject;
+  once(() => (removeFields(type, object, fields) ?? {}) as JsonObject);

@@ -3,6 +3,7 @@
  * all of it. The other way round needs nothing: owners of the whole keep owning the whole.
  */
 
+import { once } from '@hangar/cel/work';
 import type { FieldSet } from './field-set.ts';
 import { isEmptySet, isMember, leaf, nodeOf, noFields } from './field-set.ts';
 import type { MergeType } from './merge-type.ts';
@@ -14,14 +15,17 @@ const reconciled = new WeakMap<MergeType, WeakMap<FieldSet, FieldSet>>();
 /** The same object if nothing has changed. */
 export function reconcile(type: MergeType, fields: FieldSet): FieldSet {
   if (isEmptySet(fields)) return fields;
-  let known = reconciled.get(type);
-  if (!known) reconciled.set(type, (known = new WeakMap()));
-  let found = known.get(fields);
-  if (!found) {
-    found = below(type, fields, false, true) ?? noFields;
-    known.set(fields, found);
-  }
-  return found;
+  // A part of its own, whether the answer is known or not: each attempt must have the same parts.
+  return once(() => {
+    let known = reconciled.get(type);
+    if (!known) reconciled.set(type, (known = new WeakMap()));
+    let found = known.get(fields);
+    if (!found) {
+      found = below(type, fields, false, true) ?? noFields;
+      known.set(fields, found);
+    }
+    return found;
+  });
 }
 
 function node(type: MergeType, fields: FieldSet): FieldSet {

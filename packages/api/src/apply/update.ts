@@ -1,7 +1,6 @@
 /** Ownership of fields after a create, an update or a patch that is not an apply. */
 
-import { atOnce } from '@hangar/core';
-import type { Steps } from '@hangar/core';
+import { isSliceOver } from '@hangar/cel/work';
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../object.ts';
 import { isObject } from '../object.ts';
 import type { Manager } from './managers.ts';
@@ -37,20 +36,17 @@ export interface UpdateOptions {
 
 /**
  * Sets `object.metadata.managedFields`. Never refuses: when ownership cannot be found out, the object has none
- * afterwards. Objects that have none are not tracked again until something is applied to them.
+ * afterwards. Objects that have none are not tracked again until something is applied to them. May be abandoned and
+ * repeated: see `inSlices`.
  */
-export const updateManagedFields = (options: UpdateOptions): void => atOnce(updateManagedFieldsInSteps(options));
-
-/** The same, with pauses. */
-export function* updateManagedFieldsInSteps(options: UpdateOptions): Steps<void> {
+export function updateManagedFields(options: UpdateOptions): void {
   const { live, object } = options;
   const managers = managersBefore(options);
-  yield;
   const isTracked = managers.length > 0 || (live?.metadata.uid ?? '') === '';
-  setManagedFields(object, isTracked ? encodeManagers(yield* managersNow(options, managers)) : undefined);
+  setManagedFields(object, isTracked ? encodeManagers(managersNow(options, managers)) : undefined);
 }
 
-function* managersNow(options: UpdateOptions, managers: readonly Manager[]): Steps<Manager[]> {
+function managersNow(options: UpdateOptions, managers: readonly Manager[]): Manager[] {
   const { type, live, object, manager, apiVersion, subresource, now, resetFields, onlyFields, convert } = options;
   const change = {
     type,
@@ -69,8 +65,9 @@ function* managersNow(options: UpdateOptions, managers: readonly Manager[]): Ste
     now,
   } as const;
   try {
-    return capUpdaters(yield* managersAfterUpdate(managers, change, self));
-  } catch {
+    return capUpdaters(managersAfterUpdate(managers, change, self));
+  } catch (error) {
+    if (isSliceOver(error)) throw error;
     // Items of lists without identity, or an object that does not convert: no ownership rather than a wrong one.
     return [];
   }
@@ -96,7 +93,8 @@ function managersBefore({ live, object, subresource }: UpdateOptions): Manager[]
 function decodedOrNone(entries: readonly ManagedFieldsEntry[] | undefined): Manager[] {
   try {
     return decodeManagers(entries);
-  } catch {
+  } catch (error) {
+    if (isSliceOver(error)) throw error;
     return [];
   }
 }

@@ -60,6 +60,16 @@ test('the weight of a text is that of its value, and each empty list or object c
   const wide = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`k${at}`, [1, 2]]));
   assert.equal(countText(JSON.stringify(wide)).weight, weightOf(wide, Infinity));
   assert.equal(weightOf(wide, Infinity), 1 + 300 * 4 + 2 * (300 - 256));
+  for (const list of ['a', {}, [1]].map((item) => Array.from({ length: 300 }, () => item))) {
+    const isScalar = list[0] === 'a';
+    assert.equal(
+      weightOf(list, Infinity),
+      1 + 300 + (Array.isArray(list[0]) ? 300 : 0) + (isScalar ? 2 * (300 - 256) : 0),
+    );
+    for (const text of [JSON.stringify(list), JSON.stringify(list, null, 2)]) {
+      assert.equal(countText(text).weight, weightOf(list, Infinity) + empties(list));
+    }
+  }
 });
 
 test('managedFields are weighed apart, so that an object can be sent back as it was read', () => {
@@ -78,8 +88,10 @@ test('managedFields are weighed apart, so that an object can be sent back as it 
 
 test('a text beyond the weight is refused before it is parsed', () => {
   const list = (length: number): string => `[${Array(length).fill(1).join(',')}]`;
-  assert.doesNotThrow(() => parseJson(list(4_998), { weightMax: 5_000 }));
-  for (const text of [list(5_000), `${list(5_000)}!`]) {
+  // The first 256 numbers count 1, the others 3.
+  const [most, tooMany] = [256 + Math.floor((4_998 - 256) / 3), 256 + Math.ceil((5_000 - 256) / 3)];
+  assert.doesNotThrow(() => parseJson(list(most), { weightMax: 5_000 }));
+  for (const text of [list(tooMany), `${list(tooMany)}!`]) {
     assert.throws(() => parseJson(text, { weightMax: 5_000 }), { code: 'TooLarge' });
   }
 });

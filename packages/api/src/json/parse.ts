@@ -52,7 +52,7 @@ export function parseJson(
 export const tooHeavy = (): ApiError =>
   new ApiError(
     'TooLarge',
-    `the body has too many values: its weight exceeds ${bodyWeightMax} (a value counts 1, a key 1 more, a key of a large object 3 more)`,
+    `the body has too many values: its weight exceeds ${bodyWeightMax} (a value counts 1, a key 1 more, a key of a large object 3 more, a text or number in a large list 2 more)`,
   );
 
 /** An escaped surrogate: possibly half of a pair. */

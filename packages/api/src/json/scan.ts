@@ -4,7 +4,7 @@
  * only then is the slow parser asked where. The text need not be valid: only the weight of invalid text means something.
  */
 
-import { depthMax, wideObjectFrom } from '../limits.ts';
+import { depthMax, wideFrom } from '../limits.ts';
 
 export interface Counts {
   readonly depth: number;
@@ -15,8 +15,9 @@ export interface Counts {
   readonly managedWeight: number;
 }
 
-/** The members so far of the object at each depth. Used by one call at a time. */
+/** The members so far of the object or list at each depth, and whether it is a list. Used by one call at a time. */
 const membersAt = new Int32Array(depthMax + 2);
+const isListAt = new Uint8Array(depthMax + 2);
 
 /** Its depth in an object. */
 const metadataDepth = 2;
@@ -50,16 +51,18 @@ export function countText(text: string): Counts {
       }
       case 0x3a:
         members++;
-        weight += ++membersAt[depthNow]! > wideObjectFrom ? 3 : 1;
+        weight += ++membersAt[depthNow]! > wideFrom ? 3 : 1;
         break;
       case 0x2c:
         weight++;
+        if (isListAt[depthNow] === 1 && ++membersAt[depthNow]! >= wideFrom && isScalarAfter(text, i)) weight += 2;
         break;
       case 0x5b:
       case 0x7b:
         weight++;
         if (++depthNow > depth) depth = depthNow;
         membersAt[depthNow] = 0;
+        isListAt[depthNow] = text.charCodeAt(i) === 0x5b ? 1 : 0;
         break;
       case 0x5d:
       case 0x7d:
@@ -74,6 +77,14 @@ export function countText(text: string): Counts {
   return { depth, members, weight, managedWeight };
 }
 
+/** Returns whether a text, a number, true, false or null follows the comma. */
+function isScalarAfter(text: string, comma: number): boolean {
+  let at = comma + 1;
+  while (text.charCodeAt(at) <= 0x20) at++;
+  const first = text.charCodeAt(at);
+  return first !== 0x5b && first !== 0x7b;
+}
+
 /** Like `countText`, of a value whose nesting was checked. Stops when it is more than `max`. */
 export function weightOf(value: unknown, max: number): number {
   let weight = 0;
@@ -81,12 +92,16 @@ export function weightOf(value: unknown, max: number): number {
     weight++;
     if (typeof one !== 'object' || one === null || weight > max) return;
     if (Array.isArray(one)) {
-      for (let i = 0; i < one.length && weight <= max; i++) visit(one[i]);
+      for (let i = 0; i < one.length && weight <= max; i++) {
+        const item: unknown = one[i];
+        if (i >= wideFrom && (typeof item !== 'object' || item === null)) weight += 2;
+        visit(item);
+      }
       return;
     }
     const keys = Object.keys(one);
     weight += keys.length;
-    if (keys.length > wideObjectFrom) weight += 2 * (keys.length - wideObjectFrom);
+    if (keys.length > wideFrom) weight += 2 * (keys.length - wideFrom);
     for (let i = 0; i < keys.length && weight <= max; i++) visit((one as Record<string, unknown>)[keys[i]!]);
   };
   visit(value);

@@ -8,7 +8,7 @@ import {
   staleObject,
   StatusError,
   UnclassifiedError,
-  updateManagedFieldsInSteps,
+  updateManagedFields,
   validateMetadata,
 } from '@hangar/api';
 import type { FieldError, KubeObject } from '@hangar/api';
@@ -32,7 +32,7 @@ import { admissionRequest } from './admission-request.ts';
 import { groupResource, warn } from './call.ts';
 import { withOtherVersions } from './other-versions.ts';
 import type { Call } from './call.ts';
-import { refuseInvalid } from './validation.ts';
+import { refuseInvalid } from './sliced.ts';
 import { dropRepeatedOwners, fillSystemFields, settleNamespace, timestamp, wipeSystemFields } from './metadata.ts';
 
 export async function create(call: Call): Promise<Answer> {
@@ -71,10 +71,10 @@ export function ownFields(
   const { resource, request, info, plane } = call;
   const { metadata } = object;
   const sent = metadata.managedFields;
-  return withOtherVersions(call, function* (conversion) {
+  return withOtherVersions(call, (conversion) => {
     if (sent) metadata.managedFields = sent;
     else delete metadata.managedFields;
-    yield* updateManagedFieldsInSteps({
+    updateManagedFields({
       type: resource.mergeType,
       live,
       object,

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '@hangar/core';
-import type { Steps } from '@hangar/core';
 import type { Call } from './call.ts';
 import { withOtherVersions } from './other-versions.ts';
 
@@ -22,8 +21,7 @@ test('a conversion that fails after the last round is not an unhandled rejection
     if (conversions <= 64) return Promise.resolve({});
     return new Promise((_, reject) => (failLast = reject));
   });
-  // oxlint-disable-next-line require-yield
-  const run = withOtherVersions(call, function* ({ convert }): Steps<void> {
+  const run = withOtherVersions(call, ({ convert }) => {
     for (let at = 0; at <= conversions; at++) convert!({ at }, 'example.com/v1');
   });
   await assert.rejects(async () => run, /converted too often/);

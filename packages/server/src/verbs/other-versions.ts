@@ -5,9 +5,8 @@
 
 import { parseApiVersion } from '@hangar/api';
 import type { ConvertObject, JsonObject, KubeObject } from '@hangar/api';
-import { inSlices, Slicer } from '@hangar/core';
-import type { Steps } from '@hangar/core';
 import type { Call } from './call.ts';
+import { sliced } from './sliced.ts';
 
 /** Breaks off what cannot go on without a conversion that is under way. */
 class Unconverted extends Error {}
@@ -21,15 +20,13 @@ export interface Conversion {
 }
 
 /** Runs what needs conversions, in slices, and once more whenever one of them had to be waited for. */
-export function withOtherVersions<T>(call: Call, run: (conversion: Conversion) => Steps<T>): T | Promise<T> {
-  return call.resource.convert
-    ? attempt(call, run, new Map(), roundsMax)
-    : inSlices(new Slicer(call.plane.clock), run({}));
+export function withOtherVersions<T>(call: Call, run: (conversion: Conversion) => T): T | Promise<T> {
+  return call.resource.convert ? attempt(call, run, new Map(), roundsMax) : sliced(call, () => run({}));
 }
 
 function attempt<T>(
   call: Pick<Call, 'plane' | 'resource'>,
-  run: (conversion: Conversion) => Steps<T>,
+  run: (conversion: Conversion) => T,
   known: Map<string, JsonObject>,
   roundsLeft: number,
 ): T | Promise<T> {
@@ -61,7 +58,7 @@ function attempt<T>(
   };
   const ended = (value: T): T | Promise<T> => (awaited.length === 0 ? value : again());
   try {
-    const result = inSlices(new Slicer(plane.clock), run({ convert }));
+    const result = sliced(call, () => run({ convert }));
     return result instanceof Promise ? result.then(ended, failed) : ended(result);
   } catch (error) {
     return failed(error);

@@ -8,7 +8,7 @@ import {
   UnclassifiedError,
   applyJsonPatch,
   applyMergePatch,
-  applyObjectInSteps,
+  applyObject,
   applyStrategicMergePatch,
   badRequest,
   bodyWeightMax,
@@ -25,8 +25,8 @@ import {
   weightOf,
 } from '@hangar/api';
 import type { JsonObject, KubeObject, ParsedYaml } from '@hangar/api';
+import { once } from '@hangar/cel/work';
 import { Slicer } from '@hangar/core';
-import type { Steps } from '@hangar/core';
 import type { Answer } from '../http/message.ts';
 import { attemptsMax, bodyBytesMax } from '../limits.ts';
 import { entryAnswer, wantedBy } from '../objects/answers.ts';
@@ -168,8 +168,8 @@ async function readPatched(
 export async function applyPatcher(call: Call, bytes: Uint8Array, options: WriteOptions): Promise<Patcher> {
   const { resource, info, plane } = call;
   const value = await parseApplied(call, bytes, options);
-  function* merge(live: KubeObject | undefined, conversion: Conversion): Steps<KubeObject> {
-    const { object: merged } = yield* applyObjectInSteps({
+  function merge(live: KubeObject | undefined, conversion: Conversion): KubeObject {
+    const { object: merged } = applyObject({
       type: resource.mergeType,
       live,
       patch: value,
@@ -182,10 +182,8 @@ export async function applyPatcher(call: Call, bytes: Uint8Array, options: Write
       resetFields: resource.strategy.resetFields(info.subresource),
       ...conversion,
     });
-    checkWeight(bytes, merged);
-    yield;
-    const { object, error } = resource.read(merged, undefined);
-    yield;
+    once(() => checkWeight(bytes, merged));
+    const { object, error } = once(() => resource.read(merged, undefined));
     if (error !== undefined) {
       const { name = '', namespace = '' } = merged.metadata;
       const type = `${resource.group}/${resource.version}, Kind=${resource.kind}`;

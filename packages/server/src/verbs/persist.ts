@@ -29,7 +29,7 @@ import type { WriteOptions } from '../request/options.ts';
 import { groupResource, namespaceOf, warn } from './call.ts';
 import type { Call } from './call.ts';
 import { admissionRequest } from './admission-request.ts';
-import { refuseInvalid } from './validation.ts';
+import { refuseInvalid } from './sliced.ts';
 import { createObject, leaseOf } from './create.ts';
 import { dropRepeatedOwners, settleNamespace } from './metadata.ts';
 
