@@ -20,6 +20,8 @@ import { World } from './testing/world.ts';
 export interface Driver {
   /** A new store, with nothing in it. */
   open(): Promise<{ readonly store: Store; close(): Promise<void> }>;
+  /** Number of runs of random operations. Default: 25. */
+  readonly randomRuns?: number;
 }
 
 const all = [
@@ -35,7 +37,6 @@ const all = [
   revelationCases,
   connectionCases,
   copyCases,
-  randomCases,
 ];
 
 export function isolation(name: string, driver: Driver): void {
@@ -52,5 +53,6 @@ export function isolation(name: string, driver: Driver): void {
       await close?.();
     });
     for (const cases of all) cases(() => world);
+    randomCases(() => world, driver.randomRuns ?? 25);
   });
 }

@@ -352,8 +352,8 @@ class Run {
   }
 }
 
-export function randomCases(get: () => World): void {
-  const numRuns = Number(process.env['HANGAR_ISOLATION_RUNS'] ?? 25);
+export function randomCases(get: () => World, runsByDefault: number): void {
+  const numRuns = Number(process.env['HANGAR_ISOLATION_RUNS'] ?? runsByDefault);
   const step = fc.record({
     at: fc.nat(100),
     other: fc.nat(100),
