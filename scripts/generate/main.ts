@@ -38,6 +38,11 @@ const parts: Readonly<Record<string, () => Promise<Part>>> = {
     const { referenceProblems, writeReference } = await import('./reference/files.ts');
     return { write: writeReference, problems: referenceProblems };
   },
+  /** docs/architecture.svg. */
+  async picture() {
+    const { pictureProblems, writePicture } = await import('./architecture-picture.ts');
+    return { write: writePicture, problems: pictureProblems };
+  },
   /** deploy/manifests, rendered from the charts by Helm, and the charts' copies of other files. */
   async manifests() {
     const { manifestsProblems, writeManifests } = await import('./manifests/files.ts');
