@@ -7,6 +7,8 @@ import { describeCommands } from '../../../apps/cli/src/describe-commands.ts';
 import { flagGroups as controllerManagerFlags } from '../../../apps/controller-manager/src/options/flags.ts';
 import { operatorFlagGroups } from '../../../apps/platform/src/operator/options.ts';
 import { flagGroups as platformFlags } from '../../../apps/platform/src/options/options.ts';
+import { platformCommands } from '../../../apps/cli/src/platform-commands.ts';
+import { pkiSections } from '../../../apps/platform/src/pki/main.ts';
 import { fileProblems, formatted, writeFiles } from '../generated-files.ts';
 import type { GeneratedFiles } from '../generated-files.ts';
 import { commandsPage } from './commands.ts';
@@ -26,12 +28,16 @@ export function generateReference(): GeneratedFiles {
       groups: controllerManagerFlags,
     },
   ];
+  const { summary } = platformCommands.find(({ name }) => name === 'pki')!;
   const pages = new Map([
     [
       'docs/reference/kinds.md',
       kindsPage(header, [...definitions, tenantKind().definition as never, retainedKind().definition as never]),
     ],
-    ['docs/reference/commands.md', commandsPage(header, serving, describeCommands())],
+    [
+      'docs/reference/commands.md',
+      commandsPage(header, serving, [{ name: 'pki', summary, sections: pkiSections }], describeCommands()),
+    ],
   ]);
   return new Map(Array.from(pages, ([name, text]) => [name, formatted(name, text)]));
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { platformCommands } from '../../../apps/cli/src/platform-commands.ts';
 import { generateReference, referenceProblems } from './files.ts';
 
 test('the reference is what would be generated now', async () => {
@@ -20,8 +21,10 @@ test('it has every kind, every command, and flags with their meaning', () => {
   }
   assert.match(kinds, /^\| `spec\.virtual\.clusterPath` \| string \| .*cannot be changed/m);
   const commands = files.get('docs/reference/commands.md')!;
-  for (const command of ['up', 'operator', 'controller-manager', 'create', 'kubeconfig', 'doctor']) {
+  const served = platformCommands.map(({ name }) => name);
+  for (const command of [...served, 'create', 'kubeconfig', 'doctor']) {
     assert.match(commands, new RegExp(`^## hangar ${command}$`, 'm'));
   }
+  assert.doesNotMatch(commands, /repeated.*repeated/);
   assert.match(commands, /^\| `--data-dir DIR` \| .+ \|$/m);
 });

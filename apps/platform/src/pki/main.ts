@@ -13,7 +13,8 @@ import { initPki, newPki } from './shared-pki.ts';
 const world = { clock: systemClock, random: systemRandom };
 const days = { default: 365, max: 3_650 };
 
-export const pkiHelp = helpText('The keys that several servers on one etcd share.\n\nUsage: hangar pki COMMAND', [
+/** The commands and options, for the help text and for docs/reference. */
+export const pkiSections: readonly { readonly title: string; readonly rows: [left: string, meaning: string][] }[] = [
   {
     title: 'Commands',
     rows: [
@@ -40,7 +41,12 @@ export const pkiHelp = helpText('The keys that several servers on one etcd share
       ['--days N', `how long the certificate counts (default: ${days.default}; at most ${days.max})`],
     ],
   },
-]);
+];
+
+export const pkiHelp = helpText(
+  'The keys that several servers on one etcd share.\n\nUsage: hangar pki COMMAND',
+  pkiSections,
+);
 
 export async function pki(args: readonly string[]): Promise<void> {
   const [command, ...rest] = args;
