@@ -3,9 +3,13 @@
 import { mask, maskCode } from './segment.ts';
 import type { Segment } from './segment.ts';
 
+/** Names of tests behind the file that has them: `x.test.ts`: "first name", "second name". */
+const citedTests = /`[^`\n]+\.ts`:\s*"[^"\n]*"(?:,\s*"[^"\n]*")*/g;
+
 export function paragraphsOf(source: string): Segment[] {
   const text = maskCode(
     source
+      .replaceAll(citedTests, (cited) => mask(cited, 'x'))
       .replaceAll(/^[ \t]*(```+|~~~+)[^]*?^[ \t]*\1[ \t]*$/gm, (block) => mask(block, ' '))
       .replaceAll(/<!--[^]*?-->/g, (comment) => mask(comment, ' '))
       .replaceAll(/<\/?[a-z][^>]*>/g, (tag) => mask(tag, ' ')),

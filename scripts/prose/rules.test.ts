@@ -89,6 +89,7 @@ const plain: [kind: Segment['kind'], text: string][] = [
   ['paragraph', 'Where TLS ends at a proxy, set the flag.'],
   ['comment', "It is the tenant's certificate authority."],
   ['comment', "Returns the server's own address."],
+  ['paragraph', 'It accepts certificates of its own CA.'],
   ['comment', 'Returns what was stored under the key.'],
 ];
 

@@ -82,7 +82,11 @@ export const rules: readonly Rule[] = [
   },
   {
     name: 'of its own',
-    pattern: phrases(`of (?:its|their|our|my|your|his|her|one.s) (?:very )?own`),
+    // `of its own CA` is plain: the rule finds `own` without a noun behind it.
+    pattern: new RegExp(
+      `\\bof\\s+(?:its|their|our|my|your|his|her|one.s)\\s+own(?=\\s*(?:[.,;:)!?'"|\\]–—-]|$|(?:and|or|but|that|which|who|with|without|in|inside|on|at|for|to|by|is|are|was|has|have|may|can|behind|while|when|where|from|as|than|until|if|so|takes|because)\\b))`,
+      'gi',
+    ),
     suggestion: 'a separate X, its own X, a dedicated X',
   },
   {

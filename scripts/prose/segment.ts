@@ -19,10 +19,10 @@ export function mask(text: string, by: string): string {
   return text.replaceAll(/[^\n]/g, by);
 }
 
-/** Masks code spans in backticks, links' targets and URLs. */
+/** Masks code spans in backticks, targets and titles of links, and URLs. */
 export function maskCode(text: string): string {
   return text
     .replaceAll(/(`+)(?!`)[^]*?[^`]\1(?!`)/g, (code) => mask(code, 'x'))
-    .replaceAll(/\]\([^)\s]*\)/g, (target) => mask(target, ' '))
+    .replaceAll(/\]\([^)\s]*(?:\s+"[^"]*")?\)/g, (target) => mask(target, ' '))
     .replaceAll(/https?:\/\/\S+/g, (url) => mask(url, 'x'));
 }

@@ -47,6 +47,11 @@ test('a Markdown file is its headings, paragraphs, items and cells without code'
   assert.deepEqual(words(paragraphsOf(source)), ['One xxxxx', 'A [link over lines.', 'item', 'a', 'b c']);
 });
 
+test('names of tests that a document cites are not its prose', () => {
+  const source = 'See [x](a.ts "nobody waits") and `b.test.ts`: "nobody waits", "is told so"; then more.';
+  assert.deepEqual(words(paragraphsOf(source)), [`See [x and ${'x'.repeat(41)}; then more.`]);
+});
+
 test('the doc comments of exports and their members are found through re-exports', () => {
   const files: Record<string, string> = {
     'p/index.ts': "/** Package. */\n\nexport { a as b } from './x/a.ts';\nexport type * from './t.ts';",
