@@ -79,7 +79,7 @@ export const knownDifferences: readonly KnownDifference[] = [
       sameSet(causesOf(real.body), causesOf(ours.body)),
   },
   {
-    name: 'objects written anew',
+    name: 'objects written again without a change',
     matches: ({ path }, { step }) =>
       path.endsWith('metadata.resourceVersion') && /\/(persistentvolumeclaims|jobs)\//.test(step.object),
   },
@@ -140,7 +140,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     matches: ({ path }, { real }) => path === 'body.details.retryAfterSeconds' && real.status === 504,
   },
   {
-    name: 'words of Go for what is no token',
+    name: 'Go error texts for invalid continue tokens',
     matches: ({ path, real, ours }) =>
       path === 'body.message' &&
       [real, ours].every((text) => isText(text) && text.includes('continue key is not valid')),
