@@ -314,6 +314,46 @@ describe('bodies', () => {
     });
   }
 
+  test('long lists in built-in kinds take no long slice', async (t) => {
+    const container = (more: object): object => ({ name: 'c', image: 'i', ...more });
+    const long: [path: string, body: object, status: number][] = [
+      [
+        '/apis/networking.k8s.io/v1/namespaces/default/networkpolicies',
+        {
+          metadata: { name: 'long' },
+          spec: {
+            podSelector: {},
+            ingress: Array.from({ length: 8_000 }, (_, at) => ({
+              from: [{ ipBlock: { cidr: `10.${at >> 8}.${at & 255}.0/24` } }],
+            })),
+          },
+        },
+        201,
+      ],
+      [
+        '/api/v1/namespaces/default/pods',
+        { metadata: { name: 'long' }, spec: { containers: [container({ resources: { claims: items(8_000) } })] } },
+        422,
+      ],
+      [
+        '/api/v1/namespaces/default/pods',
+        {
+          metadata: { name: 'long' },
+          spec: {
+            containers: [container({})],
+            initContainers: Array.from({ length: 6_000 }, (_, at) => container({ name: `i${at}` })),
+          },
+        },
+        201,
+      ],
+    ];
+    for (const [path, body, expected] of long) {
+      const bytes = bytesOf(body);
+      const { status, body: text } = await attack(t, () => request('POST', `${path}${dryRun}`, bytes));
+      assert.equal(status, expected, text.toString().slice(0, 300));
+    }
+  });
+
   test('server-side apply of large associative lists, again and in another order: takes no long slice', async (t) => {
     const path = `${namespaced}/maps/applied?fieldManager=tests`;
     for (const list of [

@@ -8,6 +8,7 @@ import { portNameReasons, portNumberReasons } from '../formats.ts';
 import { append, invalidFor, oneOfErrors } from '../shared/checks.ts';
 import { cidrErrors, cidrWarnings, isStrictSubset, parseCidr } from '../shared/cidr.ts';
 import { labelSelectorErrors } from '../shared/labels.ts';
+import { checkPart } from '../shared/part.ts';
 import { isSet, optionalNumber, optionalStruct, structOf, structsOf, textOf, textsOf } from '../shared/read.ts';
 
 /** Rules of each direction, and where they name the other side. */
@@ -30,10 +31,12 @@ function specErrors(object: KubeObject, tolerance: Tolerance): FieldError[] {
   for (const [direction, peers] of directions) {
     structsOf(spec, direction).forEach((rule, at) => {
       const path = index(child('spec', direction), at);
-      structsOf(rule, 'ports').forEach((port, i) => errors.push(...portErrors(index(child(path, 'ports'), i), port)));
-      structsOf(rule, peers).forEach((peer, i) =>
-        append(errors, peerErrors(index(child(path, peers), i), peer, tolerance)),
-      );
+      checkPart(errors, (own) => {
+        structsOf(rule, 'ports').forEach((port, i) => append(own, portErrors(index(child(path, 'ports'), i), port)));
+        structsOf(rule, peers).forEach((peer, i) =>
+          append(own, peerErrors(index(child(path, peers), i), peer, tolerance)),
+        );
+      });
     });
   }
   if (types.length > 2)

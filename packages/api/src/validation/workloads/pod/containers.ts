@@ -11,6 +11,7 @@ import {
   tooMany,
 } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';
+import { checkPart } from '../../shared/part.ts';
 import { checkOneOf, checkUnique, isEmpty, isSet } from '../base/checks.ts';
 import type { List } from '../base/checks.ts';
 import type { Container, PodSpec } from '../types/pod.ts';
@@ -27,7 +28,7 @@ export function checkContainers(errors: FieldError[], path: string, spec: PodSpe
   const names = new Set<string>();
   for (const [i, container] of containers.entries()) {
     const at = index(path, i);
-    checkContainer(errors, at, container, scope);
+    checkPart(errors, (own) => checkContainer(own, at, container, scope));
     checkUnique(errors, child(at, 'name'), container.name ?? '', names);
     if (container.lifecycle) checkLifecycle(errors, child(at, 'lifecycle'), container.lifecycle, spec);
     checkProbes(errors, at, container, spec);
@@ -44,7 +45,7 @@ export function checkInitContainers(errors: FieldError[], path: string, spec: Po
   for (const [i, container] of (spec.initContainers ?? []).entries()) {
     const at = index(path, i);
     const { name = '', restartPolicy, restartPolicyRules, lifecycle, resizePolicy } = container;
-    checkContainer(errors, at, container, scope);
+    checkPart(errors, (own) => checkContainer(own, at, container, scope));
     if (isSet(restartPolicy)) checkRestartPolicy(errors, at, container);
     else if (!isEmpty(restartPolicyRules)) errors.push(required(child(at, 'restartPolicy'), missingRestartPolicy));
     if (names.has(name)) errors.push(duplicate(child(at, 'name'), name));
@@ -135,7 +136,7 @@ export function checkEphemeralContainers(
   for (const [i, container] of (spec.ephemeralContainers ?? []).entries()) {
     const at = index(path, i);
     const { name = '', targetContainerName = '' } = container;
-    checkContainer(errors, at, container, scope);
+    checkPart(errors, (own) => checkContainer(own, at, container, scope));
     checkImageText(errors, at, container);
     checkUnique(errors, child(at, 'name'), name, names);
     if (targetContainerName !== '' && !others.has(targetContainerName)) {

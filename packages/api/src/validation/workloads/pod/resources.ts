@@ -120,6 +120,9 @@ function checkClaims(
   known: ReadonlySet<string>,
 ): void {
   const used = new Set<string>();
+  /** How many of the used ones begin with a name and a slash, by that name. */
+  const usedBelow = new Map<string, number>();
+  const names = known.size === 0 ? ' which is empty' : `: ${sortKeys([...known]).join(', ')}`;
   for (const [i, { name = '', request = '' }] of claims.entries()) {
     const at = index(path, i);
     if (name === '') {
@@ -132,16 +135,23 @@ function checkClaims(
       const use = request === '' ? name : `${name}/${request}`;
       if (used.has(use)) errors.push(duplicate(at, use));
       else if (request === '') {
-        for (const other of used) if (other.startsWith(`${name}/`)) errors.push(duplicate(at, name));
+        for (let left = usedBelow.get(name) ?? 0; left > 0; left--) errors.push(duplicate(at, name));
       }
+      if (!used.has(use)) countPrefixes(usedBelow, use);
       used.add(use);
     }
     if (!known.has(name)) {
-      const names = known.size === 0 ? ' which is empty' : `: ${sortKeys([...known]).join(', ')}`;
       errors.push({
         ...notFoundValue(at, name),
         detail: `must be one of the names in pod.spec.resourceClaims${names}`,
       });
     }
+  }
+}
+
+function countPrefixes(counts: Map<string, number>, use: string): void {
+  for (let slash = use.indexOf('/'); slash !== -1; slash = use.indexOf('/', slash + 1)) {
+    const prefix = use.slice(0, slash);
+    counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
   }
 }
