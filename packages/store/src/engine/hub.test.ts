@@ -131,6 +131,24 @@ describe('the watch hub', () => {
     }
   });
 
+  test('reads a revision that is too large once for all watches of a prefix', async () => {
+    const { hub, publish, state } = world({ batchLengthMax: 2 });
+    const plain = Array.from({ length: 10 }, () => hub.watch({ prefix: 'a' }));
+    const withPrevious = Array.from({ length: 10 }, () => hub.watch({ prefix: 'a', previous: true }));
+    const other = hub.watch({ prefix: 'a/' });
+    const waiting = [...plain, ...withPrevious, other].map((watch, at) => (at % 2 === 0 ? watch.next() : undefined));
+    publish('a/1', 'a/2', 'a/3');
+    const batches = await Promise.all(
+      [...plain, ...withPrevious, other].map((watch, at) => waiting[at] ?? watch.next()),
+    );
+    assert.deepEqual(new Set(batches.map(lines)), new Set(['2: a/1,a/2,a/3']));
+    const hasPrevious = batches.map((batch) => batch!.events.every((one) => one.type === 'delete' && one.previous));
+    assert.deepEqual(hasPrevious, [...plain.map(() => false), ...withPrevious.map(() => true), false]);
+    assert.equal(state.reads, 3, 'for the prefix without and with previous values, and for the other prefix');
+    publish('a/4');
+    for (const watch of [...plain, ...withPrevious, other]) assert.equal(lines(await watch.next()), '3: a/4');
+  });
+
   test('gives no mark before a revision that is too large is delivered', async () => {
     const { hub, publish, state } = world({ batchLengthMax: 2 });
     const paused = Promise.withResolvers<void>();

@@ -5,7 +5,7 @@
  * until it has caught up with the hub, and joins it in the same synchronous step, so that no revision falls between).
  * A live watch whose buffer is full becomes one that is behind: slow consumers cost reads, never memory. So does one for which a
  * revision has more events than `batchLengthMax`, such as the deletion of a whole range: the history is read in slices, so that the
- * commit does not hold up the event loop. The watch still gets the revision as one batch.
+ * commit does not hold up the event loop. The watch still gets the revision as one batch. Watches of one prefix share that read.
  *
  * Watches of the same prefix share one batch object, and a key is matched against the few lengths of prefix in use, so
  * publishing does not grow with the number of unrelated watches.
@@ -96,7 +96,7 @@ export class WatchHub {
 
   #offer(group: WatchGroup, publication: Publication, indexes: readonly number[]): void {
     if (indexes.length <= this.#batchLengthMax) return group.publish(publication, indexes);
-    for (const read of group.fallBehind(publication.revision)) {
+    for (const read of group.fallBehind(publication.revision, this.history)) {
       this.#largeReads.add(read);
       void read.then(() => this.#largeReads.delete(read));
     }
@@ -229,9 +229,15 @@ function firstFrom(keys: readonly string[], { start, end }: Run, key: string): n
 class WatchGroup {
   readonly members = new Set<HubWatch>();
 
-  /** The reads of their batches. */
-  fallBehind(revision: Revision): Promise<void>[] {
-    return Array.from(this.members, (watch) => watch.fallBehind(revision)).filter((read) => read !== undefined);
+  /** Makes every watch read this revision from the history, all of them from the same pages. Returns their reads. */
+  fallBehind(revision: Revision, history: HistorySource): Promise<void>[] {
+    const pages = new Map<boolean, Promise<HistoryPage>>();
+    const read: ReadPage = (options) => {
+      let page = pages.get(options.previous);
+      if (!page) pages.set(options.previous, (page = history.read(options)));
+      return page;
+    };
+    return Array.from(this.members, (watch) => watch.fallBehind(revision, read)).filter((one) => one !== undefined);
   }
 
   publish(publication: Publication, indexes: readonly number[]): void {
@@ -252,6 +258,8 @@ class WatchGroup {
     }
   }
 }
+
+type ReadPage = HistorySource['read'];
 
 interface Waiting {
   resolve(batch: WatchBatch | undefined): void;
@@ -300,21 +308,22 @@ class HubWatch implements Watch {
 
   /**
    * Called by the hub instead of delivering a batch: the watch reads this batch and later ones from the history. The read starts at once,
-   * because a consumer that keeps up must not lose the batch to a compaction. Resolves when the batch is read.
+   * because a consumer that keeps up must not lose the batch to a compaction. `read` reads its first page. Resolves when the
+   * batch is read.
    */
-  fallBehind(revision: Revision): Promise<void> | undefined {
+  fallBehind(revision: Revision, read: ReadPage): Promise<void> | undefined {
     if (revision < this.#next) return undefined;
     // Everything before was delivered or is in the queue.
     this.#next = revision;
     this.#live = false;
     this.#hub.leave(this, false);
-    const read = this.#catchUp();
+    const caughtUp = this.#catchUp(read);
     const waiting = this.#waiting;
     if (waiting) {
       this.#waiting = undefined;
       this.next().then(waiting.resolve, waiting.reject);
     }
-    return read;
+    return caughtUp;
   }
 
   async next(): Promise<WatchBatch | undefined> {
@@ -394,17 +403,17 @@ class HubWatch implements Watch {
   }
 
   /** One read at a time. Never rejects. */
-  #catchUp(): Promise<void> {
-    return (this.#catchingUp ??= this.#readOn().finally(() => (this.#catchingUp = undefined)));
+  #catchUp(read?: ReadPage): Promise<void> {
+    return (this.#catchingUp ??= this.#readOn(read).finally(() => (this.#catchingUp = undefined)));
   }
 
-  async #readOn(): Promise<void> {
+  async #readOn(read: ReadPage = (options) => this.#hub.history.read(options)): Promise<void> {
     if (this.#joinWhenCaughtUp()) return;
     try {
       const { history } = this.#hub;
       // A revision is readable when it is not older than the compaction; its own events need those after it.
       if (this.#next <= history.compactedRevision()) throw new CompactedError(this.#next, history.compactedRevision());
-      const page = await history.read({ ...this.options, fromRevision: this.#next, to: this.#hub.revision });
+      const page = await read({ ...this.options, fromRevision: this.#next, to: this.#hub.revision });
       if (this.#ended) return;
       this.#queue.push(...page.batches);
       this.#next = page.next;
