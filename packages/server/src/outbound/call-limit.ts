@@ -1,13 +1,23 @@
-/** Limits the calls that are under way at the same time. Others wait for their turn, in order, until their deadline or abort. */
+/**
+ * Limits the calls that are under way at the same time. Others wait for their turn, in order, until their deadline or abort.
+ *
+ * A webhook may write through the server that calls it, and the server then calls the webhook for that write too. When such
+ * webhooks hold all turns, each of them waits for a turn that the others hold, and no call ends. Therefore waiting calls are
+ * refused when no call has ended for `stuckAfterMs`: the webhooks get an error for their writes, and answer.
+ */
 
-import type { Clock } from '@hangar/core';
+import type { Clock, Timer } from '@hangar/core';
 import { OutboundError } from './errors.ts';
+
+const stuckAfterMs = 3_000;
 
 export class CallLimit {
   readonly #max: number;
   readonly #waitingMax: number;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Map<() => void, (error: OutboundError) => void>();
   #running = 0;
+  /** Set while calls wait. Set again when a call ends. */
+  #stuck: Timer | undefined;
 
   constructor(max: number, waitingMax: number) {
     this.#max = max;
@@ -32,6 +42,7 @@ export class CallLimit {
         timer.cancel();
         signal?.removeEventListener('abort', onAbort);
         this.#waiting.delete(begin);
+        if (this.#waiting.size === 0) this.#stuck?.cancel();
       };
       const begin = (): void => {
         stopWaiting();
@@ -44,17 +55,27 @@ export class CallLimit {
       const onAbort = (): void => fail(aborted());
       const timer = clock.after(timeoutMs, () => fail(new OutboundError('Timeout', 'context deadline exceeded')));
       signal?.addEventListener('abort', onAbort, { once: true });
-      this.#waiting.add(begin);
+      this.#waiting.set(begin, fail);
+      if (this.#waiting.size === 1) this.#watch(clock);
     });
   }
 
-  leave(): void {
-    const [next] = this.#waiting;
+  #watch(clock: Clock): void {
+    this.#stuck?.cancel();
+    this.#stuck = clock.after(stuckAfterMs, () => {
+      const why = `${this.#max} calls of this control plane are under way, and none of them has ended for ${stuckAfterMs} ms`;
+      for (const fail of this.#waiting.values()) fail(new OutboundError('Unreachable', `too many calls: ${why}`));
+    });
+  }
+
+  leave(clock: Clock): void {
+    const [next] = this.#waiting.keys();
     if (!next) {
       this.#running--;
       return;
     }
     next();
+    if (this.#waiting.size > 0) this.#watch(clock);
   }
 }
 

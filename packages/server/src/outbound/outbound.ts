@@ -131,7 +131,7 @@ export class Outbound {
       if (error instanceof StaleConnection) return await this.#send(asked, deadlineMs);
       throw error;
     } finally {
-      limit?.leave();
+      limit?.leave(this.#clock);
     }
   }
 
