@@ -6,10 +6,11 @@
 import { isObject } from '../object.ts';
 import type { JsonObject } from '../object.ts';
 import type { FieldSet } from './field-set.ts';
-import { leaf, nodeOf, noFields, union } from './field-set.ts';
+import { leaf, noFields, union } from './field-set.ts';
 import { everyField } from './fields-of.ts';
-import type { Alternative, ListMerge, MapMerge, MergeType } from './merge-type.ts';
-import { untypedAtomic } from './merge-type.ts';
+import { nodeOfItems, nodeOfKeys } from './known-nodes.ts';
+import type { Alternative, ListMerge, MergeType } from './merge-type.ts';
+import { MapMerge, untypedAtomic } from './merge-type.ts';
 import { itemElement } from './path-element.ts';
 import { equalValues, isEmptyObject } from './values.ts';
 
@@ -76,32 +77,45 @@ function compareAs(as: Alternative, type: MergeType, before: unknown, after: unk
 const compareWhole = (before: unknown, after: unknown): NodeDifference | undefined =>
   equalValues(before, after) ? undefined : valueChanged;
 
-/** Gathers what the parts of a value differ in. */
+/** Gathers what the parts of a value differ in: by the keys of a map, or by the elements of a list. */
 class Gathered {
-  readonly #changed: { elements: string[]; nodes: FieldSet[] } = { elements: [], nodes: [] };
-  readonly #removed: { elements: string[]; nodes: FieldSet[] } = { elements: [], nodes: [] };
+  readonly #owner: MapMerge | ListMerge;
+  readonly #changed: Parts = { names: [], nodes: [] };
+  readonly #removed: Parts = { names: [], nodes: [] };
 
-  add(element: string, { changed, removed }: NodeDifference): void {
-    if (changed) this.change(element, changed);
-    if (removed) this.remove(element, removed);
+  constructor(owner: MapMerge | ListMerge) {
+    this.#owner = owner;
   }
 
-  change(element: string, node: FieldSet): void {
-    this.#changed.elements.push(element);
+  add(name: string, { changed, removed }: NodeDifference): void {
+    if (changed) this.change(name, changed);
+    if (removed) this.remove(name, removed);
+  }
+
+  change(name: string, node: FieldSet): void {
+    this.#changed.names.push(name);
     this.#changed.nodes.push(node);
   }
 
-  remove(element: string, node: FieldSet): void {
-    this.#removed.elements.push(element);
+  remove(name: string, node: FieldSet): void {
+    this.#removed.names.push(name);
     this.#removed.nodes.push(node);
   }
 
   get difference(): NodeDifference {
-    return {
-      changed: nodeOf(false, this.#changed.elements, this.#changed.nodes),
-      removed: nodeOf(false, this.#removed.elements, this.#removed.nodes),
-    };
+    return { changed: this.#node(this.#changed), removed: this.#node(this.#removed) };
   }
+
+  #node({ names, nodes }: Parts): FieldSet | undefined {
+    if (names.length === 0) return undefined;
+    const owner = this.#owner;
+    return owner instanceof MapMerge ? nodeOfKeys(owner, false, names, nodes) : nodeOfItems(owner, false, names, nodes);
+  }
+}
+
+interface Parts {
+  readonly names: string[];
+  readonly nodes: FieldSet[];
 }
 
 function compareMaps(map: MapMerge, before: JsonObject, after: JsonObject): NodeDifference | undefined {
@@ -112,17 +126,17 @@ function compareMaps(map: MapMerge, before: JsonObject, after: JsonObject): Node
     if (left === right || right === undefined) continue;
     const type = map.typeOf(key) ?? untypedAtomic;
     if (type.isUntracked) continue;
-    if (left === undefined) (gathered ??= new Gathered()).change(`f:${key}`, everyField(type, right));
+    if (left === undefined) (gathered ??= new Gathered(map)).change(key, everyField(type, right));
     else {
       const found = compare(type, left, right);
-      if (found) (gathered ??= new Gathered()).add(`f:${key}`, found);
+      if (found) (gathered ??= new Gathered(map)).add(key, found);
     }
   }
   for (const key of Object.keys(before)) {
     const left = before[key];
     if (left === undefined || (Object.hasOwn(after, key) && after[key] !== undefined)) continue;
     const type = map.typeOf(key) ?? untypedAtomic;
-    if (!type.isUntracked) (gathered ??= new Gathered()).remove(`f:${key}`, everyField(type, left));
+    if (!type.isUntracked) (gathered ??= new Gathered(map)).remove(key, everyField(type, left));
   }
   return gathered?.difference;
 }
@@ -130,7 +144,7 @@ function compareMaps(map: MapMerge, before: JsonObject, after: JsonObject): Node
 function compareLists(list: ListMerge, before: readonly unknown[], after: readonly unknown[]): NodeDifference {
   const left = itemsByElement(list, before);
   const right = itemsByElement(list, after);
-  const gathered = new Gathered();
+  const gathered = new Gathered(list);
   for (const [element, items] of right) {
     const old = left.get(element) ?? [];
     const found = compareItems(list, old, items);

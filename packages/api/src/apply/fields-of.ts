@@ -7,7 +7,8 @@
 import { isObject } from '../object.ts';
 import type { JsonObject } from '../object.ts';
 import type { FieldSet } from './field-set.ts';
-import { leaf, noFields, nodeOf } from './field-set.ts';
+import { leaf, noFields } from './field-set.ts';
+import { nodeOfItems, nodeOfKeys } from './known-nodes.ts';
 import type { ListMerge, MapMerge, MergeType } from './merge-type.ts';
 import { untypedAtomic } from './merge-type.ts';
 import { itemElement } from './path-element.ts';
@@ -30,7 +31,7 @@ function applied(type: MergeType, value: unknown, isSelf: boolean): FieldSet | u
 }
 
 function appliedKeys(map: MapMerge, object: JsonObject, isSelf: boolean): FieldSet | undefined {
-  const elements: string[] = [];
+  const keys: string[] = [];
   const children: FieldSet[] = [];
   for (const key of Object.keys(object)) {
     const value = object[key];
@@ -39,10 +40,11 @@ function appliedKeys(map: MapMerge, object: JsonObject, isSelf: boolean): FieldS
     const isOwnedItself = !field || value === null || (isObject(value) && isEmptyObject(value));
     const child = applied(field?.type ?? map.element ?? untypedAtomic, value, isOwnedItself);
     if (child === undefined) continue;
-    elements.push(`f:${key}`);
+    keys.push(key);
     children.push(child);
   }
-  return nodeOf(isSelf, elements, children);
+  if (keys.length === 0) return isSelf ? leaf : undefined;
+  return nodeOfKeys(map, isSelf, keys, children);
 }
 
 function appliedItems(list: ListMerge, items: readonly unknown[], isSelf: boolean): FieldSet | undefined {
@@ -52,7 +54,8 @@ function appliedItems(list: ListMerge, items: readonly unknown[], isSelf: boolea
     // Of items that are there twice, nobody owns parts.
     nodes.set(element, nodes.has(element) ? leaf : applied(list.element, item, true)!);
   }
-  return nodeOf(isSelf, [...nodes.keys()], [...nodes.values()]);
+  if (nodes.size === 0) return isSelf ? leaf : undefined;
+  return nodeOfItems(list, isSelf, [...nodes.keys()], [...nodes.values()]);
 }
 
 /** The value's own field and everything below it. */
@@ -65,15 +68,15 @@ export function everyField(type: MergeType, value: unknown): FieldSet {
 }
 
 function everyKey(map: MapMerge, object: JsonObject): FieldSet {
-  const elements: string[] = [];
+  const keys: string[] = [];
   const children: FieldSet[] = [];
   for (const key of Object.keys(object)) {
     const value = object[key];
     if (value === undefined) continue;
-    elements.push(`f:${key}`);
+    keys.push(key);
     children.push(typeof value === 'object' ? everyField(map.typeOf(key) ?? untypedAtomic, value) : leaf);
   }
-  return nodeOf(true, elements, children)!;
+  return keys.length === 0 ? leaf : nodeOfKeys(map, true, keys, children);
 }
 
 function everyItem(list: ListMerge, items: readonly unknown[]): FieldSet {
@@ -82,5 +85,5 @@ function everyItem(list: ListMerge, items: readonly unknown[]): FieldSet {
     const element = itemElement(list, item);
     nodes.set(element, nodes.has(element) ? leaf : everyField(list.element, item));
   }
-  return nodeOf(true, [...nodes.keys()], [...nodes.values()])!;
+  return nodeOfItems(list, true, [...nodes.keys()], [...nodes.values()]);
 }

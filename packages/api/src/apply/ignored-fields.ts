@@ -18,7 +18,19 @@ const serverFields = fieldSetOf([
   'metadata.resourceVersion',
 ]);
 
-export const withoutServerFields = (fields: FieldSet): FieldSet => difference(fields, serverFields);
+/** Results by the set that they were made of: objects of the same fields have the same set (`known-nodes.ts`). */
+type Results = WeakMap<FieldSet, FieldSet>;
+
+function resultOf(results: Results, fields: FieldSet, compute: () => FieldSet): FieldSet {
+  let result = results.get(fields);
+  if (!result) results.set(fields, (result = compute()));
+  return result;
+}
+
+const withoutServer: Results = new WeakMap();
+
+export const withoutServerFields = (fields: FieldSet): FieldSet =>
+  resultOf(withoutServer, fields, () => difference(fields, serverFields));
 
 export interface FieldFilter {
   /** Dotted paths: these and all below them are given up. */
@@ -27,14 +39,15 @@ export interface FieldFilter {
   readonly onlyFields?: readonly string[] | undefined;
 }
 
-const resetSets = new WeakMap<readonly string[], FieldSet>();
+const resets = new WeakMap<readonly string[], { readonly set: FieldSet; readonly results: Results }>();
 
 export function filterFields(fields: FieldSet, { resetFields, onlyFields }: FieldFilter): FieldSet {
   let kept = fields;
   if (resetFields.length > 0) {
-    let reset = resetSets.get(resetFields);
-    if (!reset) resetSets.set(resetFields, (reset = fieldSetOf(resetFields)));
-    kept = differenceBelow(kept, reset);
+    let reset = resets.get(resetFields);
+    if (!reset) resets.set(resetFields, (reset = { set: fieldSetOf(resetFields), results: new WeakMap() }));
+    const { set, results } = reset;
+    kept = resultOf(results, fields, () => differenceBelow(fields, set));
   }
   return onlyFields
     ? keepOnly(
