@@ -27,7 +27,7 @@ export { ApiError } from './errors.ts';
 export type { ApiErrorCode } from './errors.ts';
 export { checkFields } from './fields/check.ts';
 export type { CheckOptions, FieldReport } from './fields/check.ts';
-export { normalise, normaliseExact } from './fields/normalise.ts';
+export { normalise, normaliseExact, normaliseSharing } from './fields/normalise.ts';
 export { restoreProblem } from './fields/restore.ts';
 export { parseJson } from './json/parse.ts';
 export type { ParsedJson, ParseOptions } from './json/parse.ts';

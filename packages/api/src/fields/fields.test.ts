@@ -4,7 +4,7 @@ import { schemaOf } from '../builtin/schemas.ts';
 import type { StructType } from '../builtin/types.ts';
 import { parseJson } from '../json/parse.ts';
 import { checkFields } from './check.ts';
-import { normalise, normaliseExact } from './normalise.ts';
+import { normalise, normaliseExact, normaliseSharing } from './normalise.ts';
 
 const deployment = schemaOf('apps/v1', 'Deployment')!;
 const configMap = schemaOf('v1', 'ConfigMap')!;
@@ -179,4 +179,23 @@ test('an object is normalised without a check exactly when the check has nothing
     assert.equal(exact !== undefined, error === undefined && problems.length === 0, JSON.stringify(object));
     if (exact) assert.deepEqual(exact, normalise(struct, object as Record<string, unknown>));
   }
+});
+
+test('parts that are in normal form are shared, and the text is the same', () => {
+  const pod = schemaOf('v1', 'Pod')!;
+  const given: Record<string, unknown>[] = [
+    { kind: 'Pod', metadata: { name: 'a', labels: { b: '1', a: '2' } }, spec: { containers: [{ name: 'a' }] } },
+    { spec: { containers: [{ name: 'a', resources: {} }, null, { image: 'b', name: 'a', unknown: 1 }] } },
+    { spec: { containers: [{ name: 'a', resources: { limits: { cpu: '1000m' } } }], volumes: [] } },
+    { spec: { containers: [{ name: 'a', resources: {}, env: [{ name: 'A', value: '' }] }], hostname: '' } },
+    { spec: { nodeName: 'n', containers: null }, metadata: { name: 'a', creationTimestamp: null }, status: {} },
+  ];
+  for (const object of given) {
+    const before = JSON.stringify(object);
+    assert.equal(JSON.stringify(normaliseSharing(pod, object)), JSON.stringify(normalise(pod, object)));
+    assert.equal(JSON.stringify(object), before);
+  }
+  const whole = normalise(pod, given[3]!);
+  const again = normaliseSharing(pod, whole);
+  assert.equal(again['spec'], whole['spec']);
 });

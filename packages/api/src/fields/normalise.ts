@@ -18,7 +18,12 @@ type JsonObject = Record<string, unknown>;
 
 /** Throws InvalidValue where a value is not of its type (`checkFields` says it better), TooDeep. */
 export function normalise(struct: StructType, object: Readonly<JsonObject>): JsonObject {
-  return filled(struct, object, 1, { isExact: true });
+  return filled(struct, object, 1, { isExact: true, sharesParts: false });
+}
+
+/** The same, to be read only: parts that are in this form already are the argument's own. */
+export function normaliseSharing(struct: StructType, object: Readonly<JsonObject>): Readonly<JsonObject> {
+  return filled(struct, object, 1, { isExact: true, sharesParts: true });
 }
 
 /**
@@ -26,7 +31,7 @@ export function normalise(struct: StructType, object: Readonly<JsonObject>): Jso
  * unknown field, a value out of range. Most objects fit their type, and need no second look.
  */
 export function normaliseExact(struct: StructType, object: Readonly<JsonObject>): JsonObject | undefined {
-  const pass: Pass = { isExact: true };
+  const pass: Pass = { isExact: true, sharesParts: false };
   try {
     const whole = filled(struct, object, 1, pass);
     return pass.isExact ? whole : undefined;
@@ -40,6 +45,8 @@ export function normaliseExact(struct: StructType, object: Readonly<JsonObject>)
 interface Pass {
   /** Nothing was met that a client's object must not have. */
   isExact: boolean;
+  /** Parts that do not change are returned, not copied. */
+  readonly sharesParts: boolean;
 }
 
 /** A struct's fields in Go's order, inlined ones expanded, so that an object's keys lead to them. */
@@ -75,19 +82,45 @@ const isWrittenWhenAbsent = (field: Field): boolean =>
 function filled(struct: StructType, object: Readonly<JsonObject>, depth: number, pass: Pass): JsonObject {
   if (depth > depthMax) throw new ApiError('TooDeep', 'the object is nested too deeply');
   const { fields, indexOf, written } = planOf(struct);
-  const into: JsonObject = {};
-  if (struct.isKind) copyKind(object, into, pass);
   const given = orderedIndexes(struct, object, indexOf, pass);
+  /** Undefined while the argument itself is the result. */
+  let into: JsonObject | undefined = given.isAsGiven && pass.sharesParts && !struct.isKind ? undefined : {};
+  if (into && struct.isKind) copyKind(object, into, pass);
   let next = 0;
-  for (const index of given) {
-    for (; next < written.length && written[next]! < index; next++) writeAbsent(fields[written[next]!]!, into, depth);
+  for (const index of given.indexes) {
+    for (; next < written.length && written[next]! < index; next++) {
+      into ??= fieldsBefore(index, fields, object);
+      writeAbsent(fields[written[next]!]!, into, depth);
+    }
     if (written[next] === index) next++;
     const field = fields[index]!;
     const value = valueOf(field.type, object[field.name], depth, pass);
-    if (!isOmitted(field, value)) into[field.name] = value;
+    const isLeftOut = isOmitted(field, value);
+    if (!into && (isLeftOut || value !== object[field.name])) into = fieldsBefore(index, fields, object);
+    if (into && !isLeftOut) into[field.name] = value;
   }
-  for (; next < written.length; next++) writeAbsent(fields[written[next]!]!, into, depth);
+  for (; next < written.length; next++) {
+    into ??= fieldsBefore(fields.length, fields, object);
+    writeAbsent(fields[written[next]!]!, into, depth);
+  }
+  return into ?? object;
+}
+
+/** Copies the fields of an object that is in Go's order, up to one of them. */
+function fieldsBefore(index: number, fields: readonly Field[], object: Readonly<JsonObject>): JsonObject {
+  const end = fields[index]?.name;
+  const into: JsonObject = {};
+  for (const key of Object.keys(object)) {
+    if (key === end) break;
+    into[key] = object[key];
+  }
   return into;
+}
+
+interface Given {
+  readonly indexes: readonly number[];
+  /** Every key is a field that has a value, and all are in Go's order. */
+  readonly isAsGiven: boolean;
 }
 
 /** Of the keys that have a value and are fields, ascending. */
@@ -96,10 +129,11 @@ function orderedIndexes(
   object: Readonly<JsonObject>,
   indexOf: ReadonlyMap<string, number>,
   pass: Pass,
-): number[] {
+): Given {
   const indexes: number[] = [];
   let isOrdered = true;
-  for (const key of Object.keys(object)) {
+  const keys = Object.keys(object);
+  for (const key of keys) {
     const index = indexOf.get(key);
     if (index === undefined) {
       if (!isKind || (key !== 'kind' && key !== 'apiVersion')) pass.isExact = false;
@@ -109,7 +143,8 @@ function orderedIndexes(
     if (indexes.length > 0 && indexes.at(-1)! > index) isOrdered = false;
     indexes.push(index);
   }
-  return isOrdered ? indexes : indexes.sort((a, b) => a - b);
+  if (!isOrdered) indexes.sort((a, b) => a - b);
+  return { indexes, isAsGiven: isOrdered && indexes.length === keys.length };
 }
 
 /** Kinds within kinds, such as a stateful set's claims, have theirs too. */
@@ -169,7 +204,7 @@ function valueOf(type: ValueType, value: unknown, depth: number, pass: Pass): un
       return structValue(type, value, depth, pass);
     case 'list':
       expect(Array.isArray(value), value, type);
-      return (value as unknown[]).map((one) => elementOf(type.element!, one, depth, pass));
+      return listOf(type.element!, value as unknown[], depth, pass);
     case 'map':
       expect(isObject(value), value, type);
       return mapOf(type.element!, value as JsonObject, depth, pass);
@@ -241,6 +276,16 @@ function elementOf(type: ValueType, value: unknown, depth: number, pass: Pass): 
   return value === null || value === undefined ? zeroOf(type, depth) : valueOf(type, value, depth + 1, pass);
 }
 
+function listOf(element: ValueType, list: unknown[], depth: number, pass: Pass): unknown[] {
+  let into: unknown[] | undefined = pass.sharesParts ? undefined : [];
+  for (let i = 0; i < list.length; i++) {
+    const value = elementOf(element, list[i], depth, pass);
+    if (!into && value !== list[i]) into = list.slice(0, i);
+    into?.push(value);
+  }
+  return into ?? list;
+}
+
 function mapOf(element: ValueType, object: Readonly<JsonObject>, depth: number, pass: Pass): JsonObject {
   const into: JsonObject = {};
   // Go writes maps in the order of their keys.
@@ -269,7 +314,7 @@ function zeroOf(type: ValueType, depth: number): unknown {
       return '0s';
     case 'struct':
       if (type.struct.shape !== undefined) return type.struct.shape === 'or-bool' ? false : null;
-      return filled(type.struct, {}, depth + 1, { isExact: true });
+      return filled(type.struct, {}, depth + 1, { isExact: true, sharesParts: false });
     default:
       return null;
   }

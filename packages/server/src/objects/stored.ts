@@ -11,7 +11,7 @@
  * Values that others wrote, in another order, of another version, or as protobuf, take the way through the decoder.
  */
 
-import { decodeProtobuf, isProtobuf, normalise } from '@hangar/api';
+import { decodeProtobuf, isProtobuf, normalise, normaliseSharing } from '@hangar/api';
 import type { JsonObject, KubeObject, ObjectMeta, StructType } from '@hangar/api';
 import type { Entry, Revision } from '@hangar/store';
 import { ownText } from './own-memory.ts';
@@ -65,16 +65,17 @@ export class StoredForm {
 
   /** The value to store. The object's resourceVersion is left out; the object is not changed. */
   encode(object: KubeObject): Buffer {
-    const { struct } = this.#options;
-    const whole = struct ? (normalise(struct, object) as KubeObject) : object;
-    const { metadata: meta, apiVersion: _, kind, ...rest } = this.#isSameVersion ? whole : this.#toStored(whole);
+    const { metadata: meta, apiVersion: _, kind, ...rest } = this.#whole(object);
     const apiVersion = this.#options.storedApiVersion;
     const first = this.#options.isCustom ? { apiVersion, kind } : { kind, apiVersion };
     return Buffer.from(JSON.stringify({ ...first, metadata: ordered(meta), ...rest }));
   }
 
-  #toStored(object: KubeObject): KubeObject {
-    return this.#options.convert(object, this.#options.storedApiVersion);
+  /** In the stored version. To be read only: parts may be the object's own. */
+  #whole(object: KubeObject): KubeObject {
+    const { struct, storedApiVersion, convert } = this.#options;
+    if (this.#isSameVersion) return struct ? (normaliseSharing(struct, object) as KubeObject) : object;
+    return convert(struct ? (normalise(struct, object) as KubeObject) : object, storedApiVersion);
   }
 
   /** It is stored as it would be now: in this form, and in the version that is the stored one today. */
