@@ -12,7 +12,9 @@ export const isAbsent = (value: unknown): value is undefined | null => value ===
 export function isEmpty(value: unknown): boolean {
   if (isAbsent(value) || value === '' || value === 0 || value === false) return true;
   if (Array.isArray(value)) return value.length === 0;
-  return isObject(value) && Object.keys(value).length === 0;
+  if (!isObject(value)) return false;
+  for (const _ in value) return false;
+  return true;
 }
 
 /** Undefined when it is absent. */
@@ -22,17 +24,22 @@ export const objectAt = (parent: JsonObject | undefined, name: string): JsonObje
 };
 
 /** The objects in a list; none when it is absent. */
-export function objectsAt(parent: JsonObject | undefined, name: string): JsonObject[] {
+export function objectsAt(parent: JsonObject | undefined, name: string): readonly JsonObject[] {
   const value = parent?.[name];
-  return Array.isArray(value) ? value.filter(isObject) : [];
+  return Array.isArray(value) ? objectsOf(value) : none;
 }
 
+const none: readonly never[] = [];
+
+/** Most lists consist of objects alone, and need no copy. */
+const objectsOf = (list: unknown[]): readonly JsonObject[] => (list.every(isObject) ? list : list.filter(isObject));
+
 /** The same, of a list that is to be changed: a null in it is a zero struct to Go, and becomes one. */
-export function elementsAt(parent: JsonObject | undefined, name: string): JsonObject[] {
+export function elementsAt(parent: JsonObject | undefined, name: string): readonly JsonObject[] {
   const list = parent?.[name];
-  if (!Array.isArray(list)) return [];
+  if (!Array.isArray(list)) return none;
   for (let i = 0; i < list.length; i++) if (isAbsent(list[i])) list[i] = {};
-  return list.filter(isObject);
+  return objectsOf(list);
 }
 
 export function stringsAt(parent: JsonObject | undefined, name: string): string[] {

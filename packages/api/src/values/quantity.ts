@@ -74,7 +74,21 @@ const lengthMax = 256;
  */
 const syntax = /^([+-]?)(\d*)(?:\.(\d*))?((?:[KMGTPE]i)|[numkMGTPE]|[eE][+-]?0*\d{1,2})?$/;
 
+const parsedQuantities = new Map<string, Quantity>();
+
+/** Throws InvalidValue. */
 export function parseQuantity(text: string): Quantity {
+  const known = parsedQuantities.get(text);
+  if (known) return known;
+  const quantity = readQuantity(text);
+  if (text.length <= knownLengthMax) {
+    if (parsedQuantities.size >= knownQuantitiesMax) parsedQuantities.clear();
+    parsedQuantities.set(text, quantity);
+  }
+  return quantity;
+}
+
+function readQuantity(text: string): Quantity {
   if (text === '' || text.length > lengthMax) throw invalidValue(unparseable);
   const match = syntax.exec(text);
   if (!match) throw invalidValue(loose.test(text) ? badSuffix : unparseable);

@@ -121,7 +121,7 @@ function resize(object: KubeObject, old: KubeObject): void {
   });
 }
 
-function resizeContainers(containers: JsonObject[], before: readonly JsonObject[]): JsonObject[] {
+function resizeContainers(containers: readonly JsonObject[], before: readonly JsonObject[]): readonly JsonObject[] {
   if (containers.some((one, i) => one['name'] !== before[i]?.['name'])) return containers;
   return containers.map((one, i) => withField(before[i]!, one, 'resources', 'resizePolicy'));
 }

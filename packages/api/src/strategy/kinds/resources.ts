@@ -24,7 +24,8 @@ export const resourceRules: Readonly<Record<string, KindRules>> = {
 
 const listAttributes = ['ints', 'bools', 'strings', 'versions'];
 
-const devicesOf = (slice: KubeObject | undefined): JsonObject[] => objectsAt(objectAt(slice, 'spec'), 'devices');
+const devicesOf = (slice: KubeObject | undefined): readonly JsonObject[] =>
+  objectsAt(objectAt(slice, 'spec'), 'devices');
 
 const attributesOf = (device: JsonObject): JsonObject[] => {
   const attributes = objectAt(device, 'attributes') ?? {};
@@ -49,7 +50,7 @@ function prepareSlice(object: KubeObject, old: KubeObject | undefined, now: Now)
 const deviceKey = (device: JsonObject): string =>
   JSON.stringify(['driver', 'pool', 'device', 'shareID'].map((name) => stringAt(device, name)));
 
-const allocated = (claim: KubeObject): JsonObject[] =>
+const allocated = (claim: KubeObject): readonly JsonObject[] =>
   objectsAt(objectAt(objectAt(objectAt(claim, 'status'), 'allocation'), 'devices'), 'results');
 
 /** The status of devices that are not allocated any more goes with their allocation. */
