@@ -6,7 +6,7 @@
 import { schemaOf } from '../../../builtin/schemas.ts';
 import { normalise } from '../../../fields/normalise.ts';
 import { isObject } from '../../../object.ts';
-import type { KubeObject } from '../../../object.ts';
+import type { JsonObject, KubeObject } from '../../../object.ts';
 import type { KindValidation } from '../../contract.ts';
 
 /** In lists null is a zero of the list's type, which only the schema knows. */
@@ -20,24 +20,29 @@ function withoutNulls(object: KubeObject): KubeObject {
 
 type Found = 'none' | 'members' | 'items';
 
-function nullsIn(value: unknown): Found {
+function nullsIn(value: object): Found {
   let found: Found = 'none';
   if (Array.isArray(value)) {
-    for (const item of value) {
+    for (let i = 0; i < value.length; i++) {
+      const item = value[i] as unknown;
+      if (typeof item !== 'object') continue;
       if (item === null) return 'items';
-      found = worse(found, nullsIn(item));
+      const inner = nullsIn(item);
+      if (inner === 'items') return inner;
+      if (inner === 'members') found = inner;
     }
-  } else if (isObject(value)) {
-    for (const name of Object.keys(value)) {
-      // No rule looks at it, and it can be large.
-      if (name === 'managedFields') continue;
-      found = value[name] === null ? worse(found, 'members') : worse(found, nullsIn(value[name]));
-    }
+    return found;
+  }
+  for (const name of Object.keys(value)) {
+    const member = (value as JsonObject)[name];
+    // No rule looks at managedFields, and they can be large.
+    if (typeof member !== 'object' || name === 'managedFields') continue;
+    const inner = member === null ? 'members' : nullsIn(member);
+    if (inner === 'items') return inner;
+    if (inner === 'members') found = inner;
   }
   return found;
 }
-
-const worse = (a: Found, b: Found): Found => (a === 'items' || b === 'items' ? 'items' : a === 'none' ? b : a);
 
 function dropNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(dropNulls);
@@ -48,11 +53,34 @@ function dropNulls(value: unknown): unknown {
   );
 }
 
+/** Objects without nulls by the objects that were validated: warnings are asked for right after the validation. */
+const validated = new WeakMap<KubeObject, KubeObject>();
+
+function remembered(object: KubeObject): KubeObject {
+  const whole = withoutNulls(object);
+  validated.set(object, whole);
+  return whole;
+}
+
+/** An object that was not validated, or was asked for already, may have changed since. */
+function recalled(object: KubeObject): KubeObject {
+  const whole = validated.get(object);
+  if (!whole) return withoutNulls(object);
+  validated.delete(object);
+  return whole;
+}
+
 /** The same validation, for objects that may have nulls. */
 export function toleratingNulls({ create, update, warnings }: KindValidation): KindValidation {
+  if (!warnings) {
+    return {
+      create: (object) => create(withoutNulls(object)),
+      update: (object, old, subresource) => update(withoutNulls(object), withoutNulls(old), subresource),
+    };
+  }
   return {
-    create: (object) => create(withoutNulls(object)),
-    update: (object, old, subresource) => update(withoutNulls(object), withoutNulls(old), subresource),
-    ...(warnings ? { warnings: (object, old) => warnings(withoutNulls(object), old && withoutNulls(old)) } : {}),
+    create: (object) => create(remembered(object)),
+    update: (object, old, subresource) => update(remembered(object), remembered(old), subresource),
+    warnings: (object, old) => warnings(recalled(object), old && recalled(old)),
   };
 }

@@ -9,7 +9,10 @@ export interface Visited {
 }
 
 export function visitContainers(spec: PodSpec, specPath: string): readonly Visited[] {
-  return (['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((kind) =>
-    (spec[kind] ?? []).map((container, i) => ({ container, path: index(child(specPath, kind), i) })),
-  );
+  const visited: Visited[] = [];
+  for (const kind of ['initContainers', 'containers', 'ephemeralContainers'] as const) {
+    const path = child(specPath, kind);
+    for (const [i, container] of (spec[kind] ?? []).entries()) visited.push({ container, path: index(path, i) });
+  }
+  return visited;
 }

@@ -1,6 +1,7 @@
 /** Files of a volume that would be put at the same place. */
 
 import { quote } from '../../../status/field-error.ts';
+import { isSet } from '../base/checks.ts';
 import type { Volume, VolumeProjection } from '../types/volume.ts';
 
 interface Place {
@@ -9,7 +10,7 @@ interface Place {
 }
 
 export function overlapWarnings(volumes: readonly Volume[]): string[] {
-  return volumes.flatMap((volume) => {
+  return volumes.filter(hasFiles).flatMap((volume) => {
     const warn = (kind: string, places: readonly Place[]): string[] =>
       overlaps(places).map((text) => `volume ${quote(volume.name ?? '')} (${kind}): overlapping paths: ${text}`);
     const { configMap, secret, downwardAPI, projected } = volume;
@@ -24,6 +25,10 @@ export function overlapWarnings(volumes: readonly Volume[]): string[] {
     ];
   });
 }
+
+/** Other volumes, such as `emptyDir`, have no files of their own; and one file alone overlaps with none. */
+const hasFiles = ({ configMap, secret, downwardAPI, projected }: Volume): boolean =>
+  [configMap, secret, downwardAPI].some((source) => (source?.items?.length ?? 0) > 1) || isSet(projected);
 
 const placesOf = (items: readonly { readonly path?: string }[] | null | undefined, source = ''): Place[] =>
   (items ?? []).map(({ path = '' }) => ({ path: path.replace(/\/+$/, ''), source }));
@@ -50,6 +55,7 @@ function projectedPlaces(projection: VolumeProjection): Place[] {
 const placesMax = 1000;
 
 function overlaps(places: readonly Place[]): string[] {
+  if (places.length < 2) return [];
   const known = places.slice(0, placesMax).filter(({ path }) => path !== '');
   return known.flatMap((place, i) =>
     known

@@ -76,7 +76,8 @@ const oldNodeLabels = new Map([
 const requiredRules = 'requiredDuringSchedulingIgnoredDuringExecution';
 const preferredRules = 'preferredDuringSchedulingIgnoredDuringExecution';
 
-function nodeLabelWarnings(path: string, { nodeSelector, affinity }: PodSpec): string[] {
+function nodeLabelWarnings(path: string, { nodeSelector, affinity }: PodSpec): readonly string[] {
+  if (!nodeSelector && !affinity) return none;
   const at = child(path, 'affinity.nodeAffinity');
   const node = affinity?.nodeAffinity;
   return [
@@ -144,15 +145,17 @@ const oldVolumes = [
 ] as const;
 
 function volumeWarnings(path: string, { volumes }: PodSpec): string[] {
-  return (volumes ?? []).flatMap((volume, i) =>
-    oldVolumes.flatMap(([name, message]) => {
-      if (!volume[name]) return [];
+  const warnings: string[] = [];
+  for (const [i, volume] of (volumes ?? []).entries()) {
+    for (const [name, message] of oldVolumes) {
+      if (!volume[name]) continue;
       const at = child(index(path, i), name === 'storageos' ? 'storageOS' : name);
-      if (name !== 'ephemeral') return [`${at}: ${message}`];
       const claim = volume.ephemeral?.volumeClaimTemplate;
-      return claim ? claimWarnings(child(at, 'volumeClaimTemplate.spec'), claim.spec ?? {}) : [];
-    }),
-  );
+      if (name !== 'ephemeral') warnings.push(`${at}: ${message}`);
+      else if (claim) warnings.push(...claimWarnings(child(at, 'volumeClaimTemplate.spec'), claim.spec ?? {}));
+    }
+  }
+  return warnings;
 }
 
 export function claimWarnings(path: string, { resources }: PersistentVolumeClaimSpec): string[] {
@@ -161,19 +164,21 @@ export function claimWarnings(path: string, { resources }: PersistentVolumeClaim
   );
 }
 
+const none: readonly never[] = [];
+
 function fractionWarnings(
   path: string,
   amounts: ResourceList | undefined,
   names: readonly string[] = ['memory', 'ephemeral-storage'],
-): string[] {
+): readonly string[] {
+  if (!amounts) return none;
   return names
-    .filter((name) => has(amounts, name) && !isWhole(amounts![name]!))
-    .map(
-      (name) => `${key(path, name)}: fractional byte value ${quote(amounts![name]!)} is invalid, must be an integer`,
-    );
+    .filter((name) => has(amounts, name) && !isWhole(amounts[name]!))
+    .map((name) => `${key(path, name)}: fractional byte value ${quote(amounts[name]!)} is invalid, must be an integer`);
 }
 
-function repetitionWarnings(path: string, { hostAliases, imagePullSecrets }: PodSpec): string[] {
+function repetitionWarnings(path: string, { hostAliases, imagePullSecrets }: PodSpec): readonly string[] {
+  if (!hostAliases && !imagePullSecrets) return none;
   const aliases = (hostAliases ?? []).map(({ ip = '' }) => ip);
   const secrets = (imagePullSecrets ?? []).map(({ name = '' }) => name);
   const at = (i: number): string => child(index(child(path, 'imagePullSecrets'), i), 'name');
@@ -234,13 +239,16 @@ function agrees({ securityContext }: PodSpec, annotation: string): boolean {
 }
 
 function containerWarnings(path: string, { resources, env }: Container): string[] {
-  const amounts = ['memory', 'ephemeral-storage'].flatMap((name) =>
-    (['limits', 'requests'] as const).flatMap((kind) =>
-      fractionWarnings(child(path, `resources.${kind}`), resources?.[kind], [name]),
-    ),
-  );
+  const amounts = resources
+    ? ['memory', 'ephemeral-storage'].flatMap((name) =>
+        (['limits', 'requests'] as const).flatMap((kind) =>
+          fractionWarnings(child(path, `resources.${kind}`), resources[kind], [name]),
+        ),
+      )
+    : [];
+  if (!env) return amounts;
   const seen = new Set<string>();
-  for (const [i, { name = '', value = '', valueFrom }] of (env ?? []).entries()) {
+  for (const [i, { name = '', value = '', valueFrom }] of env.entries()) {
     // A later definition may use the earlier one; else it hides it.
     const reference = `$(${name})`;
     const uses = !valueFrom && value !== reference && value.includes(reference);
@@ -253,14 +261,15 @@ function containerWarnings(path: string, { resources, env }: Container): string[
   return amounts;
 }
 
-function affinityWarnings(path: string, { affinity }: PodSpec): string[] {
+function affinityWarnings(path: string, { affinity }: PodSpec): readonly string[] {
+  if (!affinity) return none;
   const missing = (at: string, term: PodAffinityTerm | undefined): string[] =>
     term?.labelSelector ? [] : [`${child(at, 'labelSelector')}: ${nullSelector}`];
   return (['podAffinity', 'podAntiAffinity'] as const).flatMap((kind) => [
-    ...(affinity?.[kind]?.[requiredRules] ?? []).flatMap((term, i) =>
+    ...(affinity[kind]?.[requiredRules] ?? []).flatMap((term, i) =>
       missing(index(child(path, `${kind}.${requiredRules}`), i), term),
     ),
-    ...(affinity?.[kind]?.[preferredRules] ?? []).flatMap(({ podAffinityTerm }, i) =>
+    ...(affinity[kind]?.[preferredRules] ?? []).flatMap(({ podAffinityTerm }, i) =>
       missing(child(index(child(path, `${kind}.${preferredRules}`), i), 'podAffinityTerm'), podAffinityTerm),
     ),
   ]);
