@@ -43,7 +43,13 @@ test('keys that are equal only after unescaping are repeated too', () => {
 });
 
 test('colons and braces inside texts are not counted', () => {
-  assert.deepEqual(countText('{"a:{[":"\\":\\\\","b":[[]]}'), { depth: 3, members: 2, weight: 7, managedWeight: 0 });
+  assert.deepEqual(countText('{"a:{[":"\\":\\\\","b":[[]]}'), {
+    depth: 3,
+    members: 2,
+    weight: 7,
+    managedWeight: 0,
+    mayOverflow: false,
+  });
 });
 
 test('the weight of a text is that of its value, and each empty list or object counts one more', () => {
@@ -175,7 +181,14 @@ test('the slow parser accepts and refuses what JSON.parse accepts and refuses', 
 });
 
 test('a number beyond all doubles is refused, wherever it is', () => {
-  for (const text of ['{"a":[1,{"b":1e400}]}', '[-1e999]', `{"a":${'9'.repeat(400)}}`]) {
+  for (const text of [
+    '{"a":[1,{"b":1e400}]}',
+    '[-1E+999]',
+    '1.5e999',
+    `{"a":${'9'.repeat(400)}}`,
+    '9'.repeat(400),
+    `[${'9'.repeat(400)} ,1]`,
+  ]) {
     assert.throws(() => parseJson(text), { code: 'MalformedJson' });
   }
   assert.deepEqual(parseJson('{"a":1e300,"b":"1e400"}').value, { a: 1e300, b: '1e400' });

@@ -32,9 +32,9 @@ export function parseJson(
   { findRepeated = false, weightMax = Infinity }: ParseOptions = {},
 ): ParsedJson {
   const text = typeof body === 'string' ? body : textOf(body);
-  const counts = findRepeated || text.length > 2 * depthMax ? countText(text) : undefined;
-  if (counts && counts.depth > depthMax) return parseSlowly(text);
-  if (counts && (counts.weight > weightMax || counts.managedWeight > 2 * weightMax)) throw tooHeavy();
+  const counts = countText(text);
+  if (counts.depth > depthMax) return parseSlowly(text);
+  if (counts.weight > weightMax || counts.managedWeight > 2 * weightMax) throw tooHeavy();
   let value: unknown;
   try {
     value = JSON.parse(text) as unknown;
@@ -43,9 +43,10 @@ export function parseJson(
     parseSlowly(text);
     throw new ApiError('MalformedJson', 'the body is not JSON', { cause: error });
   }
-  refuseInfinite(text, value);
-  if (escapedSurrogate.test(text)) return { ...parseSlowly(text), ...(findRepeated ? {} : { repeated: none }) };
-  if (findRepeated && countMembers(value) !== counts!.members) return parseSlowly(text);
+  if (counts.mayOverflow) refuseInfinite(value);
+  if (text.includes('\\u') && escapedSurrogate.test(text))
+    return { ...parseSlowly(text), ...(findRepeated ? {} : { repeated: none }) };
+  if (findRepeated && countMembers(value) !== counts.members) return parseSlowly(text);
   return { value, repeated: none };
 }
 

@@ -13,6 +13,8 @@ export interface Counts {
   readonly weight: number;
   /** Of `metadata.managedFields`. */
   readonly managedWeight: number;
+  /** A number has an exponent or very many digits. */
+  readonly mayOverflow: boolean;
 }
 
 /** The members so far of the object or list at each depth, and whether it is a list. Used by one call at a time. */
@@ -27,7 +29,13 @@ const managedFields = '"managedFields"';
 const isText = (text: string, start: number, end: number, what: string): boolean =>
   end - start === what.length - 1 && text.startsWith(what, start);
 
+/** Fewer digits than these are a finite number. */
+const digitsMax = 300;
+
 export function countText(text: string): Counts {
+  let mayOverflow = false;
+  /** Behind the last bracket, comma, colon or string. */
+  let numberFrom = 0;
   let depth = 0;
   let depthNow = 0;
   let members = 0;
@@ -41,24 +49,34 @@ export function countText(text: string): Counts {
     switch (text.charCodeAt(i)) {
       case 0x22: {
         const end = endOfString(text, i);
-        if (end < 0) return { depth, members, weight, managedWeight };
+        if (end < 0) return { depth, members, weight, managedWeight, mayOverflow };
         if (depthNow === 1) isMetadata = isText(text, i, end, metadata);
         else if (depthNow === metadataDepth && isMetadata && weightBefore < 0 && isText(text, i, end, managedFields)) {
           weightBefore = weight;
         }
         i = end;
+        numberFrom = end;
         break;
       }
+      case 0x45:
+      case 0x65:
+        // Neither `true` nor `false`.
+        if (i > 0 && isDigitOrPoint(text.charCodeAt(i - 1))) mayOverflow = true;
+        break;
       case 0x3a:
+        numberFrom = i;
         members++;
         weight += ++membersAt[depthNow]! > wideFrom ? 3 : 1;
         break;
       case 0x2c:
+        if (i - numberFrom > digitsMax) mayOverflow = true;
+        numberFrom = i;
         weight++;
         if (isListAt[depthNow] === 1 && ++membersAt[depthNow]! >= wideFrom && isScalarAfter(text, i)) weight += 2;
         break;
       case 0x5b:
       case 0x7b:
+        numberFrom = i;
         weight++;
         if (++depthNow > depth) depth = depthNow;
         membersAt[depthNow] = 0;
@@ -66,6 +84,8 @@ export function countText(text: string): Counts {
         break;
       case 0x5d:
       case 0x7d:
+        if (i - numberFrom > digitsMax) mayOverflow = true;
+        numberFrom = i;
         depthNow--;
         if (depthNow > metadataDepth || weightBefore < 0) break;
         managedWeight += weight - weightBefore;
@@ -74,7 +94,8 @@ export function countText(text: string): Counts {
         break;
     }
   }
-  return { depth, members, weight, managedWeight };
+  if (text.length - numberFrom > digitsMax) mayOverflow = true;
+  return { depth, members, weight, managedWeight, mayOverflow };
 }
 
 /** Returns whether a text, a number, true, false or null follows the comma. */
@@ -84,6 +105,8 @@ function isScalarAfter(text: string, comma: number): boolean {
   const first = text.charCodeAt(at);
   return first !== 0x5b && first !== 0x7b;
 }
+
+const isDigitOrPoint = (code: number): boolean => (code >= 0x30 && code <= 0x39) || code === 0x2e;
 
 /** Like `countText`, of a value whose nesting was checked. Stops when it is more than `max`. */
 export function weightOf(value: unknown, max: number): number {
