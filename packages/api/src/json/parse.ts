@@ -1,6 +1,6 @@
 /**
- * Bytes → a JSON value, by `JSON.parse` wherever it can tell enough. What is not UTF-8 becomes U+FFFD and so do lone
- * surrogates, as in kube-apiserver. Numbers are JavaScript's: beyond 2^53 the nearest. `__proto__` is a key like others.
+ * Bytes → a JSON value, by `JSON.parse` wherever it can tell enough. Bytes that are not UTF-8 become U+FFFD and so do lone
+ * surrogates, as in kube-apiserver. Numbers are doubles: beyond 2^53 the nearest. `__proto__` is a key like others.
  * Of two equal keys the last counts; kube-apiserver merges the values when they are objects.
  */
 
@@ -13,7 +13,7 @@ import type { RepeatedKeys } from './slow-parser.ts';
 
 export interface ParsedJson {
   readonly value: unknown;
-  /** Empty unless asked for, and almost always then. */
+  /** Empty unless `findRepeated` is set, and almost always then. */
   readonly repeated: RepeatedKeys;
 }
 

@@ -1,7 +1,7 @@
 /**
  * One pass over JSON text that counts: how deep it nests, how many members its objects have, and how much all of it weighs.
  * `JSON.parse` keeps the last of two equal keys, so a text with more members than the parsed value has a duplicate somewhere;
- * only then is the slow parser asked where. The text need not be valid: only the weight of invalid text means something.
+ * only then the slow parser finds the place. The text need not be valid: only the weight of invalid text means something.
  */
 
 import { depthMax, wideFrom } from '../limits.ts';

@@ -53,7 +53,7 @@ function dropNulls(value: unknown): unknown {
   );
 }
 
-/** Objects without nulls by the objects that were validated: warnings are asked for right after the validation. */
+/** Validated objects without their nulls. Warnings follow the validation of the same object. */
 const validated = new WeakMap<KubeObject, KubeObject>();
 
 function remembered(object: KubeObject): KubeObject {
@@ -62,7 +62,7 @@ function remembered(object: KubeObject): KubeObject {
   return whole;
 }
 
-/** An object that was not validated, or was asked for already, may have changed since. */
+/** Returns the result of the last validation, once: the object may change after that. */
 function recalled(object: KubeObject): KubeObject {
   const whole = validated.get(object);
   if (!whole) return withoutNulls(object);
