@@ -1,6 +1,7 @@
 /** A kubeconfig for a tenant: a client certificate of its CA, and where its control plane is. */
 
 import type { Clock, Random } from '@hangar/core';
+import { rememberIssued } from './issued-certificates.ts';
 import type { TenantKeys } from './keys.ts';
 import { pki } from './pki.ts';
 
@@ -40,5 +41,6 @@ export function issueKubeconfig({
     { commonName: user, organizations: groups, usage: 'client', days: seconds / daySeconds },
     world,
   );
+  rememberIssued(keys.authority, credentials.certificate);
   return kubeconfig({ name: path, user, server, authority: servingCa, credentials });
 }

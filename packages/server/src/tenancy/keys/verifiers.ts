@@ -7,6 +7,7 @@ import { lazy } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { KeySet, verificationKeysOf } from '../../auth/service-accounts/keys.ts';
 import { TenantCertificateAuthenticator } from './certificate-authenticator.ts';
+import { hasIssued } from './issued-certificates.ts';
 import type { TenantKeys } from './keys.ts';
 
 export interface TenantVerifiers {
@@ -23,7 +24,9 @@ export function verifiersOf(keys: TenantKeys, clock: Clock): TenantVerifiers {
   if (verifiers?.clock !== clock) {
     verifiers = {
       clock,
-      certificates: new TenantCertificateAuthenticator(keys.authority.certificate, clock),
+      certificates: new TenantCertificateAuthenticator(keys.authority.certificate, clock, (digest) =>
+        hasIssued(keys.authority, digest),
+      ),
       tokenKeys: lazy(() => new KeySet(verificationKeysOf(keys.serviceAccountKey))),
     };
     known.set(keys, verifiers);

@@ -37,7 +37,8 @@ export class Authorization implements Authorizer {
   readonly #ofModes = new Map<AuthorizationMode, Authorizer>();
   #current = new AuthorizerUnion([]);
   /** Of all webhooks, also of those that are no longer configured but still asked. */
-  readonly #closing = new AbortController();
+  /** Ends the calls of webhooks. Made with the first of them: most control planes have none, and `abort` is slow. */
+  #closing: AbortController | undefined;
   #bytes: Buffer | undefined;
   #file: string | undefined;
   #isClosed = false;
@@ -67,7 +68,7 @@ export class Authorization implements Authorizer {
   close(): void {
     this.#isClosed = true;
     if (this.#file !== undefined) unwatchFile(this.#file, this.#look);
-    this.#closing.abort();
+    this.#closing?.abort();
     for (const one of this.#ofModes.values()) one.close?.();
   }
 
@@ -114,7 +115,9 @@ export class Authorization implements Authorizer {
     }
     const matches = matchConditions.length === 0 ? {} : { matches: await compiled(matchConditions) };
     const loaded = await import('../webhook/webhook-authorizer.ts');
-    return new loaded.WebhookAuthorizer({ ...options, access, ...matches, signal: this.#closing.signal }, this.#plane);
+    const { signal } = (this.#closing ??= new AbortController());
+    if (this.#isClosed) this.#closing.abort();
+    return new loaded.WebhookAuthorizer({ ...options, access, ...matches, signal }, this.#plane);
   }
 }
 
