@@ -69,45 +69,69 @@ export const identifiers = {
 const algorithm = sequence(objectIdentifier(identifiers.ecdsaWithSha256));
 
 export function createAuthority(commonName: string, days: number, world: World): KeyPair {
-  const keys = newKeys();
-  const name = nameOf([], commonName);
-  const identifier = keyIdentifier(keys.spki);
-  const pair = signed({
-    issuer: { name, key: keys.privateKey },
-    subject: name,
-    keys,
-    days,
-    world,
-    extensions: [
-      critical(identifiers.basicConstraints, sequence(boolean(true))),
-      // Digital signature, signing of certificates and of revocation lists.
-      critical(identifiers.keyUsage, bits(Buffer.from([0b1000_0110]), 1)),
-      extension(identifiers.subjectKeyIdentifier, octets(identifier)),
-    ],
-  });
-  issuers.set(pair, { name, key: keys.privateKey, keyIdentifier: identifier });
-  return pair;
+  return signedAtOnce(unsignedAuthority(newKeys(), commonName, days, world));
 }
 
 export function issueCertificate(authority: KeyPair, request: CertificateRequest, world: World): KeyPair {
-  const keys = newKeys();
+  return signedAtOnce(unsignedCertificate(newKeys(), authority, request, world));
+}
+
+/** A certificate that waits for its signature. */
+export interface Unsigned {
+  readonly body: Der;
+  /** Signs the body. */
+  readonly issuerKey: KeyObject;
+  /** Returns the pair, given the signature of the body. */
+  readonly signed: (signature: Buffer) => KeyPair;
+}
+
+const signedAtOnce = ({ body, issuerKey, signed }: Unsigned): KeyPair => signed(sign('sha256', body, issuerKey));
+
+export function unsignedAuthority(keys: NewKeys, commonName: string, days: number, world: World): Unsigned {
+  const name = nameOf([], commonName);
+  const identifier = keyIdentifier(keys.spki);
+  const extensions = [
+    critical(identifiers.basicConstraints, sequence(boolean(true))),
+    // Digital signature, signing of certificates and of revocation lists.
+    critical(identifiers.keyUsage, bits(Buffer.from([0b1000_0110]), 1)),
+    extension(identifiers.subjectKeyIdentifier, octets(identifier)),
+  ];
+  const body = certificateBody({ issuer: name, subject: name, spki: keys.spki, ...validFor(days, world), extensions });
+  return {
+    body,
+    issuerKey: keys.privateKey,
+    signed: (signature) => {
+      const pair = { certificate: withSignature(body, signature), key: keys.pkcs8 };
+      issuers.set(pair, { name, key: keys.privateKey, keyIdentifier: identifier });
+      return pair;
+    },
+  };
+}
+
+export function unsignedCertificate(
+  keys: NewKeys,
+  authority: KeyPair,
+  request: CertificateRequest,
+  world: World,
+): Unsigned {
   const issuer = issuerOf(authority);
   const usage = request.usage === 'server' ? identifiers.serverAuthentication : identifiers.clientAuthentication;
   const hosts = request.hosts ?? [];
-  return signed({
-    issuer,
-    subject: nameOf(request.organizations ?? [], request.commonName, request.uid),
-    keys,
-    days: request.days,
-    world,
-    extensions: [
-      critical(identifiers.basicConstraints, sequence()),
-      critical(identifiers.keyUsage, bits(Buffer.from([0b1000_0000]), 7)),
-      extension(identifiers.extendedKeyUsage, sequence(objectIdentifier(usage))),
-      extension(identifiers.authorityKeyIdentifier, sequence(implicit(0, issuer.keyIdentifier))),
-      ...(hosts.length > 0 ? [extension(identifiers.subjectAlternativeName, sequence(...hosts.map(hostName)))] : []),
-    ],
-  });
+  const extensions = [
+    critical(identifiers.basicConstraints, sequence()),
+    critical(identifiers.keyUsage, bits(Buffer.from([0b1000_0000]), 7)),
+    extension(identifiers.extendedKeyUsage, sequence(objectIdentifier(usage))),
+    extension(identifiers.authorityKeyIdentifier, sequence(implicit(0, issuer.keyIdentifier))),
+    ...(hosts.length > 0 ? [extension(identifiers.subjectAlternativeName, sequence(...hosts.map(hostName)))] : []),
+  ];
+  const subject = nameOf(request.organizations ?? [], request.commonName, request.uid);
+  const validity = validFor(request.days, world);
+  const body = certificateBody({ issuer: issuer.name, subject, spki: keys.spki, ...validity, extensions });
+  return {
+    body,
+    issuerKey: issuer.key,
+    signed: (signature) => ({ certificate: withSignature(body, signature), key: keys.pkcs8 }),
+  };
 }
 
 /** An authority, read. */
@@ -135,27 +159,14 @@ export function issuerOf(authority: KeyPair): Issuer {
   return issuer;
 }
 
-interface Unsigned {
-  readonly issuer: { readonly name: Der; readonly key: KeyObject };
-  readonly subject: Der;
-  readonly keys: NewKeys;
-  readonly days: number;
-  readonly extensions: readonly Der[];
-  readonly world: World;
+function validFor(days: number, { clock, random }: World): Pick<CertificateParts, 'validity' | 'random'> {
+  const now = clock.now();
+  return { validity: { notBeforeMs: now - backdatedMs, notAfterMs: now + days * dayMs }, random };
 }
 
-function signed({ issuer, subject, keys, days, extensions, world }: Unsigned): KeyPair {
-  const now = world.clock.now();
-  const validity = { notBeforeMs: now - backdatedMs, notAfterMs: now + days * dayMs };
-  const { spki } = keys;
-  return {
-    certificate: signedCertificate({ issuer, subject, spki, validity, extensions, random: world.random }),
-    key: keys.pkcs8,
-  };
-}
-
-export interface UnsignedCertificate {
-  readonly issuer: { readonly name: Der; readonly key: KeyObject };
+interface CertificateParts {
+  /** Its name. */
+  readonly issuer: Der;
   readonly subject: Der;
   /** The public key. */
   readonly spki: Der;
@@ -166,29 +177,33 @@ export interface UnsignedCertificate {
   readonly random: Random;
 }
 
-/** PEM. */
-export function signedCertificate({
-  issuer,
-  subject,
-  spki,
-  validity,
-  extensions,
-  random,
-}: UnsignedCertificate): string {
-  const body = sequence(
+function certificateBody({ issuer, subject, spki, validity, extensions, random }: CertificateParts): Der {
+  return sequence(
     explicit(0, integer(Buffer.from([2]))), // version 3
     integer(serialNumber(random)),
     algorithm,
-    issuer.name,
+    issuer,
     sequence(time(validity.notBeforeMs), time(validity.notAfterMs)),
     subject,
     spki,
     explicit(3, sequence(...extensions)),
   );
-  return pem('CERTIFICATE', sequence(body, algorithm, bits(sign('sha256', body, issuer.key))));
 }
 
-interface NewKeys {
+const withSignature = (body: Der, signature: Buffer): string =>
+  pem('CERTIFICATE', sequence(body, algorithm, bits(signature)));
+
+export interface UnsignedCertificate extends Omit<CertificateParts, 'issuer'> {
+  readonly issuer: { readonly name: Der; readonly key: KeyObject };
+}
+
+/** PEM. */
+export function signedCertificate({ issuer, ...parts }: UnsignedCertificate): string {
+  const body = certificateBody({ issuer: issuer.name, ...parts });
+  return withSignature(body, sign('sha256', body, issuer.key));
+}
+
+export interface NewKeys {
   /** The public one. */
   readonly spki: Der;
   readonly privateKey: KeyObject;
@@ -202,8 +217,12 @@ const p256Pkcs8 = Buffer.from('308187020100301306072a8648ce3d020106082a8648ce3d0
 const p256Public = Buffer.from('a144034200', 'hex');
 const uncompressed = Buffer.of(4);
 
-function newKeys(): NewKeys {
-  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+export const curve = { namedCurve: 'P-256' };
+
+const newKeys = (): NewKeys => keysOf(generateKeyPairSync('ec', curve).privateKey);
+
+/** `privateKey`: on P-256. */
+export function keysOf(privateKey: KeyObject): NewKeys {
   const { d, x, y } = privateKey.export({ format: 'jwk' }) as { d: string; x: string; y: string };
   const point = Buffer.concat([uncompressed, Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]);
   return {

@@ -11,5 +11,6 @@ export { PkiError } from './errors.ts';
 export type { PkiErrorCode } from './errors.ts';
 export { kubeconfig } from './kubeconfig.ts';
 export type { KubeconfigOptions } from './kubeconfig.ts';
+export { pooled } from './pooled.ts';
 export { signRequest } from './signed-requests.ts';
 export type { SignedRequestOptions } from './signed-requests.ts';

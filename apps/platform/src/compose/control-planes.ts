@@ -66,6 +66,7 @@ export async function openControlPlanes(
     root: plane,
     storePrefix,
     fairQueue,
+    isPooled: true,
     // What controllers would make in a new tenant is there already when they run: so an idle tenant needs none of their writes.
     bootstrap: () => ({ ...bootstrap(), hasAccounts: !options.services.isBare }),
     ownHosts: () => [...usualHosts, hostname().toLowerCase(), ...options.hosts],

@@ -4,7 +4,7 @@
  */
 
 import { CleanupStack, currentActivity } from '@hangar/core';
-import type { Clock, Failpoints, Random } from '@hangar/core';
+import type { Failpoints } from '@hangar/core';
 import { layeredStore } from '@hangar/store';
 import type { Entry, Store } from '@hangar/store';
 import { FencedStore } from './fenced-store.ts';
@@ -34,7 +34,7 @@ import { tenantAuthentication } from './keys/authentication.ts';
 import { frontProxyCertificate } from './keys/front-proxy.ts';
 import { isIssuerOf } from './keys/issuers.ts';
 import { tenantKeys } from './keys/keys.ts';
-import type { TenantKeys } from './keys/keys.ts';
+import type { KeyWorld, TenantKeys } from './keys/keys.ts';
 import { verifiersOf } from './keys/verifiers.ts';
 import { identityKey, tenantPrefix } from './layout.ts';
 import { isPlatformUser, platformCertificates, platformTokens } from './platform-users.ts';
@@ -48,11 +48,10 @@ import { bornWith } from './usage/tenant-usage.ts';
 import type { UsageBook } from './usage/usage-book.ts';
 
 /** What all tenants have in common. */
-export interface TenantWorld extends Partial<Pick<ApiServerOptions, 'auditor'>>, Pick<ApiServerOptions, 'onError'> {
+export interface TenantWorld
+  extends Partial<Pick<ApiServerOptions, 'auditor'>>, Pick<ApiServerOptions, 'onError'>, KeyWorld {
   readonly store: Store;
   readonly storePrefix: string;
-  readonly clock: Clock;
-  readonly random: Random;
   readonly outbound: Outbound;
   readonly admission?: PluginChoice;
   /** Of what is kept in memory for lists; shared with all others. */

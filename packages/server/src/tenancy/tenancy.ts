@@ -134,7 +134,7 @@ export class Tenancy {
     });
     root.catalogue.declare(tenantGroup, () => [
       lazily().servedTenants({
-        birth: this.#closing(lastUsages.remembering(lazily().birth(world.store, world.storePrefix))),
+        birth: this.#closing(lastUsages.remembering(lazily().birth(world))),
         url: world.url,
         hostProblem: (path, host) => {
           // Whoever connects to an address means whoever has it: the server.

@@ -15,9 +15,10 @@ import { client, dayMs, later } from './testing.ts';
 import { verifiersOf } from './verifiers.ts';
 
 /** The certificate of a new kubeconfig; PEM. */
-function issued(keys: TenantKeys, seconds = 3_600): string {
+async function issued(keys: TenantKeys): Promise<string> {
   const address = { server: 'https://a', servingCa: '', path: 'demo' };
-  const config = parseYaml(Buffer.from(issueKubeconfig({ keys, ...address, seconds, ...world }))).value as Data;
+  const text = await issueKubeconfig({ keys, ...address, seconds: 3_600, ...world });
+  const config = parseYaml(Buffer.from(text)).value as Data;
   return Buffer.from(config.users[0].user['client-certificate-data'], 'base64').toString();
 }
 
@@ -29,31 +30,32 @@ function shown(certificate: string): ServerRequest {
 const userOf = (keys: TenantKeys, certificate: string, clock = systemClock) =>
   verifiersOf(keys, clock).certificates.authenticate(shown(certificate))?.name;
 
-test('the signature of a certificate that was just issued is not verified', (context) => {
+test('the signature of a certificate that was just issued is not verified', async (context) => {
   const verify = context.mock.method(X509Certificate.prototype, 'verify');
   const keys = newTenantKeys('demo', world);
-  assert.equal(userOf(keys, issued(keys)), 'admin');
+  assert.equal(userOf(keys, await issued(keys)), 'admin');
   assert.equal(verify.mock.callCount(), 0);
   assert.equal(userOf(keys, client(keys.authority).certificate), 'admin');
   assert.equal(verify.mock.callCount(), 1, 'a certificate from elsewhere is verified');
 });
 
-test('a certificate that was issued for one tenant is of no use in another', () => {
+test('a certificate that was issued for one tenant is of no use in another', async () => {
   const [keys, others] = [newTenantKeys('demo', world), newTenantKeys('demo', world)];
-  const certificate = issued(keys);
+  const certificate = await issued(keys);
   assert.equal(userOf(others, certificate), undefined);
   assert.equal(userOf(keys, certificate), 'admin');
 });
 
-test('a certificate that was issued expires', () => {
+test('a certificate that was issued expires', async () => {
   const keys = newTenantKeys('demo', world);
-  assert.equal(userOf(keys, issued(keys), later(dayMs).clock), undefined);
+  assert.equal(userOf(keys, await issued(keys), later(dayMs).clock), undefined);
 });
 
-test('the last sixteen certificates of a CA are remembered, and older ones are verified', (context) => {
+test('the last sixteen certificates of a CA are remembered, and older ones are verified', async (context) => {
   const verify = context.mock.method(X509Certificate.prototype, 'verify');
   const keys = newTenantKeys('demo', world);
-  const all = Array.from({ length: 17 }, () => issued(keys));
+  const all: string[] = [];
+  for (let n = 0; n < 17; n++) all.push(await issued(keys));
   for (const certificate of all) assert.equal(userOf(keys, certificate), 'admin');
   assert.equal(verify.mock.callCount(), 1);
 });

@@ -25,7 +25,7 @@ function movable() {
 
 const pemIn = (base64: string): string => Buffer.from(base64, 'base64').toString();
 
-test('a kubeconfig has a certificate of the tenant, its address, and the CA of the port', () => {
+test('a kubeconfig has a certificate of the tenant, its address, and the CA of the port', async () => {
   const server = 'https://hangar.example.com/clusters/demo/control-plane';
   const options = {
     keys: { authority },
@@ -35,7 +35,7 @@ test('a kubeconfig has a certificate of the tenant, its address, and the CA of t
     seconds: 3_600,
     ...world,
   };
-  const config = parseYaml(Buffer.from(issueKubeconfig(options))).value as Data;
+  const config = parseYaml(Buffer.from(await issueKubeconfig(options))).value as Data;
   assert.equal(config['current-context'], 'demo');
   assert.deepEqual(config.contexts, [{ name: 'demo', context: { cluster: 'demo', user: 'admin' } }]);
   const [{ name, cluster }] = config.clusters;
@@ -51,10 +51,10 @@ test('a kubeconfig has a certificate of the tenant, its address, and the CA of t
   assert.ok(Math.abs(seconds - 3_600) < 10, `${seconds} s`);
 });
 
-test('a kubeconfig may be for somebody else', () => {
+test('a kubeconfig may be for somebody else', async () => {
   const config = parseYaml(
     Buffer.from(
-      issueKubeconfig({
+      await issueKubeconfig({
         keys: { authority },
         server: 'https://a',
         servingCa: serving.certificate,

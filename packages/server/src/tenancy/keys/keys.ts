@@ -25,7 +25,7 @@ export interface TenantKeys {
   readonly serviceAccountKey: string;
 }
 
-export interface TenantKeysOptions {
+export interface TenantKeysOptions extends KeyWorld {
   /** The one that seals secrets, and none with a fence of its own: a transaction names a key only once. */
   readonly store: Store;
   /** `/registry/clusters/<path>/`. */
@@ -33,8 +33,6 @@ export interface TenantKeysOptions {
   readonly path: string;
   /** Of the tenant's identity: a tenant that was destroyed, or made anew in the meantime, gets no keys. */
   readonly identityRevision: Revision;
-  readonly clock: Clock;
-  readonly random: Random;
 }
 
 /** Nobody renews them: they are for the server alone, and go with the tenant. */
@@ -86,25 +84,44 @@ export async function tenantKeys(options: TenantKeysOptions): Promise<TenantKeys
   return keysOf(entry.value);
 }
 
-export function encodedNewKeys(path: string, world: { readonly clock: Clock; readonly random: Random }): Buffer {
-  const keys = newTenantKeys(path, world);
+export interface KeyWorld {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Makes keys and signatures on the thread pool instead of the event loop. Not for virtual time. */
+  readonly isPooled?: boolean;
+}
+
+export async function encodedNewKeys(path: string, world: KeyWorld): Promise<Buffer> {
+  const keys = world.isPooled ? await pooledTenantKeys(path, world) : newTenantKeys(path, world);
   const value = encodeKeys(keys);
   remembered(value, () => keys);
   return value;
 }
 
+const frontProxyAuthorityName = (path: string): string => `hangar-${path}-front-proxy-ca`;
+
 /** For a tenant that has none. */
-export function newTenantKeys(path: string, world: { readonly clock: Clock; readonly random: Random }): TenantKeys {
+export function newTenantKeys(path: string, world: KeyWorld): TenantKeys {
   const { createAuthority, newPrivateKey } = pki();
   return {
     authority: createAuthority(tenantAuthorityName, authorityDays, world),
-    frontProxyAuthority: createAuthority(`hangar-${path}-front-proxy-ca`, authorityDays, world),
+    frontProxyAuthority: createAuthority(frontProxyAuthorityName(path), authorityDays, world),
     serviceAccountKey: newPrivateKey(),
   };
 }
 
+async function pooledTenantKeys(path: string, world: KeyWorld): Promise<TenantKeys> {
+  const { createAuthority, newPrivateKey } = pki().pooled;
+  const [authority, frontProxyAuthority, serviceAccountKey] = await Promise.all([
+    createAuthority(tenantAuthorityName, authorityDays, world),
+    createAuthority(frontProxyAuthorityName(path), authorityDays, world),
+    newPrivateKey(),
+  ]);
+  return { authority, frontProxyAuthority, serviceAccountKey };
+}
+
 async function makeKeys({ store, prefix, path, identityRevision, ...world }: TenantKeysOptions): Promise<TenantKeys> {
-  const value = encodedNewKeys(path, world);
+  const value = await encodedNewKeys(path, world);
   const key = keysKey(prefix);
   const result = await store.commit([
     { type: 'put', key, value, expected: absent },

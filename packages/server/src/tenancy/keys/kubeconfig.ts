@@ -1,11 +1,10 @@
 /** A kubeconfig for a tenant: a client certificate of its CA, and where its control plane is. */
 
-import type { Clock, Random } from '@hangar/core';
 import { rememberIssued } from './issued-certificates.ts';
-import type { TenantKeys } from './keys.ts';
+import type { KeyWorld, TenantKeys } from './keys.ts';
 import { pki } from './pki.ts';
 
-export interface IssueKubeconfigOptions {
+export interface IssueKubeconfigOptions extends KeyWorld {
   readonly keys: Pick<TenantKeys, 'authority'>;
   /** `https://<host>/clusters/<path>/control-plane`. */
   readonly server: string;
@@ -19,13 +18,11 @@ export interface IssueKubeconfigOptions {
   readonly groups?: readonly string[];
   /** How long it counts. */
   readonly seconds: number;
-  readonly clock: Clock;
-  readonly random: Random;
 }
 
 const daySeconds = 86_400;
 
-export function issueKubeconfig({
+export async function issueKubeconfig({
   keys,
   server,
   servingCa,
@@ -34,9 +31,9 @@ export function issueKubeconfig({
   groups = ['system:masters'],
   seconds,
   ...world
-}: IssueKubeconfigOptions): string {
-  const { issueCertificate, kubeconfig } = pki();
-  const credentials = issueCertificate(
+}: IssueKubeconfigOptions): Promise<string> {
+  const { issueCertificate, kubeconfig, pooled } = pki();
+  const credentials = await (world.isPooled ? pooled.issueCertificate : issueCertificate)(
     keys.authority,
     { commonName: user, organizations: groups, usage: 'client', days: seconds / daySeconds },
     world,

@@ -55,7 +55,7 @@ for (const advertisedCas of [advertisedTenantAuthority, undefined]) {
     const kubectl = async (keys: TenantKeys, ...words: string[]): Promise<string> => {
       const kubeconfig = join(folder, 'kubeconfig');
       const url = `https://127.0.0.1:${port.listener.port}`;
-      const text = issueKubeconfig({
+      const text = await issueKubeconfig({
         keys,
         server: url,
         servingCa: serving.certificate,

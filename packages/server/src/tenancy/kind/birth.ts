@@ -13,12 +13,18 @@ import { timestamp } from '../../verbs/metadata.ts';
 import { encodeIdentity } from '../identity.ts';
 import { withoutImport } from '../backup/import.ts';
 import { encodedNewKeys } from '../keys/keys.ts';
+import type { KeyWorld } from '../keys/keys.ts';
 import { identityKey, importKey, isTenantPath, keysKey, retainedKey, tenantPrefix } from '../layout.ts';
 import { encodeRetained } from '../retained/mark.ts';
 import type { TenantSpec } from '../tenant.ts';
 import { HostClaims } from './host-claims.ts';
 
-export function birth(store: Store, storePrefix: string): Allocation {
+export interface BirthOptions extends Pick<KeyWorld, 'isPooled'> {
+  readonly store: Store;
+  readonly storePrefix: string;
+}
+
+export function birth({ store, storePrefix, isPooled = false }: BirthOptions): Allocation {
   const hosts = new HostClaims({ store, storePrefix });
   const prefixOf = ({ metadata }: KubeObject): string => tenantPrefix(storePrefix, metadata.name!);
   return {
@@ -41,7 +47,7 @@ export function birth(store: Store, storePrefix: string): Allocation {
       const identity: Write = { type: 'put', key, value, expected: absent };
       if (mark) return [identity, ...withoutImport(prefix, mark), ...claims];
       // With it: whoever makes a tenant wants its kubeconfig next, and a second commit takes longer than to make them.
-      const keys = encodedNewKeys(path, { clock, random });
+      const keys = await encodedNewKeys(path, { clock, random, isPooled });
       return [identity, { type: 'put', key: keysKey(prefix), value: keys, expected: absent }, ...claims];
     },
     update: (_context, object, old) =>

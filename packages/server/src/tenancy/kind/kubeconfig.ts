@@ -31,14 +31,15 @@ export const kubeconfigOperation =
     const { info, plane, resource, request } = call;
     const want = wantedBy(call);
     const wanted = wantedKubeconfig(await request.body(bodyBytesMax));
-    const { store, storePrefix, clock, random } = world;
+    const { store, storePrefix, clock, random, isPooled = false } = world;
+    const keyWorld = { clock, random, isPooled };
     const path = info.name;
     const { entry } = await plane.store.get(objectKey(plane, resource, '', path));
     const prefix = tenantPrefix(storePrefix, path);
     const identity = entry && (await store.get(identityKey(prefix))).entry;
     if (!identity) throw notFound(groupResource(call), path);
-    const keys = await tenantKeys({ store, prefix, path, identityRevision: identity.modRevision, clock, random });
-    const kubeconfig = issueKubeconfig({
+    const keys = await tenantKeys({ store, prefix, path, identityRevision: identity.modRevision, ...keyWorld });
+    const kubeconfig = await issueKubeconfig({
       keys,
       path,
       server: world.url(path),
@@ -46,8 +47,7 @@ export const kubeconfigOperation =
       user: wanted.user,
       groups: wanted.groups,
       seconds: wanted.expirationSeconds,
-      clock,
-      random,
+      ...keyWorld,
     });
     const answer = {
       kind: 'TenantKubeconfig',
