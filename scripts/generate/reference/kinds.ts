@@ -17,7 +17,7 @@ export const kindsPage = (header: string, definitions: readonly CustomResourceDe
   [
     '# Kinds',
     `<!-- ${header} -->`,
-    "All of them are cluster-scoped, and have a status that is written apart, with Kubernetes' usual conditions. What they mean together is in [concepts](../concepts.md).",
+    "All of them are cluster-scoped, and have a status subresource with conditions. [Concepts](../concepts.md) explains their relations.",
     ...definitions.map(kindSection),
     '',
   ].join('\n\n');
@@ -35,7 +35,7 @@ function kindSection({ spec }: CustomResourceDefinition): string {
     `\`${group}/${version.name}\`: ${schema.description ?? ''}`,
     `kubectl knows it as ${called}${categories ? `, and lists it with ${categories}` : ''}. Columns: ${columns?.join(', ') ?? 'Name, Age'}.`,
     table([...rows(schema, '', (name) => !common.has(name))]),
-    ...(rules.length > 0 ? [`What is refused:`, rules.map((rule) => `- ${rule}`).join('\n')] : []),
+    ...(rules.length > 0 ? [`Validation rules:`, rules.map((rule) => `- ${rule}`).join('\n')] : []),
   ].join('\n\n');
 }
 
