@@ -19,7 +19,7 @@ export class BoundedQueue<T> {
   #closed: { error?: Error } | undefined;
 
   constructor(lengthMax: number) {
-    assert(lengthMax > 0, 'a queue needs room for one item');
+    assert(lengthMax > 0, 'the capacity of a queue must be at least 1');
     this.lengthMax = lengthMax;
   }
 

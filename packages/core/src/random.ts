@@ -49,7 +49,7 @@ export function chance(random: Random, p: number): boolean {
 }
 
 export function pick<T>(random: Random, items: readonly T[]): T {
-  assert(items.length > 0, 'pick from nothing');
+  assert(items.length > 0, 'cannot pick from an empty list');
   return items[random.below(items.length)] as T;
 }
 

@@ -24,14 +24,14 @@ export const loggingHelp: HelpGroup = {
   rows: [
     [
       '--log-level LEVEL',
-      'trace, debug, info, warn, error, fatal or silent; at debug every request is told, and what operator and controllers do (default: info)',
+      'trace, debug, info, warn, error, fatal or silent; debug logs every request and the actions of the operator and the controllers (default: info)',
     ],
     ['--log-format FORMAT', 'json or text, to standard error (default: text on a terminal, else json)'],
   ],
 };
 
 export const loggingEnvironmentHelp: HelpGroup['rows'] = [
-  ['LOG_LEVEL, LOG_FORMAT', 'as --log-level and --log-format, which win'],
+  ['LOG_LEVEL, LOG_FORMAT', 'same as --log-level and --log-format, which take precedence'],
 ];
 
 type Values = { readonly 'log-level': string; readonly 'log-format'?: string | undefined };
@@ -45,7 +45,7 @@ export function loggingOptions(values: Values): LoggingOptions {
   const level = values['log-level'].toLowerCase();
   const format = values['log-format']?.toLowerCase();
   if (!logLevels.includes(level as LogLevel)) {
-    throw new UsageError(`--log-level: "${level}" is none of ${logLevels.join(', ')}`);
+    throw new UsageError(`--log-level: "${level}" is not one of ${logLevels.join(', ')}`);
   }
   if (format !== undefined && format !== 'json' && format !== 'text') {
     throw new UsageError(`--log-format: "${format}" is neither json nor text`);
