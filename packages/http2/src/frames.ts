@@ -88,7 +88,8 @@ export class FrameReader {
 
 function payloadLength(bytes: Buffer, at: number): number {
   const length = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
-  if (length > payloadBytesMax) throw new ConnectionError(errorCode.frameSize, 'a frame is too large');
+  if (length > payloadBytesMax)
+    throw new ConnectionError(errorCode.frameSize, 'a frame exceeds the maximum frame size');
   return length;
 }
 

@@ -23,7 +23,7 @@ export class HeaderBlock {
     this.#pieces.push(piece);
     this.#length += piece.length;
     if (this.#length > blockBytesMax || this.#pieces.length > framesMax) {
-      throw new ConnectionError(errorCode.enhanceYourCalm, 'a block of headers does not end');
+      throw new ConnectionError(errorCode.enhanceYourCalm, 'a header block exceeds its limit');
     }
   }
 

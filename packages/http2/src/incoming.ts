@@ -75,14 +75,14 @@ export class Incoming {
 
   #readPreface(left: Buffer, chunk: Buffer): Buffer {
     const length = Math.min(left.length, chunk.length);
-    if (left.compare(chunk, 0, length, 0, length) !== 0) throw protocolError('this is not HTTP/2');
+    if (left.compare(chunk, 0, length, 0, length) !== 0) throw protocolError('the connection preface is not HTTP/2');
     this.#prefaceLeft = length === left.length ? undefined : left.subarray(length);
     return chunk.subarray(length);
   }
 
   #frame(type: number, flags: number, id: number, bytes: Buffer, start: number, end: number): void {
-    if (this.#block && type !== frameType.continuation) throw protocolError('a block of headers was interrupted');
-    if (!this.#hasSettings && type !== frameType.settings) throw protocolError('SETTINGS must come first');
+    if (this.#block && type !== frameType.continuation) throw protocolError('a frame interrupts a header block');
+    if (!this.#hasSettings && type !== frameType.settings) throw protocolError('the first frame must be SETTINGS');
     try {
       switch (type) {
         case frameType.data:
@@ -96,7 +96,7 @@ export class Incoming {
         case frameType.settings:
           return this.#settings(flags, id, bytes, start, end);
         case frameType.pushPromise:
-          throw protocolError('nobody may push here');
+          throw protocolError('PUSH_PROMISE is not allowed');
         case frameType.ping:
           return this.#ping(flags, id, bytes.subarray(start, end));
         case frameType.goAway:
@@ -126,7 +126,7 @@ export class Incoming {
     requireStream(id);
     let [from, to] = flags & flag.padded ? unpadded(bytes, start, end) : [start, end];
     if (flags & flag.priority) {
-      if (to - from < 5) throw frameSizeError('HEADERS too short for their priority');
+      if (to - from < 5) throw frameSizeError('HEADERS is too short for its priority fields');
       if (dependency(bytes, from) === id) throw protocolError('a stream depends on itself');
       from += 5;
     }
@@ -138,7 +138,7 @@ export class Incoming {
 
   #continuation(flags: number, id: number, piece: Buffer): void {
     const block = this.#block;
-    if (!block || block.streamId !== id) throw protocolError('CONTINUATION of nothing');
+    if (!block || block.streamId !== id) throw protocolError('CONTINUATION without a preceding HEADERS');
     block.add(piece);
     if (!(flags & flag.endHeaders)) return;
     this.#block = undefined;
@@ -148,22 +148,22 @@ export class Incoming {
 
   #priority(id: number, bytes: Buffer, start: number, end: number): void {
     requireStream(id);
-    if (end - start !== 5) throw new StreamError(id, errorCode.frameSize, 'PRIORITY of a wrong length');
+    if (end - start !== 5) throw new StreamError(id, errorCode.frameSize, 'PRIORITY has an invalid length');
     if (dependency(bytes, start) === id) throw new StreamError(id, errorCode.protocol, 'a stream depends on itself');
     this.#countEmpty();
   }
 
   #reset(id: number, bytes: Buffer, start: number, end: number): void {
     requireStream(id);
-    if (end - start !== 4) throw frameSizeError('RST_STREAM of a wrong length');
+    if (end - start !== 4) throw frameSizeError('RST_STREAM has an invalid length');
     this.#to.reset(id, bytes.readUInt32BE(start));
   }
 
   #settings(flags: number, id: number, bytes: Buffer, start: number, end: number): void {
     requireConnection(id);
     if (flags & flag.ack) {
-      if (start !== end) throw frameSizeError('an acknowledgement with settings');
-      if (!this.#hasSettings) throw protocolError('SETTINGS must come first');
+      if (start !== end) throw frameSizeError('a SETTINGS acknowledgement has a payload');
+      if (!this.#hasSettings) throw protocolError('the first frame must be SETTINGS');
       return;
     }
     this.#hasSettings = true;
@@ -174,7 +174,7 @@ export class Incoming {
 
   #ping(flags: number, id: number, payload: Buffer): void {
     requireConnection(id);
-    if (payload.length !== 8) throw frameSizeError('PING of a wrong length');
+    if (payload.length !== 8) throw frameSizeError('PING has an invalid length');
     this.#countEmpty();
     if (flags & flag.ack) this.#to.pong?.();
     else this.#to.ping(payload);
@@ -182,35 +182,36 @@ export class Incoming {
 
   #goAway(id: number, bytes: Buffer, start: number, end: number): void {
     requireConnection(id);
-    if (end - start < 8) throw frameSizeError('GOAWAY of a wrong length');
+    if (end - start < 8) throw frameSizeError('GOAWAY has an invalid length');
     this.#to.goAway?.(bytes.readUInt32BE(start) & windowMax, bytes.readUInt32BE(start + 4));
   }
 
   #windowUpdate(id: number, bytes: Buffer, start: number, end: number): void {
     if (id !== 0) requireStream(id);
-    if (end - start !== 4) throw frameSizeError('WINDOW_UPDATE of a wrong length');
+    if (end - start !== 4) throw frameSizeError('WINDOW_UPDATE has an invalid length');
     this.#to.windowUpdate(id, bytes.readUInt32BE(start) & windowMax);
   }
 
   #countEmpty(): void {
-    if (!this.#emptyFrames.take()) throw new ConnectionError(errorCode.enhanceYourCalm, 'too much of nothing');
+    if (!this.#emptyFrames.take())
+      throw new ConnectionError(errorCode.enhanceYourCalm, 'too many frames without content');
   }
 }
 
 /** A client's streams have odd numbers, and nobody else opens any. */
 function requireStream(id: number): void {
-  if (id % 2 === 0) throw protocolError('a frame of no stream of a client');
+  if (id % 2 === 0) throw protocolError('the frame has a stream identifier that is not a client stream');
 }
 
 function requireConnection(id: number): void {
-  if (id !== 0) throw protocolError('a frame of a stream that can only be of the connection');
+  if (id !== 0) throw protocolError('the frame has a stream identifier, but applies to the connection only');
 }
 
 /** Without the padding: where what it was put around begins and ends. */
 function unpadded(bytes: Buffer, start: number, end: number): readonly [from: number, to: number] {
-  if (start === end) throw frameSizeError('no room for the length of the padding');
+  if (start === end) throw frameSizeError('the frame is too short for the padding length');
   const to = end - bytes[start]!;
-  if (to <= start) throw protocolError('more padding than frame');
+  if (to <= start) throw protocolError('the padding is longer than the frame');
   return [start + 1, to];
 }
 

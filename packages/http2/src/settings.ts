@@ -22,7 +22,8 @@ export function readSettings(
   end: number,
   onSetting: (id: number, value: number) => void,
 ): void {
-  if ((end - start) % entryBytes !== 0) throw new ConnectionError(errorCode.frameSize, 'SETTINGS of a wrong length');
+  if ((end - start) % entryBytes !== 0)
+    throw new ConnectionError(errorCode.frameSize, 'SETTINGS has an invalid length');
   for (let at = start; at < end; at += entryBytes) {
     const id = bytes.readUInt16BE(at);
     const value = bytes.readUInt32BE(at + 2);
@@ -39,6 +40,6 @@ function check(id: number, value: number): void {
     throw new ConnectionError(errorCode.flowControl, 'SETTINGS_INITIAL_WINDOW_SIZE is too large');
   }
   if (id === setting.maxFrameSize && (value < frameBytesMin || value > frameBytesLimit)) {
-    throw new ConnectionError(errorCode.protocol, 'SETTINGS_MAX_FRAME_SIZE is out of its range');
+    throw new ConnectionError(errorCode.protocol, 'SETTINGS_MAX_FRAME_SIZE is out of range');
   }
 }

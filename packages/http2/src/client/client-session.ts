@@ -61,7 +61,7 @@ export class ClientSession {
     this.#options = options;
     this.#outgoing = new Outgoing(
       socket,
-      () => this.destroy(new Error('the server does not read')),
+      () => this.destroy(new Error('the server stopped reading from the connection')),
       (flush) => void options.clock.soon(flush),
     );
     const allowance = new Allowance(options.clock, emptyFrames.burst, emptyFrames.perSecond);
@@ -70,7 +70,7 @@ export class ClientSession {
     socket.on('data', (chunk: Buffer) => this.#feed(chunk));
     socket.on('error', (error) => this.destroy(error));
     socket.on('close', () => this.destroy(new Error('the connection was closed')));
-    socket.on('end', () => this.destroy(new Error('the server ended the connection')));
+    socket.on('end', () => this.destroy(new Error('the server closed the connection')));
     this.#outgoing.append(preface);
     this.#outgoing.append(
       settingsFrame([
@@ -200,7 +200,8 @@ export class ClientSession {
   }
 
   #data(id: number, payload: Buffer, flowBytes: number, isLast: boolean): void {
-    if (!this.#window.take(flowBytes)) throw new ConnectionError(errorCode.flowControl, 'more than the window allows');
+    if (!this.#window.take(flowBytes))
+      throw new ConnectionError(errorCode.flowControl, 'DATA exceeds the flow-control window');
     // Also of a stream that nobody waits for any more.
     const given = this.#window.give(flowBytes);
     if (given > 0) this.#outgoing.append(numberFrame(frameType.windowUpdate, 0, given));
@@ -218,7 +219,8 @@ export class ClientSession {
     const change = value - this.#streamWindow;
     this.#streamWindow = value;
     for (const stream of this.#streams.values()) {
-      if (!stream.widen(change)) throw new ConnectionError(errorCode.flowControl, 'a window is too large');
+      if (!stream.widen(change))
+        throw new ConnectionError(errorCode.flowControl, 'the flow-control window exceeds 2^31-1 bytes');
     }
   }
 
@@ -233,7 +235,7 @@ export class ClientSession {
   /** The server ends: what it has not begun, it never will. */
   #goAway(lastId: number, code: number): void {
     this.#isClosing = true;
-    const reason = new Error(`the server goes away (HTTP/2 code ${code})`);
+    const reason = new Error(`the server sent GOAWAY (HTTP/2 code ${code})`);
     for (const stream of [...this.#waiting, ...this.#streams.values()]) {
       if (stream.id === 0 || stream.id > lastId) stream.refused(reason);
     }
@@ -242,8 +244,9 @@ export class ClientSession {
 
   #windowUpdate(id: number, bytes: number): void {
     if (id === 0) {
-      if (bytes === 0) throw new ConnectionError(errorCode.protocol, 'a window does not grow by nothing');
-      if (!this.#outgoing.widen(bytes)) throw new ConnectionError(errorCode.flowControl, 'a window is too large');
+      if (bytes === 0) throw new ConnectionError(errorCode.protocol, 'WINDOW_UPDATE increment is zero');
+      if (!this.#outgoing.widen(bytes))
+        throw new ConnectionError(errorCode.flowControl, 'the flow-control window exceeds 2^31-1 bytes');
       return;
     }
     const stream = this.#streams.get(id);

@@ -53,7 +53,7 @@ export class HpackDecoder {
   #sizeUpdates(): void {
     while (this.#at < this.#end && (this.#bytes[this.#at]! & 0xe0) === 0x20) {
       const size = this.#integer(0x1f);
-      if (size > headerTableBytes) throw broken('the table would be larger than allowed');
+      if (size > headerTableBytes) throw broken('the dynamic table size exceeds the limit');
       this.#table.resize(size);
     }
   }
@@ -61,7 +61,7 @@ export class HpackDecoder {
   #field(): Field {
     const first = this.#bytes[this.#at]!;
     if (first & 0x80) return this.#indexed(this.#integer(0x7f));
-    if ((first & 0xe0) === 0x20) throw broken('the size of the table changes between headers');
+    if ((first & 0xe0) === 0x20) throw broken('a dynamic table size update follows a header field');
     const isKept = (first & 0x40) !== 0;
     const index = this.#integer(isKept ? 0x3f : 0x0f);
     const name = index === 0 ? this.#string() : this.#indexed(index).name;
@@ -73,7 +73,7 @@ export class HpackDecoder {
   #indexed(index: number): Field {
     const field =
       index <= staticFields.length ? staticFields[index - 1] : this.#table.get(index - staticFields.length - 1);
-    if (!field) throw broken('an index is beyond the table');
+    if (!field) throw broken('an index is outside of the header table');
     return field;
   }
 
@@ -81,21 +81,21 @@ export class HpackDecoder {
     let value = this.#bytes[this.#at++]! & mask;
     if (value < mask) return value;
     for (let shift = 0; shift <= 21; shift += 7) {
-      if (this.#at >= this.#end) throw broken('the block ends inside a number');
+      if (this.#at >= this.#end) throw broken('the header block ends inside an integer');
       const byte = this.#bytes[this.#at++]!;
       value += (byte & 0x7f) << shift;
       if (byte < 0x80) return value;
     }
-    throw broken('a number is too large');
+    throw broken('an integer is too large');
   }
 
   #string(): string {
-    if (this.#at >= this.#end) throw broken('the block ends before a string');
+    if (this.#at >= this.#end) throw broken('the header block ends before a string');
     const isHuffman = (this.#bytes[this.#at]! & 0x80) !== 0;
     const length = this.#integer(0x7f);
     const start = this.#at;
     const end = start + length;
-    if (end > this.#end) throw broken('the block ends inside a string');
+    if (end > this.#end) throw broken('the header block ends inside a string');
     this.#at = end;
     return isHuffman ? huffmanDecoded(this.#bytes, start, end) : this.#bytes.toString('latin1', start, end);
   }

@@ -28,7 +28,7 @@ function nameOf(given: string): string {
   const known = names.get(given);
   if (known !== undefined) return known;
   const name = given.toLowerCase();
-  if (!goodName.test(name)) throw new TypeError(`${JSON.stringify(given)} is no name of a header`);
+  if (!goodName.test(name)) throw new TypeError(`${JSON.stringify(given)} is not a valid header name`);
   const index = staticFields.findIndex((field) => field.name === name) + 1;
   const begin = ofHttp1.has(name) ? '' : index > 0 ? integer(0, 0x0f, index) : `\0${literal(name)}`;
   // An answer that is handed on may have any names.
@@ -43,13 +43,13 @@ const badValue = /[^\t\x20-\x7e\x80-\xff]/;
 export function encodedField(name: string, value: string): string {
   const begin = nameOf(name);
   if (begin === '') return '';
-  if (badValue.test(value)) throw new TypeError(`the value of the header ${name} has characters that are not allowed`);
+  if (badValue.test(value)) throw new TypeError(`the value of the header ${name} contains invalid characters`);
   return begin + integer(0, 0x7f, value.length) + value;
 }
 
 /** Of a request; they come before all others. */
 export function encodedPseudoField(name: ':method' | ':scheme' | ':authority' | ':path', value: string): string {
-  if (badValue.test(value)) throw new TypeError(`${name} has characters that are not allowed`);
+  if (badValue.test(value)) throw new TypeError(`${name} contains invalid characters`);
   return integer(0, 0x0f, staticFields.findIndex((field) => field.name === name) + 1) + literal(value);
 }
 

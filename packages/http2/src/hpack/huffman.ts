@@ -100,11 +100,11 @@ export function huffmanDecoded(bytes: Buffer, start: number, end: number): strin
     const byte = bytes[at]!;
     const high = steps[(state << 4) | (byte >> 4)]!;
     const low = steps[((high & 0xff) << 4) | (byte & 15)]!;
-    if ((high | low) & fails) throw new ConnectionError(errorCode.compression, 'a string has its end inside');
+    if ((high | low) & fails) throw new ConnectionError(errorCode.compression, 'a Huffman-encoded string contains EOS');
     if (high & emits) to[length++] = high >> 8;
     if (low & emits) to[length++] = low >> 8;
     state = low & 0xff;
   }
-  if (!mayEnd[state]) throw new ConnectionError(errorCode.compression, 'a string does not end with its padding');
+  if (!mayEnd[state]) throw new ConnectionError(errorCode.compression, 'a Huffman-encoded string has invalid padding');
   return to.toString('latin1', 0, length);
 }

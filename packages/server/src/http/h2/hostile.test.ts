@@ -74,7 +74,7 @@ describe('a connection error, and its code', () => {
     'DATA of no stream': [errorCode.protocol, hello, data(0, 'x')],
     'DATA of a stream that was not opened': [errorCode.protocol, hello, data(1, 'x')],
     'DATA of a stream that its client closed': [errorCode.streamClosed, opened, reset(1), data(1, 'x')],
-    'DATA with more padding than frame': [
+    'DATA with padding longer than the frame': [
       errorCode.protocol,
       opened,
       frame(frameType.data, flag.padded, 1, Buffer.from('\x05abcd')),
@@ -87,7 +87,7 @@ describe('a connection error, and its code', () => {
     'HEADERS of no stream': [errorCode.protocol, hello, headers(0, get)],
     'HEADERS of an even stream': [errorCode.protocol, hello, headers(2, get)],
     'HEADERS of a stream that its client closed': [errorCode.streamClosed, opened, reset(1), headers(1, get)],
-    'HEADERS with more padding than frame': [
+    'HEADERS with padding longer than the frame': [
       errorCode.protocol,
       hello,
       frame(frameType.headers, flag.padded | 5, 1, Buffer.from('\xff\x82', 'latin1')),
@@ -102,7 +102,7 @@ describe('a connection error, and its code', () => {
       hello,
       frame(frameType.headers, flag.priority | 5, 1, Buffer.concat([number32(1), Buffer.from([0]), block(get)])),
     ],
-    'PRIORITY of a wrong length, of a stream that was not opened': [
+    'PRIORITY has an invalid length, of a stream that was not opened': [
       errorCode.frameSize,
       hello,
       frame(frameType.priority, 0, 1, Buffer.alloc(4)),
@@ -133,13 +133,17 @@ describe('a connection error, and its code', () => {
     'CONTINUATION of nothing': [errorCode.protocol, hello, frame(frameType.continuation, 4, 1, Buffer.alloc(0))],
     'RST_STREAM of no stream': [errorCode.protocol, hello, reset(0)],
     'RST_STREAM of a stream that was not opened': [errorCode.protocol, hello, reset(1)],
-    'RST_STREAM of a wrong length': [errorCode.frameSize, opened, frame(frameType.resetStream, 0, 1, Buffer.alloc(3))],
+    'RST_STREAM has an invalid length': [
+      errorCode.frameSize,
+      opened,
+      frame(frameType.resetStream, 0, 1, Buffer.alloc(3)),
+    ],
     'PRIORITY of no stream': [errorCode.protocol, hello, frame(frameType.priority, 0, 0, Buffer.alloc(5))],
     'PING of a stream': [errorCode.protocol, hello, frame(frameType.ping, 0, 1, Buffer.alloc(8))],
-    'PING of a wrong length': [errorCode.frameSize, hello, frame(frameType.ping, 0, 0, Buffer.alloc(7))],
+    'PING has an invalid length': [errorCode.frameSize, hello, frame(frameType.ping, 0, 0, Buffer.alloc(7))],
     'GOAWAY of a stream': [errorCode.protocol, hello, frame(frameType.goAway, 0, 1, Buffer.alloc(8))],
     PUSH_PROMISE: [errorCode.protocol, opened, frame(frameType.pushPromise, 4, 1, Buffer.alloc(4))],
-    'WINDOW_UPDATE of a wrong length': [
+    'WINDOW_UPDATE has an invalid length': [
       errorCode.frameSize,
       hello,
       frame(frameType.windowUpdate, 0, 0, Buffer.alloc(5)),
@@ -185,7 +189,7 @@ describe('a stream error costs the stream alone', () => {
     'no body where one was said': [errorCode.protocol, headers(1, length)],
     'trailers that are not the end': [errorCode.protocol, headers(1, post, begun), headers(1, [['a', 'b']], begun)],
     'trailers with a pseudo-header': [errorCode.protocol, headers(1, post, begun), headers(1, [[':path', '/']])],
-    'PRIORITY of a wrong length': [
+    'PRIORITY has an invalid length': [
       errorCode.frameSize,
       headers(1, post, begun),
       frame(frameType.priority, 0, 1, Buffer.alloc(4)),
