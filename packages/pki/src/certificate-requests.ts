@@ -66,16 +66,20 @@ const algorithms: Readonly<Record<string, readonly [type: 'rsa' | 'ec' | 'ed2551
 };
 
 const malformed = (problem: string, cause?: unknown): PkiError =>
-  new PkiError('MalformedRequest', `the request ${problem}`, cause === undefined ? undefined : { cause });
+  new PkiError(
+    'MalformedRequest',
+    `the certificate signing request ${problem}`,
+    cause === undefined ? undefined : { cause },
+  );
 
 /** Of the first block of a PEM text. Throws `MalformedRequest`, or `InvalidSignature`. */
 export function readCertificateRequest(pem: string): RequestedCertificate {
   const [whole, ...behind] = elementsOf(derOf(pem));
-  if (behind.length > 0) throw malformed('has something behind it');
+  if (behind.length > 0) throw malformed('has trailing data');
   const [info, algorithm, signature, ...more] = partsIn(whole, tags.sequence);
   const [version, name, key, attributes, ...others] = partsIn(info, tags.sequence);
-  if (more.length > 0 || others.length > 0) throw malformed('has more parts than it may');
-  if (expected(version, tags.integer).content.compare(Buffer.of(0)) !== 0) throw malformed('is of an unknown version');
+  if (more.length > 0 || others.length > 0) throw malformed('has unexpected elements');
+  if (expected(version, tags.integer).content.compare(Buffer.of(0)) !== 0) throw malformed('has an unknown version');
   const publicKey = keyOf(expected(key, tags.sequence));
   const signed = { data: info!.whole, signature: bytesOfBits(signature) };
   checkSignature(identifierIn(partsIn(algorithm, tags.sequence)[0]), publicKey, signed);
@@ -90,11 +94,11 @@ export function readCertificateRequest(pem: string): RequestedCertificate {
 function derOf(pem: string): Buffer {
   if (pem.length > requestBytesMax) throw malformed('is too long');
   // Which of several blocks counts is not for two readers to find out.
-  if (pem.indexOf(begin) !== pem.lastIndexOf(begin)) throw malformed('is more than one PEM block');
+  if (pem.indexOf(begin) !== pem.lastIndexOf(begin)) throw malformed('contains more than one PEM block');
   const block = /-----BEGIN ([^\n-]+)-----\s([^-]*)\n-----END \1-----/.exec(pem);
-  if (block?.[1] !== 'CERTIFICATE REQUEST') throw malformed('is no PEM block CERTIFICATE REQUEST');
+  if (block?.[1] !== 'CERTIFICATE REQUEST') throw malformed('is not a PEM block of type CERTIFICATE REQUEST');
   const base64 = block[2]!.replace(/\s/g, '');
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64) || base64.length % 4 !== 0) throw malformed('is no base64');
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64) || base64.length % 4 !== 0) throw malformed('is not valid base64');
   return Buffer.from(base64, 'base64');
 }
 
@@ -103,11 +107,13 @@ function keyOf({ whole }: Element): KeyObject {
   try {
     key = createPublicKey({ key: whole, format: 'der', type: 'spki' });
   } catch (error) {
-    throw malformed('has a key that is none', error);
+    throw malformed('has an invalid public key', error);
   }
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
-  if (type !== 'rsa' && type !== 'ec' && type !== 'ed25519') throw malformed('has a key of a type that nobody signs');
-  if (type === 'rsa' && (details?.modulusLength ?? 0) < rsaBitsMin) throw malformed('has a key that is too short');
+  if (type !== 'rsa' && type !== 'ec' && type !== 'ed25519')
+    throw malformed('has a public key of an unsupported type (supported: RSA, ECDSA, Ed25519)');
+  if (type === 'rsa' && (details?.modulusLength ?? 0) < rsaBitsMin)
+    throw malformed(`has an RSA key of less than ${rsaBitsMin} bits`);
   return key;
 }
 
@@ -119,7 +125,10 @@ interface Signed {
 function checkSignature(algorithm: string, key: KeyObject, { data, signature }: Signed): void {
   const [type, digest] = (Object.hasOwn(algorithms, algorithm) ? algorithms[algorithm] : undefined) ?? [];
   if (digest === undefined || type !== key.asymmetricKeyType) {
-    throw new PkiError('InvalidSignature', 'the request is signed in a way that is unknown, or not its key’s');
+    throw new PkiError(
+      'InvalidSignature',
+      'the signature algorithm of the certificate signing request is unknown or does not match its public key',
+    );
   }
   let isSigned = false;
   try {
@@ -127,7 +136,11 @@ function checkSignature(algorithm: string, key: KeyObject, { data, signature }: 
   } catch {
     // A signature for another type of key.
   }
-  if (!isSigned) throw new PkiError('InvalidSignature', 'the request is not signed with its own key');
+  if (!isSigned)
+    throw new PkiError(
+      'InvalidSignature',
+      'the signature of the certificate signing request does not match its public key',
+    );
 }
 
 /** A name is a list of sets, each of attributes. */
@@ -135,7 +148,7 @@ function subjectOf(name: Element | undefined): RequestedName {
   const all = partsIn(name, tags.sequence).flatMap((set) =>
     partsIn(set, tags.set).map((attribute): [string, Element] => {
       const [identifier, value, ...more] = partsIn(attribute, tags.sequence);
-      if (!value || more.length > 0) throw malformed('has a name with an attribute that is none');
+      if (!value || more.length > 0) throw malformed('has a malformed attribute in its subject');
       return [identifierIn(identifier), value];
     }),
   );
@@ -181,7 +194,7 @@ function alternativeNames(attributes: Element | undefined): Element[] {
     for (const extension of partsIn(onlyPart(values, tags.set), tags.sequence)) {
       const parts = partsIn(extension, tags.sequence);
       const id = identifierIn(parts[0]);
-      if (seen.has(id)) throw malformed('asks for the same extension twice');
+      if (seen.has(id)) throw malformed('requests the same extension twice');
       seen.add(id);
       if (id !== subjectAlternativeName) continue;
       found.push(...partsIn(onlyElement(expected(parts.at(-1), tags.octets).content), tags.sequence));
@@ -196,12 +209,12 @@ function onlyElement(content: Buffer): Element | undefined {
 }
 
 function addressOf(content: Buffer): Buffer {
-  if (content.length !== 4 && content.length !== 16) throw malformed('has an address of a wrong length');
+  if (content.length !== 4 && content.length !== 16) throw malformed('has an IP address of an invalid length');
   return content;
 }
 
 function uriOf(content: Buffer): string {
   const text = asciiOf(content);
-  if (!URL.canParse(text, 'https://relative.invalid')) throw malformed('has a URI that is none');
+  if (!URL.canParse(text, 'https://relative.invalid')) throw malformed('has an invalid URI');
   return text;
 }

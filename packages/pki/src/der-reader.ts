@@ -22,7 +22,8 @@ export const tags = {
   set: 0x31,
 } as const;
 
-const malformed = (problem: string): PkiError => new PkiError('MalformedRequest', `the request ${problem}`);
+const malformed = (problem: string): PkiError =>
+  new PkiError('MalformedRequest', `the certificate signing request ${problem}`);
 
 /** The elements that these bytes are made of. Throws `MalformedRequest`. */
 export function elementsOf(bytes: Buffer): Element[] {
@@ -41,21 +42,22 @@ export function elementsOf(bytes: Buffer): Element[] {
 
 function headerAt(bytes: Buffer, at: number): { readonly start: number; readonly length: number } {
   const first = bytes[at + 1];
-  if (first === undefined) throw malformed('is cut off');
+  if (first === undefined) throw malformed('is truncated');
   // Tags of more than one byte stand nowhere in what is read here.
-  if ((bytes[at]! & 0x1f) === 0x1f) throw malformed('has a tag that is too long');
+  if ((bytes[at]! & 0x1f) === 0x1f) throw malformed('has a DER tag of more than one byte');
   const count = first < 0x80 ? 0 : first & 0x7f;
   const start = at + 2 + count;
-  if (first === 0x80 || count > 4 || start > bytes.length) throw malformed('has a length that is none');
+  if (first === 0x80 || count > 4 || start > bytes.length) throw malformed('has an invalid DER length');
   const length = count === 0 ? first : bytes.readUIntBE(at + 2, count);
-  if (count > 0 && (length < 0x80 || bytes[at + 2] === 0)) throw malformed('has a length that is not the shortest');
-  if (start + length > bytes.length) throw malformed('is cut off');
+  if (count > 0 && (length < 0x80 || bytes[at + 2] === 0))
+    throw malformed('has a DER length that is not minimally encoded');
+  if (start + length > bytes.length) throw malformed('is truncated');
   return { start, length };
 }
 
 /** The element, if it has this tag. Throws otherwise, and when there is none. */
 export function expected(element: Element | undefined, tag: number): Element {
-  if (element?.tag !== tag) throw malformed('has something else where its form says what must be');
+  if (element?.tag !== tag) throw malformed('has an element of an unexpected type');
   return element;
 }
 
@@ -66,7 +68,7 @@ export const partsIn = (element: Element | undefined, tag: number): Element[] =>
 /** The only part of it. */
 export function onlyPart(element: Element | undefined, tag: number): Element {
   const [part, ...more] = partsIn(element, tag);
-  if (!part || more.length > 0) throw malformed('has not exactly one where there must be one');
+  if (!part || more.length > 0) throw malformed('has a list that must have exactly one element');
   return part;
 }
 
@@ -77,16 +79,16 @@ export function identifierIn(element: Element | undefined): string {
   let value = 0;
   let isBegun = false;
   for (const byte of content) {
-    if (!isBegun && byte === 0x80) throw malformed('has an identifier that is not the shortest');
+    if (!isBegun && byte === 0x80) throw malformed('has an object identifier that is not minimally encoded');
     value = value * 128 + (byte & 0x7f);
-    if (value > Number.MAX_SAFE_INTEGER) throw malformed('has an identifier that is too long');
+    if (value > Number.MAX_SAFE_INTEGER) throw malformed('has an object identifier that is too long');
     isBegun = byte >= 0x80;
     if (isBegun) continue;
     numbers.push(value);
     value = 0;
   }
   const [head, ...rest] = numbers;
-  if (head === undefined || isBegun) throw malformed('has an identifier that is cut off');
+  if (head === undefined || isBegun) throw malformed('has a truncated object identifier');
   const first = Math.min(Math.floor(head / 40), 2);
   return [first, head - first * 40, ...rest].join('.');
 }
@@ -94,7 +96,7 @@ export function identifierIn(element: Element | undefined): string {
 /** A whole number of bytes. */
 export function bytesOfBits(element: Element | undefined): Buffer {
   const { content } = expected(element, tags.bits);
-  if (content[0] !== 0) throw malformed('has a signature that is no whole number of bytes');
+  if (content[0] !== 0) throw malformed('has a signature that is not a whole number of bytes');
   return content.subarray(1);
 }
 
@@ -107,13 +109,15 @@ export function textOf({ tag, content }: Element): string {
     if (tag === 0x0c) return utf8.decode(content);
     if (tag === 0x1e) return utf16.decode(content);
   } catch (error) {
-    throw new PkiError('MalformedRequest', 'the request has a name that is no text', { cause: error });
+    throw new PkiError('MalformedRequest', 'the certificate signing request has a name that is not valid text', {
+      cause: error,
+    });
   }
   if (tag === 0x12 || tag === 0x13 || tag === 0x16) return asciiOf(content);
-  throw malformed('has a name that is no text');
+  throw malformed('has a name that is not a text string');
 }
 
 export function asciiOf(content: Buffer): string {
-  if (content.some((byte) => byte >= 0x80)) throw malformed('has a name with bytes that are no ASCII');
+  if (content.some((byte) => byte >= 0x80)) throw malformed('has a name with bytes that are not ASCII');
   return content.toString('latin1');
 }

@@ -27,12 +27,15 @@ export function signRequest(authority: KeyPair, options: SignedRequestOptions, w
   const issuer = issuerOf(authority);
   // What is written into the certificate of how it was signed says so.
   if (issuer.key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') {
-    throw new PkiError('AuthorityUnusable', 'the CA has no key on P-256');
+    throw new PkiError('AuthorityUnusable', 'the key of the CA is not on curve P-256');
   }
   const authorityEndMs = new X509Certificate(authority.certificate).validToDate.getTime();
   const endsMs = Math.min(validity.notAfterMs, authorityEndMs);
   if (Math.max(world.clock.now(), validity.notBeforeMs) >= authorityEndMs) {
-    throw new PkiError('AuthorityUnusable', `the CA's time was over at ${new Date(authorityEndMs).toISOString()}`);
+    throw new PkiError(
+      'AuthorityUnusable',
+      `the certificate of the CA expired at ${new Date(authorityEndMs).toISOString()}`,
+    );
   }
   return signedCertificate({
     issuer,
