@@ -93,5 +93,5 @@ export class ByteReader {
 }
 
 function damaged(): StoreError {
-  return new StoreError('StorageDamaged', 'a record is shorter than it says');
+  return new StoreError('StorageDamaged', 'a record is shorter than its declared length');
 }

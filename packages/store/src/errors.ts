@@ -51,13 +51,13 @@ export class CompactedError extends StoreError {
   readonly compactedRevision: Revision;
 
   constructor(asked: Revision, compactedRevision: Revision) {
-    super('Compacted', `revision ${asked} is compacted: the history begins after revision ${compactedRevision}`);
+    super('Compacted', `revision ${asked} has been compacted: the history starts after revision ${compactedRevision}`);
     this.compactedRevision = compactedRevision;
   }
 }
 
 export function futureRevision(asked: Revision, current: Revision): StoreError {
-  return new StoreError('FutureRevision', `revision ${asked} has not been yet: the store is at ${current}`);
+  return new StoreError('FutureRevision', `revision ${asked} is in the future: the current revision is ${current}`);
 }
 
 /** What a disk's refusal means for whoever wanted to write. */
@@ -66,7 +66,7 @@ export function storageError(error: unknown, what: string): StoreError {
   const cause = { cause: error };
   if (code === 'ENOSPC' || code === 'EDQUOT') return new StoreError('StorageFull', `${what}: no space left`, cause);
   if (code === 'EROFS' || code === 'EACCES' || code === 'EPERM') {
-    return new StoreError('StorageReadOnly', `${what}: it is read-only`, cause);
+    return new StoreError('StorageReadOnly', `${what}: the file system is read-only or access is denied`, cause);
   }
   return new StoreError('StorageFailed', `${what}: ${asError(error).message}`, cause);
 }

@@ -39,7 +39,7 @@ function problemWith(key: unknown): string | undefined {
 /** The bounds of a range only cut the order of keys: they need not be keys, but they must have a place in it. */
 export function checkRange(range: KeyRange): void {
   if (typeof range !== 'object' || range === null) {
-    throw new StoreError('InvalidRequest', `a range must have a start, ${shown(range)} has none`);
+    throw new StoreError('InvalidRequest', `a range must have a start, got ${shown(range)}`);
   }
   checkBound(range.start);
   if (range.end !== undefined) checkBound(range.end);
@@ -47,7 +47,7 @@ export function checkRange(range: KeyRange): void {
 
 function checkBound(bound: string): void {
   if (typeof bound === 'string' && bound.length <= keyBytesMax + 1 && bound.isWellFormed()) return;
-  throw new StoreError('InvalidKey', `invalid bound of a range ${shown(bound)}`);
+  throw new StoreError('InvalidKey', `invalid range bound ${shown(bound)}`);
 }
 
 export const everything: KeyRange = { start: '' };

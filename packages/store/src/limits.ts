@@ -15,8 +15,8 @@ export const leaseTtlMaxMs = 9_000_000_000_000;
 
 /** Throws `InvalidKey`, `InvalidRequest` or `ValueTooLarge`; a transaction that passes can be executed by any driver. */
 export function checkTransaction(writes: readonly Write[]): void {
-  if (!Array.isArray(writes)) throw invalid(`a transaction is a list of writes, not ${shown(writes)}`);
-  if (writes.length === 0) throw invalid('a transaction needs at least one write');
+  if (!Array.isArray(writes)) throw invalid(`a transaction must be a list of writes, not ${shown(writes)}`);
+  if (writes.length === 0) throw invalid('a transaction must have at least one write');
   let [changes, conditions, bytes] = [0, 0, 0];
   for (const write of writes as readonly Write[]) {
     checkType(write);
@@ -39,7 +39,10 @@ export function checkTransaction(writes: readonly Write[]): void {
     }
   }
   if (bytes > valueBytesMax) {
-    throw new StoreError('ValueTooLarge', `a transaction holds at most ${valueBytesMax} bytes, not ${bytes}`);
+    throw new StoreError(
+      'ValueTooLarge',
+      `a transaction must not be larger than ${valueBytesMax} bytes, this one has ${bytes}`,
+    );
   }
   if (writes.length > 1) checkOverlap(writes);
 }
@@ -49,35 +52,39 @@ export const isConditional = (write: Write): boolean => write.type !== 'deleteRa
 const types: ReadonlySet<unknown> = new Set(['put', 'delete', 'deleteRange', 'check'] satisfies Write['type'][]);
 
 function checkType(write: Write): void {
-  if (typeof write !== 'object' || write === null) throw invalid(`${shown(write)} is no write`);
-  if (!types.has(write.type)) throw invalid(`there is no write of type ${shown(write.type)}`);
-  if (write.type === 'check' && write.expected === undefined) throw invalid('a check needs what it expects');
+  if (typeof write !== 'object' || write === null) throw invalid(`${shown(write)} is not a write`);
+  if (!types.has(write.type)) throw invalid(`unknown write type ${shown(write.type)}`);
+  if (write.type === 'check' && write.expected === undefined) throw invalid('a check must have an expected revision');
 }
 
 export function checkLeaseId(id: LeaseId): void {
-  if (typeof id !== 'string') throw invalid(`a lease is known by a string, not by ${shown(id)}`);
+  if (typeof id !== 'string') throw invalid(`a lease ID must be a string, not ${shown(id)}`);
 }
 
 function checkValue(value: Uint8Array): number {
   if (!(value instanceof Uint8Array)) throw invalid('a value must be bytes');
   if (value.length > valueBytesMax) {
-    throw new StoreError('ValueTooLarge', `a value holds at most ${valueBytesMax} bytes, not ${value.length}`);
+    throw new StoreError(
+      'ValueTooLarge',
+      `a value must not be larger than ${valueBytesMax} bytes, this one has ${value.length}`,
+    );
   }
   return value.length;
 }
 
 export function checkRevision(revision: number): void {
   if (!Number.isSafeInteger(revision) || revision < 0)
-    throw invalid(`a revision must be a whole number, not ${shown(revision)}`);
+    throw invalid(`a revision must be a non-negative integer, not ${shown(revision)}`);
 }
 
 export function checkLimit(limit: number): void {
-  if (!Number.isSafeInteger(limit) || limit < 0) throw invalid(`a limit must be a whole number, not ${shown(limit)}`);
+  if (!Number.isSafeInteger(limit) || limit < 0)
+    throw invalid(`a limit must be a non-negative integer, not ${shown(limit)}`);
 }
 
 export function checkTtl(ttlMs: number): void {
   if (typeof ttlMs !== 'number' || !(ttlMs >= leaseTtlMinMs && ttlMs <= leaseTtlMaxMs)) {
-    throw invalid(`a lease lasts from ${leaseTtlMinMs} to ${leaseTtlMaxMs} ms, not ${shown(ttlMs)}`);
+    throw invalid(`the TTL of a lease must be between ${leaseTtlMinMs} and ${leaseTtlMaxMs} ms, not ${shown(ttlMs)}`);
   }
 }
 
@@ -86,7 +93,7 @@ function checkOverlap(writes: readonly Write[]): void {
   const keys = new Set<string>();
   for (const write of writes) {
     if (write.type === 'deleteRange') continue;
-    if (keys.has(write.key)) throw invalid(`a transaction names the key ${JSON.stringify(write.key)} twice`);
+    if (keys.has(write.key)) throw invalid(`a transaction contains the key ${JSON.stringify(write.key)} twice`);
     keys.add(write.key);
   }
   for (const write of writes) {

@@ -118,5 +118,7 @@ function unchanged(tables: TableWriter): { result: Committed; changes: [] } {
 }
 
 function leaseNotFound(id: string): Outcome {
-  return { error: { code: 'LeaseNotFound', message: `the lease ${id} ended or never was` } };
+  return {
+    error: { code: 'LeaseNotFound', message: `lease ${id} not found: it expired, was revoked or never existed` },
+  };
 }

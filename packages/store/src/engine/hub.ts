@@ -327,7 +327,7 @@ class HubWatch implements Watch {
   }
 
   async next(): Promise<WatchBatch | undefined> {
-    assert(!this.#waiting, 'a watch has one consumer, which waits for one batch at a time');
+    assert(!this.#waiting, 'a watch has one consumer, and the consumer may wait for only one batch at a time');
     for (;;) {
       if (this.#ended) {
         if (this.#ended.error) throw this.#ended.error;

@@ -33,7 +33,7 @@ export class LeaseKeeper {
 
   renew(id: LeaseId): void {
     const kept = this.#deadlines.get(id);
-    if (!kept) throw new StoreError('LeaseNotFound', `the lease ${id} ended or never was`);
+    if (!kept) throw new StoreError('LeaseNotFound', `lease ${id} not found: it expired, was revoked or never existed`);
     kept.deadlineMs = this.#clock.monotonicMs() + kept.ttlMs;
   }
 

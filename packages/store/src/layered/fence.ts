@@ -52,13 +52,13 @@ export function fallOf(fence: Fence, event: StoreEvent): Fall | undefined {
 }
 
 const fenced = ({ key }: Fence): StoreError =>
-  new StoreError('Fenced', `this view has ended: ${JSON.stringify(key)} is gone or was made anew`);
+  new StoreError('Fenced', `this view is no longer valid: ${JSON.stringify(key)} was deleted or recreated`);
 
 const ownFence = ({ key }: Fence): StoreError =>
-  new StoreError('InvalidRequest', `${JSON.stringify(key)} is the fence of this view, and not the view's to write`);
+  new StoreError('InvalidRequest', `${JSON.stringify(key)} is the fence of this view and cannot be written through it`);
 
 const tooManyConditions = (): StoreError =>
   new StoreError(
     'InvalidRequest',
-    `a fenced transaction has at most ${transactionWritesMax - 1} conditions: the fence is one itself`,
+    `a fenced transaction has at most ${transactionWritesMax - 1} conditions, because the fence is one of them`,
   );

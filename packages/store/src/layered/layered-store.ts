@@ -192,7 +192,7 @@ class LayeredStore implements Store {
     }
     throw new StoreError(
       'Overloaded',
-      `${attemptsMax} attempts were overtaken by other writers of the same base entries`,
+      `${attemptsMax} attempts conflicted with other writers of the same base entries`,
     );
   }
 

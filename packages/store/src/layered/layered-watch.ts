@@ -52,7 +52,7 @@ export class LayeredWatch implements Watch, FeedMember {
   }
 
   async next(): Promise<WatchBatch | undefined> {
-    assert(!this.#waiting, 'a watch has one consumer, which waits for one batch at a time');
+    assert(!this.#waiting, 'a watch has one consumer, and the consumer may wait for only one batch at a time');
     for (;;) {
       const queued = this.#queue.shift();
       if (queued) return queued;

@@ -60,10 +60,11 @@ export interface Transfer {
 /** Rejects with `ImportFailed` when it does not begin like an exported range. */
 export async function readTransfer(chunks: AsyncIterable<Uint8Array>): Promise<Transfer> {
   const input = new Input(chunks);
-  if (!magic.equals(await input.take(magic.length))) throw failed('it does not begin like an exported range');
+  if (!magic.equals(await input.take(magic.length)))
+    throw failed('it does not start with the signature of an exported range');
   const first = await takeFrame(input);
   if (first.kind !== kinds.about) return { about: undefined, entries: entriesFrom(first, input, 0) };
-  if (first.body.length > aboutBytesMax) throw failed('what it says of itself is too long');
+  if (first.body.length > aboutBytesMax) throw failed('its description is too long');
   const next = await takeFrame(input);
   return { about: first.body, entries: entriesFrom(next, input, crc32(first.body)) };
 }
@@ -71,7 +72,7 @@ export async function readTransfer(chunks: AsyncIterable<Uint8Array>): Promise<T
 /** Of a stream that says nothing of itself. Throws `ImportFailed` on the first thing that is not as it was written. */
 export async function* decodeEntries(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<TransferEntry, void, void> {
   const { about, entries } = await readTransfer(chunks);
-  if (about) throw failed('it is no plain range, but something with a head');
+  if (about) throw failed('it has a description, but a plain range must not have one');
   yield* entries;
 }
 
@@ -86,7 +87,7 @@ async function* entriesFrom(
     if (kind === kinds.end) {
       // Compared as bytes: a longer body, or a longer notation of the same numbers, is damage too.
       if (!body.equals(endBody(count, checksum))) throw failed('its checksum is wrong');
-      if (!(await input.ended())) throw failed('something follows its end');
+      if (!(await input.ended())) throw failed('data follows the end frame');
       return;
     }
     if (kind !== kinds.entry) throw failed(`a frame has the unknown kind ${kind}`);
@@ -135,7 +136,7 @@ class Input {
     let have = this.#rest.length;
     while (have < length) {
       const { done, value } = await this.#chunks.next();
-      if (done) throw failed('it ends too early');
+      if (done) throw failed('it is truncated');
       pieces.push(Buffer.from(value.buffer, value.byteOffset, value.length));
       have += value.length;
     }

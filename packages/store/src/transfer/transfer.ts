@@ -83,13 +83,13 @@ export async function importRange(
 ): Promise<ImportResult> {
   const target = prefixRange(options.prefix);
   const present = await store.range(target, { limit: 1, keysOnly: true });
-  if (present.entries.length > 0) throw failed(`there are keys under ${JSON.stringify(options.prefix)} already`);
+  if (present.entries.length > 0) throw failed(`keys already exist under ${JSON.stringify(options.prefix)}`);
   let entries = 0;
   let { revision } = present;
   try {
     for await (const writes of transactions(decodeEntries(chunks), options.prefix)) {
       const result = await store.commit(writes);
-      if (!result.committed) throw failed(`someone else writes under ${JSON.stringify(options.prefix)}`);
+      if (!result.committed) throw failed(`another process writes under ${JSON.stringify(options.prefix)}`);
       entries += writes.length;
       revision = result.revision;
     }

@@ -131,7 +131,7 @@ describe('the database file', () => {
     const text = folder.path();
     mkdirSync(text);
     writeFileSync(dataFiles(text).database, 'These are my notes, and they are longer than a header. '.repeat(10));
-    await assertRefused(text, 'database', /does not begin like a database/);
+    await assertRefused(text, 'database', /does not have the header of a SQLite database/);
     const foreign = folder.path();
     mkdirSync(foreign);
     const other = new DatabaseSync(dataFiles(foreign).database);
@@ -153,7 +153,7 @@ describe('the database file', () => {
   test('a rollback journal beside it is refused: it would be played back', async () => {
     const directory = folder.copyOf(closed);
     writeFileSync(dataFiles(directory).rollbackJournal, Buffer.alloc(512, 1));
-    await assertRefused(directory, 'rollbackJournal', /does not belong here/);
+    await assertRefused(directory, 'rollbackJournal', /not a file of this store/);
   });
 });
 

@@ -24,7 +24,7 @@ export function prepareDirectory(files: DataFiles): void {
   try {
     makeDirectory(directory);
   } catch (error) {
-    throw storageError(error, `the data directory ${directory} cannot be made`);
+    throw storageError(error, `the data directory ${directory} cannot be created`);
   }
   for (const path of [directory, files.database, files.journal, files.mark]) {
     try {

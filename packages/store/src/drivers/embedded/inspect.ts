@@ -50,7 +50,7 @@ export function holdsStore(files: DataFiles): boolean {
   if (leftovers.length === 0 && size === undefined) return false;
   throw damaged(
     files.database,
-    size === undefined ? `it is missing, but ${leftovers.join(' and ')} are there` : 'it is empty',
+    size === undefined ? `it is missing, but ${leftovers.join(' and ')} exists` : 'it is empty',
   );
 }
 
@@ -82,14 +82,17 @@ export function inspect(files: DataFiles, options: InspectionOptions): string {
 /** What can be said of the files before SQLite interprets them. */
 function checkFiles(files: DataFiles): void {
   if (sizeOf(files.rollbackJournal)) {
-    throw damaged(files.rollbackJournal, 'it does not belong here, and would be played back into the store');
+    throw damaged(
+      files.rollbackJournal,
+      'it is not a file of this store, and SQLite would replay it into the database',
+    );
   }
   const headerPages = checkHeader(files.database);
   const scan = sizeOf(files.journal) ? scanWal(files.journal) : undefined;
   if (scan?.damagedFrame !== undefined) {
     throw damaged(
       files.journal,
-      `frame ${scan.damagedFrame} has changed since it was written, and acknowledged writes follow it`,
+      `the checksum of frame ${scan.damagedFrame} is wrong, and acknowledged writes follow it`,
     );
   }
   checkSize(files.database, headerPages, scan);
@@ -116,9 +119,9 @@ function checkHeader(path: string): { count: number; bytes: number } {
     closeSync(descriptor);
   }
   if (header.toString('latin1', 0, 16) !== 'SQLite format 3\0')
-    throw damaged(path, 'it does not begin like a database');
+    throw damaged(path, 'it does not have the header of a SQLite database');
   const bytes = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
-  if (bytes < 512) throw damaged(path, 'its header is wrong');
+  if (bytes < 512) throw damaged(path, 'its header is invalid');
   return { count: header.readUInt32BE(28), bytes };
 }
 
@@ -161,7 +164,7 @@ function checkMark(files: DataFiles, storeId: string, revision: Revision): void 
   if (mark.storeId !== storeId) {
     throw damaged(
       files.database,
-      `it belongs to another store than ${files.mark}: the files of two data directories were mixed`,
+      `it belongs to a different store than ${files.mark}: the files of two data directories were mixed`,
     );
   }
   if (revision < mark.revision) {

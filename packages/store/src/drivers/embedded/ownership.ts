@@ -26,7 +26,7 @@ export function takeOwnership(directory: string): Ownership {
     if (isBusy(error)) throw inUse(directory, pidPath, error);
     const refusal = whileOpening(error, lockPath);
     if (refusal.code !== 'StorageDamaged') throw refusal;
-    throw new StoreError('StorageDamaged', `${lockPath} is not a lock file: remove it, it holds no data`, {
+    throw new StoreError('StorageDamaged', `${lockPath} is not a lock file: remove it; it contains no data`, {
       cause: error,
     });
   }
@@ -48,7 +48,7 @@ function signWith(pidPath: string): void {
 function inUse(directory: string, pidPath: string, cause: unknown): StoreError {
   return new StoreError(
     'StorageInUse',
-    `${directory} is in use by ${ownerOf(pidPath)}: a data directory has one process; stop that one or choose another directory`,
+    `${directory} is in use by ${ownerOf(pidPath)}: only one process can use a data directory; stop that process or choose another directory`,
     { cause },
   );
 }

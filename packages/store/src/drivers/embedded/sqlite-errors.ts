@@ -43,7 +43,7 @@ export function fromSqlite(error: unknown, path: string): StoreError {
       return new StoreError('StorageReadOnly', `${path} cannot be written: it is read-only`, cause);
     case codes.corrupt:
       // SQLite also says so when the disk fails to read: it does not tell the two apart.
-      return damaged(path, `${text}, or the disk cannot read it`, cause);
+      return damaged(path, `${text}, or the disk failed to read it`, cause);
     case codes.notadb:
       return damaged(path, text, cause);
     default:
@@ -56,7 +56,9 @@ export function whileOpening(error: unknown, path: string): StoreError {
   if (error instanceof StoreError) return error;
   const code = extendedCode(error);
   if (code === sharedMemoryFull) {
-    return new StoreError('StorageFull', `${path} cannot be opened: no space left beside it`, { cause: error });
+    return new StoreError('StorageFull', `${path} cannot be opened: no space left for its shared-memory file`, {
+      cause: error,
+    });
   }
   // "no such table", "no such column": the file is a database, but not the one that was written.
   if (code === codes.error) return damaged(path, asError(error).message, { cause: error });
@@ -69,7 +71,7 @@ export function whileOpening(error: unknown, path: string): StoreError {
 export function damaged(path: string, problem: string, options?: ErrorOptions): StoreError {
   return new StoreError(
     'StorageDamaged',
-    `${path} is damaged (${problem}): restore the data directory from a backup, or move it away to begin with an empty store`,
+    `${path} is damaged (${problem}): restore the data directory from a backup, or move it away to start with an empty store`,
     options,
   );
 }

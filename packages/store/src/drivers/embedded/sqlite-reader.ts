@@ -167,7 +167,7 @@ export class SqliteReader implements TableReader {
 
   /** Without the value there is no checksum, but there must be a row. */
   #present(array: RowArray): Row {
-    if (array[1] === null) throw damaged(this.#path, `the log has lost the row of ${JSON.stringify(array[2])}`);
+    if (array[1] === null) throw damaged(this.#path, `the log has no row for ${JSON.stringify(array[2])}`);
     return rowOf(array);
   }
 

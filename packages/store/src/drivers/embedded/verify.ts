@@ -64,7 +64,7 @@ function checkLeases(database: DatabaseSync, path: string, seed: ChecksumSeed): 
  * must fit as well, or a row of `live` or `past` is gone.
  */
 const contradictions = {
-  'keys that have lost their values': `
+  'keys without a value': `
     SELECT 1 FROM live v LEFT JOIN log l ON l.id = v.id
     WHERE l.id IS NULL OR l.key IS NOT v.key OR l.value IS NULL
       OR v.bytes IS NOT length(CAST(l.key AS BLOB)) + length(l.value)`,
@@ -72,19 +72,19 @@ const contradictions = {
     SELECT 1 FROM past p LEFT JOIN log l ON l.id = p.id
     WHERE l.id IS NULL OR l.key IS NOT p.key OR l.value IS NULL
       OR EXISTS (SELECT 1 FROM live v WHERE v.key = p.key AND v.id = p.id)`,
-  'writes that have lost the value they replaced': `
+  'writes without the value that they replaced': `
     SELECT 1 FROM log l LEFT JOIN past p ON p.key = l.key AND p.id = l.previous
     WHERE l.previous > 0 AND l.id >= (SELECT obsolete_from FROM meta) AND p.dead IS NOT l.revision`,
-  'values that belong to no key': `
+  'values without a key': `
     SELECT 1 WHERE (SELECT count(*) FROM log WHERE value IS NOT NULL)
       IS NOT (SELECT count(*) FROM live) + (SELECT count(*) FROM past)`,
-  'old values that nothing replaced': `
+  'old values that no write replaced': `
     SELECT 1 WHERE (SELECT count(*) FROM past)
       IS NOT (SELECT count(*) FROM log WHERE previous > 0 AND id >= (SELECT obsolete_from FROM meta))`,
-  'leased keys that are not': `
+  'keys that a lease lists but that are not attached to it': `
     SELECT 1 FROM leased d LEFT JOIN live v ON v.key = d.key LEFT JOIN log l ON l.id = v.id
     WHERE l.lease IS NOT d.lease OR d.lease NOT IN (SELECT id FROM lease)`,
-  'keys whose lease has forgotten them': `
+  'keys that their lease does not list': `
     SELECT 1 FROM live v JOIN log l ON l.id = v.id LEFT JOIN leased d ON d.lease = l.lease AND d.key = v.key
     WHERE l.lease IS NOT NULL AND d.key IS NULL`,
 } as const;

@@ -31,7 +31,7 @@ export class Writer {
     this.#thread.on('error', (error) => this.#fail(asError(error)));
     this.#ended = new Promise((resolve) => {
       this.#thread.on('exit', () => {
-        this.#fail(new Error('it ended'));
+        this.#fail(new Error('it exited'));
         resolve();
       });
     });
@@ -65,7 +65,7 @@ export class Writer {
 
   /** Nobody knows how far it came: whoever waits is told so, and nothing more is accepted. */
   #fail(error: Error): void {
-    this.#failure ??= new StoreError('StorageFailed', `the writer's thread stopped: ${error.message}`, {
+    this.#failure ??= new StoreError('StorageFailed', `the writer thread stopped: ${error.message}`, {
       cause: error,
     });
     for (const waiting of this.#waiting.splice(0)) waiting.reject(this.#failure);

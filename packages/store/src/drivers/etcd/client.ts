@@ -147,7 +147,8 @@ export class Client {
   /** Throws when there is none. */
   #leftMs(deadlineMs: number): number {
     const leftMs = deadlineMs - this.#options.clock.monotonicMs();
-    if (leftMs <= 0) throw new GrpcError(grpcStatus.deadlineExceeded, 'no time left', { fate: 'unsent' });
+    if (leftMs <= 0)
+      throw new GrpcError(grpcStatus.deadlineExceeded, 'the deadline of the request has passed', { fate: 'unsent' });
     return leftMs;
   }
 

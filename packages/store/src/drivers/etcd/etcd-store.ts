@@ -94,7 +94,8 @@ class EtcdStore implements Store {
 
   constructor(options: EtcdStoreOptions) {
     const clock = options.clock ?? systemClock;
-    if (options.endpoints.length === 0) throw new StoreError('InvalidRequest', 'at least one endpoint is needed');
+    if (options.endpoints.length === 0)
+      throw new StoreError('InvalidRequest', 'at least one etcd endpoint is required');
     const client = new Client({
       endpoints: options.endpoints.map(parseEndpoint),
       tls: options.tls,

@@ -81,7 +81,12 @@ export class Feed {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiter = { revision, resolve, reject };
     const timer = clock.after(client.requestTimeoutMs, () => {
-      reject(new StoreError('Unavailable', `etcd's watch did not reach revision ${revision} in time`));
+      reject(
+        new StoreError(
+          'Unavailable',
+          `the watch of etcd did not reach revision ${revision} within ${client.requestTimeoutMs} ms`,
+        ),
+      );
       // The member that it hangs on is behind or stuck.
       this.#endStream?.({ lost: true });
     });

@@ -158,7 +158,7 @@ class HistoryRead implements WatchStreamHandler {
     this.#timer = this.#clock.after(askProgressEveryMs, () => {
       const { requestTimeoutMs } = this.#client;
       if (this.#clock.monotonicMs() - this.#heardMs > requestTimeoutMs) {
-        const error = new StoreError('Unavailable', `etcd gave no history within ${requestTimeoutMs} ms`);
+        const error = new StoreError('Unavailable', `etcd returned no history within ${requestTimeoutMs} ms`);
         return this.#settle({ code: 'Unavailable', executed: 'no', remedy: 'elsewhere', error });
       }
       this.#stream.requestProgress();

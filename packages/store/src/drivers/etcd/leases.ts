@@ -49,5 +49,5 @@ export function numberOf(id: LeaseId): bigint {
 }
 
 function leaseNotFound(id: LeaseId): StoreError {
-  return new StoreError('LeaseNotFound', `the lease ${id} ended or never was`);
+  return new StoreError('LeaseNotFound', `lease ${id} not found: it expired, was revoked or never existed`);
 }

@@ -58,7 +58,9 @@ export class WatchStream {
       this.#call = await client.stream(connection, watchMethod, {
         onMessage: (message) => this.#onMessage(message),
         onEnd: (error) =>
-          this.#end(judge(error ?? new GrpcError(grpcStatus.unavailable, 'it ended', { fate: 'lost' }))),
+          this.#end(
+            judge(error ?? new GrpcError(grpcStatus.unavailable, 'the watch stream was closed', { fate: 'lost' })),
+          ),
       });
       if (this.#ended) this.#call.cancel();
       else this.#call.write(encodeWatchCreate(request));

@@ -198,7 +198,7 @@ function hasRecordBehind(content: Uint8Array, from: number, number: number): boo
 function damaged(path: string, at: number, cause?: unknown): StoreError {
   return new StoreError(
     'StorageDamaged',
-    `${path} is damaged at byte ${at}, and held acknowledged writes: restore the file from a backup, or move the directory away to begin empty`,
+    `${path} is damaged at byte ${at}, which contains acknowledged writes: restore the file from a backup, or move the directory away to start with an empty store`,
     { cause },
   );
 }

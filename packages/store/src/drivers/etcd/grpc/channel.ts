@@ -55,7 +55,7 @@ export class Channel {
       if (this.#connection) this.failed(this.#connection);
       this.#attempt ??= this.#tryOne().finally(() => (this.#attempt = undefined));
       if (!(await this.#inTime(this.#attempt, deadlineMs))) {
-        const message = this.#lastError?.message ?? 'no connection in time';
+        const message = this.#lastError?.message ?? 'timed out waiting for a connection';
         const status = this.#lastError?.status ?? grpcStatus.unavailable;
         throw new GrpcError(status, message, { fate: 'unsent', cause: this.#lastError });
       }

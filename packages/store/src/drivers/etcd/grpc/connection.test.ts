@@ -90,7 +90,7 @@ test('a failure after an answer is a failure', async (context) => {
   assert.deepEqual(failure(result), [13, 'answered']);
 });
 
-test('success without an answer is a failure', async (context) => {
+test('status OK without a response message is a failure', async (context) => {
   assert.deepEqual(failure(await outcome(context, (call) => call.end())), [13, 'lost']);
 });
 
@@ -130,7 +130,7 @@ test('a connection that breaks loses its calls', async (context) => {
   assert.deepEqual(failure(result), [14, 'lost']);
 });
 
-test('no answer in time ends the call and tells the server', async (context) => {
+test('timed out waiting for the server ends the call and tells the server', async (context) => {
   const cancelled = Promise.withResolvers<number>();
   const server = await scriptedServer(context, (call) => {
     call.stream.on('close', () => cancelled.resolve(call.stream.rstCode));

@@ -46,7 +46,7 @@ const connectionWindowBytes = 16 * 1024 * 1024;
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
   const { endpoint, clock } = options;
   const abort = new AbortController();
-  const timer = clock.after(options.connectTimeoutMs, () => abort.abort(new Error('no answer in time')));
+  const timer = clock.after(options.connectTimeoutMs, () => abort.abort(new Error('timed out waiting for the server')));
   const signal = AbortSignal.any([abort.signal, options.signal]);
   try {
     const socket = await dial({ ...options, signal });
@@ -72,7 +72,7 @@ function connectionOn(socket: Duplex, options: ConnectionOptions, signal: AbortS
     // In TLS 1.3 a server refuses a certificate after the handshake.
     onClose(error) {
       connection.closed();
-      reject(error ?? new Error('the server ended the connection at once'));
+      reject(error ?? new Error('the server closed the connection immediately'));
     },
   });
   const connection = new Connection(session, options);
@@ -121,7 +121,10 @@ export class Connection {
           timer?.cancel();
           if (error) reject(error);
           else if (answer) resolve(answer);
-          else reject(new GrpcError(grpcStatus.internal, `${method}: success without an answer`, { fate: 'lost' }));
+          else
+            reject(
+              new GrpcError(grpcStatus.internal, `${method}: status OK without a response message`, { fate: 'lost' }),
+            );
         },
       });
       timer = this.#clock.after(options.timeoutMs, () => call.fail(tooLate(method, options.timeoutMs)));
@@ -240,7 +243,7 @@ export class Call {
     this.#keepalive.callEnded();
     const verdict = this.#verdict ?? { error: end.isWhole ? errorOfTrailers(undefined, undefined) : lost(end) };
     if (!verdict.error && !this.#assembler.empty) {
-      verdict.error = new GrpcError(grpcStatus.internal, 'the answer ends inside a message', { fate: 'lost' });
+      verdict.error = new GrpcError(grpcStatus.internal, 'the response ends inside a message', { fate: 'lost' });
     }
     this.#handler.onEnd(verdict.error);
   }
@@ -251,13 +254,13 @@ const valueOf = (fields: readonly Field[], name: string): string | undefined =>
 
 /** The stream ended without a word from the server. */
 function lost({ isUnsent, error, code }: StreamEnd): GrpcError {
-  const reason = error?.message ?? (code === errorCode.none ? 'it ended' : `HTTP/2 code ${code}`);
+  const reason = error?.message ?? (code === errorCode.none ? 'the server closed the stream' : `HTTP/2 code ${code}`);
   const options = { fate: isUnsent ? 'unsent' : 'lost', cause: error } as const;
-  return new GrpcError(grpcStatus.unavailable, `the connection broke during the call: ${reason}`, options);
+  return new GrpcError(grpcStatus.unavailable, `connection lost during the call: ${reason}`, options);
 }
 
 function tooLate(method: string, timeoutMs: number): GrpcError {
-  const message = `${method}: no answer within ${Math.ceil(timeoutMs)} ms`;
+  const message = `${method}: no response within ${Math.ceil(timeoutMs)} ms`;
   return new GrpcError(grpcStatus.deadlineExceeded, message, { fate: 'lost' });
 }
 

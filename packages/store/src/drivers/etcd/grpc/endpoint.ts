@@ -31,7 +31,7 @@ const defaultPort = 2379;
 export function parseEndpoint(text: string): Endpoint {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.pathname !== '/' || url.username || url.search) {
-    throw new StoreError('InvalidRequest', `an endpoint is http(s)://host:port, not ${JSON.stringify(text)}`);
+    throw new StoreError('InvalidRequest', `an endpoint must be http(s)://host:port, not ${JSON.stringify(text)}`);
   }
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   // The URL class hides a port that is its scheme's own.
@@ -74,7 +74,7 @@ function secure(socket: Duplex, endpoint: Endpoint, tls: TlsOptions, signal: Abo
       socket.destroy();
       reject(error);
     };
-    const onClose = () => onError(new Error('the connection ended during the TLS handshake'));
+    const onClose = () => onError(new Error('the connection was closed during the TLS handshake'));
     const secured = connectTls(options, () => {
       settle();
       resolve(secured);

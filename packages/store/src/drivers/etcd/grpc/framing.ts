@@ -67,11 +67,13 @@ export class MessageAssembler {
 
   #lengthOf(prefix: Buffer): number {
     if (prefix[0] !== 0) {
-      throw new GrpcError(grpcStatus.internal, 'a compressed message, which was never asked for', { fate: 'lost' });
+      throw new GrpcError(grpcStatus.internal, 'received a compressed message although no compression was negotiated', {
+        fate: 'lost',
+      });
     }
     const length = prefix.readUInt32BE(1);
     if (length > this.#bytesMax) {
-      const message = `a message of ${length} bytes, more than the ${this.#bytesMax} that are accepted`;
+      const message = `received a message of ${length} bytes, which exceeds the limit of ${this.#bytesMax}`;
       throw new GrpcError(grpcStatus.resourceExhausted, message, { fate: 'lost' });
     }
     return length;

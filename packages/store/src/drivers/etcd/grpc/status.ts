@@ -57,7 +57,7 @@ export function errorOfHttpStatus(status: number): GrpcError {
         : status === 429 || status === 502 || status === 503 || status === 504
           ? grpcStatus.unavailable
           : grpcStatus.unknown;
-  return new GrpcError(code, `HTTP status ${status} instead of a gRPC answer`, { fate: 'lost' });
+  return new GrpcError(code, `HTTP status ${status} instead of a gRPC response`, { fate: 'lost' });
 }
 
 /** `grpc-message` is percent-encoded UTF-8; what is not well-formed stays as it is. */
