@@ -1,25 +1,26 @@
 /**
- * Every error of this package that is no refusal of a server. Test the `code`. Refusals are api's `StatusError`, with the
- * reason as its code.
+ * Errors of this package, except error responses of a server, which are `StatusError` of @hangar/api with the reason as their code. Test
+ * the `code` with `hasCode`.
  *
- * | code              | meaning                                                                                        |
- * |-------------------|------------------------------------------------------------------------------------------------|
- * | ConnectionFailed  | no connection, or the request certainly was not read: asking again is safe                      |
- * | ConnectionLost    | the connection broke under way: whether the request was done is not known                       |
- * | TimedOut          | no answer in time                                                                                |
- * | MalformedAnswer   | what came is not what Kubernetes would say                                                       |
- * | InvalidKubeconfig | a kubeconfig that cannot be read or says contradicting things                                    |
- * | CredentialsFailed | a credential plugin, token file or certificate could not be had                                  |
- * | UnknownKind       | the server's discovery has no such kind                                                          |
- * | InvalidKey        | a name or namespace that no object of the kind can have: nothing was asked                      |
- * | InvalidDefinition | what should be a CustomResourceDefinition is none that types can be made of                      |
- * | Aborted           | the caller's signal (core's)                                                                     |
+ * | code              | meaning                                                                                         |
+ * |-------------------|-------------------------------------------------------------------------------------------------|
+ * | ConnectionFailed  | no connection, or the server certainly did not read the request: a retry is safe                 |
+ * | ConnectionLost    | the connection broke during the request: the server may have executed it                         |
+ * | TimedOut          | no response in time                                                                              |
+ * | MalformedAnswer   | the response is not a valid response of a Kubernetes API                                         |
+ * | InvalidKubeconfig | a kubeconfig cannot be parsed or has contradicting fields                                        |
+ * | CredentialsFailed | a credential plugin failed, or a token file or certificate cannot be read                        |
+ * | UnknownKind       | the discovery of the server does not contain the kind                                            |
+ * | InvalidKey        | a name or namespace is not valid for the kind; no request was sent                               |
+ * | InvalidDefinition | an input is not a CustomResourceDefinition, or no types can be generated from it                 |
+ * | Aborted           | the signal of the caller was aborted (from @hangar/core)                                         |
  */
 
 import { CodedError } from '@hangar/core';
 import { isStatusReason, StatusError } from '@hangar/api/status';
 import type { Status, StatusReason } from '@hangar/api/status';
 
+/** The codes of `ClientError`. */
 export type ClientErrorCode =
   | 'ConnectionFailed'
   | 'ConnectionLost'
@@ -31,19 +32,20 @@ export type ClientErrorCode =
   | 'UnknownKind'
   | 'InvalidKey';
 
+/** A failure that is not an error response of the server. Its `code` is one of `ClientErrorCode`. */
 export class ClientError extends CodedError<ClientErrorCode> {}
 
 /**
- * A refusal as it came from a server. Its code is one of Kubernetes' reasons, or what the HTTP code says where the server, or a webhook
- * behind it, says a word of its own (which is in `status`): a server must not be able to say what only this process can mean by a
- * code, such as `Aborted`, or a runtime's `Terminal`.
+ * An error response of a server. `status` has the response as received. `code` is its reason if Kubernetes defines that reason, otherwise
+ * the reason that corresponds to the HTTP status. So a server or a webhook cannot produce a code that only this process uses, such as
+ * `Aborted` or `Terminal`.
  */
 export class ReceivedStatusError extends StatusError {
   override readonly status: Status;
 
   constructor(status: Status) {
     const reason = isStatusReason(status.reason) ? status.reason : reasonOfCode(status.code ?? 500);
-    super(reason, status.message ?? `the server answered ${status.code}`);
+    super(reason, status.message ?? `the server responded with ${status.code}`);
     this.status = status;
   }
 }
@@ -65,5 +67,5 @@ const reasons: Readonly<Record<number, StatusReason>> = {
   504: 'Timeout',
 };
 
-/** What clients make of an answer that has a code and no reason. */
+/** Returns the reason for a response that has an HTTP status but no reason. */
 export const reasonOfCode = (code: number): StatusReason => reasons[code] ?? 'InternalError';

@@ -1,10 +1,10 @@
-/** For those who do not mind: an object, or undefined when there is none. */
+/** Reads an object that may not exist. */
 
 import { hasCode } from '@hangar/core';
 import type { GetOptions, Reader } from './client.ts';
 import type { ApiObject, Kind, ObjectKey } from './kind.ts';
 
-/** Undefined instead of `NotFound`; everything else is rejected with as `get` does. */
+/** Returns the object, or undefined when it does not exist. Rejects with all other errors of `get`. */
 export async function find<T extends ApiObject>(
   reader: Pick<Reader, 'get'>,
   kind: Kind<T>,

@@ -1,12 +1,22 @@
 /**
- * client: one cluster, asked. Read `kind.ts` and `client.ts` for what can be said.
+ * @hangar/client is a typed client for any Kubernetes API. Start with `connect`, then read `client.ts` for the verbs and `kind.ts` for
+ * kinds.
  *
- *   config/      who and where: kubeconfigs, credentials of pods, plugins
+ *     import { connect, defaultConfig } from '@hangar/client';
+ *     import { Pod } from '@hangar/client/kinds/core-v1';
+ *
+ *     const client = connect(await defaultConfig());
+ *     const { items } = await client.list(Pod, { namespace: 'default', labelSelector: { app: 'web' } });
+ *     await client.close();
+ *
+ * The folders:
+ *
+ *   config/      server address and credentials: kubeconfigs, pods, credential plugins
  *   transport/   HTTP/1.1, HTTP/2, or a call in the same process
- *   rest/        verbs to requests, answers to objects, refusals to errors
+ *   rest/        verbs to requests, responses to objects, error responses to errors
  *   watch/       streams of events
- *   discovery/   kinds that only the server knows
- *   kinds/       Kubernetes' own kinds, typed; generated
+ *   discovery/   kinds that are known only at run time
+ *   kinds/       generated types of the built-in kinds
  *   generate/    types from CustomResourceDefinitions: `hangar-types`
  */
 

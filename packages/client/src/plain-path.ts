@@ -1,12 +1,15 @@
-/** Paths that mean the same to everybody they pass: nothing in them goes upwards, is escaped, or is taken for the end of a path. */
+/**
+ * Paths that every proxy and server interprets in the same way: without `..`, without ambiguous escapes, without characters that end a
+ * path.
+ */
 
-/** Letters, digits and what else RFC 3986 lets stand in a segment as it is; no segment is `.` or `..`. */
+/** Returns whether the path has only characters that RFC 3986 allows unescaped in a segment, and no segment `.` or `..`. */
 export const isPlainPath = (path: string): boolean =>
   /^(\/[-A-Za-z0-9._~!$&'()*+,;=:@]*)+$/.test(path) && !/\/\.\.?(\/|$)/.test(path);
 
 /**
- * Of a path with its query. Names may have escaped characters in them: those of slashes are none of these, nor are dots or percent
- * signs that were escaped. A proxy that reads them would be led elsewhere, with credentials that are for here.
+ * Returns whether a path with an optional query is plain. Escaped characters are allowed, except escaped slashes, backslashes, dots and
+ * percent signs: a proxy that decodes them could forward the credentials to another path.
  */
 export const isPlainTarget = (target: string): boolean =>
   isPlainPath(target.split('?', 1)[0]!.replaceAll(/%(?!2[ef]|5c|25)[0-9a-f]{2}/gi, '_'));

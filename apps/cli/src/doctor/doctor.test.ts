@@ -152,7 +152,7 @@ describe('hangar doctor', () => {
     const connect = () => Promise.reject(new Error('a surprise'));
     const { code, out, err } = await world.runIn({ connect }, 'doctor');
     assert.deepEqual([code, err], [1, '']);
-    assert.match(out, /✖ kubeconfig: .*is no YAML/);
+    assert.match(out, /✖ kubeconfig: .*is not valid YAML/);
     assert.match(out, /kubectl/);
   });
 });

@@ -23,7 +23,7 @@ export class AuthorityFile {
     if (this.#last !== undefined && nowMs - this.#last.readAtMs < rereadAfterMs) return this.#last.text;
     try {
       const text = await readFile(this.#path, 'utf8');
-      if (!text.includes('-----BEGIN')) throw new Error('is no PEM');
+      if (!text.includes('-----BEGIN')) throw new Error('is not PEM');
       this.#last = { text, readAtMs: nowMs };
     } catch (cause) {
       if (this.#last === undefined) {

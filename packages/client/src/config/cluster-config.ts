@@ -1,29 +1,32 @@
 /**
- * How to reach a cluster and who to be there: what a kubeconfig, a pod or a provider of clusters comes down to. Plain values; only
- * credentials are asked again for each connection or request, because tokens and certificates are renewed under way.
+ * The address of a cluster and the credentials for it, read from a kubeconfig, a pod or a cluster provider. Plain values, except the
+ * credentials, which are queried for each connection and request, because tokens and certificates are rotated.
  */
 
+/** Address of a cluster and the credentials for it. */
 export interface ClusterConfig {
-  /** `https://host:port`, with the prefix of its paths when it has one, without a slash at its end. */
+  /** URL of the server: `https://host:port`, with the path prefix of the cluster if it has one, without a trailing slash. */
   readonly server: string;
-  /** PEM. Absent: the authorities that the system trusts. */
+  /** Certificate authority of the server, in PEM. Absent: the authorities that the system trusts. */
   readonly ca?: string | undefined;
-  /** For every new connection, where the authority can be renewed under way. Absent: `ca`. */
+  /** Returns the current certificate authority for each new connection, if it can be rotated. Absent: `ca`. */
   readonly renewedCa?: (() => Promise<string>) | undefined;
-  /** What the server's certificate must be for, when that is not the host in `server`. */
+  /** Name that the certificate of the server must have. Absent: the host in `server`. */
   readonly serverName?: string | undefined;
-  /** Take any certificate. */
+  /** Accepts any certificate of the server. */
   readonly isInsecure?: boolean | undefined;
-  /** `http://`, `https://` or `socks5://`. Absent: what the environment says, where a transport heeds that. */
+  /** URL of a proxy: `http://`, `https://` or `socks5://`. Absent: the proxy of the environment. */
   readonly proxyUrl?: string | undefined;
   readonly disableCompression?: boolean | undefined;
-  /** Whom to act as, where the credentials' owner may. */
+  /** User to impersonate. The credentials need the permission `impersonate`. */
   readonly impersonate?: Impersonation | undefined;
+  /** Credentials of the client. Absent: anonymous. */
   readonly credentials?: Credentials | undefined;
-  /** Where a context's commands are about, when they do not say. */
+  /** Default namespace of the kubeconfig context. */
   readonly namespace?: string | undefined;
 }
 
+/** A user to impersonate, as in `kubectl --as`. */
 export interface Impersonation {
   readonly user: string;
   readonly groups?: readonly string[] | undefined;
@@ -31,20 +34,23 @@ export interface Impersonation {
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-/** PEM, both. */
+/** A client certificate and its private key, both in PEM. */
 export interface ClientCertificate {
   readonly certificate: string;
   readonly key: string;
 }
 
-/** Who asks. Every method rejects with `CredentialsFailed` when they cannot be had; none waits without an end. */
+/**
+ * Supplies the credentials of a client. All methods reject with `CredentialsFailed` when no credentials are available, and all are
+ * bounded in time.
+ */
 export interface Credentials {
-  /** For every request, names in lower case: cheap, unless something is due to be renewed. */
+  /** Returns the authentication headers of a request, with lower-case names. Called for each request; cheap unless a renewal is due. */
   headers(signal?: AbortSignal): Promise<Readonly<Record<string, string>>> | Readonly<Record<string, string>>;
-  /** For every new connection. The same object as before: the same certificate. */
+  /** Returns the client certificate of a new connection. Returning the same object as before means the same certificate. */
   clientCertificate?(signal?: AbortSignal): Promise<ClientCertificate | undefined>;
-  /** After a 401. True: there may be better ones now, so asking once again is worth it. */
+  /** Called after status 401. Returns true if the credentials may have changed, so that a retry is useful. */
   refresh?(signal?: AbortSignal): Promise<boolean>;
-  /** What identifies them, without being a secret: for `fingerprintOf`. */
+  /** Identifies the credentials without being a secret, for `fingerprintOf`. */
   readonly fingerprint?: string | undefined;
 }

@@ -22,7 +22,7 @@ export async function clusterOf(entry: Entry, trust: Trust): Promise<ClusterPart
   const ca = await authorityOf(entry, trust);
   const isInsecure = fields.flag('insecure-skip-tls-verify');
   if (isInsecure && ca !== undefined) {
-    throw fields.error('insecure-skip-tls-verify', 'an authority is given, too: either it counts or nothing does');
+    throw fields.error('insecure-skip-tls-verify', 'must not be true when a certificate authority is set');
   }
   return {
     server: serverOf(entry),
@@ -44,10 +44,10 @@ function serverOf({ fields }: Entry): string {
   // As kubectl: `host:port` alone is plain HTTP, whatever else is given.
   const url = parsedUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
   if (url === undefined || url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
-    throw fields.error('server', `${shownAddress(text)} is no address of a server`);
+    throw fields.error('server', `${shownAddress(text)} is not a valid server URL`);
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw fields.error('server', `${shownAddress(text)} is neither https nor http`);
+    throw fields.error('server', `${shownAddress(text)} must start with https:// or http://`);
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
@@ -57,7 +57,7 @@ function proxyOf({ fields }: Entry): string | undefined {
   if (text === undefined) return undefined;
   const url = parsedUrl(text);
   if (url === undefined || !proxyProtocols.has(url.protocol)) {
-    throw fields.error('proxy-url', 'is no address with http, https or socks5');
+    throw fields.error('proxy-url', 'is not an http, https or socks5 URL');
   }
   return text;
 }
@@ -68,16 +68,16 @@ async function authorityOf({ fields, folder }: Entry, trust: Trust): Promise<str
   const name = 'certificate-authority';
   const data = fields.text(`${name}-data`);
   const path = fields.text(name);
-  if (data !== undefined) return pemOf(data, () => fields.error(`${name}-data`, 'is no PEM in base64'));
+  if (data !== undefined) return pemOf(data, () => fields.error(`${name}-data`, 'is not base64-encoded PEM'));
   if (path === undefined) return undefined;
-  if (!trust.allowFiles) throw fields.error(name, 'files may not be read for this kubeconfig');
+  if (!trust.allowFiles) throw fields.error(name, 'files are not allowed in this kubeconfig');
   let text: string;
   try {
     text = await readFile(resolve(folder ?? '', path), 'utf8');
   } catch (cause) {
     throw fields.error(name, asError(cause).message, cause);
   }
-  if (!text.includes('-----BEGIN')) throw fields.error(name, `${path} is no PEM`);
+  if (!text.includes('-----BEGIN')) throw fields.error(name, `${path} is not PEM`);
   return text;
 }
 

@@ -55,7 +55,7 @@ describe('a token in a file', () => {
     await assert.rejects(async () => absent.headers(), { code: 'CredentialsFailed', message: /absent: ENOENT/ });
     for (const [text, message] of [
       ['', /is empty/],
-      ['a\nb', /has no token/],
+      ['a\nb', /does not contain a valid token/],
     ] as const) {
       const token = new TokenFile(await folder.write('token', text));
       await assert.rejects(async () => token.headers(), { code: 'CredentialsFailed', message });
@@ -100,7 +100,7 @@ describe('a certificate in files', () => {
     const path = await folder.write('c.pem', 'nonsense');
     await assert.rejects(new CertificateFiles({ path }, { data: key }).clientCertificate(), {
       code: 'CredentialsFailed',
-      message: /c\.pem, the kubeconfig: the certificate or the key is no PEM/,
+      message: /c\.pem, the kubeconfig: the certificate or the private key is not valid PEM/,
     });
     const absent = new CertificateFiles({ data: certificate }, { path: `${folder.path}/absent` });
     await assert.rejects(absent.clientCertificate(), { code: 'CredentialsFailed', message: /absent: ENOENT/ });

@@ -14,10 +14,10 @@ export const bearer = (token: string): Readonly<Record<string, string>> => ({ au
 export function pairProblem({ certificate, key }: ClientCertificate): string | undefined {
   try {
     const issued = new X509Certificate(certificate);
-    return issued.checkPrivateKey(createPrivateKey(key)) ? undefined : 'the key is not that of the certificate';
+    return issued.checkPrivateKey(createPrivateKey(key)) ? undefined : 'the private key does not match the certificate';
   } catch {
     // OpenSSL's words say nothing that helps, and could quote the key.
-    return 'the certificate or the key is no PEM';
+    return 'the certificate or the private key is not valid PEM';
   }
 }
 

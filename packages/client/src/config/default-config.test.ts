@@ -35,7 +35,7 @@ describe('the default configuration', () => {
     assert.equal(await serverOf({ env: {} }), 'https://home');
     await assert.rejects(defaultConfig({ env: {}, homeFolder: folder.path }), {
       code: 'InvalidKubeconfig',
-      message: /no kubeconfig was named, KUBECONFIG is not set, this is no pod, and there is no .*config/,
+      message: /no kubeconfig was given, KUBECONFIG is not set, .* not run in a pod, and .*config does not exist/,
     });
     await assert.rejects(defaultConfig({ env: { KUBECONFIG: '/absent' }, homeFolder }), {
       code: 'InvalidKubeconfig',
@@ -48,7 +48,7 @@ describe('the default configuration', () => {
     const KUBECONFIG = [await folder.write('broken', 'a: ['), await folder.write('good', at('https://good'))].join(
       delimiter,
     );
-    await assert.rejects(defaultConfig({ env: { KUBECONFIG } }), { message: /broken: is no YAML/ });
+    await assert.rejects(defaultConfig({ env: { KUBECONFIG } }), { message: /broken: is not valid YAML/ });
   });
 });
 

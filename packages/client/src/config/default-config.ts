@@ -1,7 +1,4 @@
-/**
- * The cluster that a program is about when nobody says more, looked for as controller-runtime does: the kubeconfig that was named,
- * `KUBECONFIG`, the pod that this is, `~/.kube/config`.
- */
+/** Finds the default cluster in the order of controller-runtime: the given kubeconfig, `KUBECONFIG`, the pod, `~/.kube/config`. */
 
 import { ClientError } from '../errors.ts';
 import type { ClusterConfig } from './cluster-config.ts';
@@ -10,15 +7,21 @@ import type { InClusterOptions } from './in-cluster.ts';
 import { homeKubeconfig, loadKubeconfig, loadKubeconfigList } from './kubeconfig.ts';
 import type { KubeconfigOptions } from './kubeconfig.ts';
 
+/** Options of `defaultConfig`. */
 export interface DefaultConfigOptions extends KubeconfigOptions {
-  /** Of `--kubeconfig`: then nothing else counts. */
+  /** Path of `--kubeconfig`. If set, the other locations are ignored. */
   readonly kubeconfig?: string | undefined;
-  /** Absent: this user's. */
+  /** Home folder. Absent: the home folder of the user. */
   readonly homeFolder?: string | undefined;
-  /** Of a pod's files; for tests. */
+  /** Location of the files of the pod, for tests. */
   readonly inCluster?: InClusterOptions | undefined;
 }
 
+/**
+ * Returns the configuration of the default cluster. Rejects with `InvalidKubeconfig` when no location has one.
+ *
+ *     const client = connect(await defaultConfig({ kubeconfig: process.argv[2] }));
+ */
 export async function defaultConfig(options: DefaultConfigOptions = {}): Promise<ClusterConfig> {
   const { kubeconfig, env = process.env } = options;
   if (kubeconfig) return loadKubeconfig(kubeconfig, options);
@@ -37,6 +40,6 @@ export async function defaultConfig(options: DefaultConfigOptions = {}): Promise
   if (config !== undefined) return config;
   throw new ClientError(
     'InvalidKubeconfig',
-    `no cluster: no kubeconfig was named, KUBECONFIG is not set, this is no pod, and there is no ${path}`,
+    `no cluster configured: no kubeconfig was given, KUBECONFIG is not set, the process does not run in a pod, and ${path} does not exist`,
   );
 }

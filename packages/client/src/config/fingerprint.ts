@@ -1,11 +1,12 @@
-/** Whether two configurations are the same cluster in the same way: for whoever must notice a change. */
+/** Compares configurations, to detect that the access to a cluster changed. */
 
 import type { ClusterConfig, Credentials } from './cluster-config.ts';
 import { digest } from './credentials-material.ts';
 
 /**
- * The same text for the same server, authority and credentials. Credentials that renew themselves are what they renew themselves
- * from: a new token in the same file is no change. It is made of secrets: compare it, do not publish it.
+ * Returns the same text for the same server, authority and credentials. Credentials that renew themselves are identified by their source:
+ * a new token in the same file does not change the fingerprint. The fingerprint is derived from secrets: compare it, but do not publish
+ * it.
  */
 export function fingerprintOf(config: ClusterConfig): string {
   const { server, ca, serverName, isInsecure, proxyUrl, disableCompression, impersonate, credentials } = config;

@@ -1,4 +1,7 @@
-/** What Kubernetes gives to every pod: where its API is, an authority to know it by, and a token that is renewed. */
+/**
+ * Reads the configuration that Kubernetes provides in every pod: the address of the API, its certificate authority, and a token that is
+ * rotated.
+ */
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,21 +12,26 @@ import { AuthorityFile } from './authority-file.ts';
 import type { ClusterConfig } from './cluster-config.ts';
 import { TokenFile } from './token-file.ts';
 
+/** Options of `inClusterConfig`. */
 export interface InClusterOptions {
-  /** Absent: where kubelet puts it. */
+  /** Folder of the service account files. Absent: the folder that the kubelet mounts. */
   readonly folder?: string | undefined;
+  /** Clock for the renewal of the token. Absent: the system clock. */
   readonly clock?: Clock | undefined;
 }
 
 const podFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** Undefined when this is no pod. */
+/** Returns the URL of the API server, or undefined outside of a pod. */
 export function serviceOf({ KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port }: NodeJS.ProcessEnv) {
   if (!host || !port) return undefined;
   return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Rejects with `InvalidKubeconfig` outside of a pod, and with `CredentialsFailed` in one that has no token. */
+/**
+ * Returns the configuration of the pod that this process runs in. Rejects with `InvalidKubeconfig` outside of a pod, and with
+ * `CredentialsFailed` in a pod without a token.
+ */
 export async function inClusterConfig(
   env: NodeJS.ProcessEnv = process.env,
   { folder = podFolder, clock = systemClock }: InClusterOptions = {},

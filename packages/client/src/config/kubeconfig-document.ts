@@ -74,7 +74,7 @@ function parsed(text: string, source: string): unknown {
     return parseYaml(text).value ?? {};
   } catch (cause) {
     // The parser's words may quote the document, which has secrets.
-    throw new ClientError('InvalidKubeconfig', `${source}: is no YAML`, { cause });
+    throw new ClientError('InvalidKubeconfig', `${source}: is not valid YAML`, { cause });
   }
 }
 
@@ -83,7 +83,7 @@ function entries(root: Fields, list: string, part: string, { folder, source }: D
   for (const item of root.objects(list)) {
     const name = item.any('name');
     if (typeof name !== 'string') throw item.error('name', 'expected a string');
-    if (all.has(name)) throw item.error('name', `there are two ${list} of the name ${shown(name)}`);
+    if (all.has(name)) throw item.error('name', `duplicate name ${shown(name)}`);
     const where = `${source}: ${list}[${shown(name)}].${part}`;
     all.set(name, { fields: new Fields(item.any(part) ?? {}, where), folder });
   }

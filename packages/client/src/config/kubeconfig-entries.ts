@@ -14,7 +14,9 @@ export class NotAKubeconfig extends CodedError<'InvalidKubeconfig'> {
   }
 }
 
+/** The lists of a kubeconfig, each with the field that has the content of an entry. */
 export const entryLists = { clusters: 'cluster', users: 'user', contexts: 'context' } as const;
+/** Name of a list in a kubeconfig. */
 export type EntryList = keyof typeof entryLists;
 
 /** Returns the fields of the entry of a name; of several, of the first, as kubectl does. */
@@ -24,6 +26,7 @@ export function entryOf(config: JsonObject, list: EntryList, name: unknown): Jso
   return isObject(value) ? value : undefined;
 }
 
+/** Returns whether the list has an entry of this name. */
 export const hasEntry = (config: JsonObject, list: EntryList, name: unknown): boolean =>
   listOf(config, list).some(isNamed(name));
 
@@ -42,6 +45,7 @@ export function withEntry(
   return all.flatMap((one) => (one === old ? [now] : isNamed(name)(one) ? [] : [one]));
 }
 
+/** Returns the list without the entries of this name. */
 export const withoutEntry = (config: JsonObject, list: EntryList, name: string): unknown[] =>
   listOf(config, list).filter((one) => !isNamed(name)(one));
 

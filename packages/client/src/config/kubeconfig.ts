@@ -1,7 +1,7 @@
 /**
- * Kubeconfigs to configurations. Files of the machine's owner may do what kubectl lets them do: name other files, run programs.
- * Texts from elsewhere (`configOfKubeconfig`: Secrets, downloads) are hostile until the caller says otherwise: whoever may write one
- * must not thereby read this machine's files or run programs on it.
+ * Reads kubeconfigs. A file of the user can do what kubectl allows: reference other files and run credential plugins. A text from
+ * elsewhere (`configOfKubeconfig`: Secrets, downloads) is untrusted unless the caller allows more, so that its author cannot read the
+ * files of this machine or run programs on it.
  */
 
 import { readFile } from 'node:fs/promises';
@@ -17,29 +17,32 @@ import { mergeDocuments, readDocument, shown } from './kubeconfig-document.ts';
 import type { Trust } from './trust.ts';
 import { credentialsOf, impersonationOf } from './user-entry.ts';
 
+/** Options for reading a kubeconfig. */
 export interface KubeconfigOptions {
-  /** Absent: the current one. */
+  /** Name of the context. Absent: `current-context`. */
   readonly context?: string | undefined;
+  /** Clock for the renewal of credentials. Absent: the system clock. */
   readonly clock?: Clock | undefined;
-  /** Of plugins. Absent: this process's. */
+  /** Environment of credential plugins. Absent: the environment of this process. */
   readonly env?: NodeJS.ProcessEnv | undefined;
 }
 
+/** Options for reading an untrusted kubeconfig. */
 export interface ForeignKubeconfigOptions extends KubeconfigOptions {
-  /** For messages: `Secret fleet/east`. */
+  /** Origin for error messages, such as `Secret fleet/east`. */
   readonly source?: string | undefined;
-  /** What relative paths are relative to. */
+  /** Folder that relative paths refer to. */
   readonly baseFolder?: string | undefined;
-  /** Absent: no. `tokenFile`, `certificate-authority`, `client-certificate`, `client-key`. */
+  /** Allows `tokenFile`, `certificate-authority`, `client-certificate` and `client-key`. Absent: false. */
   readonly allowFiles?: boolean | undefined;
-  /** Absent: no. */
+  /** Allows credential plugins. Absent: false. */
   readonly allowExec?: boolean | undefined;
 }
 
 /** To read a megabyte of YAML takes a quarter of a second, in which nothing else is done. Characters. */
 const foreignMax = 256 * 1024;
 
-/** Of a text (or what was parsed of it) that came from somewhere else. Rejects with `InvalidKubeconfig`. */
+/** Returns the configuration of an untrusted kubeconfig, given as text or as the parsed object. Rejects with `InvalidKubeconfig`. */
 export async function configOfKubeconfig(
   content: string | object,
   options: ForeignKubeconfigOptions = {},
@@ -52,7 +55,10 @@ export async function configOfKubeconfig(
   return configOf(readDocument(content, { source, folder }), { allowFiles, allowExec }, options);
 }
 
-/** Of a file, or of several as `KUBECONFIG` names them. All must exist. */
+/**
+ * Returns the configuration of a kubeconfig file, or of several files that are merged as kubectl merges the files in `KUBECONFIG`. All
+ * files must exist. Rejects with `InvalidKubeconfig`.
+ */
 export async function loadKubeconfig(
   path: string | readonly string[],
   options: KubeconfigOptions = {},
@@ -99,11 +105,11 @@ async function configOf(
   const clusterName = fields.text('cluster');
   if (clusterName === undefined) throw fields.error('cluster', 'must be set');
   const cluster = document.clusters.get(clusterName);
-  if (cluster === undefined) throw fields.error('cluster', `there is no cluster ${shown(clusterName)}`);
+  if (cluster === undefined) throw fields.error('cluster', `cluster ${shown(clusterName)} does not exist`);
   const userName = fields.text('user');
   const user = userName === undefined ? undefined : document.users.get(userName);
   if (userName !== undefined && user === undefined) {
-    throw fields.error('user', `there is no user ${shown(userName)}`);
+    throw fields.error('user', `user ${shown(userName)} does not exist`);
   }
   const { config, ...part } = await clusterOf(cluster, trust);
   const impersonate = user && impersonationOf(user);
@@ -115,16 +121,16 @@ async function configOf(
 
 function contextOf({ source, contexts, currentContext }: KubeconfigDocument, wanted: string | undefined): Entry {
   const name = wanted ?? currentContext;
-  const known = `it has ${contexts.size === 0 ? 'none' : [...contexts.keys()].slice(0, 20).map(shown).join(', ')}`;
+  const known = `available contexts: ${contexts.size === 0 ? 'none' : [...contexts.keys()].slice(0, 20).map(shown).join(', ')}`;
   if (name === undefined) {
     throw new ClientError(
       'InvalidKubeconfig',
-      `${source}: current-context: must be set, or a context chosen: ${known}`,
+      `${source}: current-context: must be set, or a context must be given; ${known}`,
     );
   }
   const entry = contexts.get(name);
   if (entry === undefined) {
-    throw new ClientError('InvalidKubeconfig', `${source}: contexts: there is no context ${shown(name)}: ${known}`);
+    throw new ClientError('InvalidKubeconfig', `${source}: contexts: context ${shown(name)} does not exist; ${known}`);
   }
   return entry;
 }

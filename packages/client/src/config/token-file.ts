@@ -79,7 +79,7 @@ async function tokenIn(path: string): Promise<string> {
   }
   if (text === '') throw new ClientError('CredentialsFailed', `tokenFile ${path}: is empty`);
   if (text.length > tokenBytesMax || !isToken(text)) {
-    throw new ClientError('CredentialsFailed', `tokenFile ${path}: has no token in it`);
+    throw new ClientError('CredentialsFailed', `tokenFile ${path}: does not contain a valid token`);
   }
   return text;
 }

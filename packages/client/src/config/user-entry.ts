@@ -32,7 +32,7 @@ export function credentialsOf(entry: Entry, context: UserContext): Credentials |
     ['username', basicOf(fields)],
     ['exec', execOf(entry, context)],
   ].filter((one): one is [string, Credentials] => one[1] !== undefined);
-  if (found.length > 1) throw fields.error(found[1]![0], `there is a ${found[0]![0]}, too: only one of them can be`);
+  if (found.length > 1) throw fields.error(found[1]![0], `must not be set together with ${found[0]![0]}`);
   const ofRequest = found[0]?.[1];
   return ofConnection && ofRequest ? bothCredentials(ofConnection, ofRequest) : (ofRequest ?? ofConnection);
 }
@@ -43,11 +43,11 @@ export function impersonationOf({ fields }: Entry): Impersonation | undefined {
   const groups = fields.texts('as-groups');
   const extra = fields.textsByName('as-user-extra');
   for (const value of [user ?? '', uid ?? '', ...groups, ...Object.values(extra).flat()]) {
-    if (!isHeaderValue(value)) throw fields.error('as', 'has what cannot be in a header');
+    if (!isHeaderValue(value)) throw fields.error('as', 'contains characters that are not allowed in a header');
   }
   if (user === undefined) {
     if (uid === undefined && groups.length === 0 && Object.keys(extra).length === 0) return undefined;
-    throw fields.error('as', 'must be set where as-uid, as-groups or as-user-extra is');
+    throw fields.error('as', 'must be set when as-uid, as-groups or as-user-extra is set');
   }
   return {
     user,
@@ -68,12 +68,13 @@ function refuseProvider(fields: Fields): void {
   if (provider === undefined) return;
   const name = provider.text('name') ?? '';
   const hint = Object.hasOwn(replacements, name) ? replacements[name] : 'use an exec plugin';
-  throw fields.error('auth-provider', `auth providers are no longer in Kubernetes clients: ${hint}`);
+  throw fields.error('auth-provider', `auth providers were removed from Kubernetes clients: ${hint}`);
 }
 
 function tokenOf({ fields, folder }: Entry, { trust, clock }: UserContext): Credentials | undefined {
   const token = fields.text('token');
-  if (token !== undefined && !isToken(token)) throw fields.error('token', 'has what cannot be in a token');
+  if (token !== undefined && !isToken(token))
+    throw fields.error('token', 'contains characters that are not allowed in a token');
   const path = fields.text('tokenFile');
   if (path === undefined) return token === undefined ? undefined : tokenCredentials(token);
   refuseFiles(fields, 'tokenFile', trust);
@@ -83,14 +84,14 @@ function tokenOf({ fields, folder }: Entry, { trust, clock }: UserContext): Cred
 function basicOf(fields: Fields): Credentials | undefined {
   const [username, password] = [fields.text('username'), fields.text('password')];
   if (username === undefined && password === undefined) return undefined;
-  if (username?.includes(':')) throw fields.error('username', 'a name with a colon cannot be told from its password');
+  if (username?.includes(':')) throw fields.error('username', 'must not contain a colon');
   return basicCredentials(username ?? '', password ?? '');
 }
 
 function execOf({ fields, folder }: Entry, { trust, cluster, clock, env }: UserContext): Credentials | undefined {
   const exec = fields.object('exec');
   if (exec === undefined) return undefined;
-  if (!trust.allowExec) throw fields.error('exec', 'programs may not be run for this kubeconfig');
+  if (!trust.allowExec) throw fields.error('exec', 'exec plugins are not allowed in this kubeconfig');
   return new ExecCredentials({ config: execConfigOf(exec, folder), cluster, clock, env });
 }
 
@@ -109,7 +110,7 @@ function certificateOf(entry: Entry, trust: Trust): Credentials | undefined {
 
 function pemIn({ fields, folder }: Entry, name: string, trust: Trust): Pem | undefined {
   const data = fields.text(`${name}-data`);
-  if (data !== undefined) return { data: pemOf(data, () => fields.error(`${name}-data`, 'is no PEM in base64')) };
+  if (data !== undefined) return { data: pemOf(data, () => fields.error(`${name}-data`, 'is not base64-encoded PEM')) };
   const path = fields.text(name);
   if (path === undefined) return undefined;
   refuseFiles(fields, name, trust);
@@ -117,5 +118,5 @@ function pemIn({ fields, folder }: Entry, name: string, trust: Trust): Pem | und
 }
 
 function refuseFiles(fields: Fields, name: string, { allowFiles }: Trust): void {
-  if (!allowFiles) throw fields.error(name, 'files may not be read for this kubeconfig');
+  if (!allowFiles) throw fields.error(name, 'files are not allowed in this kubeconfig');
 }

@@ -1,21 +1,22 @@
 /**
- * What discovery says of a kind, whichever of its documents said it. What a server says is not trusted: names become paths, so only
- * what can be a name is one. An entry that is not as it should be is left out; the rest counts.
+ * A kind as discovery describes it. Names from a server are untrusted, because they become parts of paths: an entry with an invalid name
+ * is ignored, all others are used.
  */
 
 import { isObject } from '@hangar/api/json';
 import type { JsonObject } from '@hangar/api';
 import type { Kind } from '../kind.ts';
 
+/** A kind as the server describes it in discovery. */
 export interface DiscoveredKind extends Kind {
-  /** '' is the core group. */
+  /** API group; '' is the core group. */
   readonly group: string;
   readonly version: string;
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly verbs: readonly string[];
-  /** `status`, `scale`, … */
+  /** Names of the subresources: `status`, `scale`, … */
   readonly subresources: readonly string[];
 }
 
@@ -24,7 +25,7 @@ export interface DiscoveredVersion {
   readonly group: string;
   readonly version: string;
   readonly kinds: readonly DiscoveredKind[];
-  /** It is there, but who serves it cannot be asked now: what it has may be missing here. */
+  /** True when the server of this group-version cannot be reached, so that kinds may be missing. */
   readonly isUnavailable: boolean;
 }
 

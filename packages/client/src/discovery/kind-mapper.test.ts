@@ -158,7 +158,9 @@ describe('the kind mapper', () => {
     };
     const mapper = new KindMapper(saying(documents), { refreshEveryMsMin: 0 });
     assert.equal((await mapper.resource('gadgets')).group, 'here.example.com');
-    await assert.rejects(mapper.resource('lost'), { message: /unavailable now: away\.example\.com\/v1/ });
+    await assert.rejects(mapper.resource('lost'), {
+      message: /currently unavailable group-versions: away\.example\.com\/v1/,
+    });
     documents['/apis'] = list(group('away.example.com', [{ ...gadget, resource: 'lost' }]));
     assert.equal((await mapper.resource('lost')).group, 'away.example.com');
     documents['/apis'] = list(group('away.example.com', [], 'Stale'));

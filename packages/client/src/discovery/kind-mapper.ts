@@ -1,6 +1,6 @@
 /**
- * From names to kinds, as the server has them now. What was found is kept; what is not found makes it ask again, but not more often
- * than every few seconds: whoever asks for what does not exist must not make the server work.
+ * Maps names to the kinds that the server serves. Results are cached. An unknown name causes a new discovery, but at most one every few
+ * seconds, so that requests for unknown kinds do not load the server.
  */
 
 import { orAborted, systemClock } from '@hangar/core';
@@ -11,17 +11,23 @@ import type { DiscoveredKind } from './discovered-kind.ts';
 import { KindIndex } from './kind-index.ts';
 import { DiscoveryReader } from './reading.ts';
 
+/** Options of `KindMapper`. */
 export interface KindMapperOptions {
+  /** Clock for the age of the cache. Absent: the system clock. */
   readonly clock?: Clock | undefined;
-  /** Between two looks at what the server has, because something is not known. Absent: 3 s. */
+  /** Minimum time between two discoveries for unknown names. Absent: 3 s. */
   readonly refreshEveryMsMin?: number | undefined;
-  /** `all` asks again when what is known is older. Absent: 1 minute. */
+  /** Maximum age of the result of `all`. Absent: 1 minute. */
   readonly ageMaxMs?: number | undefined;
 }
 
 /**
- * Every method rejects with `UnknownKind` when the server has no such kind, and with what the client says when it cannot be asked. An
- * aggregated API that is away hides only its own kinds, and those only if they were never seen.
+ * Finds kinds by discovery. All methods reject with `UnknownKind` when the server does not serve the kind, and with the error of the
+ * client when discovery fails. An unavailable aggregated API hides only its own kinds, and only those that were never discovered.
+ *
+ *     const mapper = new KindMapper(client);
+ *     const kind = await mapper.kind('example.com/v1', 'Widget');
+ *     const widgets = await client.list(kind);
  */
 export class KindMapper {
   readonly #reader: DiscoveryReader;
@@ -38,34 +44,34 @@ export class KindMapper {
     this.#ageMaxMs = options.ageMaxMs ?? 60_000;
   }
 
-  /** `kind('apps/v1', 'Deployment')`. */
+  /** Returns the kind of this apiVersion: `kind('apps/v1', 'Deployment')`. */
   kind(apiVersion: string, kind: string, options?: CallOptions): Promise<DiscoveredKind> {
-    return this.#find((kinds) => kinds.kind(apiVersion, kind), `${kind} of ${apiVersion}`, options);
+    return this.#find((kinds) => kinds.kind(apiVersion, kind), `kind ${kind} in ${apiVersion}`, options);
   }
 
-  /** As kubectl takes it: `deployments.apps`, `deploy`, `deployments.v1.apps`, `pod`. */
+  /** Returns the kind of a resource name in the syntax of kubectl: `deployments.apps`, `deploy`, `deployments.v1.apps`, `pod`. */
   resource(name: string, options?: CallOptions): Promise<DiscoveredKind> {
-    return this.#find((kinds) => kinds.resource(name), name, options);
+    return this.#find((kinds) => kinds.resource(name), `resource ${name}`, options);
   }
 
-  /** In the version that the server prefers. Absent group: the first that has it. */
+  /** Returns the kind in the version that the server prefers. Absent group: the first group that has the kind. */
   preferred(kind: string, group?: string, options?: CallOptions): Promise<DiscoveredKind> {
-    const what = group === undefined ? kind : `${kind} of group ${JSON.stringify(group)}`;
+    const what = group === undefined ? `kind ${kind}` : `kind ${kind} in group ${JSON.stringify(group)}`;
     return this.#find((kinds) => kinds.preferred(kind, group), what, options);
   }
 
-  /** In the server's order. */
+  /** Returns all kinds in the order of the server. */
   async all(options?: CallOptions): Promise<readonly DiscoveredKind[]> {
     const { all } = this.#isOlderThan(this.#ageMaxMs) ? await this.#refreshed(options) : this.#index!.kinds;
     return all;
   }
 
-  /** Group-versions whose server could not be asked at the last look: what they have may be missing in `all`. */
+  /** Group-versions whose server was unavailable at the last discovery. `all` may not contain their kinds. */
   get unavailable(): readonly string[] {
     return this.#index?.kinds.unavailable ?? [];
   }
 
-  /** Asks the server now. */
+  /** Runs discovery now. */
   async refresh(options?: CallOptions): Promise<void> {
     await this.#refreshed(options);
   }
@@ -82,8 +88,10 @@ export class KindMapper {
     const foundNow = look(kinds);
     if (foundNow !== undefined) return foundNow;
     const away =
-      kinds.unavailable.length === 0 ? '' : `; unavailable now: ${kinds.unavailable.slice(0, 10).join(', ')}`;
-    throw new ClientError('UnknownKind', `the server has no ${what.slice(0, 300)}${away}`);
+      kinds.unavailable.length === 0
+        ? ''
+        : `; currently unavailable group-versions: ${kinds.unavailable.slice(0, 10).join(', ')}`;
+    throw new ClientError('UnknownKind', `the server does not serve ${what.slice(0, 300)}${away}`);
   }
 
   #refreshed({ signal }: CallOptions = {}): Promise<KindIndex> {

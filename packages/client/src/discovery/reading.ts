@@ -122,9 +122,9 @@ async function documentOf(answer: HttpAnswer, target: string): Promise<JsonObjec
   try {
     document = parseJson(Buffer.concat(chunks)).value;
   } catch (cause) {
-    throw malformed(target, 'is no JSON', cause);
+    throw malformed(target, 'is not valid JSON', cause);
   }
-  if (!isObject(document)) throw malformed(target, 'is no object');
+  if (!isObject(document)) throw malformed(target, 'is not an object');
   return document;
 }
 

@@ -84,16 +84,16 @@ test('help says how, and a mistake says what', async () => {
   }
   assert.ok(out.split('\n').every((line) => line.length <= 100));
   const cases: [args: string[], code: number, message: RegExp][] = [
-    [[], 2, /which definitions/],
+    [[], 2, /no CustomResourceDefinition given/],
     [['--nonsense'], 2, /nonsense/],
     [[join(folder, 'not-there.yaml')], 1, /not-there\.yaml/],
-    [[await file('empty.yaml', '')], 1, /has no CustomResourceDefinition/],
-    [[await file('other.yaml', 'kind: Pod')], 1, /has no CustomResourceDefinition/],
+    [[await file('empty.yaml', '')], 1, /contains no CustomResourceDefinition/],
+    [[await file('other.yaml', 'kind: Pod')], 1, /contains no CustomResourceDefinition/],
     [[await file('broken.yaml', 'a: [')], 1, /broken\.yaml: /],
     [
       [await file('beta.yaml', JSON.stringify({ ...widgets, apiVersion: 'apiextensions.k8s.io/v1beta1' }))],
       1,
-      /is no CustomResourceDefinition of/,
+      /is not a CustomResourceDefinition of/,
     ],
   ];
   for (const [args, expected, message] of cases) {

@@ -1,4 +1,4 @@
-/** What `hangar-types` does. The world is given, so that tests can be one. */
+/** The program `hangar-types`. Its environment is a parameter, so that tests can replace it. */
 
 import { writeFile } from 'node:fs/promises';
 import { asError } from '@hangar/core';
@@ -8,15 +8,16 @@ import { help, readOptions, UsageError } from './options.ts';
 import type { GenerateOptions } from './options.ts';
 import { definitionsOfCluster, definitionsOfFiles } from './sources.ts';
 
+/** The environment of the program. */
 export interface GenerateWorld {
   out(text: string): void;
   error(text: string): void;
   standardInput(): Promise<string>;
-  /** Whoever asks for it closes it. */
+  /** Connects to a cluster. The program closes the client. */
   connect(options: Pick<GenerateOptions, 'context' | 'kubeconfig'>): Promise<Client>;
 }
 
-/** Resolves with the exit code. */
+/** Runs `hangar-types` with these arguments. Resolves with the exit code. */
 export async function generate(args: readonly string[], world: GenerateWorld): Promise<number> {
   try {
     const options = readOptions(args);

@@ -40,7 +40,8 @@ export function readOptions(args: readonly string[]): GenerateOptions {
   const { output, context, kubeconfig } = values;
   const isFromCluster = values['from-cluster'] === true || context !== undefined || kubeconfig !== undefined;
   const isHelp = values.help === true;
-  if (!isHelp && !isFromCluster && positionals.length === 0) throw new UsageError('which definitions? (see --help)');
+  if (!isHelp && !isFromCluster && positionals.length === 0)
+    throw new UsageError('no CustomResourceDefinition given (see --help)');
   return { isHelp, isFromCluster, from: positionals, output, importFrom: values.import, context, kubeconfig };
 }
 

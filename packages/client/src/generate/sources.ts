@@ -1,4 +1,4 @@
-/** Where definitions come from: files as `kubectl apply -f` takes them, or a cluster. */
+/** Reads CustomResourceDefinitions from files, in the formats that `kubectl apply -f` accepts, or from a cluster. */
 
 import { readFile } from 'node:fs/promises';
 import { isObject } from '@hangar/api/json';
@@ -9,7 +9,10 @@ import type { Client } from '../client.ts';
 import { ClientError } from '../errors.ts';
 import { CustomResourceDefinition } from '../kinds/apiextensions-v1.ts';
 
-/** The definitions in a text, alone or in lists; everything else in it is left out. Throws InvalidDefinition. */
+/**
+ * Returns the CustomResourceDefinitions in a YAML or JSON text, including those in lists. Other objects are ignored. `source` names the
+ * text in errors. Throws `InvalidDefinition`.
+ */
 export function definitionsIn(text: string, source: string): JsonObject[] {
   let documents: unknown[];
   try {
@@ -18,7 +21,7 @@ export function definitionsIn(text: string, source: string): JsonObject[] {
     throw new ClientError('InvalidDefinition', `${source}: ${asError(error).message}`, { cause: error });
   }
   const found = documents.flatMap(itemsOf).filter(({ kind }) => kind === 'CustomResourceDefinition');
-  if (found.length === 0) throw new ClientError('InvalidDefinition', `${source} has no CustomResourceDefinition`);
+  if (found.length === 0) throw new ClientError('InvalidDefinition', `${source} contains no CustomResourceDefinition`);
   return found;
 }
 
@@ -42,7 +45,7 @@ export async function definitionsOfFiles(
   return all;
 }
 
-/** No names: all that the cluster has. */
+/** Returns the CustomResourceDefinitions of these names from a cluster. No names: all CustomResourceDefinitions. */
 export async function definitionsOfCluster(
   client: Client,
   names: readonly string[],

@@ -38,10 +38,10 @@ export function valueOf<R>(body: Buffer): R {
   try {
     value = JSON.parse(body.toString());
   } catch (cause) {
-    throw new ClientError('MalformedAnswer', `an answer that is no JSON: ${excerpt(body)}`, { cause });
+    throw new ClientError('MalformedAnswer', `the response is not valid JSON: ${excerpt(body)}`, { cause });
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as R;
-  throw new ClientError('MalformedAnswer', `an answer that is no object: ${excerpt(body)}`);
+  throw new ClientError('MalformedAnswer', `the response is not an object: ${excerpt(body)}`);
 }
 
 const excerpt = (body: Buffer): string => JSON.stringify(body.toString('utf8', 0, 80));
@@ -49,7 +49,7 @@ const excerpt = (body: Buffer): string => JSON.stringify(body.toString('utf8', 0
 export function objectOf<T extends ApiObject>(kind: KindNames, body: Buffer, view: View): T {
   const object = valueOf<T>(body);
   if (!isObjectWithMetadata(object)) {
-    throw new ClientError('MalformedAnswer', `a ${kind.kind} without metadata: ${excerpt(body)}`);
+    throw new ClientError('MalformedAnswer', `the response is a ${kind.kind} without metadata: ${excerpt(body)}`);
   }
   return view.object(kind, object);
 }
@@ -63,7 +63,7 @@ export function listOf<T extends ApiObject>(kind: KindNames, body: Buffer, view:
   const { metadata, items } = valueOf<ListBody<T>>(body);
   // Go writes a list of nothing as null; what has no such field is no list.
   if (items === undefined || (items !== null && !items.every?.(isObjectWithMetadata))) {
-    throw new ClientError('MalformedAnswer', `no list of ${kind.plural}: ${excerpt(body)}`);
+    throw new ClientError('MalformedAnswer', `the response is not a list of ${kind.plural}: ${excerpt(body)}`);
   }
   const { resourceVersion = '', continue: next, remainingItemCount } = metadata ?? {};
   return {

@@ -25,7 +25,7 @@ export function objectPath(kind: KindNames, { namespace, name }: ObjectKey, subr
 
 function requireNamespace({ kind, isNamespaced }: KindNames, namespace: string | undefined): void {
   if (!isNamespaced || (namespace !== undefined && namespace !== '')) return;
-  throw new ClientError('InvalidKey', `a ${kind} is in a namespace, and none was given`);
+  throw new ClientError('InvalidKey', `kind ${kind} is namespaced, but no namespace was given`);
 }
 
 /** Most names: they stand in a path as they are. */
@@ -34,9 +34,9 @@ const plain = /^[A-Za-z0-9][-A-Za-z0-9._:]*$/;
 /** As Kubernetes: a name of any kind may be anything that is one segment of a path. */
 function segment(text: string | undefined, { kind }: KindNames, what: string): string {
   if (text !== undefined && plain.test(text)) return text;
-  if (!text) throw new ClientError('InvalidKey', `a ${kind} without a ${what}`);
+  if (!text) throw new ClientError('InvalidKey', `the ${what} of the ${kind} must not be empty`);
   if (text === '.' || text === '..' || /[/%]/.test(text)) {
-    throw new ClientError('InvalidKey', `${JSON.stringify(text)} is no ${what} of a ${kind}`);
+    throw new ClientError('InvalidKey', `${JSON.stringify(text)} is not a valid ${what} of a ${kind}`);
   }
   return encodeURIComponent(text).replaceAll('%3A', ':');
 }

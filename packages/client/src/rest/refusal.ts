@@ -26,6 +26,6 @@ const statusOfText = (code: number, text: string): Status => ({
   metadata: {},
   status: 'Failure',
   reason: reasonOfCode(code),
-  message: text.trim().slice(0, 500) || `the server answered ${code}`,
+  message: text.trim().slice(0, 500) || `the server responded with ${code}`,
   code,
 });

@@ -1,4 +1,4 @@
-/** The client of a cluster over any transport: verbs to requests, answers to objects, refusals to errors. */
+/** Implements `Client` over any transport. */
 
 import type { ApplyConfiguration, ApplyOptions, Client, DeleteOptions, Draft, ListOptions } from '../client.ts';
 import type { MetadataClient, Subresource, WriteOptions } from '../client.ts';
@@ -15,6 +15,11 @@ import { collectionPath, creationPath, objectPath } from './path.ts';
 import { listQuery, writeQuery } from './query.ts';
 import { ResourceClient } from './resource-client.ts';
 
+/**
+ * The client of a cluster over any `HttpTransport`. `connect` creates one over sockets.
+ *
+ *     const client = new RestClient(new InProcessTransport({ handler: server.handler }));
+ */
 export class RestClient extends ResourceClient implements Client {
   readonly status: Subresource;
   readonly metadata: MetadataClient;
@@ -69,10 +74,7 @@ export class RestClient extends ResourceClient implements Client {
 
   async raw(request: HttpRequest): Promise<HttpAnswer> {
     if (!isPlainTarget(request.target)) {
-      throw new ClientError(
-        'InvalidKey',
-        `${JSON.stringify(request.target)} is no path that means the same to everybody`,
-      );
+      throw new ClientError('InvalidKey', `${JSON.stringify(request.target)} is not a normalized path`);
     }
     return this.caller.send(request);
   }

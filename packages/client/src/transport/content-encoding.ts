@@ -14,7 +14,11 @@ const gunzipAll = promisify(gunzip);
 export function decoded(answer: HttpAnswer & { readonly bodyBytesMax: number }): HttpAnswer {
   const encoding = answer.header('content-encoding');
   if (encoding === undefined || encoding === 'identity') return answer;
-  if (encoding !== 'gzip') return broken(answer, new ClientError('MalformedAnswer', `nobody asked for ${encoding}`));
+  if (encoding !== 'gzip')
+    return broken(
+      answer,
+      new ClientError('MalformedAnswer', `the response has content encoding ${encoding}, which was not requested`),
+    );
   return {
     status: answer.status,
     header: (name) => (name === 'content-encoding' ? undefined : answer.header(name)),
@@ -32,7 +36,7 @@ export function decoded(answer: HttpAnswer & { readonly bodyBytesMax: number }):
 }
 
 const malformed = (cause: unknown): ClientError =>
-  new ClientError('MalformedAnswer', 'an answer that says it is gzip and is not', { cause });
+  new ClientError('MalformedAnswer', 'the response has content encoding gzip, but is not valid gzip', { cause });
 
 async function* gunzipped(compressed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
   const source = Readable.from(compressed);

@@ -1,7 +1,6 @@
-/**
- * How a request gets to a server: over HTTP/1.1, HTTP/2, or by a call in the same process. Nothing above knows which.
- */
+/** Sends requests to a server over HTTP/1.1, HTTP/2 or a call in the same process. The layers above do not depend on the protocol. */
 
+/** One HTTP request. */
 export interface HttpRequest {
   readonly method: string;
   /** Path and query. */
@@ -9,40 +8,38 @@ export interface HttpRequest {
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: Uint8Array | undefined;
-  /** Ends the request, and the body that is still coming. */
+  /** Aborts the request, including a response body that is still being received. */
   readonly signal?: AbortSignal | undefined;
-  /** It stays open for long, such as a watch: it must not take the place of those that end soon. */
+  /** True for requests that stay open, such as watches. They do not count against the connection limits of short requests. */
   readonly isLong?: boolean | undefined;
-  /** `TimedOut` when the server is waited for and says nothing for this time. Absent: it may take as long as it likes. */
+  /** Rejects with `TimedOut` when the server sends nothing for this time. Absent: no limit. */
   readonly silenceMs?: number | undefined;
-  /**
-   * `TimedOut` when the answer is not whole, and read, after this time, also when its bytes trickle. Absent: it may take as long as it likes.
-   */
+  /** Rejects with `TimedOut` when the response is not completely received and read after this time. Absent: no limit. */
   readonly answerTimeoutMs?: number | undefined;
-  /**
-   * `MalformedAnswer` when `body` would be longer, after it was decompressed. Absent: 256 MiB. What is no success may have 1 MiB at most.
-   */
+  /** Rejects with `MalformedAnswer` when the decompressed body is larger. Absent: 256 MiB. Error responses are limited to 1 MiB. */
   readonly answerBytesMax?: number | undefined;
 }
 
+/** One HTTP response. The caller must read the body; an unread response stays open until its signal or its timeout. */
 export interface HttpAnswer {
   readonly status: number;
-  /** By its name in lower case. Several of one name are joined with a comma. */
+  /** Returns the header of this lower-case name. Several headers of one name are joined with a comma. */
   header(name: string): string | undefined;
-  /**
-   * All of it, within the request's bounds. Once, and not together with `stream`. An answer of which neither is read stays open until its
-   * signal or its time ends it.
-   */
+  /** Returns the complete body within the limits of the request. Can be called once, and not together with `stream`. */
   body(): Promise<Buffer>;
-  /** As it comes, and no faster than it is read. Leaving the loop ends the request. */
+  /** Streams the body with back-pressure. Leaving the loop aborts the request. */
   stream(): AsyncIterable<Uint8Array>;
 }
 
+/** Sends requests to one server. */
 export interface HttpTransport {
-  /** Whom it asks, for metrics and messages. */
+  /** Host of the server, for metrics and messages. */
   readonly host?: string;
-  /** Rejects with a `ClientError`: `ConnectionFailed` when nothing of it can have reached the server. */
+  /**
+   * Sends a request. Rejects with a `ClientError`; its code is `ConnectionFailed` when no part of the request can have reached the
+   * server.
+   */
   request(request: HttpRequest): Promise<HttpAnswer>;
-  /** Ends what is under way. */
+  /** Aborts running requests and closes all connections. */
   close(): Promise<void>;
 }

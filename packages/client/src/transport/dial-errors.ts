@@ -3,13 +3,13 @@
 import { asError } from '@hangar/core';
 import { ClientError } from '../errors.ts';
 
-const unknownAuthority = 'x509: certificate signed by unknown authority: it is not of the configured CA';
+const unknownAuthority = 'x509: certificate signed by unknown authority: it does not match the configured CA';
 
 const words: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset by the server',
   ENOTFOUND: 'no such host',
-  EAI_AGAIN: 'the name cannot be resolved now',
+  EAI_AGAIN: 'temporary failure in name resolution',
   EHOSTUNREACH: 'no route to host',
   ENETUNREACH: 'network is unreachable',
   ETIMEDOUT: 'connection timed out',
@@ -22,12 +22,12 @@ const words: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'x509: certificate has expired',
   CERT_NOT_YET_VALID: 'x509: certificate is not yet valid',
   CERT_REVOKED: 'x509: certificate was revoked',
-  INVALID_PURPOSE: 'x509: certificate is not for servers',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'the server speaks no TLS: is it http:// instead of https://?',
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'the server speaks no TLS: is it http:// instead of https://?',
-  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: 'the server asks for a client certificate',
-  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: 'the server does not know the CA of the client certificate',
-  ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: 'the server refuses the client certificate',
+  INVALID_PURPOSE: 'x509: certificate is not valid for server authentication',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'the server does not speak TLS: use http:// instead of https://?',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'the server does not speak TLS: use http:// instead of https://?',
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: 'the server requires a client certificate',
+  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: 'the server does not trust the CA of the client certificate',
+  ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: 'the server rejected the client certificate',
 };
 
 /** Of connecting to `to`, in whichever step. */
@@ -38,7 +38,8 @@ export function dialError(to: string, thrown: unknown): ClientError {
 }
 
 function reasonOf(error: Error & { code?: string; reason?: string }): string {
-  if (error.code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `x509: certificate is for other names: ${error.reason}`;
+  if (error.code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return `x509: certificate is valid for other names: ${error.reason}`;
   const known = error.code === undefined ? undefined : words[error.code];
   if (known !== undefined) return known;
   // Several addresses of one name were tried.

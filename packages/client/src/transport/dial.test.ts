@@ -28,7 +28,7 @@ test('a certificate that is not to be believed says why', async (context) => {
   await refuses({ server: config.server }, /x509: certificate signed by unknown/, context);
   await refuses(
     { ...config, serverName: 'elsewhere.example' },
-    /x509: certificate is for other names.*localhost/s,
+    /x509: certificate is valid for other names.*localhost/s,
     context,
   );
   const insecure = transportTo(context, { server: `https://127.0.0.1:${port}`, isInsecure: true });
@@ -84,10 +84,10 @@ test('where there is nobody, no TLS or no end of the handshake, that is said', a
     context,
   );
   const plain = await plainServer(context, (_request, response) => response.end());
-  await refuses({ server: `https://127.0.0.1:${plain.port}` }, /speaks no TLS/, context);
+  await refuses({ server: `https://127.0.0.1:${plain.port}` }, /does not speak TLS/, context);
   const ending = await tcpServer(context, (socket) => socket.end());
   await refuses(ending.config, /cannot be reached/, context);
-  await refuses({ server: `https://${'x'.repeat(10)}.invalid` }, /no such host|cannot be resolved/, context);
+  await refuses({ server: `https://${'x'.repeat(10)}.invalid` }, /no such host|failure in name resolution/, context);
 });
 
 test('connecting ends after its time, and everything that was half made with it', async (context) => {

@@ -122,7 +122,9 @@ function contextOf(ca: string | undefined, certificate: ClientCertificate | unde
       minVersion: 'TLSv1.2',
     });
   } catch (cause) {
-    throw new ClientError('CredentialsFailed', `a certificate cannot be read: ${(cause as Error).message}`, { cause });
+    throw new ClientError('CredentialsFailed', `cannot parse a certificate or key: ${(cause as Error).message}`, {
+      cause,
+    });
   }
 }
 
@@ -135,7 +137,7 @@ function secured(socket: Duplex, options: object, signal: AbortSignal): Promise<
   const tls = connectTls({ ...options, socket });
   tls.once('secureConnect', () => resolve(tls));
   tls.once('error', reject);
-  const onClose = (): void => reject(new Error('the server ended the connection during the handshake'));
+  const onClose = (): void => reject(new Error('the server closed the connection during the TLS handshake'));
   tls.once('close', onClose);
   return orDestroyed(promise, tls, signal).finally(() => tls.off('close', onClose).off('error', reject));
 }

@@ -111,7 +111,8 @@ export class Exchange implements HttpAnswer {
 
   end(): void {
     if (this.#state !== 'open') return;
-    if (this.status === 0) return this.fail(new ClientError('ConnectionLost', 'the server ended without an answer'));
+    if (this.status === 0)
+      return this.fail(new ClientError('ConnectionLost', 'the server closed the stream without a response'));
     this.#finish('ended');
   }
 
@@ -150,7 +151,7 @@ export class Exchange implements HttpAnswer {
       next: () => this.#next(),
       return: () => {
         this.#chunks = [];
-        this.#abandon(new ClientError('ConnectionLost', 'nobody reads it any more'));
+        this.#abandon(new ClientError('ConnectionLost', 'the reader of the response stopped'));
         this.#error = undefined;
         return Promise.resolve(none);
       },
@@ -183,14 +184,14 @@ export class Exchange implements HttpAnswer {
       }
       if (this.#error) throw this.#error;
       if (this.#state !== 'open') return none;
-      assert(this.#wake === undefined, 'two readers of one answer');
+      assert(this.#wake === undefined, 'the body of a response can have only one reader');
       this.#heard();
       await new Promise<void>((resolve) => (this.#wake = resolve));
     }
   }
 
   #read(mode: 'whole' | 'stream'): void {
-    assert(this.#mode === 'unread', 'an answer is read once');
+    assert(this.#mode === 'unread', 'the body of a response can be read only once');
     this.#mode = mode;
   }
 
@@ -227,12 +228,12 @@ export class Exchange implements HttpAnswer {
     const silentLeftMs = isAwaited ? this.#heardMs + silenceMs - nowMs : silenceMs;
     const leftMs = Math.min(silentLeftMs, this.#begunMs + answerTimeoutMs - nowMs);
     if (leftMs > 0) this.#timer = this.#clock.after(leftMs, () => this.#checkTime());
-    else if (silentLeftMs <= 0) this.#abandon(timedOut(`the server said nothing for ${silenceMs} ms`));
-    else this.#abandon(timedOut(`the answer was not whole after ${answerTimeoutMs} ms`));
+    else if (silentLeftMs <= 0) this.#abandon(timedOut(`the server sent nothing for ${silenceMs} ms`));
+    else this.#abandon(timedOut(`the response was not complete after ${answerTimeoutMs} ms`));
   }
 }
 
 const timedOut = (message: string): ClientError => new ClientError('TimedOut', message);
 
 export const answerTooLong = (bytesMax: number): ClientError =>
-  new ClientError('MalformedAnswer', `the answer has more than ${bytesMax} bytes`);
+  new ClientError('MalformedAnswer', `the response is larger than ${bytesMax} bytes`);

@@ -9,8 +9,7 @@ export type Headers = readonly (readonly [name: string, value: string])[];
 export function impersonationHeaders(impersonation: Impersonation | undefined): Headers {
   if (!impersonation) return [];
   const { user, groups = [], uid, extra = {} } = impersonation;
-  if (user === '')
-    throw new ClientError('InvalidKubeconfig', 'groups, uid and extra are impersonated only with a user');
+  if (user === '') throw new ClientError('InvalidKubeconfig', 'impersonation of groups, uid or extra requires a user');
   return [
     ['impersonate-user', user],
     ...groups.map((group) => ['impersonate-group', group] as const),

@@ -1,6 +1,6 @@
 /**
- * A cluster over sockets: HTTP/2 where the server speaks it, else HTTP/1.1. Says who asks, comes again once with new credentials after
- * a 401, and sends again what a server that goes away has certainly not begun with.
+ * Connects to a cluster over sockets: HTTP/2 if the server supports it, otherwise HTTP/1.1. Adds the credentials, retries once with
+ * refreshed credentials after status 401, and resends requests that a closing server certainly did not start to process.
  */
 
 import { orAborted, systemClock, systemTransport } from '@hangar/core';
@@ -20,28 +20,31 @@ import { proxyFor } from './proxy.ts';
 import type { Environment } from './proxy.ts';
 import { serverAddress } from './server-address.ts';
 
+/** Options of the connections of a client. All are optional. */
 export interface HttpTransportOptions {
+  /** Clock for timeouts. Absent: the system clock. */
   readonly clock?: Clock | undefined;
+  /** Opens sockets. Absent: the network of the system. */
   readonly transport?: Transport | undefined;
-  /** What to offer, best first. Absent: HTTP/2, then HTTP/1.1. */
+  /** Protocols to offer, in order of preference. Absent: HTTP/2, then HTTP/1.1. */
   readonly protocols?: readonly Protocol[] | undefined;
-  /** Until the server can be asked. Absent: 30 s. */
+  /** Maximum time to establish a connection. Absent: 30 s. */
   readonly connectTimeoutMs?: number | undefined;
-  /** HTTP/2: nothing heard for so long, the server is pinged. Absent: 30 s. */
+  /** HTTP/2: pings the server when nothing was received for this time. Absent: 30 s. */
   readonly readIdleMs?: number | undefined;
-  /** A ping without answer for so long is the end of a connection. Absent: 15 s. */
+  /** Closes a connection when a ping has no response for this time. Absent: 15 s. */
   readonly pingTimeoutMs?: number | undefined;
-  /** A connection that nobody uses is closed. Absent: 90 s. */
+  /** Closes a connection that is unused for this time. Absent: 90 s. */
   readonly idleMs?: number | undefined;
-  /** Absent: 100. Each takes as many requests as the server allows, mostly 100 or more. */
+  /** Maximum number of HTTP/2 connections. Each carries as many requests as the server allows, usually 100 or more. Absent: 100. */
   readonly http2ConnectionsMax?: number | undefined;
-  /** Absent: 64. Watches are not counted. */
+  /** Maximum number of HTTP/1.1 connections, without watches. Absent: 64. */
   readonly http1ConnectionsMax?: number | undefined;
-  /** Where `HTTPS_PROXY` and `NO_PROXY` are. Absent: the process'. */
+  /** Variables from which `HTTPS_PROXY` and `NO_PROXY` are read. Absent: the environment of the process. */
   readonly environment?: Environment | undefined;
 }
 
-/** Throws `InvalidKubeconfig`. Nothing is connected before the first request. */
+/** Returns a transport for the cluster of a configuration. Throws `InvalidKubeconfig`. It connects with the first request. */
 export function httpTransport(config: ClusterConfig, options: HttpTransportOptions = {}): HttpTransport {
   return new SocketTransport(config, options);
 }

@@ -70,7 +70,7 @@ export class Http1Connection implements Connection {
       if (isLong) this.#longs--;
       // Of one that has come whole, its reader may not have seen the end yet.
       if (!exchange.isOver && !answer?.complete) {
-        exchange.fail(new ClientError('ConnectionLost', 'the connection broke off'));
+        exchange.fail(new ClientError('ConnectionLost', 'the connection was closed before the response was complete'));
       }
       if (this.#isOver && this.#underWay.size === 0) this.#close();
       // The connection is given back right behind this.
@@ -167,7 +167,9 @@ function receive(incoming: IncomingMessage, exchange: Exchange): void {
     if (incoming.complete) process.nextTick(() => exchange.end());
   });
   incoming.on('error', (cause) => {
-    exchange.fail(new ClientError('ConnectionLost', `the connection broke under way: ${cause.message}`, { cause }));
+    exchange.fail(
+      new ClientError('ConnectionLost', `the connection was lost during the request: ${cause.message}`, { cause }),
+    );
   });
 }
 
@@ -181,9 +183,9 @@ function errorOf(cause: Error & { code?: string }, request: ClientRequest, answe
   // It was never connected: what is wrong was said there.
   if (cause instanceof ClientError || request.socket === null) return cause;
   if (cause.code?.startsWith('HPE_')) {
-    return new ClientError('MalformedAnswer', `the server speaks no HTTP/1.1: ${cause.message}`, { cause });
+    return new ClientError('MalformedAnswer', `the server does not speak HTTP/1.1: ${cause.message}`, { cause });
   }
-  const message = `the connection broke under way: ${cause.message}`;
+  const message = `the connection was lost during the request: ${cause.message}`;
   // Most likely it had been kept for too long.
   if (request.reusedSocket && answer === undefined) return new BrokenOff(false, message, { cause });
   return new ClientError('ConnectionLost', message, { cause });

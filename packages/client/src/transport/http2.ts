@@ -51,7 +51,7 @@ export function openHttp2(socket: Duplex, options: Http2Options, signal: AbortSi
     onClose: (error) => {
       signal.removeEventListener('abort', onAbort);
       connection.closed();
-      reject(error ?? new Error('the server ended the connection at once'));
+      reject(error ?? new Error('the server closed the connection immediately'));
     },
   });
   const connection = new Http2Connection(session, socket, options);
@@ -177,7 +177,7 @@ function valuesOf(fields: readonly Field[], wanted: string): string | undefined 
 }
 
 function errorOf({ isUnsent, error, code }: StreamEnd, isAnswered: boolean): ClientError {
-  const reason = error?.message ?? (code === errorCode.none ? 'the connection ended' : `HTTP/2 code ${code}`);
+  const reason = error?.message ?? (code === errorCode.none ? 'the connection was closed' : `HTTP/2 code ${code}`);
   if (isUnsent && !isAnswered) return new BrokenOff(true, reason, { cause: error });
   return new ClientError('ConnectionLost', reason, { cause: error });
 }

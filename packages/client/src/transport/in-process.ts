@@ -1,6 +1,6 @@
 /**
- * The server in the same process, asked without a socket. What it is given and answers is what `@hangar/server` calls a
- * Handler; the types are written here again in the part that is needed, so that a client does not depend on a server.
+ * Calls a server in the same process without a socket. The handler has the shape of the handlers of `@hangar/server`; the types are
+ * repeated here, so that the client does not depend on the server.
  */
 
 import { asError, systemClock } from '@hangar/core';
@@ -9,6 +9,7 @@ import { ClientError } from '../errors.ts';
 import type { HttpAnswer, HttpRequest, HttpTransport } from './contract.ts';
 import { Exchange } from './exchange.ts';
 
+/** The client as the server sees it: its address and its verified client certificate. */
 export interface InProcessPeer {
   readonly address: string;
   readonly certificate:
@@ -16,6 +17,7 @@ export interface InProcessPeer {
     | undefined;
 }
 
+/** A request as the handler receives it. */
 export interface InProcessRequest {
   readonly method: string;
   readonly target: string;
@@ -26,6 +28,7 @@ export interface InProcessRequest {
   body(bytesMax: number): Promise<Uint8Array>;
 }
 
+/** Receives the body of a streamed response. */
 export interface InProcessSink {
   write(chunk: Uint8Array): boolean;
   end(): void;
@@ -34,25 +37,29 @@ export interface InProcessSink {
   onClose(callback: () => void): void;
 }
 
+/** The response of a handler: a complete body, or a body that is streamed into a sink. */
 export interface InProcessAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: Uint8Array | readonly Uint8Array[] | { start(sink: InProcessSink): void };
 }
 
+/** Serves one request. */
 export type InProcessHandler = (request: InProcessRequest) => Promise<InProcessAnswer>;
 
+/** Options of `InProcessTransport`. */
 export interface InProcessOptions {
   readonly handler: InProcessHandler;
-  /** Who asks, by certificate. Absent: nobody, unless the headers say who. */
+  /** Identity of the client by certificate. Absent: anonymous, unless the headers authenticate the client. */
   readonly peer?: InProcessPeer;
-  /** For how long a server may say nothing. Absent: the machine's. */
+  /** Clock for timeouts. Absent: the system clock. */
   readonly clock?: Clock;
 }
 
 const anonymous: InProcessPeer = { address: '127.0.0.1', certificate: undefined };
 const nothing = new Uint8Array();
 
+/** A transport that calls a handler in the same process. */
 export class InProcessTransport implements HttpTransport {
   readonly host = 'in-process';
   readonly #handler: InProcessHandler;
@@ -68,7 +75,7 @@ export class InProcessTransport implements HttpTransport {
   }
 
   async request(request: HttpRequest): Promise<HttpAnswer> {
-    if (this.#isClosed) throw new ClientError('ConnectionFailed', 'the client was closed');
+    if (this.#isClosed) throw new ClientError('ConnectionFailed', 'the client is closed');
     const sink = new Sink(new Exchange(request, this.#clock), () => this.#open.delete(sink));
     if (sink.isOpen) {
       this.#open.add(sink);
@@ -141,7 +148,7 @@ class Sink implements InProcessSink {
   }
 
   abort(): void {
-    this.fail(new ClientError('ConnectionLost', 'the server broke off'));
+    this.fail(new ClientError('ConnectionLost', 'the server aborted the response'));
   }
 
   fail(error: Error): void {

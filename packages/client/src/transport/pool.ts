@@ -64,7 +64,7 @@ export class Pool implements ConnectionEvents {
   }
 
   close(): void {
-    const closed = new ClientError('ConnectionFailed', 'the client was closed');
+    const closed = new ClientError('ConnectionFailed', 'the client is closed');
     this.#closing.abort(closed);
     this.#failWaiting(this.#waiting(), closed);
     for (const connection of this.#connections) connection.destroy(closed);
@@ -104,7 +104,7 @@ export class Pool implements ConnectionEvents {
       else {
         // Another one would have none either.
         connection.retire();
-        this.#failWaiting(forWhom, new ClientError('ConnectionFailed', 'the server takes no requests'));
+        this.#failWaiting(forWhom, new ClientError('ConnectionFailed', 'the server does not accept requests'));
       }
       this.onRoom();
     };

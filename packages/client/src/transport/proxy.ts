@@ -23,7 +23,7 @@ export function proxyFor(address: ServerAddress, own: string | undefined, enviro
 function proxyUrl(text: string, source: string): URL {
   const url = URL.parse(text.includes('://') ? text : `http://${text}`);
   if (url && ['http:', 'https:', 'socks5:', 'socks5h:'].includes(url.protocol) && url.hostname !== '') return url;
-  throw new ClientError('InvalidKubeconfig', `${source}: is no proxy with http, https or socks5`);
+  throw new ClientError('InvalidKubeconfig', `${source}: is not the URL of an http, https or socks5 proxy`);
 }
 
 function isDirect({ host, port }: ServerAddress, list: string): boolean {

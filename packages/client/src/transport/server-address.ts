@@ -18,10 +18,10 @@ export interface ServerAddress {
 export function serverAddress(server: string): ServerAddress {
   const url = URL.parse(server.includes('://') ? server : `https://${server}`);
   if (url === null) {
-    throw new ClientError('InvalidKubeconfig', `${shownAddress(server)} is no address of a server`);
+    throw new ClientError('InvalidKubeconfig', `${shownAddress(server)} is not a valid server URL`);
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new ClientError('InvalidKubeconfig', `${shownAddress(server)}: servers are spoken to by http or https`);
+    throw new ClientError('InvalidKubeconfig', `${shownAddress(server)}must start with http:// or https://`);
   }
   const isSecure = url.protocol === 'https:';
   return {

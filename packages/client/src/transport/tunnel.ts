@@ -30,7 +30,7 @@ async function connect(socket: Duplex, proxy: URL, { host, port }: Address): Pro
   });
   // The code only: what else is in the line is the proxy's own text, and messages come to be read by others.
   const [, status] = /^HTTP\/1\.[01] (\d{3})(?!\d)/.exec(head.toString('latin1')) ?? [];
-  if (!status?.startsWith('2')) throw failed(`refuses to connect to ${target}: ${status ?? 'it speaks no HTTP'}`);
+  if (!status?.startsWith('2')) throw failed(`refused to connect to ${target}: ${status ?? 'it does not speak HTTP'}`);
 }
 
 /** SOCKS counts the bytes of a name in one byte. */
@@ -44,17 +44,18 @@ const replies = ['', 'general failure', 'not allowed', 'network unreachable', 'h
 
 async function socks5(socket: Duplex, proxy: URL, { host, port }: Address): Promise<void> {
   const [name, word, server] = [
-    short(user(proxy), 'name for it'),
-    short(password(proxy), 'password for it'),
-    short(host, 'name of the server'),
+    short(user(proxy), 'user name'),
+    short(password(proxy), 'password'),
+    short(host, 'host name of the server'),
   ];
   const method = proxy.username === '' ? 0 : 2;
   socket.write(Buffer.from([5, 1, method]));
   const chosen = await taken(socket, exactly(2));
-  if (chosen[0] !== 5 || chosen[1] !== method) throw failed('speaks no SOCKS 5, or wants another login');
+  if (chosen[0] !== 5 || chosen[1] !== method)
+    throw failed('does not speak SOCKS 5, or requires another authentication method');
   if (method === 2) {
     socket.write(Buffer.concat([Buffer.from([1, name.length]), name, Buffer.from([word.length]), word]));
-    if ((await taken(socket, exactly(2)))[1] !== 0) throw failed('does not accept the name and password');
+    if ((await taken(socket, exactly(2)))[1] !== 0) throw failed('rejected the user name and password');
   }
   socket.write(Buffer.concat([Buffer.from([5, 1, 0, 3, server.length]), server, Buffer.from([port >> 8, port & 255])]));
   const head = await taken(socket, exactly(4));

@@ -27,7 +27,7 @@ export function eventOf<T extends ApiObject>(line: string, restore: (object: T) 
     case 'ERROR':
       throw new ReceivedStatusError(object as unknown as Status);
     default:
-      throw new ClientError('MalformedAnswer', `a watch event of type ${JSON.stringify(type)}`);
+      throw new ClientError('MalformedAnswer', `unknown type of watch event: ${JSON.stringify(type)}`);
   }
 }
 
@@ -45,4 +45,4 @@ function parsed(line: string): Frame {
 }
 
 const malformed = (line: string, cause?: unknown): ClientError =>
-  new ClientError('MalformedAnswer', `no watch event: ${JSON.stringify(line.slice(0, 80))}`, { cause });
+  new ClientError('MalformedAnswer', `not a watch event: ${JSON.stringify(line.slice(0, 80))}`, { cause });

@@ -38,7 +38,7 @@ export class LineSplitter {
     this.#restBytes += piece.length;
     if (this.#restBytes <= this.#bytesMax) return;
     this.#rest = [];
-    throw new ClientError('MalformedAnswer', `an event of more than ${this.#bytesMax} bytes`);
+    throw new ClientError('MalformedAnswer', `a watch event is larger than ${this.#bytesMax} bytes`);
   }
 
   #joined(last: Buffer): string {

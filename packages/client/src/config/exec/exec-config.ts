@@ -27,7 +27,7 @@ export function execConfigOf(exec: Fields, folder: string | undefined): ExecConf
   const apiVersion = exec.text('apiVersion');
   if (apiVersion === undefined) throw exec.error('apiVersion', 'must be set');
   if (!apiVersions.includes(apiVersion)) {
-    throw exec.error('apiVersion', `${JSON.stringify(apiVersion)} is none of ${apiVersions.join(', ')}`);
+    throw exec.error('apiVersion', `${JSON.stringify(apiVersion)} is not one of ${apiVersions.join(', ')}`);
   }
   return {
     apiVersion: apiVersion as ExecApiVersion,
@@ -50,7 +50,7 @@ function envOf(exec: Fields): Record<string, string> {
     const name = variable.text('name');
     if (name === undefined) throw variable.error('name', 'must be set');
     const value = variable.text('value') ?? '';
-    if (/[=\0]/.test(name) || value.includes('\0')) throw variable.error('name', 'cannot be in an environment');
+    if (/[=\0]/.test(name) || value.includes('\0')) throw variable.error('name', 'is not a valid environment variable');
     env[name] = value;
   }
   return env;
@@ -59,7 +59,8 @@ function envOf(exec: Fields): Record<string, string> {
 function modeOf(exec: Fields, apiVersion: ExecApiVersion): ExecConfig['interactiveMode'] {
   const mode = exec.text('interactiveMode');
   if (mode === 'Never' || mode === 'IfAvailable' || mode === 'Always') return mode;
-  if (mode !== undefined) throw exec.error('interactiveMode', `${JSON.stringify(mode)} is none`);
+  if (mode !== undefined)
+    throw exec.error('interactiveMode', `${JSON.stringify(mode)} is not one of Never, IfAvailable, Always`);
   if (apiVersion === 'client.authentication.k8s.io/v1') throw exec.error('interactiveMode', 'must be set');
   return 'IfAvailable';
 }

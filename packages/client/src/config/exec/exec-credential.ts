@@ -19,14 +19,14 @@ export function execCredentialOf(config: ExecConfig, output: string): ExecCreden
   const status = statusOf(config, output);
   const text = (name: string): string | undefined => {
     const value = status[name] ?? '';
-    if (typeof value !== 'string') throw pluginError(config, `answered a ${name} that is no string`);
+    if (typeof value !== 'string') throw pluginError(config, `returned a ${name} that is not a string`);
     return value === '' ? undefined : value;
   };
   const token = text('token');
-  if (token !== undefined && !isToken(token)) throw pluginError(config, 'answered a token that cannot be one');
+  if (token !== undefined && !isToken(token)) throw pluginError(config, 'returned an invalid token');
   const pair = pairOf(config, text('clientCertificateData'), text('clientKeyData'));
   if (token === undefined && pair === undefined) {
-    throw pluginError(config, 'answered neither a token nor a certificate');
+    throw pluginError(config, 'returned neither a token nor a certificate');
   }
   return { token, pair, expiresAtMs: timeOf(config, text('expirationTimestamp')) };
 }
@@ -37,16 +37,16 @@ function statusOf(config: ExecConfig, output: string): JsonObject {
     answer = parseJson(output).value;
   } catch {
     // Not the parser's words: they could quote a secret.
-    throw pluginError(config, 'answered what is no JSON');
+    throw pluginError(config, 'returned invalid JSON');
   }
   if (!isObject(answer) || answer['kind'] !== 'ExecCredential') {
-    throw pluginError(config, 'answered no ExecCredential');
+    throw pluginError(config, 'returned an object that is not an ExecCredential');
   }
   if (answer['apiVersion'] !== config.apiVersion) {
     const found = String(answer['apiVersion']).slice(0, 100);
-    throw pluginError(config, `answered in version ${found}, but is configured for ${config.apiVersion}`);
+    throw pluginError(config, `returned API version ${found}, but is configured for ${config.apiVersion}`);
   }
-  if (!isObject(answer['status'])) throw pluginError(config, 'answered no status');
+  if (!isObject(answer['status'])) throw pluginError(config, 'returned an ExecCredential without status');
   return answer['status'];
 }
 
@@ -57,10 +57,13 @@ function pairOf(
 ): ClientCertificate | undefined {
   if (certificate === undefined && key === undefined) return undefined;
   if (certificate === undefined || key === undefined) {
-    throw pluginError(config, `answered a ${key === undefined ? 'certificate without its key' : 'key alone'}`);
+    throw pluginError(
+      config,
+      `returned a ${key === undefined ? 'certificate without a key' : 'key without a certificate'}`,
+    );
   }
   const problem = pairProblem({ certificate, key });
-  if (problem !== undefined) throw pluginError(config, `answered a certificate that cannot be used: ${problem}`);
+  if (problem !== undefined) throw pluginError(config, `returned a certificate that cannot be used: ${problem}`);
   return { certificate, key };
 }
 
@@ -70,6 +73,6 @@ function timeOf(config: ExecConfig, text: string | undefined): number | undefine
     const { seconds, nanos } = parseTime(text, 'second');
     return seconds * 1_000 + nanos / 1e6;
   } catch (cause) {
-    throw pluginError(config, 'answered an expirationTimestamp that is no time', cause);
+    throw pluginError(config, 'returned an invalid expirationTimestamp', cause);
   }
 }

@@ -129,20 +129,20 @@ describe('a credential plugin', () => {
 
   const wrong: readonly (readonly [what: string, script: string, message: RegExp])[] = [
     ['fails', 'echo "log in first" >&2; exit 3', /plugin exited with code 3: log in first/],
-    ['is killed', 'kill -9 $$', /was ended by SIGKILL/],
-    ['answers no JSON', 'echo hello', /what is no JSON/],
-    ['answers something else', `echo '{"kind":"Secret"}'`, /no ExecCredential/],
+    ['is killed', 'kill -9 $$', /was killed by SIGKILL/],
+    ['answers no JSON', 'echo hello', /returned invalid JSON/],
+    ['answers something else', `echo '{"kind":"Secret"}'`, /not an ExecCredential/],
     [
       'answers in another version',
       `echo '${answer({ token: 't' }, 'client.authentication.k8s.io/v1beta1')}'`,
       /v1beta1, but/,
     ],
-    ['answers no status', `echo '${answer(undefined)}'`, /no status/],
+    ['answers no status', `echo '${answer(undefined)}'`, /without status/],
     ['answers nothing in it', `echo '${answer({})}'`, /neither a token nor a certificate/],
-    ['answers half a pair', `echo '${answer({ clientCertificateData: 'x' })}'`, /certificate without its key/],
-    ['answers no pair', `echo '${answer({ clientCertificateData: 'x', clientKeyData: 'y' })}'`, /is no PEM/],
-    ['answers two headers', `echo '${answer({ token: 'a\\r\\nb: c' })}'`, /token that cannot be one/],
-    ['answers no time', `echo '${answer({ token: 't', expirationTimestamp: 'soon' })}'`, /that is no time/],
+    ['answers half a pair', `echo '${answer({ clientCertificateData: 'x' })}'`, /certificate without a key/],
+    ['answers no pair', `echo '${answer({ clientCertificateData: 'x', clientKeyData: 'y' })}'`, /is not valid PEM/],
+    ['answers two headers', `echo '${answer({ token: 'a\\r\\nb: c' })}'`, /returned an invalid token/],
+    ['answers no time', `echo '${answer({ token: 't', expirationTimestamp: 'soon' })}'`, /invalid expirationTimestamp/],
     ['answers without an end', 'yes', /wrote more than \d+ bytes/],
   ];
   for (const [what, script, message] of wrong) {
@@ -160,7 +160,7 @@ describe('a credential plugin', () => {
   test('that takes too long is ended, also when a child of it holds its output', async (context) => {
     const it = await plugin(context, 'sleep 60 & sleep 60', { timeoutMs: 50 });
     const beganMs = performance.now();
-    await assert.rejects(headersOf(it), failed(/gave no credentials within 0\.05 s/));
+    await assert.rejects(headersOf(it), failed(/returned no credentials within 0\.05 s/));
     assert.ok(performance.now() - beganMs < 10_000);
   });
 
@@ -200,7 +200,7 @@ describe('a credential plugin', () => {
 
   test('that must ask somebody cannot be run without a terminal', async (context) => {
     const it = await plugin(context, '', { interactiveMode: 'Always' });
-    await assert.rejects(headersOf(it), failed(/standard input is no terminal/));
+    await assert.rejects(headersOf(it), failed(/standard input is not a terminal/));
     assert.equal(await it.runs(), 0);
   });
 });
@@ -216,11 +216,11 @@ describe('the configuration of a credential plugin', () => {
   const wrong: readonly (readonly [exec: object, message: RegExp])[] = [
     [{ command: '' }, /exec\.command: must be set/],
     [{ apiVersion: '' }, /exec\.apiVersion: must be set/],
-    [{ apiVersion: 'client.authentication.k8s.io/v1alpha1' }, /exec\.apiVersion: .*v1alpha1" is none of/],
+    [{ apiVersion: 'client.authentication.k8s.io/v1alpha1' }, /exec\.apiVersion: .*v1alpha1" is not one of/],
     [{ interactiveMode: '' }, /exec\.interactiveMode: must be set/],
-    [{ interactiveMode: 'Sometimes' }, /exec\.interactiveMode: "Sometimes" is none/],
+    [{ interactiveMode: 'Sometimes' }, /exec\.interactiveMode: "Sometimes" is not one of/],
     [{ env: [{ value: 'x' }] }, /exec\.env\[0\]\.name: must be set/],
-    [{ env: [{ name: 'a=b', value: 'x' }] }, /cannot be in an environment/],
+    [{ env: [{ name: 'a=b', value: 'x' }] }, /is not a valid environment variable/],
     [{ args: [1] }, /exec\.args\[0\]: expected a string/],
   ];
   for (const [exec, message] of wrong) {

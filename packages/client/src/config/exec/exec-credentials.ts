@@ -111,7 +111,10 @@ export class ExecCredentials implements Credentials {
   #isInteractive(): boolean {
     const { config, isTerminal = process.stdin.isTTY === true } = this.#options;
     if (config.interactiveMode === 'Always' && !isTerminal) {
-      throw pluginError(config, 'must ask somebody (interactiveMode Always), but standard input is no terminal');
+      throw pluginError(
+        config,
+        'requires interactive input (interactiveMode Always), but standard input is not a terminal',
+      );
     }
     return config.interactiveMode !== 'Never' && isTerminal;
   }

@@ -36,13 +36,13 @@ export async function runPlugin(run: PluginRun): Promise<string> {
     reject(pluginError(config, problem, cause));
   };
   const child = started(run);
-  const timer = clock.after(timeoutMs, () => fail(`gave no credentials within ${timeoutMs / 1000} s`));
+  const timer = clock.after(timeoutMs, () => fail(`returned no credentials within ${timeoutMs / 1000} s`));
   const output: Buffer[] = [];
   let outputBytes = 0;
   let quoted = '';
   child.stdout!.on('data', (chunk: Buffer) => {
     outputBytes += chunk.length;
-    if (outputBytes > outputBytesMax) fail(`wrote more than ${outputBytesMax} bytes`);
+    if (outputBytes > outputBytesMax) fail(`wrote more than ${outputBytesMax} bytes to standard output`);
     else output.push(chunk);
   });
   child.stderr?.on('data', (chunk: Buffer) => {
@@ -56,7 +56,7 @@ export async function runPlugin(run: PluginRun): Promise<string> {
     timer.cancel();
     if (code === 0) return resolve(Buffer.concat(output).toString());
     const said = quoted.trim() === '' ? '' : `: ${quoted.trim()}`;
-    reject(pluginError(config, `${code === null ? `was ended by ${signal}` : `exited with code ${code}`}${said}`));
+    reject(pluginError(config, `${code === null ? `was killed by ${signal}` : `exited with code ${code}`}${said}`));
   });
   return promise;
 }
