@@ -91,7 +91,7 @@ test('a role over a limit keeps its rules, and gets an Event', async () => {
   await eventually(async () => {
     const { items } = await client.list(Event, { namespace: 'default' });
     const event = items.find(({ reason }) => reason === 'AggregationRefused');
-    assert.equal(event?.message, 'ClusterRole "all" keeps its rules: it would have more than 5000 rules');
+    assert.equal(event?.message, 'not updating the rules of ClusterRole "all": it would have more than 5000 rules');
   });
   assert.equal((await rulesOf()).length, 3_000);
   await client.delete(ClusterRole, { name: 'a' });

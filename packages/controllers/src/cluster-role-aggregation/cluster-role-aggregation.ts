@@ -60,7 +60,7 @@ export class ClusterRoleAggregationController implements FleetController {
       await unlessOvertaken(client.apply(ClusterRole, wanted, { fieldManager, force: true, signal }));
     }
     const report = refused
-      .map(({ role, reason }) => `ClusterRole "${role.name}" keeps its rules: ${reason}`)
+      .map(({ role, reason }) => `not updating the rules of ClusterRole "${role.name}": ${reason}`)
       .join('; ');
     if ((this.#reports.get(request.cluster) ?? '') === report) return;
     if (report === '') this.#reports.delete(request.cluster);
@@ -78,7 +78,7 @@ export class ClusterRoleAggregationController implements FleetController {
   ): Promise<void> {
     const [{ role: first, reason: why }] = refused as [RefusedRole];
     const about = { count: refused.length, first: first.name, reason: why };
-    log.warn('aggregated ClusterRoles keep their rules: over a limit', about);
+    log.warn('not updating the rules of aggregated ClusterRoles: limit exceeded', about);
     const now = new Date(this.#clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
     for (const { role, reason } of refused.slice(0, eventsMax)) {
       const digest = createHash('sha256').update(role.name).digest('hex').slice(0, 16);
@@ -92,7 +92,7 @@ export class ClusterRoleAggregationController implements FleetController {
         },
         type: 'Warning',
         reason: 'AggregationRefused',
-        message: `ClusterRole "${role.name}" keeps its rules: ${reason}`,
+        message: `not updating the rules of ClusterRole "${role.name}": ${reason}`,
         source: { component: fieldManager },
         firstTimestamp: now,
         lastTimestamp: now,

@@ -30,7 +30,7 @@ export function requestedBy({ spec }: CertificateSigningRequest): RequestedCerti
   const request = readCertificateRequest(pem);
   const { commonName, organizations } = request.subject;
   if (!isDeepStrictEqual(certificateRequestSubject(pem), { commonName, organizations })) {
-    throw new PkiError('MalformedRequest', 'the request has a subject that can be read in two ways');
+    throw new PkiError('MalformedRequest', 'the subject of the certificate signing request is ambiguous');
   }
   return request;
 }

@@ -79,5 +79,8 @@ async function finalize({ client, signal }: Pass, namespace: Namespace): Promise
 
 const failureOf = (name: string, { discoveryProblem, contentProblems }: Findings): Error => {
   const problems = [...(discoveryProblem === undefined ? [] : [discoveryProblem]), ...contentProblems];
-  return new CodedError('NamespaceNotEmptied', `namespace ${name} could not be emptied: ${problems.join('; ')}`);
+  return new CodedError(
+    'NamespaceNotEmptied',
+    `failed to delete all content of namespace "${name}": ${problems.join('; ')}`,
+  );
 };

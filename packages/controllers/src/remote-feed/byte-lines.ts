@@ -56,6 +56,6 @@ export class ByteLines {
     this.#bytes += piece.length;
     if (this.#bytes <= this.#bytesMax) return;
     this.#pieces = [];
-    throw new ClientError('MalformedAnswer', `a line of more than ${this.#bytesMax} bytes in the tenants' feed`);
+    throw new ClientError('MalformedAnswer', `the tenant feed has a line of more than ${this.#bytesMax} bytes`);
   }
 }

@@ -184,7 +184,7 @@ describe('a stream that breaks', () => {
       ];
       assert.deepEqual(knowing.news(), expected);
       assert.deepEqual([world.feed.has('red'), world.feed.has('blue')], [true, false]);
-      assert.match(world.lines.join(''), /begins anew/);
+      assert.match(world.lines.join(''), /resyncing/);
     });
   }
 
@@ -253,10 +253,10 @@ describe('a stream that breaks', () => {
       'refused by a proxy': [{ status: 502, body: Buffer.from('<html>') }, /html/],
       'of another type': [{ headers: { 'content-type': 'text/html' } }, /text\/html/],
       'without hello': [{ body: Buffer.from('{"type":"synced"}\n') }, /no hello/],
-      'no JSON': [{ body: Buffer.from('{"type"\n') }, /no JSON/],
-      'no object': [{ body: Buffer.from('7\n') }, /no object/],
+      'no JSON': [{ body: Buffer.from('{"type"\n') }, /not valid JSON/],
+      'no object': [{ body: Buffer.from('7\n') }, /not an object/],
       'of an unknown kind': [{ body: Buffer.from(`${hello}{"type":"new"}\n`) }, /type \\"new\\"/],
-      'without a control plane': [{ body: Buffer.from(`${hello}{"type":"gone"}\n`) }, /no control plane/],
+      'without a control plane': [{ body: Buffer.from(`${hello}{"type":"gone"}\n`) }, /without a cluster/],
       'a change without a name': [{ body: Buffer.from(`${hello}{"type":"put","cluster":"a"}\n`) }, /without group/],
     };
     for (const [what, [answer, message]] of Object.entries(wrong)) {

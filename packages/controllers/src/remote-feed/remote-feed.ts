@@ -52,7 +52,7 @@ class RemoteFeed implements FleetFeed {
   }
 
   async follow(listener: FeedListener, signal: AbortSignal): Promise<void> {
-    assert(!this.#isFollowed, 'a feed has one listener at a time');
+    assert(!this.#isFollowed, 'a feed can have only one listener at a time');
     this.#isFollowed = true;
     this.#isStale = false;
     const { clock, random, log } = this.#options;
@@ -69,7 +69,7 @@ class RemoteFeed implements FleetFeed {
         // What fails again as soon as it has begun must not make the server read everything over and over.
         failures = clock.monotonicMs() - stream.syncedMs > backOff.maxMs ? 1 : failures + 1;
         const delayMs = Math.ceil(backOffMs(backOff, failures, random));
-        log.warn('the tenants’ feed broke, and begins anew', { error, failures, delayMs });
+        log.warn('tenant feed disconnected, resyncing', { error, failures, delayMs });
         listener.interrupted?.(error);
         await sleep(clock, delayMs, signal).catch(() => undefined);
       }
@@ -106,7 +106,7 @@ class RemoteFeed implements FleetFeed {
       await breathe(clock);
       sinceMs = clock.monotonicMs();
     }
-    return new ClientError('ConnectionLost', 'the server ended the feed');
+    return new ClientError('ConnectionLost', 'the server closed the tenant feed');
   }
 
   #begun(stream: RemoteStream, session: string, listener: FeedListener): void {

@@ -18,7 +18,10 @@ export async function openFeed(client: Pick<Client, 'raw'>, signal: AbortSignal)
   }
   const type = answer.header('content-type');
   if (type?.split(';', 1)[0] === contentType) return answer;
-  throw new ClientError('MalformedAnswer', `the tenants' feed is ${contentType}, and not ${type ?? 'of no type'}`);
+  throw new ClientError(
+    'MalformedAnswer',
+    `the content type of the tenant feed must be ${contentType}, not ${type ?? 'absent'}`,
+  );
 }
 
 /** Of a Status, or of the text of a proxy that speaks no Kubernetes. */
@@ -29,6 +32,6 @@ export function refusalOf(code: number, text: string): Status {
   } catch {
     // It is no JSON.
   }
-  const message = text.trim().slice(0, 500) || `the server answered ${code}`;
+  const message = text.trim().slice(0, 500) || `the server responded with ${code}`;
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, code };
 }

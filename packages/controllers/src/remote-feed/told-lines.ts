@@ -89,7 +89,7 @@ export class ToldLines {
       case 'ping':
         return;
       default:
-        throw malformed(`a line of type ${JSON.stringify(head.type)}`);
+        throw malformed(`a line of unknown type ${JSON.stringify(head.type)}`);
     }
   }
 
@@ -127,24 +127,24 @@ export class ToldLines {
 }
 
 const malformed = (what: string, cause?: unknown): ClientError =>
-  new ClientError('MalformedAnswer', `the tenants' feed has ${what}`, { cause });
+  new ClientError('MalformedAnswer', `the tenant feed has ${what}`, { cause });
 
 function parsed(line: Buffer): unknown {
   try {
     return JSON.parse(line.toString());
   } catch (error) {
-    throw malformed('a line that is no JSON', error);
+    throw malformed('a line that is not valid JSON', error);
   }
 }
 
 function headOf(line: Buffer): Head {
   const value = parsed(line);
-  if (typeof value !== 'object' || value === null) throw malformed('a line that is no object');
+  if (typeof value !== 'object' || value === null) throw malformed('a line that is not an object');
   return value;
 }
 
 function clusterOf({ cluster }: Head): string {
-  if (typeof cluster !== 'string') throw malformed('a line that says of no control plane');
+  if (typeof cluster !== 'string') throw malformed('a line without a cluster');
   return cluster;
 }
 

@@ -98,7 +98,7 @@ export class Lane {
     try {
       call();
     } catch (error) {
-      this.#world.log.error(`a controller failed when it was told: ${what}`, { error });
+      this.#world.log.error(`controller failed to handle a notification: ${what}`, { error });
     }
   }
 
@@ -123,7 +123,13 @@ export class Lane {
     for (const run of this.#runs) {
       if (run.request.cluster !== cluster) continue;
       run.isLost = true;
-      this.#abort(run, new CodedError('ClusterGone', `control plane ${cluster} has gone, or is left to others`));
+      this.#abort(
+        run,
+        new CodedError(
+          'ClusterGone',
+          `control plane "${cluster}" was deleted or is no longer assigned to this process`,
+        ),
+      );
     }
   }
 
@@ -158,7 +164,7 @@ export class Lane {
     const startedMs = clock.monotonicMs();
     run.timer = clock.after(timeoutMs, () => {
       this.#metrics.timedOut();
-      this.#abort(run, new CodedError('TimedOut', `reconciling took longer than ${timeoutMs} ms`));
+      this.#abort(run, new CodedError('TimedOut', `reconcile took longer than ${timeoutMs} ms`));
     });
     this.#active++;
     this.#runs.add(run);
@@ -216,7 +222,7 @@ export class Lane {
     const quietRetries = failure.isRace ? quietRaceRetriesMax : quietRetriesMax;
     const isLoud = failure.isTerminal || failure.isPanic || this.#queue.retriesOf(request) > quietRetries;
     const about = failure.isRace ? { reason: failure.error.message } : { error: failure.error };
-    run.log[isLoud ? 'warn' : 'debug']('reconciling failed', about);
+    run.log[isLoud ? 'warn' : 'debug']('reconcile failed', about);
   }
 
   #abort(run: Run, reason: unknown): void {
@@ -225,7 +231,7 @@ export class Lane {
     run.timer = this.#world.clock.after(graceMs, () => {
       if (!run.hasWorker) return;
       run.hasWorker = false;
-      run.log.error('a reconcile does not end though it was aborted');
+      run.log.error('reconcile did not return after it was aborted');
       this.#leave();
       run.end();
       this.#pump();

@@ -43,7 +43,7 @@ async function verdictOf(work: Work, node: Node, reference: Reference): Promise<
   if (graph.owners.get(reference.uid)?.isGoneFor(node.namespace)) return 'dangling';
   const kind = await kindOfReference(mapper, reference, signal);
   if (kind.isNamespaced && node.namespace === '') {
-    log.info('an object in no namespace cannot have an owner in one', { owner: reference.name, kind: reference.kind });
+    log.info('a cluster-scoped object cannot have a namespaced owner', { owner: reference.name, kind: reference.kind });
     await reportElsewhere(work, node, { kind, reference });
     return 'meaningless';
   }
@@ -76,6 +76,6 @@ async function reportElsewhere(
   } catch (error) {
     // An event that nobody gets is no reason to keep garbage.
     if (signal.aborted) throw error;
-    log.debug('an owner could not be looked for elsewhere', { error: asError(error) });
+    log.debug('failed to search for the owner in other namespaces', { error: asError(error) });
   }
 }

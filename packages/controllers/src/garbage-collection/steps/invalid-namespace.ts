@@ -34,6 +34,6 @@ export async function tellInvalidNamespace(work: Work, node: Node, reference: Re
       { signal },
     );
   } catch (error) {
-    log.debug('an event could not be written', { error: asError(error) });
+    log.debug('failed to create an Event', { error: asError(error) });
   }
 }
