@@ -1,6 +1,10 @@
 /**
- * testkit: for tests of operators. `startTestCluster` is a cluster without a socket, `startTestFleet` is many, `virtualClock` is time
- * that stands still until a test moves it, `faultyTransport` is a connection that fails when a test says so.
+ * @hangar/testkit runs a Kubernetes API server in the process of a test. `startTestCluster` starts one cluster without a socket,
+ * `startTestFleet` starts many, `virtualClock` is a clock that only the test advances, and `faultyTransport` injects faults into
+ * connections.
+ *
+ *     await using cluster = await startTestCluster();
+ *     await cluster.client.create(ConfigMap, { metadata: { namespace: 'default', name: 'settings' } });
  */
 
 export { faultyTransport, FaultyTransport, isWatch, isWrite } from './faults/faulty-transport.ts';

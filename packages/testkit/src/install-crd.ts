@@ -1,4 +1,4 @@
-/** A CustomResourceDefinition, served before a test goes on. */
+/** Installs CustomResourceDefinitions in tests. */
 
 import { parseYaml } from '@hangar/api/yaml';
 import { CustomResourceDefinition } from '@hangar/client/kinds/apiextensions-v1';
@@ -8,9 +8,11 @@ import type { Clock } from '@hangar/core';
 
 type Definition = ObjectOf<typeof CustomResourceDefinition>;
 
+/** Options of `installCrd`. */
 export interface InstallOptions {
+  /** Clock for the timeout. Absent: the system clock. */
   readonly clock?: Clock;
-  /** An assertion fails when it is not established by then. */
+  /** Maximum time until the CustomResourceDefinition is established; an assertion fails after it. Absent: 30 s. */
   readonly timeoutMs?: number;
 }
 
@@ -21,7 +23,11 @@ interface GivenDefinition {
   readonly spec: object;
 }
 
-/** Creates or changes it by apply; resolves when its objects are served. The text of its file, or what that is parsed. */
+/**
+ * Applies a CustomResourceDefinition, given as YAML or as an object, and resolves when the server serves its objects.
+ *
+ *     await installCrd(cluster.client, await readFile('crds/widgets.yaml', 'utf8'));
+ */
 export async function installCrd(
   client: Client,
   definition: string | GivenDefinition,
@@ -29,7 +35,7 @@ export async function installCrd(
 ): Promise<Definition> {
   const given = typeof definition === 'string' ? (parseYaml(definition).value as GivenDefinition) : definition;
   const { name } = given.metadata;
-  assert(name !== undefined, 'a definition without a name');
+  assert(name !== undefined, 'the CustomResourceDefinition has no name');
   const applied = given as ApplyConfiguration<Definition>;
   await client.apply(CustomResourceDefinition, applied, { fieldManager: 'testkit', force: true });
   const endMs = clock.monotonicMs() + timeoutMs;
@@ -38,7 +44,7 @@ export async function installCrd(
     if (isServed(served)) return served;
     const refused = conditionOf(served, 'NamesAccepted');
     assert(refused?.status !== 'False', `${name}: ${refused?.message}`);
-    assert(clock.monotonicMs() < endMs, `${name} is not established within ${timeoutMs} ms`);
+    assert(clock.monotonicMs() < endMs, `${name} was not established within ${timeoutMs} ms`);
     await sleep(clock, askEveryMs);
   }
 }

@@ -1,22 +1,24 @@
 /**
- * Which rights requests use, and which are refused: every request of a client, as RBAC sees it. A test runs a program with exactly the
- * rules that it ships, and fails when one is missing or never needed:
+ * Records the permissions that the requests of a client use, in terms of RBAC. A test runs a program with exactly the rules that it
+ * ships, and fails when a rule is missing or unused:
  *
- *   const rights = new Rights();
- *   const client = new RestClient(rights.watched(cluster.transportOf(serviceAccount('ns', 'operator'))));
- *   …
- *   assert.deepEqual([rights.refused, rights.unused(rules)], [[], []]);
+ *     const rights = new Rights();
+ *     const client = new RestClient(rights.watched(cluster.transportOf(serviceAccount('ns', 'operator'))));
+ *     …
+ *     assert.deepEqual([rights.refused, rights.unused(rules)], [[], []]);
  */
 
 import type { HttpAnswer, HttpTransport } from '@hangar/client';
 import type { PolicyRule } from '@hangar/client/kinds/rbac-v1';
 
+/** Records used and refused permissions. */
 export class Rights {
-  /** `patch controlplanes/status.controlplane.kplane.dev`. */
+  /** Used permissions, such as `patch controlplanes/status.controlplane.kplane.dev`. */
   readonly used = new Set<string>();
+  /** Requests that the server rejected with status 403, as method and target. */
   readonly refused: string[] = [];
 
-  /** Closing what it answers closes nothing. */
+  /** Returns a transport that records its requests. Closing it does not close the given transport. */
   watched(transport: HttpTransport): HttpTransport {
     return {
       host: transport.host ?? '',
@@ -31,13 +33,17 @@ export class Rights {
     };
   }
 
-  /** Those of the rules that no request needed. Who watches lists, too, where a server does not tell everything on the watch. */
+  /**
+   * Returns the permissions of the rules that no request used. `list` counts as used when `watch` is used, because a watch falls back to
+   * lists on servers without WatchList.
+   */
   unused(rules: readonly PolicyRule[]): string[] {
     const isUsed = (right: string): boolean => this.used.has(right) || this.used.has(right.replace(/^list /, 'watch '));
     return rightsIn(rules).filter((right) => !isUsed(right));
   }
 }
 
+/** Returns all permissions of the rules. */
 export const rightsIn = (rules: readonly PolicyRule[]): string[] =>
   rules.flatMap(({ apiGroups = [], resources = [], verbs }) =>
     apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => text(verb, resource, group)))),
@@ -46,7 +52,7 @@ export const rightsIn = (rules: readonly PolicyRule[]): string[] =>
 const text = (verb: string, resource: string, group: string): string =>
   `${verb} ${resource}${group === '' ? '' : `.${group}`}`;
 
-/** Undefined: it is about no resource, and needs no rule here. */
+/** Returns the permission that a request needs, or undefined for a request without a resource. */
 export function rightOf(method: string, target: string): string | undefined {
   const { pathname, searchParams } = new URL(target, 'https://server');
   const [root, ...rest] = pathname.slice(1).split('/');

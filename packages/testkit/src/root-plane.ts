@@ -9,11 +9,13 @@ import type { ApiServerOptions, ControlPlane } from '@hangar/server';
 import { openEmbeddedStore, openMemoryStore } from '@hangar/store';
 import type { Store } from '@hangar/store';
 
+/** Options of clusters and fleets. */
 export interface WorldOptions {
-  /** Absent: the machine's. `virtualClock()` is time that the test moves. */
+  /** Clock of the server. Absent: the system clock. Use `virtualClock()` to control the time. */
   readonly clock?: Clock | undefined;
+  /** Source of randomness. Absent: the random source of the system. */
   readonly random?: Random | undefined;
-  /** An empty folder, for a store on disk as the platform has it. Absent: a store in memory. */
+  /** Empty folder for a store on disk, as in production. Absent: a store in memory. */
   readonly dataDir?: string | undefined;
 }
 

@@ -1,25 +1,27 @@
-/** Certificates for tests of what is spoken over TLS: an authority, and what it issues for this machine. */
+/** Issues certificates for tests that use TLS. */
 
 import { systemClock, systemRandom } from '@hangar/core';
 import { createAuthority, issueCertificate } from '@hangar/pki';
 
-/** PEM. */
+/** A certificate and its private key, both in PEM. */
 export interface TestPair {
   readonly certificate: string;
   readonly key: string;
 }
 
+/** A certificate authority. */
 export interface TestAuthority {
-  /** PEM. */
+  /** Certificate of the authority, in PEM. */
   readonly certificate: string;
-  /** Another one every time. Absent: for `localhost` and 127.0.0.1. */
+  /** Issues a new serving certificate. Absent: for `localhost` and 127.0.0.1. */
   serving(hosts?: readonly string[]): TestPair;
-  /** Of a user with these groups, as Kubernetes reads it. */
+  /** Issues a client certificate. Kubernetes reads the common name as the user and the organizations as groups. */
   client(commonName: string, organizations?: readonly string[]): TestPair;
 }
 
 const world = { clock: systemClock, random: systemRandom };
 
+/** Creates a certificate authority that is valid for one day. */
 export function testAuthority(name = 'tests'): TestAuthority {
   const authority = createAuthority(name, 1, world);
   return {

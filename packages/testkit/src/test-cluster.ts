@@ -1,6 +1,6 @@
 /**
- * A fake client that behaves like the server because it is the server: a whole control plane on a store in memory, asked without
- * a socket. Without controllers, like envtest: nobody makes pods of deployments here, unless a test does.
+ * Runs a complete control plane on a store in memory, without a socket. Use it instead of a fake client: it behaves like the server
+ * because it is the server. Like envtest, it runs no controllers, so a Deployment gets no Pods unless the test creates them.
  */
 
 import { RestClient } from '@hangar/client';
@@ -15,29 +15,40 @@ import type { TlsPort } from './tls-port.ts';
 import { administrator, userTransport } from './users.ts';
 import type { TestUser } from './users.ts';
 
+/** Options of `startTestCluster`. */
 export interface TestClusterOptions extends WorldOptions {
-  /** Real TLS on loopback, besides. Absent: no socket. */
+  /** Serves TLS on a loopback port in addition. Absent: no socket. */
   readonly listen?: boolean;
-  /** `masters` (absent): administrators may do everything, all others nothing. `rbac`: as in a cluster. */
+  /** `masters` (default): members of `system:masters` may do everything, all other users nothing. `rbac`: RBAC as in a cluster. */
   readonly authorization?: 'masters' | 'rbac';
 }
 
+/** A running cluster. Disposing it stops the server. */
 export interface TestCluster extends AsyncDisposable {
-  /** May do everything. */
+  /** Client of an administrator. */
   readonly client: Client;
-  /** For transports and proxies of the test's own. */
+  /** Handler of the server, for custom transports and proxies. */
   readonly handler: InProcessHandler;
+  /** Returns a client of this user. */
   clientOf(user: TestUser): Client;
-  /** What such a client speaks through, for `faultyTransport` and the like. Absent: of who may do everything. */
+  /** Returns the transport of a client of this user, for example for `faultyTransport`. Absent: an administrator. */
   transportOf(user?: TestUser): HttpTransport;
-  /** `https://127.0.0.1:port`. These four are of a cluster with `listen`. */
+  /** URL of the server, `https://127.0.0.1:port`. Like `config`, `kubeconfig` and `configOf`, it requires `listen`. */
   readonly url: string;
-  /** For `connect`: an administrator's. */
+  /** Configuration of an administrator, for `connect`. */
   readonly config: ClusterConfig;
+  /** Kubeconfig of an administrator, as YAML. */
   readonly kubeconfig: string;
+  /** Returns the configuration of this user, for `connect`. */
   configOf(user: TestUser): ClusterConfig;
 }
 
+/**
+ * Starts a cluster, typically in milliseconds.
+ *
+ *     await using cluster = await startTestCluster({ authorization: 'rbac' });
+ *     const client = cluster.clientOf(serviceAccount('system', 'operator'));
+ */
 export function startTestCluster(options: TestClusterOptions = {}): Promise<TestCluster> {
   return driven(options.clock, open(options));
 }

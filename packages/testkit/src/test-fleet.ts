@@ -1,7 +1,7 @@
 /**
- * Many clusters in one process, as Hangar has them: a management plane with a Tenant for each, control planes behind
- * `/clusters/<name>/control-plane`, and all of them on one stream behind `/clusters/STAR/control-plane`, where STAR is `*`. A cluster
- * that nobody asks costs next to nothing, so a thousand are fine.
+ * Runs many clusters in one process, as Hangar does in production: a management plane with a Tenant object for each cluster, control
+ * planes at `/clusters/<name>/control-plane`, and a view of all clusters at `/clusters/STAR/control-plane`, where STAR is `*`. An idle
+ * cluster costs almost nothing, so a test can use a thousand of them.
  */
 
 import { defineKind, RestClient } from '@hangar/client';
@@ -19,40 +19,48 @@ import type { TlsPort } from './tls-port.ts';
 import { administrator, userTransport } from './users.ts';
 import type { TestUser } from './users.ts';
 
+/** Options of `startTestFleet`. */
 export interface TestFleetOptions extends WorldOptions {
-  /** How many (`cluster-0`, …), or which. */
+  /** Names of the clusters, or their number; then their names are `cluster-0`, `cluster-1`, … */
   readonly clusters: number | readonly string[];
-  /** Real TLS on loopback, besides. Absent: no socket. */
+  /** Serves TLS on a loopback port in addition. Absent: no socket. */
   readonly listen?: boolean;
-  /** Of the management plane; its clusters have RBAC always. Absent: `masters`. */
+  /** Authorization of the management plane, as in `TestClusterOptions`. The clusters always use RBAC. Absent: `masters`. */
   readonly authorization?: 'masters' | 'rbac';
-  /** Clusters are born with what controllers would make in their first namespaces. Absent: no, nobody makes it. */
+  /**
+   * Creates clusters with the objects that controllers would create in their first namespaces, such as default service accounts. Absent:
+   * false.
+   */
   readonly hasAccounts?: boolean;
-  /** What the port shows, as clusters publish it; PEM. Absent: ''. */
+  /** Certificate authority that the clusters publish for the port, in PEM. Absent: ''. */
   readonly servingCa?: string;
 }
 
+/** A running fleet. Disposing it stops the server. */
 export interface TestFleet extends AsyncDisposable {
-  /** Of the management plane, where Tenants are. May do everything. */
+  /** Client of an administrator of the management plane, which has the Tenant objects. */
   readonly client: Client;
-  /** Lists and watches over all clusters; objects say whose they are in `metadata.clusterName`. */
+  /** Lists and watches objects of all clusters. `metadata.clusterName` of an object is the name of its cluster. */
   readonly wildcardClient: Client;
+  /** Handler of the server, for custom transports and proxies. */
   readonly handler: InProcessHandler;
-  /** As they are now. */
+  /** Names of the current clusters. */
   readonly clusters: readonly string[];
-  /** In one of the clusters. Absent user: may do everything. */
+  /** Returns a client of one cluster. Absent user: an administrator. */
   clientOf(cluster: string, user?: TestUser): Client;
-  /** For `faultyTransport` and the like. `*` is all clusters; absent: the management plane. */
+  /** Returns the transport of a client, for example for `faultyTransport`. `*` is all clusters; absent: the management plane. */
   transportOf(cluster?: string, user?: TestUser): HttpTransport;
+  /** Creates a cluster and returns the client of an administrator. */
   createCluster(name: string, labels?: Readonly<Record<string, string>>): Promise<Client>;
-  /** With everything that is in it. */
+  /** Deletes a cluster, including all its data. */
   deleteCluster(name: string): Promise<void>;
-  /** Of a fleet with `listen`: for `connect`. `*` is all clusters; absent: the management plane. */
+  /** Returns a configuration for `connect`. `*` is all clusters; absent: the management plane. Requires `listen`. */
   configOf(cluster?: string): ClusterConfig;
+  /** Returns the same as a kubeconfig. */
   kubeconfigOf(cluster?: string): string;
-  /** Everything that happens in all clusters and in the management plane (`root`), in order. A new one with each call. */
+  /** Returns a new feed of all changes in all clusters and in the management plane (`root`), in order. */
   feed(): TenantFeed;
-  /** What everything is stored in, for tests that break or count it. */
+  /** Store of all data, for tests that count or inject store errors. */
   readonly store: Store;
 }
 
@@ -60,7 +68,7 @@ interface TenantObject extends ApiObject {
   spec: { deletionPolicy?: 'Retain' | 'Destroy' };
 }
 
-/** A cluster, as the management plane has it. */
+/** The kind of the object in the management plane that represents a cluster. */
 export const Tenant = defineKind<TenantObject>({
   apiVersion: 'tenancy.hangar.dev/v1alpha1',
   kind: 'Tenant',
@@ -68,6 +76,12 @@ export const Tenant = defineKind<TenantObject>({
   isNamespaced: false,
 });
 
+/**
+ * Starts a fleet.
+ *
+ *     await using fleet = await startTestFleet({ clusters: 100 });
+ *     await fleet.clientOf('cluster-7').create(ConfigMap, { metadata: { namespace: 'default', name: 'settings' } });
+ */
 export function startTestFleet(options: TestFleetOptions): Promise<TestFleet> {
   return driven(options.clock, open(options));
 }

@@ -1,18 +1,19 @@
-/** Who asks in a test. In process a user is who the test says; over TLS it is a certificate that the test's authority issues. */
+/** Users of a test. In process, the transport sets the user; over TLS, a certificate of the test's authority identifies the user. */
 
 import { InProcessTransport } from '@hangar/client';
 import type { HttpTransport, InProcessHandler } from '@hangar/client';
 import type { Clock } from '@hangar/core';
 
+/** Name and groups of a user. */
 export interface TestUser {
   readonly name: string;
   readonly groups?: readonly string[];
 }
 
-/** May do everything, with RBAC and without. */
+/** A member of `system:masters`, who may do everything. */
 export const administrator: TestUser = { name: 'administrator', groups: ['system:masters'] };
 
-/** As the API server knows a pod of this account: for tests of an operator with exactly its own permissions. */
+/** Returns the user of a service account, for tests of an operator with exactly its own permissions. */
 export const serviceAccount = (namespace: string, name: string): TestUser => ({
   name: `system:serviceaccount:${namespace}:${name}`,
   groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],

@@ -48,7 +48,7 @@ describe('the virtual clock', () => {
     assert.ok(clock.monotonicMs() >= 5_000 && clock.monotonicMs() < 5_100);
     await assert.rejects(
       clock.until(() => false, { withinMs: 100 }),
-      /not so within 100 ms/,
+      /did not become true within 100 ms/,
     );
   });
 

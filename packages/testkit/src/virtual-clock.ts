@@ -1,53 +1,58 @@
 /**
- * Time that stands still until a test moves it. Give it to the cluster, the manager and everything else that takes a clock, and
- * an hour of back-off passes in a millisecond, in the same order for the same seed.
+ * A clock that only the test advances. Pass it to the cluster, the manager and all other components that accept a clock: an hour of
+ * back-off then passes in a millisecond, in an order that depends only on the seed.
  *
- *   const clock = virtualClock();
- *   await using cluster = await startTestCluster({ clock });
- *   await cluster.client.create(…);       // what needs no time happens by itself
- *   await clock.advance(60_000);          // a minute passes
- *   await clock.run(something);           // as much time as that needs
- *   await clock.until(() => isReady);     // … or as this needs
+ *     const clock = virtualClock();
+ *     await using cluster = await startTestCluster({ clock });
+ *     await cluster.client.create(…);       // work that needs no time runs by itself
+ *     await clock.advance(60_000);          // a minute passes
+ *     await clock.run(something);           // advances until the promise settles
+ *     await clock.until(() => isReady);     // advances until the condition is true
  *
- * Unlike the simulation's own Scheduler, what is due at once runs without being driven: a test awaits a client's calls as it does
- * in real time. Code under virtual time may wait only for promises that this world settles: no sockets, no files.
+ * Unlike the Scheduler of the simulation, timers that are due immediately run without an advance, so a test awaits the calls of a client
+ * as in real time. Code under virtual time may wait only for promises that depend on this clock, not for sockets or files.
  */
 
 import { assert, seededRandom } from '@hangar/core';
 import type { Timer } from '@hangar/core';
 import { Scheduler } from '@hangar/core/simulation';
 
+/** Options of `virtualClock`. */
 export interface VirtualClockOptions {
-  /** Of the order in which things happen that are due at the same instant. */
+  /** Seed of the order of events that are due at the same time. Absent: 1. */
   readonly seed?: number;
-  /** When it begins, in milliseconds since 1970. */
+  /** Start time in milliseconds since 1970. */
   readonly startMs?: number;
 }
 
+/** A clock that only the test advances. */
 export class VirtualClock extends Scheduler {
   /** How many calls move time now. */
   #driving = 0;
 
+  /** Runs a callback after a delay of virtual time. */
   override after(delayMs: number, callback: () => void): Timer {
     if (delayMs > 0 || this.#driving > 0) return super.after(delayMs, callback);
     const immediate = setImmediate(callback);
     return { cancel: () => clearImmediate(immediate) };
   }
 
+  /** Advances the time until the promise settles. */
   override run<T>(done: Promise<T>): Promise<T> {
     return this.#drive(() => super.run(done));
   }
 
+  /** Advances the time by this duration and runs everything that becomes due. */
   override advance(durationMs: number): Promise<void> {
     return this.#drive(() => super.advance(durationMs));
   }
 
-  /** Lets everything happen that needs no time. */
+  /** Runs everything that is due now. */
   settle(): Promise<void> {
     return this.advance(0);
   }
 
-  /** Lets time pass until `isSo`, asking after every `stepMs`. An assertion fails when it is not so within `withinMs`. */
+  /** Advances the time in steps of `stepMs` until the condition is true. An assertion fails when it is not true within `withinMs`. */
   async until(
     isSo: () => boolean | Promise<boolean>,
     { withinMs = 60_000, stepMs = 10 }: { readonly withinMs?: number; readonly stepMs?: number } = {},
@@ -55,7 +60,7 @@ export class VirtualClock extends Scheduler {
     const endMs = this.monotonicMs() + withinMs;
     await this.settle();
     while (!(await isSo())) {
-      assert(this.monotonicMs() < endMs, `not so within ${withinMs} ms of virtual time`);
+      assert(this.monotonicMs() < endMs, `the condition did not become true within ${withinMs} ms of virtual time`);
       await this.advance(stepMs);
     }
   }
@@ -72,5 +77,6 @@ export class VirtualClock extends Scheduler {
   }
 }
 
+/** Creates a virtual clock. */
 export const virtualClock = ({ seed = 1, startMs }: VirtualClockOptions = {}): VirtualClock =>
   new VirtualClock(seededRandom(seed), startMs);

@@ -1,7 +1,8 @@
-/** What a server would say, said by a test. */
+/** Responses that a test injects. */
 
 import type { HttpAnswer } from '@hangar/client';
 
+/** An error response. */
 export interface Refusal {
   readonly status: number;
   readonly reason?: string;
@@ -9,7 +10,12 @@ export interface Refusal {
   readonly retryAfterSeconds?: number;
 }
 
-export function refusalAnswer({ status, reason, message = 'by the test', retryAfterSeconds }: Refusal): HttpAnswer {
+export function refusalAnswer({
+  status,
+  reason,
+  message = 'injected by the test',
+  retryAfterSeconds,
+}: Refusal): HttpAnswer {
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds);
   return answerOf(status, headers, statusText({ status, message, ...(reason === undefined ? {} : { reason }) }));

@@ -1,15 +1,15 @@
 /**
- * A transport that fails when a test says so: connections that are refused or lost, watches that are cut, that expire or fall
- * silent, requests that hang. Without faults it passes everything on. Time is the injected clock's.
+ * A transport that injects faults: refused and lost connections, watches that disconnect, expire or become silent, requests that hang.
+ * Without faults it forwards all requests. It uses the injected clock.
  *
- *   const faults = faultyTransport(cluster.transportOf(), { clock });
- *   const client = new RestClient(faults, { clock });
- *   faults.failNext(3);                   // three requests do not arrive
- *   const hold = faults.hang(isWatch);    // watches wait …
- *   hold.release();                       // … until now
- *   faults.cutWatches();                  // every open watch breaks
+ *     const faults = faultyTransport(cluster.transportOf(), { clock });
+ *     const client = new RestClient(faults, { clock });
+ *     faults.failNext(3);                   // the next three requests fail
+ *     const hold = faults.hang(isWatch);    // watches hang …
+ *     hold.release();                       // … until now
+ *     faults.cutWatches();                  // disconnects every open watch
  *
- * Of several faults that match a request: it hangs first, is delayed then, and has the failure that was asked for first.
+ * If several faults match a request, it first hangs, then is delayed, and then fails with the fault that was injected first.
  */
 
 import { ClientError } from '@hangar/client';
@@ -20,26 +20,30 @@ import { expiredAnswer, expiredEventAnswer, refusalAnswer } from './answers.ts';
 import type { Refusal } from './answers.ts';
 import { OpenWatch } from './open-watch.ts';
 
+/** Selects requests. */
 export type Matching = (request: HttpRequest) => boolean;
 
+/** Matches watches. */
 export const isWatch: Matching = ({ target }) => /[?&]watch=(true|1)(&|$)/.test(target);
 
-/** Requests to write something. */
+/** Matches writes. */
 export const isWrite: Matching = ({ method }) => method !== 'GET' && method !== 'HEAD';
 
 const everything: Matching = () => true;
 
-/** Requests that wait for the test. */
+/** Requests that hang until the test releases them. */
 export interface Hold {
-  /** How many wait now. */
+  /** Number of hanging requests. */
   readonly waiting: number;
-  /** Lets them go on, and those after them. */
+  /** Releases the hanging requests. Later requests do not hang. */
   release(): void;
-  /** Ends them with `ConnectionLost`; those after them go on. */
+  /** Fails the hanging requests with `ConnectionLost`. Later requests do not hang. */
   fail(): void;
 }
 
+/** Options of `faultyTransport`. */
 export interface FaultyTransportOptions {
+  /** Clock for delays and timeouts. Absent: the system clock. */
   readonly clock?: Clock;
 }
 
@@ -49,6 +53,7 @@ interface Failure {
   readonly become: (send: () => Promise<HttpAnswer>) => Promise<HttpAnswer>;
 }
 
+/** A transport with injected faults. See `faultyTransport`. */
 export class FaultyTransport implements HttpTransport {
   readonly #transport: HttpTransport;
   readonly #clock: Clock;
@@ -67,72 +72,73 @@ export class FaultyTransport implements HttpTransport {
     return this.#transport.host ?? 'in process';
   }
 
-  /** Every request that was made here since `forget`, also those that failed. */
+  /** All requests since the last `forget`, including failed ones. */
   get requests(): readonly HttpRequest[] {
     return this.#sent;
   }
 
+  /** Clears `requests`. */
   forget(): void {
     this.#sent = [];
   }
 
-  /** Those whose answer has begun and not ended. */
+  /** Number of open watches. */
   get openWatches(): number {
     return this.#watches.size;
   }
 
-  /** The next `count` requests do not reach the server. `Infinity`: until `heal`. */
+  /** Fails the next `count` requests before they reach the server. `Infinity`: until `heal`. */
   failNext(count = 1, matching: Matching = everything, code: ClientErrorCode = 'ConnectionFailed'): void {
-    this.#fail(count, matching, () => Promise.reject(new ClientError(code, 'by the test')));
+    this.#fail(count, matching, () => Promise.reject(new ClientError(code, 'injected by the test')));
   }
 
-  /** The next `count` requests are done by the server, but nobody hears of it. Not for watches: they are cut. */
+  /** Lets the server process the next `count` requests, but drops the responses. Does not match watches; use `cutWatches` for them. */
   loseAnswers(count = 1, matching: Matching = everything): void {
     const answered: Matching = (request) => !isWatch(request) && matching(request);
     this.#fail(count, answered, async (send) => {
       await (await send()).body();
-      throw new ClientError('ConnectionLost', 'the answer is lost, by the test');
+      throw new ClientError('ConnectionLost', 'response lost, injected by the test');
     });
   }
 
-  /** The next `count` requests are answered with this status instead of by the server. */
+  /** Responds to the next `count` requests with this error without calling the server. */
   refuseNext(refusal: Refusal, count = 1, matching: Matching = everything): void {
     this.#fail(count, matching, () => Promise.resolve(refusalAnswer(refusal)));
   }
 
-  /** The next `count` watches are told that their resourceVersion is too old: at once, or as the first event of a stream. */
+  /** Responds to the next `count` watches that their resourceVersion is too old: as the response, or as the first event of the stream. */
   expireWatches(count = 1, how: 'answer' | 'event' = 'answer'): void {
     this.#fail(count, isWatch, () => Promise.resolve(how === 'answer' ? expiredAnswer() : expiredEventAnswer()));
   }
 
-  /** Every open watch breaks off with `ConnectionLost`. Answers how many. */
+  /** Disconnects every open watch with `ConnectionLost`. Returns their number. */
   cutWatches(): number {
     return this.#everyWatch((watch) => watch.cut());
   }
 
-  /** Every open watch ends in good order, as servers do now and then. */
+  /** Closes every open watch without an error, as servers do from time to time. Returns their number. */
   endWatches(): number {
     return this.#everyWatch((watch) => watch.end());
   }
 
-  /** Every open watch stays open and says nothing any more, as a half-open connection does: what would come is lost. */
+  /** Drops all further events of every open watch without closing it, like a half-open connection. Returns their number. */
   silenceWatches(): number {
     return this.#everyWatch((watch) => watch.silence());
   }
 
-  /** From now on, requests wait until they are released. */
+  /** Lets all matching requests hang until they are released. */
   hang(matching: Matching = everything): Hold {
     const hold = new HoldList(matching, () => this.#holds.delete(hold));
     this.#holds.add(hold);
     return hold;
   }
 
-  /** From now on, requests take this long to get to the server. */
+  /** Delays all matching requests by this time. */
   delay(delayMs: number, matching: Matching = everything): void {
     this.#delays.push({ matching, delayMs });
   }
 
-  /** Takes back every fault: what hangs goes on. Watches that were cut or silenced stay so. */
+  /** Removes all faults and releases hanging requests. Disconnected and silenced watches stay so. */
   heal(): void {
     for (const hold of this.#holds) hold.release();
     this.#delays.length = 0;
@@ -178,6 +184,7 @@ export class FaultyTransport implements HttpTransport {
   }
 }
 
+/** Returns a transport that injects faults into the given one. */
 export const faultyTransport = (transport: HttpTransport, options?: FaultyTransportOptions): FaultyTransport =>
   new FaultyTransport(transport, options);
 
@@ -199,7 +206,7 @@ class HoldList implements Hold {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const entry = { resolve, reject };
     const onAbort = (): void => reject(abortError(signal!));
-    const tooLong = new ClientError('TimedOut', `no answer within ${silenceMs} ms`);
+    const tooLong = new ClientError('TimedOut', `no response within ${silenceMs} ms`);
     const timer = silenceMs === undefined ? undefined : clock.after(silenceMs, () => reject(tooLong));
     this.#waiting.add(entry);
     signal?.addEventListener('abort', onAbort, { once: true });
@@ -220,6 +227,6 @@ class HoldList implements Hold {
 
   fail(): void {
     this.#onEnd();
-    for (const { reject } of this.#waiting) reject(new ClientError('ConnectionLost', 'by the test'));
+    for (const { reject } of this.#waiting) reject(new ClientError('ConnectionLost', 'injected by the test'));
   }
 }

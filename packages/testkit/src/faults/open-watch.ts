@@ -104,7 +104,7 @@ export class OpenWatch {
   async #beSilent(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#wake = resolve;
-    const tooLong = new ClientError('TimedOut', `nothing came for ${this.#silenceMs} ms`);
+    const tooLong = new ClientError('TimedOut', `received nothing for ${this.#silenceMs} ms`);
     const timer = this.#silenceMs === undefined ? undefined : this.#clock.after(this.#silenceMs, () => reject(tooLong));
     try {
       if (!this.#signal?.aborted) await promise;
@@ -127,4 +127,4 @@ export class OpenWatch {
   }
 }
 
-const lost = (): ClientError => new ClientError('ConnectionLost', 'the watch was cut, by the test');
+const lost = (): ClientError => new ClientError('ConnectionLost', 'watch disconnected, injected by the test');
