@@ -26,7 +26,7 @@ export function bounded<T>(
     };
     const onAbort = (): void => end(() => reject(abortError(signal!)));
     const timer = clock.after(timeoutMs, () =>
-      end(() => reject(new ClientError('TimedOut', `no answer within ${timeoutMs} ms`))),
+      end(() => reject(new ClientError('TimedOut', `timed out after ${timeoutMs} ms`))),
     );
     signal?.addEventListener('abort', onAbort, { once: true });
     attempted(() => work(request.signal)).then(

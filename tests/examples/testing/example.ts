@@ -88,7 +88,7 @@ export class Example implements AsyncDisposable {
 
   #heard(line: string): void {
     if (this.#lines.push(line) > linesMax) this.#lines.shift();
-    const [, port] = /the manager has begun.*?ports=\[?(\d+)/.exec(line) ?? [];
+    const [, port] = /manager started.*?ports=\[?(\d+)/.exec(line) ?? [];
     if (port !== undefined) this.#begun.resolve(Number(port));
   }
 }

@@ -85,7 +85,7 @@ describe('the fleet of endpoints', () => {
     assert.equal(world.lines.filter((line) => line.includes('other/a')).length, 1);
   });
 
-  test('a template that is the same for all clusters is refused at once', () => {
+  test('a template that names the same Secret for all clusters is refused', () => {
     const options = { management: {} as Client, clock: systemClock, random: seededRandom(1), log: undefined as never };
     assert.throws(() => endpointFleet({ ...options, secretTemplate: 'a/b' }), { code: 'InvalidOptions' });
   });

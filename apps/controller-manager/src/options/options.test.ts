@@ -231,8 +231,11 @@ test('what does not go together is refused, with what to do', async () => {
   await refuses(['--cluster-shard-id=a', '--cluster-shard-selector=a=b=c'], /^--cluster-shard-selector: /);
   await refuses(['--cluster-kubeconfig-secret-template={name}'], /is for --cluster-source=controlplaneendpoint/);
   const endpoints = '--cluster-source=controlplaneendpoint';
-  await refuses([endpoints, '--cluster-kubeconfig-secret-template=a/b'], /is the same for all clusters$/);
-  await refuses([endpoints, '--cluster-kubeconfig-secret-template={x}{name}'], /has an unknown variable$/);
+  await refuses([endpoints, '--cluster-kubeconfig-secret-template=a/b'], /it names the same Secret for all clusters$/);
+  await refuses(
+    [endpoints, '--cluster-kubeconfig-secret-template={x}{name}'],
+    /contains an unknown variable; use {namespace} or {name}$/,
+  );
   await refuses(['--cluster-selector=a=b=c'], /^--cluster-selector: /);
   await refuses(['--cluster-namespace-scope=A'], /^--cluster-namespace-scope: "A" is refused: /);
   await refuses(['--cluster-source=file'], /is none of registration, controlplaneendpoint$/);

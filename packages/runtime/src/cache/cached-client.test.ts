@@ -114,7 +114,7 @@ describe('a cluster’s client', () => {
     assert.equal(await other.requests(() => Array.fromAsync(other.cluster.client.listAll(ConfigMap))), 1);
   });
 
-  test('asks the server for whole objects where only metadata is kept', async () => {
+  test('asks the server for whole objects where the cache has metadata only', async () => {
     await using the = await opened({ cache: { byKind: [kindOptions(ConfigMap, { metadataOnly: true })] } });
     assert.equal((await the.cluster.client.get(ConfigMap, key)).data!['value'], '1');
     await the.cluster.client.metadata.get(ConfigMap, key);

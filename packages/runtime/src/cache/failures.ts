@@ -47,5 +47,5 @@ export const isUnavailable = (error: Error | undefined): boolean =>
 /** Throws `MalformedAnswer` for what has no name or version: it could neither be kept nor gone on from. */
 export function insistOnObject({ metadata }: ApiObject): void {
   if (metadata?.name && metadata.resourceVersion) return;
-  throw new ClientError('MalformedAnswer', 'an object without a name or without a resourceVersion');
+  throw new ClientError('MalformedAnswer', 'received an object without a name or a resourceVersion');
 }

@@ -212,7 +212,7 @@ describe('a fleet’s cache', () => {
     const controller = new AbortController();
     const ended = cache.start(controller.signal);
     await the.clock.until(() => cache.informer(ConfigMap).health.state === 'failing');
-    assert.match(cache.informer(ConfigMap).health.lastError!.message, /not one of all clusters/);
+    assert.match(cache.informer(ConfigMap).health.lastError!.message, /without metadata\.clusterName/);
     controller.abort();
     await the.clock.run(ended);
   });

@@ -49,7 +49,11 @@ export class FleetInformer<T extends ApiObject> implements ReflectorTarget<T, Pl
   #ended: Error | undefined;
 
   constructor({ client, kind, options, indexes, world }: FleetInformerOptions<T>) {
-    if (options.namespaces) throw new RuntimeError('InvalidOptions', 'a fleet keeps one namespace, or all');
+    if (options.namespaces)
+      throw new RuntimeError(
+        'InvalidOptions',
+        'the cache of a fleet supports one namespace or all namespaces, not a list of namespaces',
+      );
     this.kind = kind;
     this.namespace = kind.isNamespaced ? options.namespace : undefined;
     this.#world = world;
@@ -106,7 +110,7 @@ export class FleetInformer<T extends ApiObject> implements ReflectorTarget<T, Pl
   /** Until the signal. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     await this.#reflector.run(signal);
-    const ended = new RuntimeError('CacheNotSynced', `the cache of ${this.kind.plural} ended before it was complete`);
+    const ended = new RuntimeError('CacheNotSynced', `the cache of ${this.kind.plural} stopped before it was synced`);
     this.#ended = ended;
     this.#synced.fail(ended);
     for (const replica of this.#replicas.values()) replica.ended(ended);
@@ -174,6 +178,6 @@ function insistOnCluster(object: ApiObject): ClusterName {
   if (cluster) return cluster;
   throw new ClientError(
     'MalformedAnswer',
-    'an object that does not say whose it is: the client is not one of all clusters',
+    'received an object without metadata.clusterName: the client must be a client for all clusters',
   );
 }

@@ -62,7 +62,7 @@ export class FleetView implements Cache {
 
   /** The fleet's cache runs by itself: this is how long the view is needed. */
   async start(signal: AbortSignal): Promise<void> {
-    if (this.#hasStarted) throw new RuntimeError('InvalidOptions', 'a cache is started once');
+    if (this.#hasStarted) throw new RuntimeError('InvalidOptions', 'a cache can be started only once');
     this.#hasStarted = true;
     await aborted(signal);
     this.close();

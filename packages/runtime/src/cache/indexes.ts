@@ -35,7 +35,7 @@ export class Indexes<T extends ApiObject> {
       return true;
     }
     if (known === values || known.toString() === values.toString()) return false;
-    throw new RuntimeError('InvalidOptions', `there is another index "${name}"`);
+    throw new RuntimeError('InvalidOptions', `a different index "${name}" already exists`);
   }
 
   /** Never throws: an object that cannot be indexed must not stop those that can. */
@@ -43,7 +43,7 @@ export class Indexes<T extends ApiObject> {
     try {
       return this.#functions.get(name)?.(object) ?? none;
     } catch (error) {
-      this.#log?.error('an index function failed', {
+      this.#log?.error('index function failed', {
         index: name,
         object: object.metadata.name,
         error: asError(error),
@@ -54,4 +54,4 @@ export class Indexes<T extends ApiObject> {
 }
 
 export const unknownIndex = (name: string): RuntimeError =>
-  new RuntimeError('UnknownIndex', `there is no index "${name}": add it to the cache first`);
+  new RuntimeError('UnknownIndex', `unknown index "${name}": add it to the cache first`);

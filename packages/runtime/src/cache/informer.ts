@@ -98,7 +98,7 @@ export class ClusterInformer<T extends ApiObject> implements Informer<T> {
   /** Until the signal. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#reflectors.map((one) => one.run(signal)));
-    const ended = new RuntimeError('CacheNotSynced', `the cache of ${this.kind.plural} ended before it was complete`);
+    const ended = new RuntimeError('CacheNotSynced', `the cache of ${this.kind.plural} stopped before it was synced`);
     this.#ended = ended;
     this.#synced.fail(ended);
     this.replica.ended(ended);

@@ -24,7 +24,8 @@ export function readable<I extends Covering>(
   namespace: string | undefined,
   options: (GetOptions | ListOptions) & CacheReadOptions,
 ): I {
-  if (!running.hasStarted) throw new RuntimeError('CacheNotStarted', 'a cache was read before its start');
+  if (!running.hasStarted)
+    throw new RuntimeError('CacheNotStarted', 'the cache is not started; start the manager or the cluster first');
   const reading = informers.reading(kind);
   insistOnCachedRead(kind, reading.isMetadataOnly, options);
   // Not before it is certain that it can answer.
@@ -43,9 +44,11 @@ function insistOnCachedRead(
     throw new RuntimeError('NotInCache', `${plural}: ${why}`);
   };
   // '0' is whatever is at hand.
-  if (resourceVersion && resourceVersion !== '0') refuse('a cache does not know versions');
-  if ('continue' in options && options.continue) refuse('a cache has no pages');
-  if (isMetadataOnly && !metadataOnly) refuse('only metadata is kept');
+  if (resourceVersion && resourceVersion !== '0')
+    refuse('the cache cannot read a specific resourceVersion; use the API reader');
+  if ('continue' in options && options.continue)
+    refuse('the cache does not support continue tokens; use the API reader');
+  if (isMetadataOnly && !metadataOnly) refuse('the cache has metadata only');
 }
 
 /** Throws `NotInCache` for a namespace, or all of them, where the informer has only some others. */
@@ -53,7 +56,7 @@ function insistOnNamespace(informer: Covering, namespace: string | undefined): v
   const { kind } = informer;
   if (!kind.isNamespaced || informer.covers(namespace)) return;
   const where = namespace === undefined ? 'all namespaces' : `namespace "${namespace}"`;
-  throw new RuntimeError('NotInCache', `${kind.plural} of ${where} are not kept`);
+  throw new RuntimeError('NotInCache', `${kind.plural} in ${where} are not cached`);
 }
 
 export interface WaitOptions {
@@ -94,7 +97,11 @@ export async function waitForSync(
     if (!isGivenUp || signal?.aborted) throw error;
     const { lastError: cause } = informer.health;
     const why = cause ? `: ${cause.message}` : '';
-    throw new RuntimeError('CacheNotSynced', `no list of ${informer.kind.plural}${why}`, { cause });
+    throw new RuntimeError(
+      'CacheNotSynced',
+      `timed out waiting for the cache of ${informer.kind.plural} to sync${why}`,
+      { cause },
+    );
   } finally {
     timer?.cancel();
     signal?.removeEventListener('abort', onAbort);

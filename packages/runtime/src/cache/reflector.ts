@@ -157,12 +157,12 @@ export class Reflector<T extends ApiObject, Kept = T> {
   #failed(error: Error): void {
     const isNews = this.#health.lastError?.message !== error.message;
     this.#health = { state: 'failing', lastError: error };
-    if (isNews) this.#options.log?.warn('a cache cannot follow its server', { error });
+    if (isNews) this.#options.log?.warn('list or watch failed, retrying', { error });
   }
 
   #succeeded(): void {
     if (this.#health.state === 'watching') return;
-    if (this.#health.state === 'failing') this.#options.log?.info('a cache follows its server again');
+    if (this.#health.state === 'failing') this.#options.log?.info('list or watch recovered');
     this.#health = { state: 'watching' };
   }
 
@@ -207,7 +207,7 @@ export class Reflector<T extends ApiObject, Kept = T> {
   }
 
   async #loaded(objects: Iterable<Kept>, resourceVersion: string, signal: AbortSignal): Promise<void> {
-    if (resourceVersion === '') throw new ClientError('MalformedAnswer', 'a list without a resourceVersion');
+    if (resourceVersion === '') throw new ClientError('MalformedAnswer', 'received a list without a resourceVersion');
     await this.#options.target.replace(objects, signal);
     if (signal.aborted) return;
     this.#version = resourceVersion;
@@ -251,7 +251,7 @@ export class Reflector<T extends ApiObject, Kept = T> {
       lasting.cancel();
       guard.close();
     }
-    if (initial) throw new ClientError('ConnectionLost', 'a watch ended before it had told what is there');
+    if (initial) throw new ClientError('ConnectionLost', 'the watch closed before it sent all initial events');
     this.#succeeded();
   }
 
@@ -282,4 +282,4 @@ export class Reflector<T extends ApiObject, Kept = T> {
 type ObjectEvent<T extends ApiObject> = Exclude<WatchEvent<T>, { type: 'BOOKMARK' }>;
 
 const endedEarly = (): RuntimeError =>
-  new RuntimeError('CacheNotSynced', 'the cache ended before everything was asked for anew');
+  new RuntimeError('CacheNotSynced', 'the cache stopped before the relist completed');

@@ -122,6 +122,6 @@ export class HandlerRegistration<T extends ApiObject> implements Registration {
   }
 
   #failed({ kind, metadata: { namespace, name } }: T, error: unknown): void {
-    this.#log?.error('an event handler failed', { kind, namespace, name, error: asError(error) });
+    this.#log?.error('event handler failed', { kind, namespace, name, error: asError(error) });
   }
 }

@@ -24,7 +24,7 @@ export class Running {
 
   /** Resolves when the signal has fired and all have ended. Once. */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.#signal) throw new RuntimeError('InvalidOptions', 'a cache is started once');
+    if (this.#signal) throw new RuntimeError('InvalidOptions', 'a cache can be started only once');
     this.#signal = signal;
     for (const runnable of this.#waiting.splice(0)) this.#start(runnable, signal);
     await aborted(signal);

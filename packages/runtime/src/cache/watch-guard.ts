@@ -70,7 +70,7 @@ export class WatchGuard {
     const nowMs = this.#clock.monotonicMs();
     const silentMs = nowMs - this.#heardMs;
     if (nowMs < this.#endMs && silentMs < this.#silenceMs) return this.#wait(nowMs);
-    this.#reason = new ClientError('TimedOut', `a watch of which nothing came for ${Math.round(silentMs / 1_000)} s`);
+    this.#reason = new ClientError('TimedOut', `the watch received nothing for ${Math.round(silentMs / 1_000)} s`);
     this.#controller.abort(this.#reason);
   }
 }

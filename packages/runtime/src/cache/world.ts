@@ -41,7 +41,7 @@ export function keeper<T extends ApiObject>(
         kept = transform(object);
       } catch (error) {
         const { namespace, name } = object.metadata;
-        log?.error('a transform failed: the object is kept as it came', { namespace, name, error: asError(error) });
+        log?.error('transform failed, caching the original object', { namespace, name, error: asError(error) });
       }
     }
     if (kept !== undefined) strings.share(kind, kept);

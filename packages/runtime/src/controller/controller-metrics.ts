@@ -42,16 +42,37 @@ export class ControllerMetrics {
     this.#own = labelText({ controller: name });
     const counter = (metric: string, help: string): Counter => registry.register(new Counter(metric, help));
     this.time = registry
-      .register(new TimingFamily('controller_runtime_reconcile_time_seconds', 'How long a reconcile takes', bounds))
+      .register(
+        new TimingFamily(
+          'controller_runtime_reconcile_time_seconds',
+          'Length of time per reconciliation per controller',
+          bounds,
+        ),
+      )
       .series({ controller: name });
-    this.#errors = counter('controller_runtime_reconcile_errors_total', 'Reconciles that failed');
-    this.#terminal = counter('controller_runtime_terminal_reconcile_errors_total', 'Failures that are not retried');
-    this.#panics = counter('controller_runtime_reconcile_panics_total', 'Failures that are defects of the reconciler');
-    this.#timeouts = counter('controller_runtime_reconcile_timeouts_total', 'Reconciles that took too long');
-    this.#dropped = counter('hangar_runtime_dropped_requests_total', 'Requests given up because of their cluster');
+    this.#errors = counter(
+      'controller_runtime_reconcile_errors_total',
+      'Total number of reconciliation errors per controller',
+    );
+    this.#terminal = counter(
+      'controller_runtime_terminal_reconcile_errors_total',
+      'Total number of terminal reconciliation errors per controller',
+    );
+    this.#panics = counter(
+      'controller_runtime_reconcile_panics_total',
+      'Total number of reconciliation panics per controller',
+    );
+    this.#timeouts = counter(
+      'controller_runtime_reconcile_timeouts_total',
+      'Total number of reconciliation timeouts per controller',
+    );
+    this.#dropped = counter(
+      'hangar_runtime_dropped_requests_total',
+      'Total number of requests dropped because of the state of their cluster per controller and reason',
+    );
     this.#sourceFailures = counter(
       'hangar_runtime_source_failures_total',
-      'Kinds of a cluster that could not be watched',
+      'Total number of failures to watch a kind of a cluster per controller',
     );
     for (const one of [this.#errors, this.#terminal, this.#panics, this.#timeouts]) one.add(this.#own, 0);
     this.#exportOnScrape(registry, state);
@@ -78,11 +99,19 @@ export class ControllerMetrics {
 
   #exportOnScrape(registry: MetricsRegistry, state: () => ControllerState): void {
     const gauge = (metric: string, help: string): Gauge => registry.register(new Gauge(metric, help));
-    const total = registry.register(new Counter('controller_runtime_reconcile_total', 'Reconciles by their result'));
-    const concurrency = gauge('controller_runtime_max_concurrent_reconciles', 'How many may be under way at a time');
-    const active = gauge('controller_runtime_active_workers', 'How many are under way');
-    const stuck = gauge('hangar_runtime_stuck_reconciles', 'Reconciles that go on though their time is over');
-    const engaged = gauge('hangar_runtime_engaged_clusters', 'Clusters that the controller works on');
+    const total = registry.register(
+      new Counter('controller_runtime_reconcile_total', 'Total number of reconciliations per controller'),
+    );
+    const concurrency = gauge(
+      'controller_runtime_max_concurrent_reconciles',
+      'Maximum number of concurrent reconciles per controller',
+    );
+    const active = gauge('controller_runtime_active_workers', 'Number of currently used workers per controller');
+    const stuck = gauge(
+      'hangar_runtime_stuck_reconciles',
+      'Number of reconciles that still run after their timeout per controller',
+    );
+    const engaged = gauge('hangar_runtime_engaged_clusters', 'Number of clusters that the controller is engaged with');
     const told: Record<ReconcileResult, number> = { success: 0, error: 0, requeue: 0, requeue_after: 0 };
     registry.onScrape(() => {
       for (const result of results) {

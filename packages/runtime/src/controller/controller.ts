@@ -66,7 +66,7 @@ export class Controller implements Aware {
       clock,
       everything: () => this.#saidLocally(),
       enqueue: (request) => this.#enqueueLocal(request),
-      onFailure: (error) => this.#log.error('local watches could not be told again', { error }),
+      onFailure: (error) => this.#log.error('failed to replay the watches of the local cluster', { error }),
     });
   }
 
@@ -105,7 +105,7 @@ export class Controller implements Aware {
 
   /** Reconciles until the signal; resolves when nothing is under way that has a worker. Once. */
   async start(signal: AbortSignal): Promise<void> {
-    if (this.#state !== 'new') throw new RuntimeError('InvalidOptions', `controller ${this.name} was started already`);
+    if (this.#state !== 'new') throw new RuntimeError('InvalidOptions', `controller ${this.name} is already started`);
     this.#state = 'running';
     this.#workers.start();
     await aborted(signal);
@@ -201,7 +201,7 @@ export class Controller implements Aware {
     try {
       return clusterFilter?.(name, cluster) ?? true;
     } catch (error) {
-      this.#log.error('a cluster filter failed', { cluster: name, error: asError(error) });
+      this.#log.error('cluster filter failed', { cluster: name, error: asError(error) });
       return false;
     }
   }

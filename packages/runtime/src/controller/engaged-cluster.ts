@@ -153,7 +153,7 @@ export class EngagedCluster {
       if (this.feeds.every((feed) => feed.isSettled)) return;
       const leftMs = endMs - clock.monotonicMs();
       if (leftMs <= 0) {
-        log.warn('requests are dispatched though not every cache is filled', { waitedMs: cacheSyncTimeoutMs });
+        log.warn('timed out waiting for caches to sync, starting workers', { waitedMs: cacheSyncTimeoutMs });
         return;
       }
       const looked = new AbortController();
@@ -164,7 +164,9 @@ export class EngagedCluster {
   }
 
   #unexpected(error: unknown): void {
-    this.#options.log.error('what was deleted meanwhile is not known', { error: asError(error) });
+    this.#options.log.error('failed to find objects that were deleted while the cluster was disengaged', {
+      error: asError(error),
+    });
   }
 
   async #runRaw(source: RawSource, signal: AbortSignal): Promise<void> {
@@ -176,7 +178,7 @@ export class EngagedCluster {
       } catch (error) {
         if (signal.aborted) return;
         this.#options.onSourceFailure();
-        log.error('a source failed', { error: asError(error) });
+        log.error('source failed, retrying', { error: asError(error) });
       }
       await sleep(clock, rawRetryMs, signal).catch(() => {});
     }

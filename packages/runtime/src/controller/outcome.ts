@@ -30,7 +30,7 @@ export function failureOf(thrown: unknown): Failure {
     const isRace = !isTerminal && raceCodes.has((error as { code?: unknown }).code);
     return { error, isTerminal, isPanic: isPanic(thrown), drop: isTerminal ? undefined : code, isRace };
   } catch {
-    const error = new Error('something was thrown that cannot be read');
+    const error = new Error('the reconciler threw a value that cannot be inspected');
     return { error, isTerminal: false, isPanic: true, drop: undefined, isRace: false };
   }
 }

@@ -33,12 +33,18 @@ export interface ResolvedOptions {
 /** Throws `InvalidOptions`. */
 export function resolve(options: ControllerOptions): ResolvedOptions {
   const { name, concurrency = 1, reconcileTimeoutMs, metrics, clock = systemClock } = options;
-  if (name === '') throw new RuntimeError('InvalidOptions', 'a controller needs a name');
+  if (name === '') throw new RuntimeError('InvalidOptions', 'the name of a controller must not be empty');
   if (!Number.isInteger(concurrency) || concurrency < 1) {
-    throw new RuntimeError('InvalidOptions', `controller ${name}: a concurrency of ${concurrency}`);
+    throw new RuntimeError(
+      'InvalidOptions',
+      `controller ${name}: concurrency must be a positive integer, not ${concurrency}`,
+    );
   }
   if (reconcileTimeoutMs !== undefined && !(reconcileTimeoutMs > 0)) {
-    throw new RuntimeError('InvalidOptions', `controller ${name}: a time-out of ${reconcileTimeoutMs} ms`);
+    throw new RuntimeError(
+      'InvalidOptions',
+      `controller ${name}: reconcileTimeoutMs must be greater than 0, not ${reconcileTimeoutMs}`,
+    );
   }
   return {
     name,

@@ -47,7 +47,7 @@ export class SourceFeed {
     this.#options = options;
     this.source = source;
     if (source.map !== 'all') return;
-    const onFailure = (error: Error): void => log.error('a mapping failed', { ...this.#about(), error });
+    const onFailure = (error: Error): void => log.error('map function failed', { ...this.#about(), error });
     this.#sweep = new Sweep({ clock, everything, each: enqueue, onFailure });
   }
 
@@ -113,7 +113,7 @@ export class SourceFeed {
         this.#informer = this.#options.cluster.cache.informer(this.source.kind);
         this.#registration = this.#informer.addHandler(this.#handler());
         await this.#registration.synced(signal);
-        if (this.#isFailing) this.#options.log.info('a source is back', this.#about());
+        if (this.#isFailing) this.#options.log.info('source recovered', this.#about());
         this.#isFailing = false;
         this.#hasFilled = true;
         return;
@@ -131,7 +131,7 @@ export class SourceFeed {
     if (this.#isFailing) return;
     this.#isFailing = true;
     this.#options.onFailure();
-    this.#options.log.warn('a source cannot be watched for now', { ...this.#about(), error });
+    this.#options.log.warn('failed to watch a source, retrying', { ...this.#about(), error });
   }
 
   #about(): { apiVersion: string; kind: string } {
@@ -164,7 +164,7 @@ export class SourceFeed {
     try {
       return test() ?? true;
     } catch (error) {
-      this.#options.log.error('a predicate failed', { ...this.#about(), error: asError(error) });
+      this.#options.log.error('predicate failed', { ...this.#about(), error: asError(error) });
       return true;
     }
   }
@@ -182,7 +182,7 @@ export class SourceFeed {
       return Array.isArray(requests) ? requests : Array.from(requests);
     } catch (error) {
       const { namespace, name } = object.metadata;
-      this.#options.log.error('a mapping failed', { ...this.#about(), namespace, name, error: asError(error) });
+      this.#options.log.error('map function failed', { ...this.#about(), namespace, name, error: asError(error) });
       return [];
     }
   }

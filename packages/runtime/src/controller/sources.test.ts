@@ -191,8 +191,8 @@ describe('watches', () => {
     await configMap(client, 'bad-predicate');
     await world.clock.advance(1_000);
     assert.deepEqual(seen.take(), ['of-a', 'of-bad-predicate']);
-    assert.equal(world.lines.filter((line) => line.includes('a mapping failed')).length, 1);
-    assert.equal(world.lines.filter((line) => line.includes('a predicate failed')).length, 1);
+    assert.equal(world.lines.filter((line) => line.includes('map function failed')).length, 1);
+    assert.equal(world.lines.filter((line) => line.includes('predicate failed')).length, 1);
     stop.abort();
     await world.clock.run(running);
   });
@@ -331,13 +331,13 @@ describe('a kind that a cluster does not have', () => {
     assert.deepEqual(seen.take(), ['a']);
     await world.clock.advance(60_000);
     assert.equal(world.metric('hangar_runtime_source_failures_total{controller="test"}'), 1);
-    assert.equal(world.lines.filter((line) => line.includes('cannot be watched')).length, 1);
+    assert.equal(world.lines.filter((line) => line.includes('failed to watch a source')).length, 1);
     await defineWidgets(client);
     await world.clock.advance(120_000);
     await client.create(Widget, { metadata: { namespace, name: 'w' }, spec: { size: 3 } });
     await world.clock.advance(1_000);
     assert.deepEqual(seen.take(), ['w-3']);
-    assert.equal(world.lines.filter((line) => line.includes('a source is back')).length, 1);
+    assert.equal(world.lines.filter((line) => line.includes('source recovered')).length, 1);
     stop.abort();
     await world.clock.run(running);
   });

@@ -25,15 +25,12 @@ export function sourcesOf(options: AnyOptions): KindSource[] {
   const own = options.for && withOptions(options.for);
   if (own) sources.push({ ...source(own, mapToSelf), isOwn: true });
   for (const owned of (options.owns ?? []).map(withOptions<OwnsOptions<ApiObject>>)) {
-    if (!own) throw new RuntimeError('InvalidOptions', `controller ${name} owns ${owned.kind.kind} but is for no kind`);
+    if (!own) throw new RuntimeError('InvalidOptions', `controller ${name}: owns ${owned.kind.kind} requires for`);
     sources.push(source(owned, mapToOwner(own.kind, owned.anyOwner)));
   }
   for (const watched of options.watches ?? []) {
     if (!own && watched.map === 'all') {
-      throw new RuntimeError(
-        'InvalidOptions',
-        `controller ${name} maps ${watched.kind.kind} to all but is for no kind`,
-      );
+      throw new RuntimeError('InvalidOptions', `controller ${name}: map "all" of ${watched.kind.kind} requires for`);
     }
     sources.push(source(watched, watched.map, watched.cluster === 'local'));
   }

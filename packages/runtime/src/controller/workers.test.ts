@@ -45,7 +45,10 @@ describe('what a reconcile comes to', () => {
     assert.deepEqual(atMs.slice(4), [1_000, 1_005]);
     assert.equal(the.metric(result('error')), 4);
     assert.equal(the.metric(own('controller_runtime_reconcile_errors_total')), 4);
-    const line = JSON.parse(the.lines.find((line) => line.includes('reconciling failed'))!) as Record<string, unknown>;
+    const line = JSON.parse(the.lines.find((line) => line.includes('reconcile failed, retrying'))!) as Record<
+      string,
+      unknown
+    >;
     assert.equal(line['controller'], 'test');
     assert.equal(line['cluster'], 'a');
     assert.equal(line['namespace'], 'default');

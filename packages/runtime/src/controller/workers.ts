@@ -216,7 +216,7 @@ export class Workers {
     this.#metrics.dropped('Disengaged');
     if (engaged.isLost) this.#queue.forget(request);
     else this.#queue.add(request, { priority });
-    unlessItFails(() => this.#log.debug('a reconcile was interrupted', { ...request, error }));
+    unlessItFails(() => this.#log.debug('reconcile interrupted', { ...request, error }));
   }
 
   #retry({ request, priority }: Run, reason: DropReason): void {
@@ -238,7 +238,7 @@ export class Workers {
       const reason = failure.error.message;
       return unlessItFails(() => run.log.debug('reconcile raced with a concurrent change, retrying', { reason }));
     }
-    const message = failure.isTerminal ? 'reconciling failed for good' : 'reconciling failed';
+    const message = failure.isTerminal ? 'reconcile failed, not retrying' : 'reconcile failed, retrying';
     unlessItFails(() => run.log.error(message, { error: failure.error }));
   }
 
@@ -261,7 +261,7 @@ export class Workers {
 
   #timedOut(run: Run): void {
     this.#metrics.timedOut();
-    run.abort(new CodedError('TimedOut', `reconciling took longer than ${this.#options.reconcileTimeoutMs} ms`));
+    run.abort(new CodedError('TimedOut', `reconcile took longer than ${this.#options.reconcileTimeoutMs} ms`));
     this.#graces!.add(run);
   }
 
@@ -272,7 +272,7 @@ export class Workers {
     this.#stuck++;
     this.#tellIfIdle();
     this.wake();
-    unlessItFails(() => run.log.error('a reconcile does not end though its time is over'));
+    unlessItFails(() => run.log.error('reconcile did not return after its timeout'));
   }
 
   #tellIfIdle(): void {

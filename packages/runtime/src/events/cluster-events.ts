@@ -189,8 +189,8 @@ export class ClusterEvents {
     if (error === undefined) return;
     // Once loudly: a missing permission would otherwise be said with every event.
     const fields = { reason, error: asError(error) };
-    if (this.#hasComplained) log?.debug('an event was not recorded', fields);
-    else log?.warn('an event was not recorded; others that follow are only logged as debug', fields);
+    if (this.#hasComplained) log?.debug('failed to record an Event', fields);
+    else log?.warn('failed to record an Event; further failures are logged at level debug', fields);
     this.#hasComplained = true;
   }
 }

@@ -11,9 +11,12 @@ export interface EventMetrics {
 export function eventMetrics(registry: MetricsRegistry | undefined, component: string): EventMetrics {
   const recorded = new Counter(
     'event_recorder_recorded_total',
-    'Events written, as new ones or as one more of a series.',
+    'Total number of Events written, as new Events or as updates of a series.',
   );
-  const dropped = new Counter('event_recorder_dropped_total', 'Events that were not written, by reason.');
+  const dropped = new Counter(
+    'event_recorder_dropped_total',
+    'Total number of Events that were not written, by reason.',
+  );
   const [ours, lost] = [registry?.register(recorded) ?? recorded, registry?.register(dropped) ?? dropped];
   return {
     recorded: (as) => ours.add(labelText({ component, as })),

@@ -30,7 +30,7 @@ export function ownerReference(owner: ApiObject, { blockOwnerDeletion }: OwnerOp
   const { apiVersion, kind, metadata } = owner;
   const { name = '', uid = '' } = metadata;
   if ([apiVersion, kind, name, uid].some((part) => part === undefined || part === '')) {
-    throw new RuntimeError('InvalidOwner', 'an owner needs apiVersion, kind, name and the uid that its server gave it');
+    throw new RuntimeError('InvalidOwner', 'an owner must have apiVersion, kind, metadata.name and metadata.uid');
   }
   return { apiVersion, kind, name, uid, ...(blockOwnerDeletion === undefined ? {} : { blockOwnerDeletion }) };
 }
@@ -45,7 +45,7 @@ export function setControllerReference(owner: ApiObject, object: Owned, options?
   const other = controllerOf(object);
   if (other && !isSameObject(other, reference)) {
     const { namespace = '', name = '' } = object.metadata;
-    throw new RuntimeError('AlreadyOwned', `${namespace}/${name} is controlled by ${other.kind} ${other.name} already`);
+    throw new RuntimeError('AlreadyOwned', `${namespace}/${name} is already controlled by ${other.kind} ${other.name}`);
   }
   upsert(object, reference);
 }
@@ -86,7 +86,8 @@ function requireReachable(owner: Owned, object: Owned): void {
   const { namespace } = object.metadata;
   // The garbage collector looks for owners in the owned's namespace, and deletes what it does not find there.
   if (ownerNamespace === undefined || ownerNamespace === '' || ownerNamespace === namespace) return;
-  const what = namespace === undefined || namespace === '' ? 'what has no namespace' : `what is in ${namespace}`;
+  const what =
+    namespace === undefined || namespace === '' ? 'a cluster-scoped object' : `an object in namespace ${namespace}`;
   throw new RuntimeError('InvalidOwner', `an owner in namespace ${ownerNamespace} cannot own ${what}`);
 }
 

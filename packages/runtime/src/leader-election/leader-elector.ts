@@ -145,7 +145,7 @@ export class LeaderElector {
   /** Undefined when the signal came first. */
   async #campaign(signal: AbortSignal): Promise<Held | undefined> {
     const { clock, random, retryPeriodMs, releaseOnCancel } = this.#options;
-    this.#log?.info('contending for the lease');
+    this.#log?.info('attempting to acquire the leader lease');
     while (!signal.aborted) {
       const tried = await this.#try(false, signal);
       if (tried?.isHeld && !signal.aborted) return tried;
@@ -165,7 +165,7 @@ export class LeaderElector {
       const tried = over.aborted ? undefined : await this.#try(true, over);
       if (!tried) continue;
       if (tried.isHeld) leadership.prolong(tried.sentAtMs);
-      else if (tried.holder !== '' && tried.holder !== this.identity) leadership.lose(`${tried.holder} holds it`);
+      else if (tried.holder !== '' && tried.holder !== this.identity) leadership.lose(`it is held by ${tried.holder}`);
     }
   }
 
@@ -176,7 +176,7 @@ export class LeaderElector {
       this.#report();
       return tried;
     } catch (error) {
-      if (!signal.aborted) this.#log?.warn('the lease could not be asked for', { error: asError(error) });
+      if (!signal.aborted) this.#log?.warn('failed to acquire or renew the lease', { error: asError(error) });
       return undefined;
     }
   }
@@ -190,7 +190,7 @@ export class LeaderElector {
         return;
       } catch (error) {
         if (hasCode(error, 'Conflict')) continue;
-        this.#log?.warn('the lease could not be released and has to run out', { error: asError(error) });
+        this.#log?.warn('failed to release the lease; it has to expire', { error: asError(error) });
         return;
       }
     }

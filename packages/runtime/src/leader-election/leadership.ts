@@ -49,14 +49,14 @@ export class Leadership implements Ownership {
 
   check(): void {
     if (this.remainingMs() > 0) return;
-    throw new RuntimeError('Fenced', `the lease ${this.#options.name} is no longer held for certain`);
+    throw new RuntimeError('Fenced', `the lease ${this.#options.name} may no longer be held`);
   }
 
   remainingMs(): number {
     if (this.#lost || this.#isClosed) return 0;
     const leftMs = this.#validUntilMs - this.#options.clock.monotonicMs();
     // A process that slept may be asked before its timer says so.
-    if (leftMs <= 0) this.lose('its renewal was not confirmed in time');
+    if (leftMs <= 0) this.lose('it was not renewed in time');
     return Math.max(0, leftMs);
   }
 
@@ -74,7 +74,7 @@ export class Leadership implements Ownership {
 
   lose(why: string): void {
     if (this.#lost) return;
-    this.#lost = new RuntimeError('LeadershipLost', `the lease ${this.#options.name} was lost: ${why}`);
+    this.#lost = new RuntimeError('LeadershipLost', `leader election lost: lease ${this.#options.name}: ${why}`);
     this.#timer?.cancel();
     this.#options.onLost();
     this.#ended.abort(this.#lost);

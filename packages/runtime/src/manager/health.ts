@@ -72,7 +72,7 @@ export class Health {
       await bounded({ clock, timeoutMs }, check);
       return true;
     } catch (error) {
-      log?.info('a health check failed', { endpoint: this.#options.name, check: name, error: asError(error) });
+      log?.info('health check failed', { endpoint: this.#options.name, check: name, error: asError(error) });
       return false;
     }
   }

@@ -76,7 +76,7 @@ export class HttpServer {
       try {
         return await route(path.slice(prefix.length + 1), query);
       } catch (error) {
-        this.#log?.error('a request could not be answered', { target, error: asError(error) });
+        this.#log?.error('failed to handle a request', { target, error: asError(error) });
         return { status: 500, headers: plain, body: 'internal server error\n' };
       }
     }

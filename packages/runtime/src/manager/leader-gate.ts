@@ -19,7 +19,7 @@ export class LeaderGate implements Omit<Ownership, 'token' | 'signal'> {
   }
 
   check(): void {
-    if (!this.#ownership) throw new RuntimeError('Fenced', 'this process does not lead');
+    if (!this.#ownership) throw new RuntimeError('Fenced', 'this process is not the leader');
     this.#ownership.check();
   }
 
@@ -55,7 +55,7 @@ export const leaderOwns = (gate: LeaderGate): Coordinator => ({
       token: 0,
       signal,
       check() {
-        if (signal.aborted) throw new RuntimeError('Fenced', 'the cluster is no longer followed');
+        if (signal.aborted) throw new RuntimeError('Fenced', 'the cluster is no longer discovered');
         gate.check();
       },
       remainingMs: () => (signal.aborted ? 0 : gate.remainingMs()),

@@ -192,7 +192,7 @@ export class Manager {
    * or with `ShutdownTimedOut`: in each of these cases the process should end. Once.
    */
   async run(signal: AbortSignal, { forceSignal }: ManagerRunOptions = {}): Promise<void> {
-    if (this.#hasRun) throw new RuntimeError('InvalidOptions', 'a manager runs once');
+    if (this.#hasRun) throw new RuntimeError('InvalidOptions', 'a manager can run only once');
     this.#hasRun = true;
     const alive = keepAlive();
     const onAbort = () => this.#stopping.abort(signal.reason);
@@ -211,7 +211,7 @@ export class Manager {
     }
     if (this.#failure) throw this.#failure;
     if (unfinished.length > 0) {
-      throw new RuntimeError('ShutdownTimedOut', `these have not ended: ${unfinished.join(', ')}`);
+      throw new RuntimeError('ShutdownTimedOut', `not stopped within the grace period: ${unfinished.join(', ')}`);
     }
   }
 
@@ -228,7 +228,7 @@ export class Manager {
     await this.#cachesFill(signal);
     if (!this.#isFleetLed) fleet.start();
     others.start();
-    this.log.info('the manager has begun', { ports: this.ports });
+    this.log.info('manager started', { ports: this.ports });
     if (this.#elector) {
       this.#electing = this.#elector
         .run(signal, (ownership) => this.#lead(ownership))
@@ -281,7 +281,9 @@ export class Manager {
       await bounded(bound, filled);
     } catch (error) {
       if (!hasCode(error, 'TimedOut')) throw error;
-      this.log.warn('not every cache is filled; controllers wait for their own', { waitedMs: cacheSyncTimeoutMs });
+      this.log.warn('timed out waiting for caches to sync; each controller waits for its own caches', {
+        waitedMs: cacheSyncTimeoutMs,
+      });
     }
   }
 
@@ -289,7 +291,7 @@ export class Manager {
   async #end(force: AbortSignal | undefined): Promise<string[]> {
     const { webhooks, caches, fleet, others, leaders } = this.#groups;
     const reason: unknown = this.#stopping.signal.reason;
-    this.log.info('the manager ends', this.#failure ? { error: this.#failure } : { reason: String(reason) });
+    this.log.info('stopping the manager', this.#failure ? { error: this.#failure } : { reason: String(reason) });
     const deadline = new Deadline(this.#clock, this.#graceMs(), force);
     const ended = async (group: Group): Promise<void> => {
       group.stop(reason);
@@ -310,7 +312,7 @@ export class Manager {
     await this.#endpoints.close();
     if (this.#options.closesClient) await this.#within(releaseTimeoutMs, this.#options.client?.close());
     const unfinished = [leaders, others, fleet, caches, webhooks].flatMap(({ running }) => running);
-    if (unfinished.length > 0) this.log.error('not everything has ended in time', { unfinished });
+    if (unfinished.length > 0) this.log.error('some runnables did not stop within the grace period', { unfinished });
     return unfinished;
   }
 
@@ -332,7 +334,7 @@ export class Manager {
 
   /** The first one counts. */
   #fail(error: Error): void {
-    if (this.#failure) return this.log.error('failed while the manager ends', { error });
+    if (this.#failure) return this.log.error('a further error while the manager stops', { error });
     this.#failure = error;
     this.#stopping.abort(error);
   }
@@ -341,7 +343,7 @@ export class Manager {
     return new Group({
       name,
       onFailure: (error, runnable, isEnding) => {
-        if (isEnding) this.log.error('a runnable failed while it ended', { runnable, error });
+        if (isEnding) this.log.error('runnable failed while stopping', { runnable, error });
         else this.#fail(error);
       },
     });
@@ -355,11 +357,11 @@ export class Manager {
     if (engine) {
       this.#groups.fleet.add({ name: 'clusters', start: (signal) => engine.run(signal) });
       const isWell = () => engine.isSynced || (this.#isFleetLed && !this.isLeader);
-      this.addReadyCheck('clusters', () => this.#refuseUnless(isWell(), 'clusters are being discovered'));
+      this.addReadyCheck('clusters', () => this.#refuseUnless(isWell(), 'waiting for the discovery of clusters'));
     }
     this.addHealthCheck('ping', () => {});
-    this.addReadyCheck('shutdown', () => this.#refuseUnless(!this.#stopping.signal.aborted, 'the manager ends'));
-    this.addReadyCheck('caches', () => this.#refuseUnless(this.#isCacheFilled, 'caches are being filled'));
+    this.addReadyCheck('shutdown', () => this.#refuseUnless(!this.#stopping.signal.aborted, 'stopping the manager'));
+    this.addReadyCheck('caches', () => this.#refuseUnless(this.#isCacheFilled, 'waiting for caches to sync'));
     if (webhooks) this.addReadyCheck('webhooks', () => webhooks.started());
   }
 

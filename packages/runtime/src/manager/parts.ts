@@ -26,7 +26,7 @@ export interface Parts {
 export function newLocalCluster({ cluster, client, cache }: ManagerOptions, { clock, log }: Parts): Cluster {
   if (cluster) return cluster;
   if (client) return newCluster({ name: localCluster, client, cache, clock, log });
-  throw new RuntimeError('InvalidOptions', 'a manager needs a client or a cluster');
+  throw new RuntimeError('InvalidOptions', 'a manager requires a client or a cluster');
 }
 
 export function newElector(
@@ -57,7 +57,7 @@ export const allClusters = (local: Cluster, engine: ClusterEngine | undefined): 
   get(name: ClusterName) {
     if (name === localCluster) return local;
     if (engine) return engine.get(name);
-    throw new RuntimeError('ClusterNotFound', `cluster "${name}" is not known`);
+    throw new RuntimeError('ClusterNotFound', `cluster "${name}" not found`);
   },
   *names() {
     yield localCluster;

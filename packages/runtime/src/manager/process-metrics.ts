@@ -7,7 +7,7 @@ import type { MetricsRegistry } from '../metrics/registry.ts';
 export function addProcessMetrics(registry: MetricsRegistry, clock: Pick<Clock, 'now'>): void {
   const cpu = registry.register(new TotalCounter('process_cpu_seconds_total', 'User and system CPU time in seconds.'));
   const resident = registry.register(new Gauge('process_resident_memory_bytes', 'Resident memory size in bytes.'));
-  const heap = registry.register(new Gauge('nodejs_heap_size_used_bytes', "Used part of V8's heap in bytes."));
+  const heap = registry.register(new Gauge('nodejs_heap_size_used_bytes', 'Used heap of V8 in bytes.'));
   const started = registry.register(
     new Gauge('process_start_time_seconds', 'Start time of the process since unix epoch in seconds.'),
   );

@@ -14,7 +14,7 @@ export function signals(): AbortSignal {
   for (const name of names) {
     process.on(name, () => {
       if (controller.signal.aborted) process.exit(1);
-      controller.abort(new Error(`the process was sent ${name}`));
+      controller.abort(new Error(`the process received ${name}`));
     });
   }
   return (handled = controller.signal);

@@ -32,27 +32,38 @@ export class QueueMetrics {
       .register(
         new TimingFamily(
           'workqueue_queue_duration_seconds',
-          'How long an item stays in the queue before it is taken',
+          'How long in seconds an item stays in workqueue before being requested',
           bounds,
         ),
       )
       .series(labels);
     this.worked = registry
-      .register(new TimingFamily('workqueue_work_duration_seconds', 'How long processing an item takes', bounds))
+      .register(
+        new TimingFamily(
+          'workqueue_work_duration_seconds',
+          'How long in seconds processing an item from workqueue takes.',
+          bounds,
+        ),
+      )
       .series(labels);
     this.#exportOnScrape(registry, labels, state);
   }
 
   #exportOnScrape(registry: MetricsRegistry, labels: { name: string; controller: string }, state: QueueState): void {
     const gauge = (name: string, help: string): Gauge => registry.register(new Gauge(name, help));
-    const depth = gauge('workqueue_depth', 'Ready requests by priority');
-    const unfinished = gauge('workqueue_unfinished_work_seconds', 'Seconds of work under way that is not yet observed');
+    const depth = gauge('workqueue_depth', 'Current depth of workqueue by workqueue and priority');
+    const unfinished = gauge(
+      'workqueue_unfinished_work_seconds',
+      'How many seconds of work has been done that is in progress and has not been observed by work_duration.',
+    );
     const longest = gauge(
       'workqueue_longest_running_processor_seconds',
-      'Seconds of what has been under way the longest',
+      'How many seconds has the longest running processor for workqueue been running.',
     );
-    const adds = registry.register(new Counter('workqueue_adds_total', 'Requests that were added'));
-    const retries = registry.register(new Counter('workqueue_retries_total', 'Requests that were added with a delay'));
+    const adds = registry.register(new Counter('workqueue_adds_total', 'Total number of adds handled by workqueue'));
+    const retries = registry.register(
+      new Counter('workqueue_retries_total', 'Total number of retries handled by workqueue'),
+    );
     const own = labelText(labels);
     const told = { adds: 0, retries: 0, priorities: new Set<number>([0]) };
     registry.onScrape(() => {

@@ -56,7 +56,8 @@ export class Queue implements RequestQueue {
   #isDraining = false;
 
   constructor({ name, clock = systemClock, rateLimit, maxPerCluster = Infinity, metrics, onReady }: QueueOptions) {
-    if (!(maxPerCluster >= 1)) throw new RuntimeError('InvalidOptions', `maxPerCluster is ${maxPerCluster}`);
+    if (!(maxPerCluster >= 1))
+      throw new RuntimeError('InvalidOptions', `maxPerCluster must be a positive integer, not ${maxPerCluster}`);
     this.#clock = clock;
     this.#limiter = new RateLimiter(rateLimit);
     this.#maxPerCluster = maxPerCluster;
@@ -127,7 +128,7 @@ export class Queue implements RequestQueue {
 
   done(request: Request): void {
     const item = this.#find(request);
-    assert(item?.isBusy, 'a request that is done was taken');
+    assert(item?.isBusy, 'done was called for a request that was not taken');
     const { cluster } = item;
     this.#metrics.worked.observe((this.#clock.monotonicMs() - item.busySinceMs) / 1000);
     item.isBusy = false;

@@ -31,9 +31,12 @@ export class RateLimiter {
 
   constructor({ baseMs = 5, maxMs = 1_000_000, perCluster = { perSecond: 10, burst: 100 } }: RateLimit = {}) {
     if (!(baseMs > 0 && maxMs >= baseMs))
-      throw new RuntimeError('InvalidOptions', `back-off of ${baseMs} to ${maxMs} ms`);
+      throw new RuntimeError('InvalidOptions', `invalid rate limit: baseMs ${baseMs}, maxMs ${maxMs}`);
     if (perCluster && !(perCluster.perSecond > 0 && perCluster.burst >= 1)) {
-      throw new RuntimeError('InvalidOptions', `${perCluster.perSecond} retries a second, burst ${perCluster.burst}`);
+      throw new RuntimeError(
+        'InvalidOptions',
+        `invalid rate limit: perSecond ${perCluster.perSecond}, burst ${perCluster.burst}`,
+      );
     }
     this.#baseMs = baseMs;
     this.#maxMs = maxMs;

@@ -133,7 +133,7 @@ test('an object of another kind does not reach a handler that believes in its ty
   const kind = { group: 'example.com', version: 'v2', kind: 'Widget' };
   const answer = await server.answer(posted(validatePath, admissionReview('CREATE', { kind, object: widget() })));
   assert.equal(answer.status, 400);
-  assert.match(answer.body.toString(), /is for example.com\/v1 Widget, not for example.com\/v2 Widget/);
+  assert.match(answer.body.toString(), /is for example.com\/v1 Widget, not example.com\/v2 Widget/);
 });
 
 test('a changed copy becomes a patch of what was changed; what is not known stays', async () => {

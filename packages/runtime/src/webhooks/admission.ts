@@ -189,7 +189,7 @@ async function changedBy<T extends ApiObject>(
   const answer = (await mutate(about)) ?? own;
   // As it would be on the wire: dates are texts, what is undefined is absent.
   const changed: unknown = JSON.parse(JSON.stringify(answer));
-  if (!isObject(changed)) throw new TypeError('the handler did not answer an object');
+  if (!isObject(changed)) throw new TypeError('the handler did not return an object');
   keep(object, changed, ['apiVersion', 'kind', 'metadata']);
   if (isObject(object['metadata']) && isObject(changed['metadata'])) {
     keep(object['metadata'], changed['metadata'], serversMetadata);
@@ -234,7 +234,7 @@ function checkKind(kind: KindNames, { kind: got, operation }: AdmissionRequest, 
   if (isOther) return;
   if (got.group === groupOf(kind) && got.version === versionOf(kind) && got.kind === kind.kind) return;
   const name = `${got.group === '' ? '' : `${got.group}/`}${got.version} ${got.kind}`;
-  throw badReview(`this webhook is for ${kind.apiVersion} ${kind.kind}, not for ${name}`);
+  throw badReview(`this webhook is for ${kind.apiVersion} ${kind.kind}, not ${name}`);
 }
 
 /** Whatever happens in a handler becomes an answer; only a review that cannot be answered is thrown. */
@@ -263,6 +263,6 @@ function refusal(thrown: unknown, { uid }: AdmissionRequest, onFailure: HookCont
   if ((error as { code?: unknown }).code === 'InvalidReview') throw error;
   onFailure(error, uid);
   // What failed is for this program's log: its words were not meant for whoever made the request.
-  const message = `the webhook failed; its log says why for the review ${uid}`;
+  const message = `the webhook failed; its log has the details of review ${uid}`;
   return { allowed: false, status: new StatusError('InternalError', message).status };
 }

@@ -80,8 +80,7 @@ const typeOf = ({ apiVersion, kind }: { readonly apiVersion: string; readonly ki
 function checkNames(hooks: readonly AdmissionHook[]): void {
   const names = hooks.map(nameOf);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined)
-    throw new RuntimeError('InvalidOptions', `two webhooks are called ${twice}: give one a name`);
+  if (twice !== undefined) throw new RuntimeError('InvalidOptions', `duplicate webhook name ${twice}: give one a name`);
 }
 
 /** A domain of three words or more, as API servers want it: `validate.deployment.v1.apps`. */
@@ -122,7 +121,7 @@ function webhookOf(hook: AdmissionHook, where: ConfigurationOptions): Validating
 
 function clientConfigOf(path: string, { caBundle, url, service }: ConfigurationOptions): WebhookClientConfig {
   if ((url === undefined) === (service === undefined)) {
-    throw new RuntimeError('InvalidOptions', 'either the url or the service of a webhook server is to be said');
+    throw new RuntimeError('InvalidOptions', 'either url or service is required');
   }
   return {
     ...(url === undefined ? { service: { ...service!, path } } : { url: `${url.replace(/\/+$/, '')}${path}` }),

@@ -118,7 +118,11 @@ const failures: [name: string, body: object, message: RegExp][] = [
   ['a version that there is not', review('example.com/v9', [object('v1', {})]), /no version v9/],
   ['an object of a version that there is not', review('example.com/v1', [object('v9', {})]), /no version v9/],
   ['another group', review('example.org/v1', [object('v1', {})]), /is not a version of example.com/],
-  ['another kind', review('example.com/v1', [{ ...object('v2', {}), kind: 'Gadget' }]), /nothing here converts Gadget/],
+  [
+    'another kind',
+    review('example.com/v1', [{ ...object('v2', {}), kind: 'Gadget' }]),
+    /no conversion is registered for Gadget/,
+  ],
   [
     'a name of every object’s prototype',
     review('example.com/constructor', [object('v1', { size: '1' })]),

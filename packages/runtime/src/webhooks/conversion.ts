@@ -50,13 +50,13 @@ export function conversion(target: ConversionTarget, { hub, convert }: Conversio
   if (Object.hasOwn(convert, hub)) {
     throw new RuntimeError(
       'InvalidOptions',
-      `${hub} of ${kind}.${group} is the hub: it has nothing to be converted to`,
+      `${hub} of ${kind}.${group} is the hub version and must not have conversion functions`,
     );
   }
   const spokeOf = (version: string): Spoke | undefined => {
     if (version === hub) return undefined;
     if (Object.hasOwn(convert, version)) return convert[version];
-    throw new StatusError('BadRequest', `${kind}.${group} has no version ${version} that can be converted`);
+    throw new StatusError('BadRequest', `${kind}.${group} has no version ${version} with conversion functions`);
   };
   return {
     type: 'conversion',
@@ -80,7 +80,7 @@ function versionIn(group: string, apiVersion: unknown): string {
 
 /** With the names of its version, and the metadata that it came with but for labels and annotations. */
 function typed(original: JsonObject, converted: Draft<ApiObject>, apiVersion: string): JsonObject & ApiObject {
-  if (!isObject(converted)) throw new TypeError('the conversion did not answer an object');
+  if (!isObject(converted)) throw new TypeError('the conversion function did not return an object');
   const before = isObject(original['metadata']) ? original['metadata'] : {};
   const after = isObject(converted['metadata']) ? converted['metadata'] : before;
   const metadata: JsonObject = { ...before };
@@ -125,7 +125,8 @@ export class ConversionHook implements Hook {
   async #convert(object: JsonObject, desired: string): Promise<JsonObject> {
     const group = String(object['apiVersion']).split('/')[0];
     const found = this.conversions.find(({ target }) => target.group === group && target.kind === object['kind']);
-    if (!found) throw new StatusError('NotFound', `nothing here converts ${String(object['kind'])} of ${group}`);
+    if (!found)
+      throw new StatusError('NotFound', `no conversion is registered for ${String(object['kind'])} of ${group}`);
     return object['apiVersion'] === desired ? object : found.convert(object, desired);
   }
 }
@@ -138,7 +139,7 @@ function readConversionReview(review: unknown): { uid: string; desired: string; 
   if (!isObject(request)) throw badReview('the review has no request');
   const { uid, desiredAPIVersion: desired, objects } = request;
   if (typeof uid !== 'string' || uid === '') throw badReview('the request has no uid');
-  if (typeof desired !== 'string') throw badReview('the request does not say which version is desired');
+  if (typeof desired !== 'string') throw badReview('the request has no desiredAPIVersion');
   if (!Array.isArray(objects) || !objects.every(isObject)) throw badReview('the request has no objects');
   return { uid, desired, objects };
 }
@@ -152,5 +153,5 @@ const conversionReview = (response: JsonObject): JsonObject => ({
 function failure(thrown: unknown, uid: string, onFailure: HookContext['onFailure']): object {
   if (thrown instanceof DeniedError || thrown instanceof StatusError) return thrown.status;
   onFailure(asError(thrown), uid);
-  return new StatusError('InternalError', `the conversion failed; the log says why for the review ${uid}`).status;
+  return new StatusError('InternalError', `the conversion failed; the log has the details of review ${uid}`).status;
 }

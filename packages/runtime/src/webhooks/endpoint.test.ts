@@ -17,7 +17,7 @@ const serverOf = (handlers: ValidatingHandlers<Widget>, options: ConstructorPara
 const deep = `${'{"a":'.repeat(2_000)}1${'}'.repeat(2_000)}`;
 
 const refusals: [name: string, request: Parameters<typeof posted>, status: number, message: RegExp][] = [
-  ['a path that nobody has', ['/validate', review], 404, /no webhook at \/validate/],
+  ['a path that nobody has', ['/validate', review], 404, /no webhook is registered at \/validate/],
   ['another method', [path, review, { method: 'GET' }], 405, /POST/],
   ['another content type', [path, review, { headers: { 'content-type': 'text/yaml' } }], 415, /application\/json/],
   ['no content type', [path, review, { headers: {} }], 415, /application\/json/],
@@ -32,12 +32,12 @@ const refusals: [name: string, request: Parameters<typeof posted>, status: numbe
   ['no uid', [path, admissionReview('CREATE', { uid: '' })], 400, /no uid/],
   ['an unknown operation', [path, admissionReview('EXPLODE')], 400, /operation is "EXPLODE"/],
   ['half a kind', [path, admissionReview('CREATE', { kind: { kind: 'Widget' } })], 400, /kind is incomplete/],
-  ['a text for an object', [path, admissionReview('CREATE', { object: 'x' })], 400, /not an object/],
+  ['a text for an object', [path, admissionReview('CREATE', { object: 'x' })], 400, /must be objects/],
   ['no object', [path, admissionReview('CREATE')], 400, /no object/],
   ['no old object', [path, admissionReview('UPDATE', { object: widget() })], 400, /no oldObject/],
   ['a timeout that is none', [`${path}?timeout=soon`, review], 400, /duration/],
   ['a negative timeout', [`${path}?timeout=-1s`, review], 400, /duration/],
-  ['too much', [path, 'x'.repeat(admissionMaxBytes + 1)], 413, /longer than/],
+  ['too much', [path, 'x'.repeat(admissionMaxBytes + 1)], 413, /larger than/],
 ];
 
 for (const [name, request, status, message] of refusals) {

@@ -74,7 +74,7 @@ export class WebhookEndpoint {
       throw new RuntimeError('InvalidOptions', `${JSON.stringify(path)} is not a path`);
     }
     if (this.#hooks.has(path) || this.#raw.has(path)) {
-      throw new RuntimeError('InvalidOptions', `two webhooks have the path ${path}`);
+      throw new RuntimeError('InvalidOptions', `duplicate webhook path ${path}`);
     }
   }
 
@@ -83,10 +83,10 @@ export class WebhookEndpoint {
     const path = pathOf(target);
     if (this.#raw.has(path)) return rawMaxBytes;
     const hook = this.#hooks.get(path);
-    if (!hook) return plain(404, `there is no webhook at ${path}`);
-    if (method !== 'POST') return plain(405, 'reviews are sent by POST', { allow: 'POST' });
+    if (!hook) return plain(404, `no webhook is registered at ${path}`);
+    if (method !== 'POST') return plain(405, 'the method must be POST', { allow: 'POST' });
     if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')) {
-      return plain(415, 'reviews are application/json');
+      return plain(415, 'the content type must be application/json');
     }
     const length = Number(headers['content-length'] ?? 0);
     return length > hook.bodyMaxBytes ? tooLarge(hook.bodyMaxBytes) : hook.bodyMaxBytes;
@@ -108,7 +108,7 @@ export class WebhookEndpoint {
       );
     } catch (thrown) {
       this.#failed(asError(thrown), path);
-      answer = plain(500, 'the webhook failed; its log says why');
+      answer = plain(500, 'the webhook failed; its log has the details');
     }
     ended?.(answer.status, (this.#clock.monotonicMs() - began) / 1000);
     return answer;
@@ -153,7 +153,7 @@ export class WebhookEndpoint {
 
   #failed(error: Error, path: string, uid?: string): void {
     this.#metrics.panicked(this.#hooks.get(path)?.type === 'conversion');
-    this.#log?.error('a webhook failed', { webhook: path, ...(uid === undefined ? {} : { uid }), error });
+    this.#log?.error('webhook failed', { webhook: path, ...(uid === undefined ? {} : { uid }), error });
   }
 
   /** The handler is told when its time is over; whether it listens or not, there is an answer then. */
@@ -171,12 +171,12 @@ export class WebhookEndpoint {
       };
       const onGone = (): void => {
         settle();
-        resolve(plain(499, 'nobody waits for the answer'));
+        resolve(plain(499, 'the client closed the connection'));
       };
       const timer = this.#clock.after(timeoutMs, () => {
         settle();
-        resolve(plain(504, `the webhook did not answer within ${timeoutMs} ms`));
-        over.abort(new RuntimeError('NotServing', 'the time for an answer is over'));
+        resolve(plain(504, `the webhook did not respond within ${timeoutMs} ms`));
+        over.abort(new RuntimeError('NotServing', 'the timeout of the request has passed'));
       });
       if (asker?.aborted) return onGone();
       asker?.addEventListener('abort', onGone, { once: true });
@@ -207,7 +207,7 @@ export const plain = (
   body: `${message}\n`,
 });
 
-export const tooLarge = (maxBytes: number): WebhookAnswer => plain(413, `the review is longer than ${maxBytes} bytes`);
+export const tooLarge = (maxBytes: number): WebhookAnswer => plain(413, `the review is larger than ${maxBytes} bytes`);
 
 /** A moment less than the API server says it waits: so that it still reads why. */
 function timeoutOf(target: string): number | undefined {

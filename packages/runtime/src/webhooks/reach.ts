@@ -21,7 +21,7 @@ export function reach(port: number, host: string | undefined, clock: Clock): Pro
         );
       else resolve();
     };
-    const timer = clock.after(timeoutMs, () => end(new Error('no answer in time')));
+    const timer = clock.after(timeoutMs, () => end(new Error('timed out')));
     socket.once('secureConnect', () => end());
     socket.once('error', end);
   });

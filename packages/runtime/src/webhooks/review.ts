@@ -72,7 +72,7 @@ export function readAdmissionReview(review: unknown): AdmissionRequest {
   }
   const [object, oldObject] = [request['object'] ?? null, request['oldObject'] ?? null];
   for (const one of [object, oldObject])
-    if (one !== null && !isObject(one)) throw badReview('an object is not an object');
+    if (one !== null && !isObject(one)) throw badReview('object and oldObject must be objects');
   const userInfo = isObject(request['userInfo']) ? request['userInfo'] : {};
   return { ...(request as unknown as AdmissionRequest), object, oldObject, userInfo } as AdmissionRequest;
 }

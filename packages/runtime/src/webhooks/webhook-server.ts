@@ -103,7 +103,7 @@ export class WebhookServer {
   /** For readiness: resolves when it can be reached through its own socket, rejects with NotServing. */
   async started(): Promise<void> {
     if (this.#server === undefined || this.port === 0) throw notServing('the webhook server is not started');
-    if (this.#isEnding) throw notServing('the webhook server is ending');
+    if (this.#isEnding) throw notServing('the webhook server is shutting down');
     await reach(this.port, this.#options.host, this.#clock);
   }
 
@@ -114,10 +114,11 @@ export class WebhookServer {
 
   /** Listens until the signal, then ends; resolves when it has. Rejects when it cannot listen. Once. */
   async start(signal: AbortSignal): Promise<void> {
-    if (this.#server !== undefined) throw new RuntimeError('InvalidOptions', 'a webhook server is started once');
+    if (this.#server !== undefined)
+      throw new RuntimeError('InvalidOptions', 'a webhook server can be started only once');
     try {
       await this.#serveUntil(signal);
-      this.#listening.reject(notServing('the webhook server has ended'));
+      this.#listening.reject(notServing('the webhook server has stopped'));
     } catch (error) {
       this.#listening.reject(error);
       throw error;
@@ -145,7 +146,7 @@ export class WebhookServer {
     server.listen({ port: this.#options.port ?? 9443, ...(this.#options.host ? { host: this.#options.host } : {}) });
     await once(server, 'listening');
     this.#listening.resolve();
-    server.on('error', (error) => this.#options.log?.error('the webhook server has trouble', { error }));
+    server.on('error', (error) => this.#options.log?.error('webhook server error', { error }));
     const following = new AbortController();
     const watching = this.#watchCertificate(server, source, pair, following.signal);
     try {
@@ -172,7 +173,7 @@ export class WebhookServer {
   #certificates(): Certificates {
     const { certificates } = this.#options;
     if (certificates === undefined)
-      throw new RuntimeError('InvalidOptions', 'a webhook server needs a certificate to listen');
+      throw new RuntimeError('InvalidOptions', 'a webhook server requires a certificate to listen');
     return 'read' in certificates ? certificates : givenCertificate(certificates);
   }
 
@@ -191,7 +192,7 @@ export class WebhookServer {
     const { log } = this.#options;
     const onError = (error: Error): void => {
       this.#metrics.certificateFailed();
-      log?.error('the certificate of the webhooks could not be read: the old one stays', { error });
+      log?.error('failed to read the certificate of the webhook server, keeping the current one', { error });
     };
     try {
       const observer = {
@@ -200,7 +201,7 @@ export class WebhookServer {
         onChange: (pair: CertificatePair) => {
           try {
             this.#useCertificate(server, checkPair(pair));
-            log?.info('the certificate of the webhooks is a new one');
+            log?.info('updated the certificate of the webhook server');
           } catch (error) {
             onError(asError(error));
           }
@@ -216,7 +217,7 @@ export class WebhookServer {
     this.#inFlight++;
     void this.#serve(request, response)
       .catch((error: unknown) => {
-        this.#options.log?.error('a webhook request could not be served', { error: asError(error) });
+        this.#options.log?.error('failed to serve a webhook request', { error: asError(error) });
         request.socket.destroy();
       })
       .finally(() => {
@@ -249,10 +250,12 @@ export class WebhookServer {
     const { clientCa, clientNames } = this.#options;
     if (clientCa === undefined) return undefined;
     const tls = socket as TLSSocket;
-    if (!tls.authorized) return plain(401, 'a client certificate of the right authority is needed');
+    if (!tls.authorized) return plain(401, 'a client certificate signed by a trusted CA is required');
     const { subject } = tls.getPeerCertificate();
     const name = (subject as { CN?: string } | undefined)?.CN ?? '';
-    return clientNames === undefined || clientNames.includes(name) ? undefined : plain(403, 'not for this client');
+    return clientNames === undefined || clientNames.includes(name)
+      ? undefined
+      : plain(403, 'the client is not allowed');
   }
 
   /** Resolves when it is sent, or when nobody is there to read it. */
@@ -273,13 +276,13 @@ export class WebhookServer {
     const timer = this.#clock.after(shutdownGraceMs, () => this.#onIdle?.());
     if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
     timer.cancel();
-    this.#ended.abort(new RuntimeError('NotServing', 'the webhook server ends'));
+    this.#ended.abort(new RuntimeError('NotServing', 'the webhook server is shutting down'));
     server.closeAllConnections();
     await closed;
   }
 }
 
-const busy = plain(503, 'too much is being read at once', { 'retry-after': '1' });
+const busy = plain(503, 'too many requests are being read', { 'retry-after': '1' });
 const notServing = (message: string): RuntimeError => new RuntimeError('NotServing', message);
 
 function headOf(request: IncomingMessage): Omit<WebhookRequest, 'body'> {

@@ -103,7 +103,7 @@ export class ClusterEngine implements Clusters {
 
   get(name: ClusterName): Cluster {
     const member = this.#members.get(name);
-    if (!member) throw new RuntimeError('ClusterNotFound', `cluster "${name}" is not known`);
+    if (!member) throw new RuntimeError('ClusterNotFound', `cluster "${name}" not found`);
     return member.cluster;
   }
 
@@ -122,7 +122,7 @@ export class ClusterEngine implements Clusters {
    * the provider or the coordinator rejected with, after the same. Once.
    */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.#isRunning) throw new RuntimeError('InvalidOptions', 'the engine runs already');
+    if (this.#isRunning) throw new RuntimeError('InvalidOptions', 'the engine is already running');
     this.#isRunning = true;
     const provider = new AbortController();
     const coordinator = new AbortController();
@@ -167,7 +167,7 @@ export class ClusterEngine implements Clusters {
   /** Names may come from others: none of theirs is taken for the cluster that this process is in. */
   #mayBeCalled(name: ClusterName): boolean {
     if (name !== localCluster) return true;
-    this.#world.log?.error('a cluster without a name is not engaged: that is the local one');
+    this.#world.log?.error('ignoring a cluster without a name: the empty name is the local cluster');
     return false;
   }
 

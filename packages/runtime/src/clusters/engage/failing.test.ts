@@ -114,7 +114,7 @@ describe('clusters that hang or fail', () => {
     world.instances[0]!.fail(new Error('the cache broke'));
     await world.settle();
     assert.equal(world.stateOf('a'), 'failed');
-    assert.match(world.engine.status()[0]!.lastError!, /ended by itself: the cache broke/);
+    assert.match(world.engine.status()[0]!.lastError!, /stopped unexpectedly: the cache broke/);
     await world.clock.advance(1_000);
     assert.deepEqual(world.aware.log, ['a engaged', 'a ClusterReplaced', 'a drained', 'a engaged']);
     assert.equal(world.alive().length, 1);

@@ -54,7 +54,7 @@ export class Fence {
       clock.after(Math.max(0, leftMs), () => {
         const nowLeftMs = ownership.remainingMs();
         if (nowLeftMs > 0) timer = nowLeftMs === Infinity ? timer : arm(nowLeftMs);
-        else ended.abort(this.#fenced('was not ours for long enough: a write was broken off'));
+        else ended.abort(this.#fenced('is no longer owned by this process: a write was aborted'));
       });
     let timer = arm(ownership.remainingMs());
     try {

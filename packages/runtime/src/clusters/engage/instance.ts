@@ -96,7 +96,7 @@ export class Instance {
       this.#engagements.push(aware.engage(name, this.cluster, this.#disengaged.signal, options));
     } catch (error) {
       this.#world.metrics.failed();
-      this.#world.log?.error('a controller could not engage a cluster', { cluster: name, error: asError(error) });
+      this.#world.log?.error('controller failed to engage a cluster', { cluster: name, error: asError(error) });
     }
   }
 
@@ -105,7 +105,7 @@ export class Instance {
       this.#raw.cache.addIndex(index.kind, index.name, index.values);
     } catch (error) {
       const { name } = this.discovered;
-      this.#world.log?.error('an index could not be added', {
+      this.#world.log?.error('failed to add an index', {
         cluster: name,
         index: index.name,
         error: asError(error),
@@ -132,7 +132,7 @@ export class Instance {
       try {
         engagement.abandon?.();
       } catch (error) {
-        this.#world.log?.error('a controller could not abandon a cluster', { error: asError(error) });
+        this.#world.log?.error('controller failed to abandon a cluster', { error: asError(error) });
       }
     }
   }
@@ -146,7 +146,7 @@ export class Instance {
     const { clock, log } = this.#world;
     const hasEnded = await settledWithin(clock, stopTimeoutMs, this.#ended);
     const isClosed = await settledWithin(clock, stopTimeoutMs, discard(this.#raw));
-    if (!hasEnded || !isClosed) log?.error('a cluster did not stop in time', { cluster: this.discovered.name });
+    if (!hasEnded || !isClosed) log?.error('cluster did not stop in time', { cluster: this.discovered.name });
   }
 
   /** Resolves when its caches are here. */
@@ -156,7 +156,7 @@ export class Instance {
     const failed = new Promise<never>((_resolve, reject) => {
       const end = (error?: unknown): void => {
         if (this.#stopper.signal.aborted) return;
-        this.#failure = new RuntimeError('EngageFailed', 'the cluster ended by itself', { cause: error });
+        this.#failure = new RuntimeError('EngageFailed', 'the cluster stopped unexpectedly', { cause: error });
         reject(this.#failure);
         this.#onFailure?.();
       };

@@ -68,7 +68,8 @@ export class Member {
     this.#right = new Right({
       coordinator: world.coordinator,
       onAcquired: () => this.#acquired(),
-      onEnded: () => this.#giveUp(new RuntimeError('ClusterNotOwned', `cluster "${name}" is no longer this process's`)),
+      onEnded: () =>
+        this.#giveUp(new RuntimeError('ClusterNotOwned', `cluster "${name}" is no longer owned by this process`)),
       drained: async () => {
         await Promise.all(this.#draining);
       },
@@ -85,7 +86,7 @@ export class Member {
     this.#changed(before !== undefined);
   }
 
-  lost(reason = new RuntimeError('ClusterNotFound', `cluster "${this.name}" is gone`)): void {
+  lost(reason = new RuntimeError('ClusterNotFound', `cluster "${this.name}" not found`)): void {
     if (!this.#discovered) return;
     this.#discovered = undefined;
     this.#life++;
@@ -99,12 +100,12 @@ export class Member {
 
   /** What may be worked with now; throws as `Clusters` says. */
   get cluster(): Cluster {
-    if (!this.#discovered) throw new RuntimeError('ClusterNotFound', `cluster "${this.name}" is gone`);
+    if (!this.#discovered) throw new RuntimeError('ClusterNotFound', `cluster "${this.name}" not found`);
     if (!this.#right.isProven)
-      throw new RuntimeError('ClusterNotOwned', `cluster "${this.name}" is not this process's`);
+      throw new RuntimeError('ClusterNotOwned', `cluster "${this.name}" is not owned by this process`);
     const instance = this.#next ?? this.#instance;
     if (instance && !instance.isDisengaged) return instance.cluster;
-    throw new RuntimeError('EngageFailed', `cluster "${this.name}" is not engaged now`, { cause: this.#lastError });
+    throw new RuntimeError('EngageFailed', `cluster "${this.name}" is not engaged`, { cause: this.#lastError });
   }
 
   addAware(aware: Aware): void {
@@ -289,7 +290,7 @@ export class Member {
     const isFinal = hasCode(thrown, 'Terminal');
     const delayMs = isFinal ? Infinity : backOffMs(backOff, this.#failures, random);
     this.#notBeforeMs = clock.monotonicMs() + delayMs;
-    log?.warn('a cluster could not be engaged', {
+    log?.warn('failed to engage a cluster', {
       cluster: this.name,
       failures: this.#failures,
       ...(isFinal ? {} : { retryInMs: Math.round(delayMs) }),
@@ -314,7 +315,7 @@ export class Member {
   }
 
   async #retire(instance: Instance): Promise<void> {
-    this.#disengage(instance, new RuntimeError('ClusterNotOwned', `cluster "${this.name}" changed hands`));
+    this.#disengage(instance, new RuntimeError('ClusterNotOwned', `cluster "${this.name}" changed its owner`));
     await this.#drainedInTime(instance);
     this.#instance = undefined;
     this.#stop(instance);
@@ -324,7 +325,8 @@ export class Member {
   async #drainedInTime(instance: Instance): Promise<void> {
     const { clock, drainTimeoutMs, log } = this.#world;
     const isDrained = await settledWithin(clock, drainTimeoutMs, instance.drained());
-    if (!isDrained) log?.error('work on a cluster does not end; it is fenced', { cluster: this.name });
+    if (!isDrained)
+      log?.error('reconciles of a cluster did not return in time; their writes are fenced', { cluster: this.name });
   }
 
   #stop(instance: Instance): void {
@@ -335,10 +337,10 @@ export class Member {
 }
 
 const replaced = (name: ClusterName): RuntimeError =>
-  new RuntimeError('ClusterReplaced', `cluster "${name}" comes again with another config`);
+  new RuntimeError('ClusterReplaced', `cluster "${name}" is reopened with a new configuration`);
 
 const tooLate = (name: ClusterName, timeoutMs: number): RuntimeError =>
-  new RuntimeError('EngageFailed', `cluster "${name}" was not there within ${timeoutMs} ms`);
+  new RuntimeError('EngageFailed', `cluster "${name}" did not open within ${timeoutMs} ms`);
 
 /** With what is behind it: "not engaged" alone helps nobody. */
 function messageOf(error: Error): string {

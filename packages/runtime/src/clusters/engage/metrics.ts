@@ -11,12 +11,12 @@ export class EngineMetrics {
   readonly #labels: string;
   readonly #durations = new Histogram(
     'hangar_runtime_cluster_engage_duration_seconds',
-    'From the beginning of an attempt to open a cluster until it was engaged.',
+    'Time to open and engage a cluster, in seconds.',
     secondsBounds,
   );
   readonly #failures = new Counter(
     'hangar_runtime_cluster_engage_failures_total',
-    'Attempts to open a cluster that failed, and engaged ones that ended by themselves.',
+    'Total number of failed attempts to open a cluster and of engaged clusters that stopped unexpectedly.',
   );
 
   constructor(
@@ -28,9 +28,7 @@ export class EngineMetrics {
     if (!registry) return;
     this.#durations = registry.register(this.#durations);
     this.#failures = registry.register(this.#failures);
-    const clusters = registry.register(
-      new Gauge('hangar_runtime_clusters', 'Clusters that are known, by their state.'),
-    );
+    const clusters = registry.register(new Gauge('hangar_runtime_clusters', 'Number of discovered clusters by state.'));
     const labels = clusterStates.map((state) => [state, labelText({ provider, state })] as const);
     registry.onScrape(() => {
       const counts = states();

@@ -12,7 +12,7 @@ export const soleOwner: Coordinator = {
       token: 1,
       signal,
       check() {
-        if (signal.aborted) throw new RuntimeError('Fenced', `cluster "${name}" is no longer followed`);
+        if (signal.aborted) throw new RuntimeError('Fenced', `cluster "${name}" is no longer discovered`);
       },
       remainingMs: () => (signal.aborted ? 0 : Infinity),
     });

@@ -11,11 +11,11 @@ import { terminalError } from '../../errors.ts';
 export function withAddress(config: ClusterConfig, address: string): ClusterConfig {
   const [own, wanted] = [urlOf(config.server), urlOf(address)];
   if (wanted.protocol !== 'https:' && wanted.protocol !== own.protocol) {
-    throw terminalError(`the address ${wanted.origin} is not protected, the kubeconfig's is`);
+    throw terminalError(`the address ${wanted.origin} does not use TLS, but the server of the kubeconfig does`);
   }
   if (wanted.host !== own.host && !knowsItsServer(config)) {
-    const whom = config.isInsecure ? 'any certificate' : 'what everybody trusts';
-    throw terminalError(`the kubeconfig trusts ${whom}, but only at ${own.host}, not at ${wanted.host}`);
+    const whom = config.isInsecure ? 'any certificate' : 'public certificate authorities';
+    throw terminalError(`the kubeconfig trusts ${whom}, which is allowed for ${own.host} only, not for ${wanted.host}`);
   }
   const path = wanted.pathname === '/' ? own.pathname : wanted.pathname;
   return { ...config, server: `${wanted.origin}${path.replace(/\/+$/, '')}` };
@@ -29,7 +29,7 @@ const knowsItsServer = ({ credentials, impersonate, isInsecure, ca, renewedCa, s
 /** `host:port` is taken for `https://host:port`. */
 function urlOf(address: string): URL {
   const url = URL.parse(address.includes('://') ? address : `https://${address}`);
-  if (!url || !/^https?:$/.test(url.protocol) || url.host === '') throw terminalError('the address is no URL');
-  if (url.username !== '' || url.password !== '') throw terminalError('an address has no credentials in it');
+  if (!url || !/^https?:$/.test(url.protocol) || url.host === '') throw terminalError('the address is not a valid URL');
+  if (url.username !== '' || url.password !== '') throw terminalError('the address must not contain credentials');
   return url;
 }

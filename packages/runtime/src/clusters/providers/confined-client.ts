@@ -56,9 +56,12 @@ type Confinement = ReturnType<typeof confinement>;
 /** Everything throws `Forbidden` for what is elsewhere. */
 function confinement(namespace: string) {
   const insist = (kind: KindNames, asked: string | undefined): void => {
-    if (!kind.isNamespaced) throw forbidden(`${kind.plural} are not of namespace "${namespace}"`);
+    if (!kind.isNamespaced)
+      throw forbidden(`${kind.plural} are not namespaced, and this client is limited to namespace "${namespace}"`);
     if (asked !== undefined && asked !== namespace) {
-      throw forbidden(`${kind.plural} of namespace "${asked}" are not of namespace "${namespace}"`);
+      throw forbidden(
+        `cannot access ${kind.plural} in namespace "${asked}": this client is limited to namespace "${namespace}"`,
+      );
     }
   };
   const key = (kind: KindNames, given: ObjectKey): ObjectKey => {
@@ -90,7 +93,7 @@ function confinement(namespace: string) {
       const path = request.target.split('?', 1)[0]!;
       const isRead = request.method === 'GET' || request.method === 'HEAD';
       if (inside.test(path) && isPlainPath(path) && (isRead || !itself.test(path))) return request;
-      throw forbidden(`${path} is not of namespace "${namespace}"`);
+      throw forbidden(`cannot access ${path}: this client is limited to namespace "${namespace}"`);
     },
   };
 }

@@ -38,7 +38,7 @@ export function controlPlaneEndpoint(options: ControlPlaneEndpointOptions): Prov
   const { key = address === 'internal' ? 'kubeconfig' : 'kubeconfig-external' } = options;
   const secretOf = secretTemplate(options.secretTemplate, namespace);
   if (!['internal', 'external', 'join'].includes(address)) {
-    throw new RuntimeError('InvalidOptions', `there are no addresses of the type "${String(address)}"`);
+    throw new RuntimeError('InvalidOptions', `unknown address type "${String(address)}"`);
   }
   return informedProvider('control-plane-endpoint', options, ({ cache, announcements, follow }) => {
     const endpoints = cache.informer(ControlPlaneEndpoint, labelSelector ? { labelSelector } : {});

@@ -32,7 +32,7 @@ export function fleetProvider<T extends ApiObject>(options: FleetProviderOptions
     const fingerprint = `run ${++runs}`;
     const fleet = newFleet();
     fleet.start(signal).catch((error: unknown) => {
-      management.log?.error('the cache of a fleet ended', { error: asError(error) });
+      management.log?.error('the cache of the fleet stopped', { error: asError(error) });
     });
     const objects = cache.informer(kind, options.informer);
     const incarnations = new Incarnations();

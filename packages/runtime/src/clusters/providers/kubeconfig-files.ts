@@ -51,7 +51,7 @@ export const kubeconfigFiles = (options: KubeconfigFilesOptions): Provider => ({
         if (isFirst) discovery.synced();
         isFirst = false;
       } catch (error) {
-        log?.warn('kubeconfigs could not be read; what is known stays', { path, error: asError(error) });
+        log?.warn('failed to read kubeconfigs, keeping the known clusters', { path, error: asError(error) });
       }
       await changes.next();
     }

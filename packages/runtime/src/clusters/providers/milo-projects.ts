@@ -49,7 +49,8 @@ const serviceAddress = (name: string): string => `https://milo-apiserver.project
 /** Throws `InvalidOptions`. */
 export function miloProjects(options: MiloProjectsOptions): Provider {
   const { projectRestConfig: config, internalServiceDiscovery: isInternal = false, labelSelector } = options;
-  if (isInternal && !config) throw new RuntimeError('InvalidOptions', 'internal discovery needs projectRestConfig');
+  if (isInternal && !config)
+    throw new RuntimeError('InvalidOptions', 'projectRestConfig is required when internalServiceDiscovery is true');
   const kind: Kind<WithConditions> = isInternal ? ProjectControlPlane : Project;
   const condition = isInternal ? 'ControlPlaneReady' : 'Ready';
   return informedProvider('milo-projects', options, ({ cache, announcements, follow }) => {
@@ -89,5 +90,5 @@ const misnamed = (name: ClusterName, labels: Record<string, string>): Discovered
   name,
   labels,
   fingerprint: 'misnamed',
-  open: () => Promise.reject(terminalError(`project "${name}" has no address: its name is no label of a host name`)),
+  open: () => Promise.reject(terminalError(`project "${name}" has no address: its name is not a DNS label`)),
 });

@@ -21,7 +21,11 @@ const backOff = { baseMs: 1_000, maxMs: 60_000 };
 export function multi(providers: Readonly<Record<string, Provider>>, options: MultiOptions = {}): Provider {
   const entries = Object.entries(providers);
   for (const [prefix] of entries) {
-    if (prefix === '' || prefix.includes('#')) throw new RuntimeError('InvalidOptions', `"${prefix}" is no name`);
+    if (prefix === '' || prefix.includes('#'))
+      throw new RuntimeError(
+        'InvalidOptions',
+        `"${prefix}" is not a valid provider name: it must not be empty or contain "#"`,
+      );
   }
   return {
     name: 'multi',
@@ -58,7 +62,7 @@ async function runForEver(one: One, signal: AbortSignal, options: MultiOptions):
       return await attempted(() => one.provider.run(prefixed(one), signal));
     } catch (error) {
       if (signal.aborted) return;
-      log?.error('a provider failed', { provider: one.prefix, error: asError(error) });
+      log?.error('cluster provider failed', { provider: one.prefix, error: asError(error) });
       // The others are not kept waiting: nothing is known of when it will be there.
       one.synced();
       await sleep(clock, backOffMs(backOff, failures, random), signal).catch(() => {});

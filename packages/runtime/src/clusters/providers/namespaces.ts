@@ -75,5 +75,5 @@ function mark({ metadata }: ApiObject): void {
 }
 
 function insistOnNamespaced(kind: KindNames): void {
-  if (!kind.isNamespaced) throw new StatusError('Forbidden', `${kind.plural} are not of any namespace`);
+  if (!kind.isNamespaced) throw new StatusError('Forbidden', `${kind.plural} are not namespaced`);
 }

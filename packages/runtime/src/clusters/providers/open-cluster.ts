@@ -69,6 +69,6 @@ async function probe(client: Client, signal: AbortSignal): Promise<void> {
     signal,
   });
   await answer.body();
-  if (answer.status === 401) throw new RuntimeError('EngageFailed', 'the cluster does not accept the credentials');
-  if (answer.status >= 500) throw new RuntimeError('EngageFailed', `the cluster answers ${answer.status}`);
+  if (answer.status === 401) throw new RuntimeError('EngageFailed', 'the cluster rejected the credentials');
+  if (answer.status >= 500) throw new RuntimeError('EngageFailed', `the cluster responded with ${answer.status}`);
 }

@@ -11,13 +11,13 @@ import { RuntimeError } from '../../errors.ts';
  */
 export function pathClient(client: Pick<Client, 'raw'>, path: string): Client {
   if (!isPlainPath(path) || path.includes('//') || path.endsWith('/')) {
-    throw new RuntimeError('InvalidOptions', `${JSON.stringify(path)} is no path of a cluster`);
+    throw new RuntimeError('InvalidOptions', `${JSON.stringify(path)} is not a valid cluster path`);
   }
   return new RestClient(
     {
       async request({ headers = {}, target, ...request }) {
         if (!isPlainTarget(target)) {
-          throw new ClientError('InvalidKey', `${JSON.stringify(target)} is no path below a cluster's own`);
+          throw new ClientError('InvalidKey', `${JSON.stringify(target)} is not a normalized path`);
         }
         const { 'user-agent': _, ...others } = headers;
         return client.raw({ ...request, headers: others, target: `${path}${target}` });

@@ -24,11 +24,12 @@ export function secretTemplate(
 ): (controlPlane: string) => ObjectKey {
   const parts = template.split('/');
   const [namespace, name] = parts.length === 1 ? ['{namespace}', template] : (parts as [string, string]);
-  if (parts.length > 2 || namespace === '' || !name) throw invalid(template, 'is no name of a secret');
+  if (parts.length > 2 || namespace === '' || !name) throw invalid(template, 'must be NAME or NAMESPACE/NAME');
   const isOwn =
     name.includes('{name}') || namespace.includes('{name}') || (!scope && namespace.includes('{namespace}'));
-  if (!isOwn) throw invalid(template, 'is the same for all clusters');
-  if (/\{(?!(name|namespace)\})/.test(template)) throw invalid(template, 'has an unknown variable');
+  if (!isOwn) throw invalid(template, 'must contain {name}: it names the same Secret for all clusters');
+  if (/\{(?!(name|namespace)\})/.test(template))
+    throw invalid(template, 'contains an unknown variable; use {namespace} or {name}');
   return (controlPlane) => {
     const own = scope ?? managementNamespace(controlPlane);
     const fill = (text: string): string => text.replaceAll('{namespace}', own).replaceAll('{name}', controlPlane);

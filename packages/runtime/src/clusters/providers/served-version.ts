@@ -24,9 +24,9 @@ export async function servedVersion(
       const served = await versionsOf(management, group, signal);
       const found = wanted.find((version) => served.includes(version));
       if (found !== undefined) return found;
-      log?.warn('the management cluster does not know this group yet', { group, wanted });
+      log?.warn('the management cluster does not serve this API group yet', { group, wanted });
     } catch (error) {
-      if (!signal.aborted) log?.warn('the management cluster could not be asked', { group, error });
+      if (!signal.aborted) log?.warn('discovery of the management cluster failed', { group, error });
     }
     await sleep(clock, backOffMs(backOff, failures, systemRandom), signal);
   }

@@ -1,12 +1,12 @@
 /** What others wrote into annotations is believed only in the form that it must have; the rest is a `TypeError`. */
 
 export function asText(value: unknown): string {
-  if (typeof value !== 'string') throw new TypeError(`${JSON.stringify(value)} is no text`);
+  if (typeof value !== 'string') throw new TypeError(`${JSON.stringify(value)} is not a string`);
   return value;
 }
 
 export function asFinite(value: unknown): number {
   if (typeof value !== 'number' || !Number.isFinite(value))
-    throw new TypeError(`${JSON.stringify(value)} is no number`);
+    throw new TypeError(`${JSON.stringify(value)} is not a number`);
   return value;
 }

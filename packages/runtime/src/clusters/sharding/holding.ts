@@ -66,7 +66,10 @@ export class Holding {
     try {
       this.#options.claim.acquired(this.#ownership);
     } catch (error) {
-      this.#options.log?.error('a claim did not take its cluster', { cluster: this.cluster.name, error });
+      this.#options.log?.error('failed to hand an acquired cluster to its claim', {
+        cluster: this.cluster.name,
+        error,
+      });
     }
   }
 
@@ -82,7 +85,7 @@ export class Holding {
     const { clock, drainTimeoutMs, onAbandoned, onRest } = this.#options;
     const timer = clock.after(drainTimeoutMs, () => {
       this.#isAbandoned = true;
-      this.#ownership?.end('what was under way did not finish in time');
+      this.#ownership?.end('running reconciles did not finish in time');
       onAbandoned(this);
     });
     void this.#released().then(() => {
@@ -100,7 +103,7 @@ export class Holding {
     try {
       await this.#options.claim.released();
     } catch (thrown) {
-      this.#options.log?.error('a cluster was not released in good order', {
+      this.#options.log?.error('failed to release a cluster', {
         cluster: this.cluster.name,
         error: asError(thrown),
       });

@@ -43,9 +43,12 @@ export class Holdings {
       log,
       onRest: (rested, wasAbandoned) => this.#rested(rested, wasAbandoned),
       onAbandoned: ({ cluster }) => {
-        log?.error('a cluster does not come to rest: others may take it now; nothing can be written from here', {
-          cluster: cluster.name,
-        });
+        log?.error(
+          'cluster did not drain in time: releasing it to other processes; writes of this process are fenced',
+          {
+            cluster: cluster.name,
+          },
+        );
         this.#drainingCount--;
         onAbandoned();
         this.#options.onRest();
@@ -115,7 +118,7 @@ export class Holdings {
     if (!this.#followed.delete(holding)) return;
     this.#clusters = undefined;
     if (this.#options.settleLabels) this.#forgetLabels(holding);
-    this.end(holding, 'the cluster is not known any more');
+    this.end(holding, 'the cluster is no longer discovered');
   }
 
   #rested(holding: Holding, wasAbandoned: boolean): void {

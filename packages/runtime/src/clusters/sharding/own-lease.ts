@@ -145,7 +145,7 @@ export class OwnLease {
 
   #waitForName(leaseMs: number): void {
     if (!this.#isWaitingTold) {
-      this.#options.log?.info('the lease of this peer is still that of another life of it: waiting until it runs out', {
+      this.#options.log?.info('the lease of this peer is held by a previous process: waiting until it expires', {
         peer: this.#name,
       });
     }
@@ -162,7 +162,7 @@ export class OwnLease {
     const { signal, log, leases, leaseName, clock, timings } = this.#options;
     if (signal.aborted) return;
     const isRefused = hasCode(error, 'Conflict') || hasCode(error, 'NotFound') || hasCode(error, 'AlreadyExists');
-    if (!isRefused) log?.warn('a lease could not be renewed', { peer: this.#name, error });
+    if (!isRefused) log?.warn('failed to renew the lease', { peer: this.#name, error });
     // Before the lease is ours the view will say whose it is.
     if (!isRefused || this.#resourceVersion === undefined) return this.want(retryMs);
     try {

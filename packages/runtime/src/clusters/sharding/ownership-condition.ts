@@ -50,7 +50,7 @@ export function ownershipCondition<T extends ApiObject>(
         } catch (error) {
           if (signal.aborted) return;
           failed++;
-          log?.warn('the owner of a cluster could not be written', { cluster: name, error });
+          log?.warn('failed to update the condition ShardOwned of a cluster', { cluster: name, error });
         }
       }
       if (failed > 0) await sleep(clock, retryMs, signal).catch(() => {});
@@ -82,12 +82,12 @@ async function say<T extends ApiObject>(
     const conditions = setCondition(
       status?.conditions,
       isOwned
-        ? { type: shardOwned, status: true, reason: 'Owned', message: 'a process works on this cluster' }
+        ? { type: shardOwned, status: true, reason: 'Owned', message: 'A process owns this cluster.' }
         : {
             type: shardOwned,
             status: false,
             reason: 'NoOwner',
-            message: 'no process confirms to work on this cluster',
+            message: 'No process has confirmed the ownership of this cluster.',
           },
       clock,
     );

@@ -29,7 +29,7 @@ export class ShardOwnership implements Ownership {
   check(): void {
     if (this.#ended) throw this.#ended;
     // The timer that ends it may be late: a process that was stopped comes back with a clock that knows, and a timer that does not.
-    if (this.#validity.remainingMs() <= 0) throw fenced(this.#cluster, 'its lease could not be renewed in time');
+    if (this.#validity.remainingMs() <= 0) throw fenced(this.#cluster, 'the lease was not renewed in time');
   }
 
   remainingMs(): number {
@@ -47,4 +47,4 @@ export class ShardOwnership implements Ownership {
 }
 
 const fenced = (cluster: ClusterName, why: string): RuntimeError =>
-  new RuntimeError('Fenced', `cluster ${cluster} is not this process's any more: ${why}`);
+  new RuntimeError('Fenced', `cluster "${cluster}" is no longer owned by this process: ${why}`);

@@ -139,7 +139,7 @@ export class PeerLife {
     const { holdings, timings } = this.#options;
     if (this.#state !== 'active') return;
     this.#state = 'leaving';
-    this.#settleAll('this process leaves');
+    this.#settleAll('this process is shutting down');
     if (!this.#lease.isOurs) return this.#end();
     this.#giveUp.within(timings.drainTimeoutMs + 2 * timings.requestTimeoutMs);
     if (holdings.drainingCount === 0) this.#state = 'gone';
@@ -185,7 +185,7 @@ export class PeerLife {
     if (remainingMs > 0) return this.#lapse.within(Math.max(1, remainingMs));
     this.#isLapsed = true;
     this.#options.view.loseTouch();
-    this.#options.holdings.endAll('its lease could not be renewed in time');
+    this.#options.holdings.endAll('the lease was not renewed in time');
     this.#settleAll('');
     // Nobody could be told, but nobody need be: the others see the lease run out.
     if (this.#state === 'gone') this.#end();
@@ -195,7 +195,7 @@ export class PeerLife {
   #lose(): void {
     // What it said itself may be seen before the answer to saying it is here.
     if (this.#state !== 'gone') {
-      this.#options.log?.warn('this peer was declared dead, or another process has its name: beginning anew');
+      this.#options.log?.warn('this peer was declared dead or another process uses its name: rejoining the group');
     }
     this.#end();
   }
@@ -208,7 +208,7 @@ export class PeerLife {
     this.#settleAlarm.cancel();
     this.#giveUp.cancel();
     this.#pending.clear();
-    this.#options.holdings.endAll('this process is not a member any more');
+    this.#options.holdings.endAll('this process is no longer a member of the ring');
     this.#over.resolve();
   }
 
@@ -237,7 +237,7 @@ export class PeerLife {
     const { ring } = view;
     const isNews = ring && (ring.id !== this.#acknowledged?.ring || ring.epoch !== this.#acknowledged.epoch);
     if (!isNews) return this.#acquirePending();
-    this.#settleAll(`it belongs to another one in epoch ${ring.epoch}`);
+    this.#settleAll(`another process owns it in epoch ${ring.epoch}`);
     this.#acknowledged = { ring: ring.id, epoch: ring.epoch };
     // From here on everything that is not ours is ended: that can be said, with the exception of what is not at rest yet.
     if (this.#lease.isOurs) this.#lease.want(holdings.drainingCount === 0 ? 0 : timings.ackBatchMs);

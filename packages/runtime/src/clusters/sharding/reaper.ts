@@ -74,7 +74,7 @@ export class Reaper {
   #declareDead({ record, leaseName, resourceVersion }: SeenPeer): Promise<void> {
     const { leases, self, timings, clock, onWrite, log } = this.#options;
     return this.#once(record.name, async (signal) => {
-      log?.warn('a peer is silent: declared dead', { peer: record.name, silentMs: record.leaseMs });
+      log?.warn('peer did not renew its lease: declared dead', { peer: record.name, silentMs: record.leaseMs });
       onWrite();
       const dead = encodeRecord({ ...record, state: 'gone', endedBy: self.id, draining: [], heldCount: 0 });
       const spec = leaseSpec({ holder: self.name, leaseMs: timings.leaseMs, wallMs: clock.now() });
@@ -98,7 +98,7 @@ export class Reaper {
       await bounded({ clock, timeoutMs: timings.requestTimeoutMs, signal }, act);
     } catch (error) {
       if (signal.aborted || hasCode(error, 'Conflict') || hasCode(error, 'NotFound')) return;
-      log?.warn('the lease of a peer that is gone could not be changed', { peer: name, error });
+      log?.warn('failed to update the lease of a dead peer', { peer: name, error });
     } finally {
       this.#busy.delete(name);
       if (!signal.aborted) this.#alarm.within(timings.requestTimeoutMs);

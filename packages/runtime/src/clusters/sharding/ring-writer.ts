@@ -105,11 +105,11 @@ export class RingWriter {
         ),
       );
       const { epoch, members } = proposal.ring;
-      log?.info('the ring is changed', { need: proposal.need, epoch, members: members.map(({ name }) => name) });
+      log?.info('updating the ring', { need: proposal.need, epoch, members: members.map(({ name }) => name) });
     } catch (error) {
       // Refused: another one was faster, which the view will show.
       if (!hasCode(error, 'Conflict') && !hasCode(error, 'AlreadyExists') && !signal.aborted) {
-        log?.warn('the ring could not be changed', { need: proposal.need, error });
+        log?.warn('failed to update the ring', { need: proposal.need, error });
         recheckInMs = retryMs;
       }
     } finally {

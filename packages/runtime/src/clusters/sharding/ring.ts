@@ -79,14 +79,14 @@ export function decodeRing(text: string | undefined): Ring | undefined {
 }
 
 function decodeEntry(value: unknown): RingEntry {
-  if (!isObject(value) || !Array.isArray(value['members'])) throw new TypeError('no entry of a ring');
+  if (!isObject(value) || !Array.isArray(value['members'])) throw new TypeError('not an entry of a ring');
   const members = value['members'].map(decodeMember);
   const entry = { epoch: asFinite(value['epoch']), members };
   return value['isMerged'] === true ? { ...entry, isMerged: true } : entry;
 }
 
 function decodeMember(value: unknown): Member {
-  if (!isObject(value)) throw new TypeError('no member of a ring');
+  if (!isObject(value)) throw new TypeError('not a member of a ring');
   const { shard, selector } = value;
   return {
     name: asText(value['name']),

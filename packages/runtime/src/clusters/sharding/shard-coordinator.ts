@@ -131,7 +131,7 @@ export class ShardCoordinator implements Coordinator {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    assert(!this.#isRunning, 'a coordinator runs once at a time');
+    assert(!this.#isRunning, 'the coordinator is already running');
     this.#isRunning = true;
     const watching = new AbortController();
     const loop = new ViewLoop({
@@ -184,7 +184,7 @@ export class ShardCoordinator implements Coordinator {
     try {
       onUnowned?.(names);
     } catch (error) {
-      log?.error('a hook for unowned clusters failed', { error });
+      log?.error('onUnowned failed', { error });
     }
   }
 }
@@ -198,13 +198,13 @@ function checkOptions({ group = 'default', peer = hostPeer(), weight = 1, shard 
   const refuse = (message: string, cause?: unknown): never => {
     throw new RuntimeError('InvalidOptions', message, { cause });
   };
-  if (!dnsLabel.test(group)) refuse(`the group's name ${JSON.stringify(group)} is no DNS label`);
-  if (!dnsSubdomain.test(peer)) refuse(`the peer's name ${JSON.stringify(peer)} is no DNS name`);
-  if (!(weight > 0 && Number.isFinite(weight))) refuse(`the peer's weight ${weight} is not above 0`);
+  if (!dnsLabel.test(group)) refuse(`group ${JSON.stringify(group)} is not a DNS label`);
+  if (!dnsSubdomain.test(peer)) refuse(`peer ${JSON.stringify(peer)} is not a DNS name`);
+  if (!(weight > 0 && Number.isFinite(weight))) refuse(`weight must be greater than 0, not ${weight}`);
   if (!shard) return;
   try {
     parseLabelSelector(shard.selector);
   } catch (cause) {
-    refuse(`the selector of shard ${shard.id} cannot be read`, cause);
+    refuse(`the selector of shard ${shard.id} is invalid`, cause);
   }
 }

@@ -23,15 +23,15 @@ export class ShardMetrics {
     const gauge = (name: string, help: string): Gauge => registry.register(new Gauge(`hangar_shard_${name}`, help));
     const counter = (name: string, help: string): Counter =>
       registry.register(new Counter(`hangar_shard_${name}`, help));
-    const followed = gauge('known_clusters', 'Clusters that this process knows of.');
-    const owned = gauge('owned_clusters', 'Clusters that this process works on.');
-    const unowned = gauge('unowned_clusters', 'Clusters that this process knows of and nobody confirms to work on.');
-    const peers = gauge('peers', 'Members of the ring, as this process sees it.');
-    const epoch = gauge('epoch', 'Epoch of the ring, as this process sees it.');
-    this.#leaseWrites = counter('lease_writes_total', 'Writes of leases that this process has sent.');
+    const followed = gauge('known_clusters', 'Number of clusters that this process has discovered.');
+    const owned = gauge('owned_clusters', 'Number of clusters that this process owns.');
+    const unowned = gauge('unowned_clusters', 'Number of discovered clusters that no process has confirmed to own.');
+    const peers = gauge('peers', 'Number of members of the ring as observed by this process.');
+    const epoch = gauge('epoch', 'Epoch of the ring as observed by this process.');
+    this.#leaseWrites = counter('lease_writes_total', 'Total number of lease writes of this process.');
     this.#abandoned = counter(
       'drains_abandoned_total',
-      'Clusters that did not come to rest in time after they were given up.',
+      'Total number of released clusters that did not drain in time.',
     );
     for (const family of [this.#leaseWrites, this.#abandoned]) family.add(this.#labels, 0);
     registry.onScrape(() => {

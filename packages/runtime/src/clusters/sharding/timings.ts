@@ -54,13 +54,14 @@ export const validityMs = ({ leaseMs, clockSkewMax, marginMs }: ShardTimings): n
 export function timingsOf(given: Partial<ShardTimings> = {}): ShardTimings {
   const timings = { ...defaultTimings, ...given };
   for (const [name, value] of Object.entries(timings)) {
-    if (!Number.isFinite(value) || value < 0) throw new RuntimeError('InvalidOptions', `${name} is ${value}`);
+    if (!Number.isFinite(value) || value < 0)
+      throw new RuntimeError('InvalidOptions', `${name} must be a non-negative number, not ${value}`);
   }
   // A renewal that fails or hangs once must leave time for the next one.
   if (validityMs(timings) < timings.renewEveryMs + 2 * timings.requestTimeoutMs) {
     throw new RuntimeError(
       'InvalidOptions',
-      'leaseMs is too short: a renewal could not fail once and be tried again (renewEveryMs + 2 × requestTimeoutMs, margin and skew)',
+      'leaseMs is too short: it must leave time to retry a failed renewal (at least renewEveryMs + 2 × requestTimeoutMs, plus margin and clock skew)',
     );
   }
   return timings;

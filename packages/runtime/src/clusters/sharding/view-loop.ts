@@ -47,7 +47,7 @@ export class ViewLoop {
       try {
         await this.#follow(round.signal);
       } catch (error) {
-        if (!hasCode(error, 'Aborted')) log?.debug('the watch of leases ended', { error });
+        if (!hasCode(error, 'Aborted')) log?.debug('the watch of the leases was closed', { error });
       } finally {
         signal.removeEventListener('abort', onAbort);
         round.abort();

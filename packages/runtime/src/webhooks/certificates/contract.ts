@@ -35,7 +35,7 @@ export function checkPair(pair: CertificatePair): CertificatePair {
       cause: error,
     });
   }
-  if (!belongs) throw new RuntimeError('CertificateFailed', 'the private key is not that of the certificate');
+  if (!belongs) throw new RuntimeError('CertificateFailed', 'the private key does not match the certificate');
   return pair;
 }
 

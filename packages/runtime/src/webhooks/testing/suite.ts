@@ -193,7 +193,7 @@ async function admission(t: TestContext, client: Client, warnings: readonly stri
 
   await t.test('a handler’s mistake refuses, and is not told', async () => {
     await assert.rejects(client.create(Widget, widget('b', 99)), (error: Error & { status: { code: number } }) => {
-      assert.match(error.message, /its log says why/);
+      assert.match(error.message, /its log has the details/);
       assert.equal(error.status.code, 500);
       return true;
     });

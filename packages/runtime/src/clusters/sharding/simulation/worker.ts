@@ -35,7 +35,7 @@ export class Worker implements Claim {
     const hold: Hold = { process, cluster, ownership };
     checker.acquired(hold);
     ownership.signal.addEventListener('abort', () => {
-      if (/could not be renewed/.test(String(ownership.signal.reason))) onLapse(process);
+      if (/was not renewed in time/.test(String(ownership.signal.reason))) onLapse(process);
     });
     void this.#work(hold);
   }
