@@ -7,26 +7,32 @@
 export const objectProse = {
   apiVersion:
     'APIVersion defines the group and version of the schema that this object is written in. ' +
-    'A server converts it to its latest, and refuses those that it does not know.',
-  kind: 'Kind names what this object is, in CamelCase. It follows from the path of a request and cannot be changed.',
-  metadata: "Standard object's metadata: what all kinds have in common.",
+    'The server converts a supported version to its latest version and rejects unknown versions.',
+  kind: 'Kind is the CamelCase name of the resource that this object represents. The server can infer it from the path of a request. It cannot be changed.',
+  metadata: "Standard object's metadata, which all kinds have in common.",
 } as const;
 
 /** Of the fields of metadata. */
 export const metadataProse: Readonly<Record<string, string>> = {
-  annotations: 'Annotations are values that tools keep with an object; nothing can be selected by them.',
-  creationTimestamp: 'CreationTimestamp is a timestamp of the server: when the object was created. It never changes.',
-  deletionGracePeriodSeconds: 'How long the object may take to end, in seconds, once its deletion was asked for.',
-  deletionTimestamp: 'DeletionTimestamp is when the object may be gone. The server sets it when somebody deletes.',
-  finalizers: 'Names of those who have something to do before the object may go. It goes when the list is empty.',
-  generateName: 'GenerateName is the beginning of a name that the server completes, where no name is given.',
-  generation: 'A number that grows whenever what is wanted of the object changes.',
-  labels: 'Labels are keys and values by which objects are selected and grouped.',
-  managedFields: 'ManagedFields says which manager set which fields, for server-side apply.',
-  name: 'Name is unique among the objects of its kind in a namespace. It cannot be changed.',
-  namespace: 'Namespace is where the name must be unique. Objects of the whole cluster have none.',
-  ownerReferences: 'The objects that this one belongs to. It is collected as garbage when all of them are gone.',
-  resourceVersion: 'ResourceVersion tells one state of the object from another. Clients hand it back as it is.',
-  selfLink: 'SelfLink is not set any more.',
-  uid: 'UID is unique in time and space: another object of the same name has another.',
+  annotations:
+    'Annotations are arbitrary values that tools store with an object. Objects cannot be selected by annotations.',
+  creationTimestamp: 'CreationTimestamp is the time at which the server created the object. It never changes.',
+  deletionGracePeriodSeconds:
+    'Number of seconds that the object may take to terminate after its deletion was requested.',
+  deletionTimestamp:
+    'DeletionTimestamp is the time after which the object is removed. The server sets it when a client deletes the object.',
+  finalizers:
+    'Finalizers are the names of components that must act before the object is removed. The object is removed when the list is empty.',
+  generateName: 'GenerateName is a prefix from which the server generates a unique name if name is empty.',
+  generation: 'Generation is a number that increases with every change of the desired state.',
+  labels: 'Labels are key-value pairs by which objects are selected and grouped.',
+  managedFields: 'ManagedFields records which manager set which fields, for server-side apply.',
+  name: 'Name is unique among the objects of a kind within a namespace. It cannot be changed.',
+  namespace: 'Namespace is the space within which the name must be unique. Cluster-scoped objects have no namespace.',
+  ownerReferences:
+    'OwnerReferences are the objects that this object depends on. The garbage collector deletes it when all owners are deleted.',
+  resourceVersion:
+    'ResourceVersion identifies the version of the object. Clients must treat it as opaque and send it back unmodified.',
+  selfLink: 'SelfLink is no longer set.',
+  uid: 'UID is unique in time and space: a later object with the same name has a different UID.',
 };

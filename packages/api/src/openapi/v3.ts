@@ -20,7 +20,7 @@ import { resourcePaths } from './resource-paths.ts';
 import { discoveryOfGroup, discoveryOfVersion, serverPaths } from './server-paths.ts';
 
 /** Raise it whenever documents change for the same input: clients keep a document for as long as its hash. */
-export const documentFormat = 2;
+export const documentFormat = 3;
 
 export interface OpenApiV3Source {
   /** `api/v1`, `apis/apps/v1`, `version`: after `/openapi/v3/`. */

@@ -80,7 +80,7 @@ function readEntry(reader: Reader, { element }: Slot, end: number, into: JsonObj
     const tag = reader.varint(stop);
     if (tag === 0x0a) key = reader.text(stop);
     else if (tag === element!.tag) value = readValue(reader, element!, stop, depth);
-    else if (tag >>> 3 === 0 || tag >>> 3 <= 2) throw malformed('a map entry has a wrong wire type');
+    else if (tag >>> 3 === 0 || tag >>> 3 <= 2) throw malformed('a map entry has an invalid wire type');
     else reader.skip(tag, stop);
   }
   reader.countObject();
@@ -113,7 +113,7 @@ function readValue(reader: Reader, slot: Slot, end: number, depth: number): unkn
 
 /** JSON has no infinities; Go refuses to write them. */
 function finite(value: number): number {
-  if (!Number.isFinite(value)) throw malformed('a number that JSON cannot write');
+  if (!Number.isFinite(value)) throw malformed('a number has no JSON representation');
   return value;
 }
 
@@ -143,7 +143,7 @@ function readMessageValue(reader: Reader, slot: Slot, end: number, depth: number
     case 'json':
       return readJson(reader, end);
     default:
-      throw new ApiError('UnknownKind', `${slot.type.goName} has no protobuf form`);
+      throw new ApiError('UnknownKind', `${slot.type.goName} has no protobuf encoding`);
   }
 }
 
@@ -188,7 +188,7 @@ function readTime(reader: Reader, precision: 'second' | 'micro', end: number): s
   const shownNanos = precision === 'micro' ? nanos : 0;
   if (seconds === zeroTimeSeconds && shownNanos < 1000) return null;
   const text = formatTime(seconds, precision, shownNanos);
-  if (text === undefined || nanos < 0 || nanos >= 1e9) throw malformed('a time outside of the calendar');
+  if (text === undefined || nanos < 0 || nanos >= 1e9) throw malformed('a time is out of range');
   return text;
 }
 

@@ -200,7 +200,7 @@ function writeBytesBody(writer: Writer, slot: Slot, value: unknown, depth: numbe
       return;
     }
     default:
-      throw new ApiError('UnknownKind', `${type.goName} has no protobuf form`);
+      throw new ApiError('UnknownKind', `${type.goName} has no protobuf encoding`);
   }
 }
 

@@ -49,7 +49,7 @@ export function decodeMessage(struct: StructType, bytes: Uint8Array): JsonObject
 export function encodeProtobuf(object: Readonly<JsonObject>): Buffer {
   const { apiVersion, kind } = object;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
-    throw new ApiError('UnknownKind', 'an object without apiVersion and kind has no protobuf form');
+    throw new ApiError('UnknownKind', 'an object without apiVersion and kind has no protobuf encoding');
   }
   const struct = knownKind(apiVersion, kind);
   return encode((to) => {

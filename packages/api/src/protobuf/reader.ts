@@ -136,7 +136,7 @@ export class Reader {
     try {
       strictText.decode(this.#bytes.subarray(start, stop));
     } catch (error) {
-      throw new ApiError('MalformedProtobuf', 'a text is not UTF-8', { cause: error });
+      throw new ApiError('MalformedProtobuf', 'a string is not valid UTF-8', { cause: error });
     }
   }
 
@@ -171,6 +171,6 @@ export class Reader {
   }
 
   countObject(): void {
-    if (--this.objectsLeft < 0) throw malformed('too many objects for its size');
+    if (--this.objectsLeft < 0) throw malformed('the message has too many objects for its size');
   }
 }

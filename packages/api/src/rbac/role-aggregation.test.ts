@@ -214,7 +214,7 @@ describe('the work of an update', () => {
     const roles = new Roles(chain(50), { stepsMax: 1_000 });
     const { outdated, refused } = roles.update();
     assert.deepEqual([outdated.length, refused.length], [0, 50]);
-    assert.equal(refused[0]!.reason, 'the ClusterRoles need more than 1000 comparisons');
+    assert.equal(refused[0]!.reason, 'the aggregation of the ClusterRoles takes more than 1000 comparisons');
     for (const { name } of [...roles.all.values()].slice(20)) roles.all.delete(name);
     assert.equal(roles.update().outdated.length, 10, 'fewer roles are collected again');
   });

@@ -117,7 +117,7 @@ export class RoleAggregation {
     } catch (error) {
       if (!(error instanceof Exhausted)) throw error;
       this.#forget();
-      const reason = `the ClusterRoles need more than ${this.#limits.stepsMax} comparisons`;
+      const reason = `the aggregation of the ClusterRoles takes more than ${this.#limits.stepsMax} comparisons`;
       const aggregated = [...now.values()].filter(({ isAggregated }) => isAggregated);
       return { outdated: [], refused: aggregated.map((role) => ({ role, reason })) };
     }

@@ -55,7 +55,7 @@ function translated(read: () => unknown): unknown {
     return read();
   } catch (error) {
     if (!(error instanceof YAMLException)) {
-      throw new ApiError('MalformedYaml', 'yaml: the document cannot be read', { cause: error });
+      throw new ApiError('MalformedYaml', 'yaml: the document cannot be parsed', { cause: error });
     }
     const where = error.mark ? `line ${error.mark.line + 1}: ` : '';
     const isDeep = /depth|nest/i.test(error.reason ?? '');

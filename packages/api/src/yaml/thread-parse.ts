@@ -15,6 +15,6 @@ function reply(text: string, findRepeated: boolean): ThreadReply {
     return { json: JSON.stringify(value), problems };
   } catch (error) {
     if (error instanceof ApiError) return { code: error.code, message: error.message };
-    return { code: 'MalformedYaml', message: 'yaml: the document cannot be read' };
+    return { code: 'MalformedYaml', message: 'yaml: the document cannot be parsed' };
   }
 }
