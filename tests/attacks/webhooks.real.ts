@@ -94,7 +94,10 @@ describe('answers that are too large', () => {
       const { status, data } = await create();
       clearInterval(watching);
       assert.equal(status, 500);
-      assert.match(data.message, /failed calling webhook "w0\.example\.com".*the answer is larger than 3145728 bytes/);
+      assert.match(
+        data.message,
+        /failed calling webhook "w0\.example\.com".*the response is larger than 3145728 bytes/,
+      );
       assert.ok(most <= 96 * megabyte, `${most} bytes`);
       assert.ok(mostRunning <= 32, `${mostRunning} calls at the same time`);
       assert.equal(outbound.answers.bytes, 0, 'everything was given back');
@@ -106,7 +109,7 @@ describe('answers that are too large', () => {
     await withWebhooks('validating', 20, async () => {
       const { status, data } = await create();
       assert.equal(status, 500);
-      assert.match(data.message, /the answers for this request are larger than 16777216 bytes together/);
+      assert.match(data.message, /the responses for this request are larger than 16777216 bytes in total/);
     });
   });
 
@@ -147,7 +150,7 @@ describe('answers that take long to read', () => {
         let received: Data;
         const longestMs = await bestLongestTurnMs(async () => (received = await create()));
         assert.equal(received.status, 500);
-        assert.match(received.data.message, /it has more than 200000 values/);
+        assert.match(received.data.message, /the response has more than 200000 values/);
         assert.ok(longestMs < 50, `${longestMs} ms`);
       });
     });

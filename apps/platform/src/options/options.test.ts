@@ -108,7 +108,7 @@ test('admission plugins are named as in kube-apiserver, and unknown ones are tol
   });
   assert.throws(
     () => readOptions(['--disable-admission-plugins=PodSecurty']),
-    /no admission plugin "PodSecurty".*PodSecurity/,
+    /unknown admission plugin "PodSecurty".*PodSecurity/,
   );
   assert.throws(
     () => readOptions(['--enable-admission-plugins=Priority', '--disable-admission-plugins=Priority']),

@@ -50,7 +50,7 @@ export interface PluginChoice {
 export function checkPluginChoice({ enabled = [], disabled = [] }: PluginChoice): void {
   const unknown = [...enabled, ...disabled].find((name) => !(pluginNames as readonly string[]).includes(name));
   if (unknown !== undefined) {
-    throw new Error(`there is no admission plugin "${unknown}"; there are: ${pluginNames.toSorted().join(', ')}`);
+    throw new Error(`unknown admission plugin "${unknown}"; known plugins: ${pluginNames.toSorted().join(', ')}`);
   }
   const both = enabled.find((name) => disabled.includes(name));
   if (both !== undefined) throw new Error(`the admission plugin "${both}" is both enabled and disabled`);

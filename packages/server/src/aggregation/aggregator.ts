@@ -139,7 +139,7 @@ export class Aggregator {
     insistOnPlainTarget(request.target);
     if (!remote.isAvailable) return unavailable;
     if (isReturning(request, this.#self))
-      return textAnswer(508, 'this request was here before: its APIService is a loop');
+      return textAnswer(508, 'the request was already proxied by this server: the APIService forms a loop');
     const isDiscovery = path.replace(/\/$/, '').split('/').length <= 4;
     const { clock } = this.#options.plane;
     return proxied(remote.server, request, user, {

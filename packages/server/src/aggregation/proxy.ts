@@ -113,7 +113,8 @@ function send(outgoing: ClientRequest, body: Body): void {
     return;
   }
   const { stream } = body;
-  const breakOff = (): void => void outgoing.destroy(new Error('the request ended before its body did'));
+  const breakOff = (): void =>
+    void outgoing.destroy(new Error('the client closed the connection before the request body was complete'));
   stream.once('error', breakOff);
   stream.once('aborted', breakOff);
   // What the other server did not want to read is no reason to keep the client's connection waiting.

@@ -143,7 +143,7 @@ export async function askRemote(
       response.on('data', (chunk: Buffer) => {
         if (outgoing.destroyed) return;
         try {
-          if (bytes + chunk.length > bytesMax) throw new Error(`the answer is larger than ${bytesMax} bytes`);
+          if (bytes + chunk.length > bytesMax) throw new Error(`the response is larger than ${bytesMax} bytes`);
           answers.take(chunk.length);
         } catch (error) {
           fail(asError(error));

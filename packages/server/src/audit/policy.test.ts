@@ -77,7 +77,7 @@ for (const [text, message] of [
   ],
   [
     'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None, resources: [{group: 1}]}]',
-    /group: must be a text/,
+    /group: must be a string/,
   ],
   ['apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None, omitManagedFields: 1}]', /must be true or false/],
 ] as const) {

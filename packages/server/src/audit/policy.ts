@@ -128,12 +128,12 @@ function checkedRule(value: unknown, at: string): Rule {
     const where = `${at}.resources[${place}]`;
     const group = fieldsAt(one, where, ['group', 'resources', 'resourceNames']);
     if (group['group'] !== undefined && typeof group['group'] !== 'string')
-      throw new AuditPolicyError(`${where}.group: must be a text`);
+      throw new AuditPolicyError(`${where}.group: must be a string`);
     textsAt(group['resources'], `${where}.resources`);
     textsAt(group['resourceNames'], `${where}.resourceNames`);
   }
   if ((rule['nonResourceURLs'] as unknown[] | undefined)?.length && ((resources as unknown[])?.length ?? 0) > 0) {
-    throw new AuditPolicyError(`${at}: resources and nonResourceURLs exclude each other`);
+    throw new AuditPolicyError(`${at}: resources and nonResourceURLs are mutually exclusive`);
   }
   stagesAt(omitStages, `${at}.omitStages`);
   return rule as unknown as Rule;
@@ -142,7 +142,7 @@ function checkedRule(value: unknown, at: string): Rule {
 function stagesAt(value: unknown, at: string): Stage[] {
   const texts = textsAt(value, at);
   if (!texts.every((one) => stages.includes(one as Stage))) {
-    throw new AuditPolicyError(`${at}: must be of ${stages.join(', ')}`);
+    throw new AuditPolicyError(`${at}: must be one of ${stages.join(', ')}`);
   }
   return texts as Stage[];
 }
@@ -150,7 +150,7 @@ function stagesAt(value: unknown, at: string): Stage[] {
 function textsAt(value: unknown, at: string): string[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value) || !value.every((one) => typeof one === 'string')) {
-    throw new AuditPolicyError(`${at}: must be a list of texts`);
+    throw new AuditPolicyError(`${at}: must be a list of strings`);
   }
   return value as string[];
 }

@@ -34,7 +34,7 @@ export class WebhookSink implements AuditSink {
   write(event: string): void {
     const { waitingMax, batchLengthMax, batchWaitMs, clock, onLost } = this.#options;
     if (this.#closing.signal.aborted) return;
-    if (this.#waiting.length >= waitingMax) return onLost(1, 'too many events are waiting');
+    if (this.#waiting.length >= waitingMax) return onLost(1, 'the buffer of audit events is full');
     this.#waiting.push(event);
     if (this.#waiting.length >= batchLengthMax) this.#send();
     else this.#timer ??= clock.after(batchWaitMs, () => this.#send());

@@ -29,7 +29,7 @@ export async function bootstrap(plane: ControlPlane, options: BootstrapOptions):
       return (await import('./ensure-flow-control.ts')).ensureFlowControl(plane);
     }
   }
-  throw new Error('the objects that every control plane has could not be written');
+  throw new Error('failed to write the default objects of the control plane');
 }
 
 /** Undefined when it is there already, as it should be. What is ours follows the server; the rest belongs to users. */

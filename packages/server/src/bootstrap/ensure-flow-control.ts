@@ -32,7 +32,7 @@ export async function ensureFlowControl(plane: ControlPlane): Promise<void> {
     ];
     if (writes.length === 0 || (await plane.store.commit(writes)).committed) return;
   }
-  throw new Error('the default priority levels and flow schemas could not be written');
+  throw new Error('failed to write the default priority levels and flow schemas');
 }
 
 async function writesFor(plane: ControlPlane, resource: Resource, wanted: readonly KubeObject[]): Promise<Write[]> {

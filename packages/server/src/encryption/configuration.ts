@@ -80,7 +80,7 @@ function readProvider(value: unknown, at: string): (Provider | typeof identity)[
     return [identity];
   }
   if (!Object.hasOwn(secretLengths, name)) {
-    throw fault(at, `${name} is none of identity, ${Object.keys(secretLengths).join(', ')}`);
+    throw fault(at, `${name} is not one of identity, ${Object.keys(secretLengths).join(', ')}`);
   }
   const { keys } = fieldsAt(options, `${at}.${name}`, ['keys']);
   return nonEmpty(keys, `${at}.${name}.keys`).map((key, index) =>
@@ -114,7 +114,7 @@ function fieldsAt(value: unknown, at: string, known: readonly string[]): Record<
 }
 
 function textAt(value: unknown, at: string): string {
-  if (typeof value !== 'string' || value === '') throw fault(at, 'must be a text');
+  if (typeof value !== 'string' || value === '') throw fault(at, 'must be a string');
   return value;
 }
 

@@ -103,7 +103,7 @@ test('a value that was moved to another key, changed, or sealed with an unknown 
   const { entry } = await below.store.get(secretKey);
   const elsewhere = secretKey.replace('default', 'other');
   await below.store.commit([{ type: 'put', key: elsewhere, value: entry!.value }]);
-  await assert.rejects(above.get(elsewhere), /no configured key opens a stored value/);
+  await assert.rejects(above.get(elsewhere), /no configured key can decrypt a stored value/);
   const changed = Uint8Array.from(entry!.value);
   changed[changed.length - 1]! ^= 1;
   await below.store.commit([{ type: 'put', key: secretKey, value: changed }]);
@@ -147,8 +147,8 @@ for (const [wrong, message] of [
   ['{', /./],
   [configuration([], [aesgcm('a')]), /resources\[0\]\.resources: must have at least one/],
   [configuration(['secrets'], []), /providers: must have at least one/],
-  [configuration(['secrets'], [{ kms: {} }]), /kms is none of identity, aesgcm, aescbc, secretbox/],
-  [configuration(['secrets'], [{ constructor: {} }]), /constructor is none of/],
+  [configuration(['secrets'], [{ kms: {} }]), /kms is not one of identity, aesgcm, aescbc, secretbox/],
+  [configuration(['secrets'], [{ constructor: {} }]), /constructor is not one of/],
   [configuration(['secrets'], [{ aesgcm: { keys: [{ name: 'a', secret: 'c2hvcnQ=' }] } }]), /16 or 24 or 32 bytes/],
   [configuration(['secrets'], [{ secretbox: { keys: [{ name: 'a:b', secret: secret(1) }] } }]), /colon/],
   [configuration(['secrets'], [{ identity: { keys: [] } }]), /identity\.keys: unknown field/],

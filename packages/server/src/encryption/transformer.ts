@@ -44,5 +44,5 @@ export class Transformer {
 
 const whatIsWrong = (isPlain: boolean): string =>
   isPlain
-    ? 'a stored value is not encrypted, and the configuration does not allow that'
-    : 'no configured key opens a stored value';
+    ? 'a stored value is not encrypted, and the encryption configuration does not allow plain values'
+    : 'no configured key can decrypt a stored value';

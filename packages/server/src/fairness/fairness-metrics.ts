@@ -14,20 +14,20 @@ const waitBounds = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
 export class FairnessMetrics {
   readonly #refused = new Counter(
     'apiserver_flowcontrol_rejected_requests_total',
-    'Requests that were refused with 429, by priority level, flow schema and reason.',
+    'Number of requests rejected with status 429, by priority level, flow schema and reason.',
   );
   readonly #dispatched = new Counter(
     'apiserver_flowcontrol_dispatched_requests_total',
-    'Requests that went on after they had waited.',
+    'Number of requests dispatched after waiting in a queue.',
   );
   readonly #queued = new Counter(
     'apiserver_flowcontrol_current_inqueue_requests',
-    'Requests that wait for their turn.',
+    'Number of requests currently waiting in a queue.',
     'gauge',
   );
   readonly #waits = new Histogram(
     'apiserver_flowcontrol_request_wait_duration_seconds',
-    'How long requests waited for their turn, those at once left out.',
+    'Length of time that queued requests waited, without requests that were dispatched immediately.',
     waitBounds,
   );
 

@@ -19,4 +19,4 @@ export const beyondRate = (tenant: string, perSecond: number): StatusError =>
   );
 
 /** Nobody reads it. */
-export const clientGone = refusal('the client did not wait for its answer');
+export const clientGone = refusal('the client closed the request before the response');

@@ -58,7 +58,7 @@ export class Flow implements Ranked {
 
   takeHead(): Waiting {
     const { head } = this;
-    assert(head, 'nobody waits in this flow');
+    assert(head, 'no request waits in this flow');
     this.#queue.shift();
     return head;
   }

@@ -10,11 +10,12 @@ const bodyTimeoutMs = 60_000;
 
 export function readBody(stream: Readable, bytesMax: number, clock: Clock): Promise<Uint8Array> {
   // Of what is gone already nothing will be heard any more.
-  if (stream.destroyed) return Promise.reject(badRequest('the request ended before its body did'));
+  if (stream.destroyed)
+    return Promise.reject(badRequest('the client closed the connection before the request body was complete'));
   return new Promise((resolve, reject) => {
     const pieces = new Pieces();
     const timer = clock.after(bodyTimeoutMs, () => {
-      finish(() => reject(new StatusError('Timeout', 'Timeout: the body of the request did not come in time')));
+      finish(() => reject(new StatusError('Timeout', 'Timeout: the request body was not received in time')));
     });
     const finish = (settle: () => void): void => {
       timer.cancel();
@@ -35,7 +36,8 @@ export function readBody(stream: Readable, bytesMax: number, clock: Clock): Prom
       }
     };
     const onEnd = (): void => finish(() => resolve(pieces.takeWhole()));
-    const onGone = (): void => finish(() => reject(badRequest('the request ended before its body did')));
+    const onGone = (): void =>
+      finish(() => reject(badRequest('the client closed the connection before the request body was complete')));
     stream.on('data', onData);
     stream.on('end', onEnd);
     stream.on('error', onGone);

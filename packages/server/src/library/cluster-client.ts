@@ -55,7 +55,7 @@ export class ClusterClient {
     });
     if (status >= 200 && status < 300 && isObject(value)) return value;
     const message = isObject(value) ? String(value['message'] ?? status) : String(status);
-    throw new ClusterError(`${method} ${path}: the cluster answers ${status}: ${message}`, status);
+    throw new ClusterError(`${method} ${path}: the cluster responded with ${status}: ${message}`, status);
   }
 
   async #authorization(): Promise<string | undefined> {
@@ -75,7 +75,9 @@ export class ClusterClient {
   ): Promise<{ status: number; value: unknown }> {
     return new Promise((resolve, reject) => {
       const outgoing = httpsRequest(`${this.#access.server}${path}`, { method, headers, agent: this.#agent });
-      const timer = this.#clock.after(timeoutMs, () => outgoing.destroy(new Error('the cluster does not answer')));
+      const timer = this.#clock.after(timeoutMs, () =>
+        outgoing.destroy(new Error('the cluster did not respond in time')),
+      );
       const fail = (error: Error): void => {
         timer.cancel();
         reject(error);
@@ -106,7 +108,7 @@ async function collect(response: IncomingMessage): Promise<unknown> {
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     chunks.push(chunk);
-    if ((bytes += chunk.length) > answerBytesMax) throw new Error('the answer of the cluster is too large');
+    if ((bytes += chunk.length) > answerBytesMax) throw new Error('the response of the cluster is too large');
   }
   try {
     return JSON.parse(Buffer.concat(chunks).toString());
@@ -117,4 +119,4 @@ async function collect(response: IncomingMessage): Promise<unknown> {
 
 /** For clients of this server, when the cluster cannot be asked: nobody is let in, and it is not their fault. */
 export const cannotAsk = (what: string, cause: unknown): StatusError =>
-  new StatusError('InternalError', `${what} cannot be asked for: ${(cause as Error).message}`, { cause });
+  new StatusError('InternalError', `${what}: ${(cause as Error).message}`, { cause });

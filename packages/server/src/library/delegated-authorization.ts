@@ -53,7 +53,11 @@ export class AccessReviews implements Authorizer {
         spec,
       });
     } catch (error) {
-      return { decision: 'no opinion', reason: '', error: cannotAsk('whether this is allowed', error) };
+      return {
+        decision: 'no opinion',
+        reason: '',
+        error: cannotAsk('the SubjectAccessReview of the request failed', error),
+      };
     }
     const status = isObject(review['status']) ? review['status'] : {};
     const judgement: Judgement = {

@@ -83,7 +83,7 @@ export class StorageStore implements Store {
 
   async commit(writes: readonly Write[]): Promise<CommitResult> {
     const [write, ...others] = writes;
-    if (!write || others.length > 0) throw new Error('a storage of one’s own takes one write at a time');
+    if (!write || others.length > 0) throw new Error('a custom storage supports transactions of one write only');
     const version = await this.#write(write);
     if (version !== undefined) {
       return { committed: true, revision: version as Revision, deleted: write.type === 'delete' ? 1 : 0 };
@@ -96,7 +96,7 @@ export class StorageStore implements Store {
   #write(write: Write): ReturnType<NonNullable<KindStorage['create']>> {
     const { storage } = this.#options;
     const refuse = (): never => {
-      throw new Error(`this storage cannot ${write.type}`);
+      throw new Error(`this storage does not support ${write.type}`);
     };
     switch (write.type) {
       case 'put': {
@@ -125,7 +125,7 @@ export class StorageStore implements Store {
   }
 
   compact = (): Promise<void> => Promise.resolve();
-  grantLease = (): Promise<never> => Promise.reject(new Error('a storage of one’s own has no leases'));
+  grantLease = (): Promise<never> => Promise.reject(new Error('a custom storage does not support leases'));
   renewLease = (): Promise<never> => this.grantLease();
   revokeLease = (): Promise<never> => this.grantLease();
   close = (): Promise<void> => Promise.resolve();

@@ -129,7 +129,10 @@ test('a kubeconfig says where the cluster is and who we are there', async () => 
     assert.deepEqual([access.server, access.ca, await access.token!()], ['https://a.example:6443', 'the CA', 'secret']);
     const pair = await kubeconfigAccess(await write('{client-certificate-data: YQ==, client-key-data: Yg==}'));
     assert.deepEqual(pair.clientCertificate, { certificate: 'a', key: 'b' });
-    await assert.rejects(kubeconfigAccess(await write('{exec: {command: rm}}')), /a program must be run/);
+    await assert.rejects(
+      kubeconfigAccess(await write('{exec: {command: rm}}')),
+      /exec and auth-provider credentials are not supported/,
+    );
     await assert.rejects(kubeconfigAccess(await write('{}', 'two')), /context "two" is missing/);
     await assert.rejects(clusterAccess(undefined, {}), /not in a cluster/);
   } finally {

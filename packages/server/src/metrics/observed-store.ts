@@ -20,9 +20,13 @@ const unknown: GroupResource = { group: '', resource: '' };
 export class ObservedStore extends ForwardingStore {
   readonly #clock: Clock;
   readonly #resourceOf: (key: string) => GroupResource | undefined;
-  readonly #durations = new Histogram('etcd_request_duration_seconds', 'Time that the store took.', durationBounds);
-  readonly #requests = new Counter('etcd_requests_total', 'What the store was asked.');
-  readonly #errors = new Counter('etcd_request_errors_total', 'What the store could not do.');
+  readonly #durations = new Histogram(
+    'etcd_request_duration_seconds',
+    'Latency of store requests in seconds.',
+    durationBounds,
+  );
+  readonly #requests = new Counter('etcd_requests_total', 'Total number of store requests.');
+  readonly #errors = new Counter('etcd_request_errors_total', 'Total number of failed store requests.');
   readonly #labels = new Map<GroupResource, Map<Operation, string>>();
 
   constructor(store: Store, prefix: string, clock: Clock) {

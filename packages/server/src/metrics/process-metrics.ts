@@ -15,13 +15,17 @@ export function processMetrics(): string {
   const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
   const { user, system } = process.cpuUsage();
   const lines = [
-    gauge('process_resident_memory_bytes', 'Resident memory.', rss),
-    gauge('process_start_time_seconds', 'When the process began, since 1970.', startSeconds),
-    counter('process_cpu_seconds_total', 'Processor time.', (user + system) / 1e6),
-    gauge('nodejs_heap_size_used_bytes', 'Memory in use on the JavaScript heap.', heapUsed),
-    gauge('nodejs_heap_size_total_bytes', 'Memory of the JavaScript heap.', heapTotal),
-    gauge('nodejs_external_memory_bytes', 'Memory of buffers and the like.', external),
-    gauge('nodejs_eventloop_lag_p99_seconds', 'How late timers were since the last time.', lagSeconds(delay)),
+    gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', rss),
+    gauge('process_start_time_seconds', 'Start time of the process since unix epoch in seconds.', startSeconds),
+    counter('process_cpu_seconds_total', 'User and system CPU time in seconds.', (user + system) / 1e6),
+    gauge('nodejs_heap_size_used_bytes', 'Used JavaScript heap in bytes.', heapUsed),
+    gauge('nodejs_heap_size_total_bytes', 'Total JavaScript heap in bytes.', heapTotal),
+    gauge('nodejs_external_memory_bytes', 'Memory of buffers and other external objects in bytes.', external),
+    gauge(
+      'nodejs_eventloop_lag_p99_seconds',
+      '99th percentile of the event loop lag since the last scrape in seconds.',
+      lagSeconds(delay),
+    ),
     ...openFiles(),
   ];
   delay.reset();
@@ -41,7 +45,7 @@ function begunDelay(): IntervalHistogram {
 /** Where the system tells. */
 function openFiles(): string[] {
   try {
-    return [gauge('process_open_fds', 'Open files and sockets.', readdirSync('/proc/self/fd').length)];
+    return [gauge('process_open_fds', 'Number of open file descriptors.', readdirSync('/proc/self/fd').length)];
   } catch {
     return [];
   }

@@ -12,19 +12,19 @@ export class RequestMetrics {
   readonly #startSeconds: number;
   readonly #requests = new Counter(
     'apiserver_request_total',
-    'Requests by verb, resource, scope and HTTP code of the answer.',
+    'Total number of requests by verb, resource, scope and HTTP response code.',
   );
   readonly #durations = new Histogram(
     'apiserver_request_duration_seconds',
-    'Time from a request to its answer, watches left out.',
+    'Response latency in seconds, without watches.',
     durationBounds,
   );
   readonly #running = new Counter(
     'apiserver_current_inflight_requests',
-    'Requests under way, by whether they change something.',
+    'Number of requests currently being served, mutating or read-only.',
     'gauge',
   );
-  readonly #watches = new Counter('apiserver_longrunning_requests', 'Watches under way.', 'gauge');
+  readonly #watches = new Counter('apiserver_longrunning_requests', 'Number of currently open watches.', 'gauge');
   /** Labels of what was seen before: joining them takes longer than counting. */
   readonly #labels = new Map<string, { request: string; duration: string }>();
 

@@ -98,7 +98,7 @@ export class CacheBudget {
   }
 
   resize(held: Held, bytes: number): void {
-    assert(bytes >= 0, 'nothing takes less than no memory');
+    assert(bytes >= 0, 'a memory size must not be negative');
     if (!held.isHeld) return;
     this.#bytes += bytes - held.bytes;
     held.bytes = bytes;

@@ -106,7 +106,7 @@ export class Collection {
   }
 
   close(): void {
-    this.#fail(new Error('the collection was given up'));
+    this.#fail(new Error('the cached collection was released'));
   }
 
   async #follow(): Promise<void> {
@@ -123,7 +123,7 @@ export class Collection {
         if (events.length > 0) this.#onChange();
         if (this.#waiting.length > 0) this.#answer();
       }
-      this.#fail(new Error('the watch of the collection ended'));
+      this.#fail(new Error('the watch of the cached collection was closed'));
     } catch (error) {
       this.#fail(error as Error);
     }

@@ -11,14 +11,14 @@ export function statusOfStoreError(error: unknown): StatusError | undefined {
     // A name, or a token that names one, that no key can hold: too long, or with control characters.
     // What the key is, is the server's own business.
     case 'InvalidKey':
-      return badRequest('the name or the token is too long, or has characters that no name has', error);
+      return badRequest('the name or the continue token is too long or contains invalid characters', error);
     case 'ValueTooLarge':
       return tooLarge(error.message);
     case 'Overloaded':
       return tooManyRequests('too many writes are waiting, please try again later', retryAfterSeconds);
     case 'StorageFull':
     case 'StorageReadOnly':
-      return serviceUnavailable(`nothing can be written: ${error.message}`);
+      return serviceUnavailable(`the store is not writable: ${error.message}`);
     // Whoever asks again is led to what stands there now, or told that nothing does.
     case 'Fenced':
       return new StatusError('ServiceUnavailable', 'the control plane was closed, please try again', {

@@ -24,7 +24,7 @@ export class AnswerBudget {
     if (this.#bytes + bytes > this.#bytesMax) {
       throw new OutboundError(
         'TooLarge',
-        `the answers for ${this.#of} are larger than ${this.#bytesMax} bytes together`,
+        `the responses for ${this.#of} are larger than ${this.#bytesMax} bytes in total`,
       );
     }
     this.#parent?.take(bytes);

@@ -38,7 +38,7 @@ export async function kubeconfigAccess(path: string): Promise<ClusterAccess> {
   const cluster = named(config, 'clusters', String(context['cluster']), 'cluster', path);
   const user = named(config, 'users', String(context['user']), 'user', path);
   if (user['exec'] !== undefined || user['auth-provider'] !== undefined) {
-    throw new Error(`${path}: credentials that a program must be run for are not supported`);
+    throw new Error(`${path}: exec and auth-provider credentials are not supported`);
   }
   const data = (from: JsonObject, name: string): Promise<string | undefined> => contentOf(from, name, path);
   const certificate = await data(user, 'client-certificate');
@@ -83,6 +83,6 @@ function named(config: JsonObject, list: string, name: string, part: string, pat
 }
 
 function asObject(value: unknown, what: string): JsonObject {
-  if (!isObject(value)) throw new Error(`${what} is missing or no object`);
+  if (!isObject(value)) throw new Error(`${what} is missing or not an object`);
   return value;
 }

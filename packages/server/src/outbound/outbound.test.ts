@@ -246,7 +246,7 @@ test('a tenant reads the largest answers of 32 calls at the same time, and nothi
   while (tenant.answers.bytes < 32 * (bytesMax - 1)) await Promise.race([turn(), Promise.all(holding)]);
   await assert.rejects(tenant.request({ ...call, url: server.url, isConversion: true }), {
     code: 'TooLarge',
-    message: 'the answers for this control plane are larger than 100663296 bytes together',
+    message: 'the responses for this control plane are larger than 100663296 bytes in total',
   });
   for (const end of held) end();
   for (const { body } of await Promise.all(holding)) assert.equal(body.length, bytesMax);

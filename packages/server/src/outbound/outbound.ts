@@ -227,7 +227,7 @@ function httpsUrl(text: string | URL): URL {
   try {
     url = new URL(text);
   } catch (error) {
-    throw new OutboundError('Unreachable', `"${String(text)}" is no URL`, { cause: error });
+    throw new OutboundError('Unreachable', `"${String(text)}" is not a valid URL`, { cause: error });
   }
   if (url.protocol !== 'https:') throw new OutboundError('Refused', `unsupported protocol scheme "${url.protocol}"`);
   return url;
@@ -238,7 +238,7 @@ async function collect(
   bytesMax: number,
   [held, ofRequest]: readonly [AnswerBudget, AnswerBudget | undefined],
 ): Promise<OutboundAnswer> {
-  const tooLarge = (): OutboundError => new OutboundError('TooLarge', `the answer is larger than ${bytesMax} bytes`);
+  const tooLarge = (): OutboundError => new OutboundError('TooLarge', `the response is larger than ${bytesMax} bytes`);
   if (Number(response.headers['content-length']) > bytesMax) throw tooLarge();
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -99,7 +99,7 @@ export function insistOnFewNodes(text: string): void {
   // A value takes at least one character.
   if (text.length <= answerNodesMax) return;
   const { weight, managedWeight } = countText(text);
-  if (weight + managedWeight > answerNodesMax) throw new Error(`it has more than ${answerNodesMax} values`);
+  if (weight + managedWeight > answerNodesMax) throw new Error(`the response has more than ${answerNodesMax} values`);
 }
 
 function readReview({ status, body }: OutboundAnswer): JsonObject {
@@ -115,7 +115,7 @@ function readReview({ status, body }: OutboundAnswer): JsonObject {
   }
   if (status < 200 || status > 206) throw new Error(refusal(status, value, text.trim() || 'unknown'));
   if (problem !== undefined) throw new Error(problem);
-  if (!isObject(value)) throw new Error(`couldn't get version/kind; json parse error: the answer is not an object`);
+  if (!isObject(value)) throw new Error(`couldn't get version/kind; json parse error: the response is not an object`);
   return value;
 }
 

@@ -23,7 +23,7 @@ interface PodSpec {
   readonly ephemeralContainers?: readonly Container[];
 }
 
-const unreachable = (what: string): Error => serviceUnavailable(`this server does not reach ${what}`);
+const unreachable = (what: string): Error => serviceUnavailable(`this server cannot connect to ${what}`);
 
 /** A pod that is on no node has written nothing yet. */
 export async function podLog(call: Call): Promise<Answer> {

@@ -16,6 +16,6 @@ export { lastUsage } from './usage/last-usage.ts';
 export { Wildcard, WildcardServer } from './wildcard/index.ts';
 
 export const unavailable = (path: string): StatusError =>
-  new StatusError('ServiceUnavailable', `control plane "${path}" cannot be opened now, try again`, {
+  new StatusError('ServiceUnavailable', `control plane "${path}" cannot be opened, please try again`, {
     details: { retryAfterSeconds: 1 },
   });

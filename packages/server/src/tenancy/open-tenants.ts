@@ -199,7 +199,7 @@ function inTime(
     let isLate = false;
     const timer = clock.after(openingMaxMs, () => {
       isLate = true;
-      reject(new Error(`a tenant could not be opened in ${openingMaxMs} ms`));
+      reject(new Error(`timed out opening a tenant after ${openingMaxMs} ms`));
     });
     open().then(
       (tenant) => {

@@ -114,7 +114,7 @@ export class Quarantines {
         await reached(result.revision);
         return true;
       }
-      if (attempt === attemptsMax) throw new Error(`Tenant "${path}" was changed by others ${attempt} times in a row`);
+      if (attempt === attemptsMax) throw new Error(`Tenant "${path}" had ${attempt} conflicting updates in a row`);
     }
   }
 }

@@ -82,11 +82,11 @@ describe('a tenant', () => {
     await server.make('a', { hosts: ['a.example.com'] });
     const refused = async (name: string, spec: object): Promise<string> =>
       (await server.expect(422, 'POST', tenants, { body: tenant(name, spec) })).message;
-    assert.match(await refused('b', { hosts: ['a.example.com'] }), /is a name of another tenant/);
-    assert.match(await refused('b', { hosts: ['localhost'] }), /is a name of the management plane/);
-    assert.match(await refused('b', { hosts: ['api.example.com'] }), /is a name of the management plane/);
+    assert.match(await refused('b', { hosts: ['a.example.com'] }), /is already used by another tenant/);
+    assert.match(await refused('b', { hosts: ['localhost'] }), /is already used by the management plane/);
+    assert.match(await refused('b', { hosts: ['api.example.com'] }), /is already used by the management plane/);
     assert.match(await refused('b', { hosts: ['No.Capitals'] }), /spec.hosts\[0\]/);
-    assert.match(await refused('root', {}), /root is the management plane/);
+    assert.match(await refused('root', {}), /root is the name of the management plane/);
     assert.match(await refused('a.b', {}), /DNS label/);
     assert.match(await refused('a'.repeat(64), {}), /DNS label/);
     await server.expect(409, 'POST', tenants, { body: tenant('a') });

@@ -138,10 +138,10 @@ export class Tenancy {
         url: world.url,
         hostProblem: (path, host) => {
           // Whoever connects to an address means whoever has it: the server.
-          if (isIP(host) !== 0) return 'is an address, and no name';
-          if (this.#ownHosts().has(host)) return 'is a name of the management plane';
+          if (isIP(host) !== 0) return 'is an IP address, not a host name';
+          if (this.#ownHosts().has(host)) return 'is already used by the management plane';
           const taken = this.tenants.findByHost(host);
-          return taken === undefined || taken.path === path ? undefined : 'is a name of another tenant';
+          return taken === undefined || taken.path === path ? undefined : 'is already used by another tenant';
         },
         reached: (revision: Revision) => this.tenants.reached(revision),
         operations: lazily().operations(this.#world, () => this.tenants.all, this.#closed.signal),
@@ -339,5 +339,5 @@ function untilAnswered(visit: Visit, request: ServerRequest, answer: Answer): An
 const misdirected: Answer = {
   status: 421,
   headers: { 'content-type': 'text/plain; charset=utf-8' },
-  body: Buffer.from('the connection is for another host name than the request\n'),
+  body: Buffer.from('the host of the request does not match the server name of the TLS connection\n'),
 };

@@ -24,7 +24,7 @@ test('a conversion that fails after the last round is not an unhandled rejection
   const run = withOtherVersions(call, ({ convert }) => {
     for (let at = 0; at <= conversions; at++) convert!({ at }, 'example.com/v1');
   });
-  await assert.rejects(async () => run, /converted too often/);
+  await assert.rejects(async () => run, /converted too many times/);
   assert.equal(conversions, 65);
   failLast(new Error('the webhook does not answer'));
   // An unhandled rejection is reported in these turns, and fails the test.

@@ -45,10 +45,10 @@ function attempt<T>(
     // After the last round nothing waits for it.
     kept.catch(() => {});
     awaited.push(kept);
-    throw new Unconverted('a conversion is under way');
+    throw new Unconverted('a conversion is in progress');
   };
   const again = async (): Promise<T> => {
-    if (roundsLeft === 0) throw new Error('an object was converted too often');
+    if (roundsLeft === 0) throw new Error('the object was converted too many times');
     await Promise.all(awaited);
     return attempt(call, run, known, roundsLeft - 1);
   };

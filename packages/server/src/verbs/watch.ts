@@ -50,7 +50,7 @@ async function ofCollection(call: Call, options: ListOptions): Promise<InitialSt
 export const watch = (call: Call): Promise<Answer> => watchBy(call, { want: wantedBy(call), initial: ofCollection });
 
 export async function watchBy(call: Call, { want, initial }: WatchWays): Promise<Answer> {
-  if (want.format === 'yaml') throw notAcceptable('watches are answered as JSON or protobuf');
+  if (want.format === 'yaml') throw notAcceptable('a watch supports JSON or protobuf only');
   const options = listOptions(call.query, call.resource, true, call.info.name);
   const stream = new WatchStream(call, options, want);
   await stream.prepare(initial);

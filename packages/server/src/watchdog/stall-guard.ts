@@ -46,9 +46,12 @@ export class StallGuard {
   );
   readonly #ofTenants = new Counter(
     'hangar_tenant_stalls_total',
-    'Stalls of the event loop above 100 ms by the tenant whose request caused them; tenants beyond the first 100 share "other".',
+    'Total number of stalls of the event loop above 100 ms by the tenant whose request caused them; tenants beyond the first 100 share "other".',
   );
-  readonly #quarantines = new Counter('hangar_tenant_quarantines_total', 'Tenants that were quarantined, by reason.');
+  readonly #quarantines = new Counter(
+    'hangar_tenant_quarantines_total',
+    'Total number of quarantined tenants by reason.',
+  );
   readonly #series = new Set<string>();
   /** Incidents that no listener has received yet. */
   #incidents: TenantIncident[] = [];
@@ -98,7 +101,9 @@ export class StallGuard {
     try {
       await this.#crashed(record);
     } catch (error) {
-      this.#options.log.error('the crash of the previous server process was not counted', { error: error as Error });
+      this.#options.log.error('failed to read the crash record of the previous server process', {
+        error: error as Error,
+      });
     }
   }
 
@@ -132,7 +137,7 @@ export class StallGuard {
       this.#quarantines.add(labelText({ reason }));
       this.#tell({ tenant, reason: 'Quarantined', message });
     } catch (error) {
-      log.error('tenant could not be quarantined', { tenant, error: error as Error });
+      log.error('failed to quarantine a tenant', { tenant, error: error as Error });
     }
   }
 

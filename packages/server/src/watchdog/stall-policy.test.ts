@@ -133,7 +133,7 @@ describe('a crash during the work of a tenant', () => {
     const one = world({ file: join(notDirectory, 'strikes.json'), log });
     const policy = one.open();
     assert.equal(policy.crashed(crash(one, false)), undefined);
-    assert.deepEqual(lines, ['crashes and quarantines of tenants could not be saved']);
+    assert.deepEqual(lines, ['failed to save the crashes and quarantines of tenants']);
     assert.equal(policy.crashed(crash(one, true))?.tenant, 'x');
   });
 

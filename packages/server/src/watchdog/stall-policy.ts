@@ -172,7 +172,7 @@ export class StallPolicy {
     try {
       replaceFile(file, JSON.stringify(Object.fromEntries(this.#records)));
     } catch (error) {
-      log?.error('crashes and quarantines of tenants could not be saved', { file, error: error as Error });
+      log?.error('failed to save the crashes and quarantines of tenants', { file, error: error as Error });
     }
   }
 }

@@ -11,7 +11,7 @@ test('plugins are named as in kube-apiserver; a name that none has is told, with
   assert.doesNotThrow(() => checkPluginChoice({ disabled: ['PodSecurity', 'ResourceQuota'] }));
   assert.throws(
     () => checkPluginChoice({ enabled: ['Nothing'] }),
-    /"Nothing"; there are: .*LimitRanger.*ServiceAccount/,
+    /"Nothing"; known plugins: .*LimitRanger.*ServiceAccount/,
   );
   assert.throws(() => checkPluginChoice({ enabled: ['Priority'], disabled: ['Priority'] }), /both/);
 });

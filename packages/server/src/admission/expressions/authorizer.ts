@@ -18,7 +18,7 @@ export class PendingAnswer extends Error {
   readonly answered: Promise<void>;
 
   constructor(answered: Promise<void>) {
-    super('the authorizer has not answered yet');
+    super('the authorizer has not responded yet');
     this.answered = answered;
   }
 }

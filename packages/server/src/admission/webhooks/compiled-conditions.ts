@@ -70,7 +70,8 @@ export class CompiledConditions {
         const { value, cost } = program.evaluate(bindings, { costLimit: left, budget });
         left -= cost;
         if (value === false) return false;
-        if (value !== true) failures.push(failure(this.#conditions[at]!, 'it is neither true nor false'));
+        if (value !== true)
+          failures.push(failure(this.#conditions[at]!, 'the expression did not evaluate to a boolean'));
       } catch (error) {
         if (!(error instanceof CelError)) throw error;
         failures.push(failure(this.#conditions[at]!, error.message));

@@ -74,6 +74,6 @@ export function textsOf(claim: unknown): readonly string[] | undefined {
 export function timeOf(claims: JsonObject, name: 'exp' | 'nbf' | 'iat'): number | undefined {
   const value = claims[name];
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'number') throw new TypeError(`${name} is no time`);
+  if (typeof value !== 'number') throw new TypeError(`${name} is not a valid time`);
   return value;
 }

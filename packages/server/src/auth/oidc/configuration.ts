@@ -60,7 +60,7 @@ export function readAuthenticationConfiguration(text: string, taken: readonly st
   if (issuers.length > issuersMax) throw fault('jwt', `must have no more than ${issuersMax} elements`);
   for (const [place, { url }] of issuers.entries()) {
     const isTwice = issuers.findIndex((one) => one.url === url) < place;
-    if (isTwice) throw fault(`jwt[${place}].issuer.url`, `${url} is there twice`);
+    if (isTwice) throw fault(`jwt[${place}].issuer.url`, `${url} is a duplicate`);
     if (taken.includes(url))
       throw fault(`jwt[${place}].issuer.url`, `${url} is the issuer of this server's own tokens`);
   }
@@ -107,12 +107,13 @@ function claimRuleAt(value: unknown, at: string): IssuerConfiguration['requiredC
   const claim = optionalAt(rule['claim'], `${at}.claim`);
   const required = optionalAt(rule['requiredValue'], `${at}.requiredValue`);
   const expression = optionalAt(rule['expression'], `${at}.expression`);
-  if ((claim === '') === (expression === '')) throw fault(at, 'needs either a claim or an expression');
+  if ((claim === '') === (expression === '')) throw fault(at, 'either claim or expression is required');
   if (expression !== '') {
-    if (required !== '') throw fault(`${at}.requiredValue`, 'is not for expressions');
+    if (required !== '') throw fault(`${at}.requiredValue`, 'must not be set when expression is set');
     return ruleAt(rule, at, claimExpression);
   }
-  if (optionalAt(rule['message'], `${at}.message`) !== '') throw fault(`${at}.message`, 'is not for claims');
+  if (optionalAt(rule['message'], `${at}.message`) !== '')
+    throw fault(`${at}.message`, 'must not be set when claim is set');
   return { claim, value: required };
 }
 
@@ -149,16 +150,17 @@ function mappingAt(value: unknown, at: string, hasPrefix: boolean): Mapping | un
   const claim = optionalAt(mapping['claim'], `${at}.claim`);
   const expression = optionalAt(mapping['expression'], `${at}.expression`);
   const prefix = mapping['prefix'] ?? undefined;
-  if (claim !== '' && expression !== '') throw fault(at, 'claim and expression exclude each other');
+  if (claim !== '' && expression !== '') throw fault(at, 'claim and expression are mutually exclusive');
   if (expression !== '') {
-    if (prefix !== undefined) throw fault(`${at}.prefix`, 'is not for expressions');
+    if (prefix !== undefined) throw fault(`${at}.prefix`, 'must not be set when expression is set');
     return { expression: compiled(claimExpression, expression, `${at}.expression`, ['string', 'list', 'null']) };
   }
   if (claim === '') {
-    if (prefix !== undefined) throw fault(`${at}.claim`, 'is required with a prefix');
+    if (prefix !== undefined) throw fault(`${at}.claim`, 'is required when prefix is set');
     return undefined;
   }
-  if (hasPrefix && typeof prefix !== 'string') throw fault(`${at}.prefix`, 'is required with a claim, may be empty');
+  if (hasPrefix && typeof prefix !== 'string')
+    throw fault(`${at}.prefix`, 'is required when claim is set; it may be empty');
   return { claim, prefix: hasPrefix ? (prefix as string) : '' };
 }
 
@@ -177,7 +179,7 @@ function extraAt(value: unknown, at: string): { key: string; expression: Express
     };
   });
   for (const [place, { key }] of all.entries()) {
-    if (all.findIndex((one) => one.key === key) < place) throw fault(`${at}[${place}].key`, `${key} is there twice`);
+    if (all.findIndex((one) => one.key === key) < place) throw fault(`${at}[${place}].key`, `${key} is a duplicate`);
   }
   return all;
 }
@@ -202,7 +204,7 @@ function anonymousAt(value: unknown): AnonymousOptions {
     const at = `anonymous.conditions[${place}]`;
     return { path: textAt(fieldsAt(one, at, ['path'])['path'], `${at}.path`) };
   });
-  if (!enabled && paths.length > 0) throw fault('anonymous.conditions', 'are only for when it is enabled');
+  if (!enabled && paths.length > 0) throw fault('anonymous.conditions', 'must not be set when enabled is false');
   return { enabled, conditions: paths };
 }
 
@@ -230,14 +232,14 @@ function fieldsAt(value: unknown, at: string, known: readonly string[]): JsonObj
 }
 
 function textAt(value: unknown, at: string): string {
-  if (typeof value !== 'string' || value === '') throw fault(at, 'must be a text');
+  if (typeof value !== 'string' || value === '') throw fault(at, 'must be a string');
   return value;
 }
 
 /** Empty when it is not there. */
 function optionalAt(value: unknown, at: string): string {
   const text = value ?? '';
-  if (typeof text !== 'string') throw fault(at, 'must be a text');
+  if (typeof text !== 'string') throw fault(at, 'must be a string');
   return text;
 }
 

@@ -72,7 +72,7 @@ export class IssuerKeys {
       this.#readAtMs = this.#clock.monotonicMs();
       this.#error = undefined;
     } catch (error) {
-      this.#error = new Error(`oidc: the keys of ${this.#issuer.url} cannot be read: ${(error as Error).message}`);
+      this.#error = new Error(`oidc: failed to fetch the keys of ${this.#issuer.url}: ${(error as Error).message}`);
       if (this.#clock.monotonicMs() - this.#readAtMs > keysLastMs) this.#keys = [];
     }
   }
@@ -81,7 +81,7 @@ export class IssuerKeys {
     const { url, discoveryUrl, ca } = this.#issuer;
     const place = discoveryUrl ?? `${url.replace(/\/$/, '')}/.well-known/openid-configuration`;
     const { issuer, jwks_uri: keysUrl } = asObject(await this.#fetch(place, ca));
-    if (issuer !== url) throw new Error(`its discovery document is of ${JSON.stringify(issuer)}`);
+    if (issuer !== url) throw new Error(`the issuer in its discovery document is ${JSON.stringify(issuer)}`);
     if (typeof keysUrl !== 'string') throw new Error('its discovery document has no jwks_uri');
     const { keys } = asObject(await this.#fetch(keysUrl, ca));
     if (!Array.isArray(keys)) throw new Error('its key set has no keys');
@@ -103,6 +103,6 @@ function readKey(value: unknown): IssuerKey[] {
 }
 
 function asObject(value: unknown): Record<string, unknown> {
-  if (!isObject(value)) throw new Error('a document of it is no JSON object');
+  if (!isObject(value)) throw new Error('the document is not a JSON object');
   return value;
 }

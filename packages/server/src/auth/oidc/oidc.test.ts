@@ -140,7 +140,7 @@ test('a rotated key is found when a token comes with it, and unknown keys do not
 test('an issuer that is down is told; what is known of it still counts', async () => {
   const { issuer, clock, state, ask, refused } = world();
   state.isDown = true;
-  await refused(issuer.token({}), /the keys of https:\/\/issuer.example cannot be read: down/);
+  await refused(issuer.token({}), /failed to fetch the keys of https:\/\/issuer.example: down/);
   state.isDown = false;
   await clock.advance(6_000);
   assert.ok(await ask(issuer.token({})));
@@ -158,15 +158,15 @@ for (const [jwt, message] of [
   [{ claimMappings: { username: { claim: 'sub' } } }, /username\.prefix: is required/],
   [{ claimMappings: { username: { expression: 'claims.' } } }, /username\.expression/],
   [{ claimMappings: { username: { expression: '1' } } }, /must be of type string/],
-  [{ claimValidationRules: [{}] }, /needs either a claim or an expression/],
-  [{ claimValidationRules: [{ claim: '' }] }, /needs either a claim or an expression/],
-  [{ claimValidationRules: [{ claim: 5 }] }, /claimValidationRules\[0\]\.claim: must be a text/],
-  [{ claimValidationRules: [{ claim: 'a', requiredValue: true }] }, /requiredValue: must be a text/],
+  [{ claimValidationRules: [{}] }, /either claim or expression is required/],
+  [{ claimValidationRules: [{ claim: '' }] }, /either claim or expression is required/],
+  [{ claimValidationRules: [{ claim: 5 }] }, /claimValidationRules\[0\]\.claim: must be a string/],
+  [{ claimValidationRules: [{ claim: 'a', requiredValue: true }] }, /requiredValue: must be a string/],
   [{ claimValidationRules: [{ claim: 'a', value: 'b' }] }, /claimValidationRules\[0\]\.value: unknown field/],
   [{ claimValidationRule: [{ claim: 'a' }] }, /jwt\[0\]\.claimValidationRule: unknown field/],
   [{ issuer: { url, audiences: ['a'], egressSelectorType: 'cluster' } }, /egressSelectorType: unknown field/],
-  [{ issuer: { url, audiences: ['a'], certificateAuthority: 5 } }, /certificateAuthority: must be a text/],
-  [{ claimMappings: { ...claimMapping, groups: { claim: 5, prefix: '' } } }, /groups\.claim: must be a text/],
+  [{ issuer: { url, audiences: ['a'], certificateAuthority: 5 } }, /certificateAuthority: must be a string/],
+  [{ claimMappings: { ...claimMapping, groups: { claim: 5, prefix: '' } } }, /groups\.claim: must be a string/],
   [{ claimMappings: { ...claimMapping, groups: { prefix: '' } } }, /groups\.claim: is required/],
   [{ claimMappings: { ...claimMapping, uid: { claim: 'a', prefix: '' } } }, /uid\.prefix: unknown field/],
   [{ userValidationRules: [{ expression: 'true', claim: 'a' }] }, /userValidationRules\[0\]\.claim: unknown field/],

@@ -32,7 +32,7 @@ export function verificationKeysOf(pem: string): VerificationKey[] {
 
 function verificationKey(key: KeyObject): VerificationKey {
   const algorithm = algorithmOf(key);
-  if (algorithm === undefined) throw new Error(`tokens are not signed with keys of type ${key.asymmetricKeyType}`);
+  if (algorithm === undefined) throw new Error(`tokens cannot be signed with keys of type ${key.asymmetricKeyType}`);
   return { id: hash('sha256', key.export({ type: 'spki', format: 'der' }), 'base64url'), algorithm, key };
 }
 

@@ -35,10 +35,13 @@ test('audiences count when they are told', async () => {
 });
 
 test('an answer that is none, or without a name, lets nobody in', async () => {
-  await assert.rejects(async () => answering(undefined).authenticateToken('t', ['api']), /no TokenReview/);
-  await assert.rejects(async () => answering({ authenticated: true }).authenticateToken('t', ['api']), /named no user/);
+  await assert.rejects(async () => answering(undefined).authenticateToken('t', ['api']), /not a TokenReview/);
+  await assert.rejects(
+    async () => answering({ authenticated: true }).authenticateToken('t', ['api']),
+    /has no user name/,
+  );
   const empty = { authenticated: true, user: { username: '' } };
-  await assert.rejects(async () => answering(empty).authenticateToken('t', ['api']), /named no user/);
+  await assert.rejects(async () => answering(empty).authenticateToken('t', ['api']), /has no user name/);
   const broken = new TokenWebhook(() => Promise.reject(new Error('down')));
   await assert.rejects(broken.authenticateToken('t', ['api']), /down/);
 });

@@ -23,7 +23,7 @@ export class TokenWebhook implements TokenAuthenticator {
       spec: { token, audiences: [...audiences] },
     });
     const status = isObject(answer) ? answer['status'] : undefined;
-    if (!isObject(status)) throw new Error('the webhook for tokens answered no TokenReview');
+    if (!isObject(status)) throw new Error('the response of the token webhook is not a TokenReview');
     if (status['authenticated'] !== true) {
       const { error } = status;
       if (typeof error === 'string' && error !== '') throw unauthorized(error);
@@ -37,7 +37,8 @@ function identityIn(status: JsonObject, asked: readonly string[]): TokenIdentity
   const user = isObject(status['user']) ? status['user'] : {};
   const { username, uid, extra } = user;
   // Whoever has no name could be taken for anybody.
-  if (typeof username !== 'string' || username === '') throw new Error('the webhook for tokens named no user');
+  if (typeof username !== 'string' || username === '')
+    throw new Error('the response of the token webhook has no user name');
   const told = textsOf(status['audiences']) ?? [];
   const audiences = told.filter((one) => asked.includes(one));
   // One that looks at audiences and names none of those that were asked for means somebody else.

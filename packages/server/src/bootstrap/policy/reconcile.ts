@@ -32,7 +32,7 @@ async function ensure(plane: ControlPlane, wanted: readonly KubeObject[]): Promi
     const writes = wanted.flatMap((one) => writeFor(plane, one, existing) ?? []);
     if (writes.length === 0 || (await plane.store.commit(writes)).committed) return;
   }
-  throw new Error('the default policy could not be written');
+  throw new Error('failed to write the default RBAC policy');
 }
 
 /** A few ranges instead of a read for each. */

@@ -161,7 +161,8 @@ export class Connection implements StreamHost, Received {
   }
 
   data(id: number, payload: Buffer, flowBytes: number, isLast: boolean): void {
-    if (!this.#window.take(flowBytes)) throw new ConnectionError(errorCode.flowControl, 'DATA beyond the window');
+    if (!this.#window.take(flowBytes))
+      throw new ConnectionError(errorCode.flowControl, 'DATA exceeds the flow-control window');
     const stream = this.#known(id);
     if (!stream) return this.#credit(flowBytes);
     stream.receive(payload, flowBytes);
@@ -183,11 +184,11 @@ export class Connection implements StreamHost, Received {
     const stream = this.#streams.get(id);
     if (stream || this.#resetByUs.has(id)) return stream;
     this.#requireOpened(id);
-    throw new ConnectionError(errorCode.streamClosed, 'a frame of a stream that is closed');
+    throw new ConnectionError(errorCode.streamClosed, 'the frame is for a closed stream');
   }
 
   #requireOpened(id: number): void {
-    if (id > this.#lastId) throw protocolError('a frame of a stream that was not opened');
+    if (id > this.#lastId) throw protocolError('the frame is for a stream that was not opened');
   }
 
   #open(id: number, fields: readonly Field[] | undefined, isLast: boolean): void {
@@ -232,7 +233,8 @@ export class Connection implements StreamHost, Received {
       const more = value - this.#sendWindow;
       this.#sendWindow = value;
       for (const stream of this.#streams.values()) {
-        if (!stream.widen(more)) throw new ConnectionError(errorCode.flowControl, 'a window is too large');
+        if (!stream.widen(more))
+          throw new ConnectionError(errorCode.flowControl, 'the flow-control window exceeds 2^31-1 bytes');
       }
     }
   }
@@ -247,15 +249,17 @@ export class Connection implements StreamHost, Received {
 
   windowUpdate(id: number, bytes: number): void {
     if (id === 0) {
-      if (bytes === 0) throw protocolError('a window does not grow by nothing');
-      if (!this.outgoing.widen(bytes)) throw new ConnectionError(errorCode.flowControl, 'a window is too large');
+      if (bytes === 0) throw protocolError('WINDOW_UPDATE increment is zero');
+      if (!this.outgoing.widen(bytes))
+        throw new ConnectionError(errorCode.flowControl, 'the flow-control window exceeds 2^31-1 bytes');
       return;
     }
     this.#requireOpened(id);
     const stream = this.#streams.get(id);
     if (!stream) return;
-    if (bytes === 0) throw new StreamError(id, errorCode.protocol, 'a window does not grow by nothing');
-    if (!stream.widen(bytes)) throw new StreamError(id, errorCode.flowControl, 'a window is too large');
+    if (bytes === 0) throw new StreamError(id, errorCode.protocol, 'WINDOW_UPDATE increment is zero');
+    if (!stream.widen(bytes))
+      throw new StreamError(id, errorCode.flowControl, 'the flow-control window exceeds 2^31-1 bytes');
   }
 
   // Requests and answers.

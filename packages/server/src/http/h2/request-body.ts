@@ -11,7 +11,7 @@ import { Pieces } from '../pieces.ts';
 /** A body that is on its way must come in this time, whatever its size: the largest is 3 MiB. */
 const bodyTimeoutMs = 60_000;
 
-const ended = (): Error => badRequest('the request ended before its body did');
+const ended = (): Error => badRequest('the client closed the connection before the request body was complete');
 
 interface Taker {
   piece(piece: Buffer): void;
@@ -56,7 +56,7 @@ export class RequestBody {
 
   whole(bytesMax: number, clock: Clock): Promise<Uint8Array> {
     if (this.#isBroken) return Promise.reject(ended());
-    if (this.#taker) return Promise.reject(new Error('impossible state: the body was taken already'));
+    if (this.#taker) return Promise.reject(new Error('impossible state: the body was already taken'));
     return new Promise((resolve, reject) => {
       this.#take(new Collector(this, { bytesMax, clock, resolve, reject }));
     });
@@ -105,7 +105,7 @@ class Collector implements Taker {
     this.#body = body;
     this.#options = options;
     this.#timer = options.clock.after(bodyTimeoutMs, () =>
-      this.fail(new StatusError('Timeout', 'Timeout: the body of the request did not come in time')),
+      this.fail(new StatusError('Timeout', 'Timeout: the request body was not received in time')),
     );
   }
 

@@ -143,7 +143,7 @@ export class Stream implements ServerRequest, Sink, Sender {
   #faultOf(piece: Buffer, flowBytes: number): StreamError | undefined {
     if (this.isRemoteEnded) return this.#pastEnd();
     if (!this.receiveWindow.take(flowBytes)) {
-      return new StreamError(this.id, errorCode.flowControl, 'DATA beyond the window');
+      return new StreamError(this.id, errorCode.flowControl, 'DATA exceeds the flow-control window');
     }
     const isLonger = this.#contentLength !== -1 && this.#received + piece.length > this.#contentLength;
     return isLonger ? this.#wrongLength() : undefined;
@@ -157,11 +157,11 @@ export class Stream implements ServerRequest, Sink, Sender {
   }
 
   #pastEnd(): StreamError {
-    return new StreamError(this.id, errorCode.streamClosed, 'more after the end of the request');
+    return new StreamError(this.id, errorCode.streamClosed, 'a frame follows the end of the request');
   }
 
   #wrongLength(): StreamError {
-    return new StreamError(this.id, errorCode.protocol, 'the body has not the length that was said');
+    return new StreamError(this.id, errorCode.protocol, 'the length of the body does not match content-length');
   }
 
   // The answer.

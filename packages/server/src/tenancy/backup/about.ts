@@ -30,16 +30,16 @@ const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 /** Throws 400. */
 export function decodeAbout(bytes: Uint8Array | undefined): BackupAbout {
   const about = bytes && parsed(bytes);
-  if (!isObject(about) || about['kind'] !== kind) throw refused('it is no backup of a tenant');
+  if (!isObject(about) || about['kind'] !== kind) throw refused('it is not a backup of a tenant');
   if (about['form'] !== form)
-    throw refused(`it has the form ${String(about['form'])}, and this server knows form ${form}`);
+    throw refused(`it has format ${String(about['form'])}, but this server supports format ${form}`);
   const { path, identity, revision, version, hasKeys } = about;
-  if (typeof path !== 'string' || !isTenantPath(path)) throw refused('it does not say which tenant it is of');
-  if (!isObject(identity)) throw refused('it does not say who the tenant is');
+  if (typeof path !== 'string' || !isTenantPath(path)) throw refused('its header has no valid tenant name');
+  if (!isObject(identity)) throw refused('its header has no tenant identity');
   const { seed, createdAt, isMaterialised } = identity;
-  if (typeof seed !== 'string' || !uidPattern.test(seed)) throw refused("the tenant's seed is none");
+  if (typeof seed !== 'string' || !uidPattern.test(seed)) throw refused('its header has no valid tenant seed');
   if (typeof createdAt !== 'string' || !timePattern.test(createdAt) || Number.isNaN(Date.parse(createdAt))) {
-    throw refused('it does not say when the tenant was made');
+    throw refused('its header has no valid creation time of the tenant');
   }
   return {
     path,

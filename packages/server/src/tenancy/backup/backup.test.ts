@@ -235,7 +235,7 @@ describe('a restore', () => {
     const kept = await keysIn(server.store, 'demo');
     const { status, data } = await restore(server, 'demo/restore', file);
     assert.equal(status, 409);
-    assert.match(data.message, /there is data under this path/);
+    assert.match(data.message, /retained data exists under this path/);
     assert.deepEqual(await keysIn(server.store, 'demo'), kept);
   });
 

@@ -42,30 +42,31 @@ export class ContentsCheck {
   /** Throws 400. */
   check({ key, value }: TransferEntry): void {
     if (this.#last !== '' && compareKeys(this.#last, key) >= 0) {
-      throw refused(`the key ${shown(key)} is in it twice, or not in its place`);
+      throw refused(`the key ${shown(key)} is a duplicate or out of order`);
     }
     this.#last = key;
     if (key === keysName) this.#checkKeys(value);
     else if (key.startsWith(hiddenName)) this.#checkHidden(key.slice(hiddenName.length), value);
     else {
       checkName(key);
-      if (this.#hidden.has(key)) throw refused(`the key ${shown(key)} is in it both as an object and as deleted`);
+      if (this.#hidden.has(key)) throw refused(`the key ${shown(key)} is both an object and a deletion`);
       checkObject(key, value);
     }
   }
 
   #checkKeys(value: Uint8Array): void {
-    if (!this.#about.hasKeys) throw refused('it has keys, and does not say so');
+    if (!this.#about.hasKeys) throw refused('it contains keys of the tenant, but its header does not declare them');
     try {
       decodeKeys(value);
     } catch (error) {
-      throw refused("the tenant's keys in it are none", error);
+      throw refused('the keys of the tenant are invalid', error);
     }
   }
 
   #checkHidden(key: string, value: Uint8Array): void {
     checkName(key);
-    if (value.length > 0 || this.#about.identity.isMaterialised) throw refused(`${shown(key)} cannot be deleted in it`);
+    if (value.length > 0 || this.#about.identity.isMaterialised)
+      throw refused(`the deletion of ${shown(key)} is not allowed`);
     if (this.#hidden.size >= hiddenMax) throw refused(`it deletes more than ${hiddenMax} objects of the base`);
     this.#hidden.add(key);
   }
@@ -76,13 +77,13 @@ function checkName(key: string): void {
   const segments = key.split('/');
   const isPlain = segments.every((segment) => segment !== '' && segment !== '.' && segment !== '..');
   if (!isPlain || segments.length < 2 || key.startsWith('.'))
-    throw refused(`${shown(key)} is no key of a tenant's object`);
+    throw refused(`${shown(key)} is not the key of an object`);
 }
 
 function checkObject(key: string, value: Uint8Array): void {
   const object = parsed(value);
   if (!isObject(object) || !isObject(object['metadata']) || typeof object['kind'] !== 'string') {
-    throw refused(`the value of ${shown(key)} is no object`);
+    throw refused(`the value of ${shown(key)} is not an object`);
   }
 }
 

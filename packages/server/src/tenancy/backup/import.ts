@@ -85,7 +85,11 @@ export const withoutImport = (prefix: string, mark: Entry | undefined): Write[] 
 ];
 
 const notEmpty = (path: string): Error =>
-  conflict(tenantsName, path, 'there is data under this path: make the tenant to have it back, or destroy it first');
+  conflict(
+    tenantsName,
+    path,
+    'retained data exists under this path: create the tenant to restore it, or destroy the data first',
+  );
 
 const taken = (path: string): Error =>
-  conflict(tenantsName, path, 'somebody else makes or restores a tenant under this path');
+  conflict(tenantsName, path, 'another request is creating or restoring a tenant under this path');

@@ -99,7 +99,8 @@ function lastWrites(restoring: Restoring, importing: Import): Allocation {
   return {
     async create(_context, object): Promise<readonly Write[]> {
       const claims = await hosts.change({ path, hosts: hostsOf(object) });
-      if (!isFirst) throw conflict(tenantsName, path, 'somebody else makes or restores a tenant under this path');
+      if (!isFirst)
+        throw conflict(tenantsName, path, 'another request is creating or restoring a tenant under this path');
       isFirst = false;
       const value = encodeIdentity(restoring.about.identity);
       return [{ type: 'put', key: identityKey(prefix), value, expected: absent }, importing.end(), ...claims];

@@ -38,7 +38,7 @@ export async function* upload(request: ServerRequest, clock: Clock): AsyncGenera
 function soon<T>(piece: Promise<T>, clock: Clock): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = clock.after(pieceTimeoutMs, () =>
-      reject(new StatusError('Timeout', 'Timeout: the body of the request did not come in time')),
+      reject(new StatusError('Timeout', 'Timeout: the request body was not received in time')),
     );
     piece.then(
       (value) => {
@@ -47,7 +47,11 @@ function soon<T>(piece: Promise<T>, clock: Clock): Promise<T> {
       },
       (error: unknown) => {
         timer.cancel();
-        reject(error instanceof StatusError ? error : badRequest('the request ended before its body did', error));
+        reject(
+          error instanceof StatusError
+            ? error
+            : badRequest('the client closed the connection before the request body was complete', error),
+        );
       },
     );
   });

@@ -43,7 +43,7 @@ export async function openTenantBase(
   const clock = standingClock(timeMs);
   const entries = await bornWith(options, clock, seed);
   const keys = new Map(entries.map(({ key, value }) => [uidIn(value), key]));
-  assert(keys.size === entries.length, 'every object of the base has a uid of its own');
+  assert(keys.size === entries.length, 'every object of the base has its own uid');
   const values = new SortedMap<RenderedValue>();
   for (const { key, value } of entries) values.set(key, new RenderedValue(value, { time: timestamp(clock), keys }));
   return {
@@ -94,7 +94,7 @@ class TenantLayer implements Base {
   readonly #time: Uint8Array;
 
   constructor(values: SortedMap<RenderedValue>, { seed, createdAt }: TenantIdentity) {
-    assert(createdAtPattern.test(createdAt), 'a tenant was made at a time in seconds');
+    assert(createdAtPattern.test(createdAt), 'the creation time of a tenant has seconds precision');
     this.#values = values;
     this.#seed = seed;
     this.#time = ownText(createdAt);

@@ -45,7 +45,7 @@ export class TenantFeed {
 
   /** Until the signal, or the end of the store. Never rejects. One listener at a time. */
   async follow(listener: FeedListener, signal: AbortSignal): Promise<void> {
-    assert(!this.#teller, 'a feed has one listener at a time');
+    assert(!this.#teller, 'a feed can have only one listener at a time');
     const { clock, random, onError } = this.#world;
     const onAbort = (): void => this.#watch?.close();
     signal.addEventListener('abort', onAbort, { once: true });

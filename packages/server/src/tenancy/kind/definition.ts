@@ -13,18 +13,18 @@ export const hostPattern = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]
 
 const quota = {
   type: 'object',
-  description: 'What the control plane may use. What is not limited here is not limited.',
+  description: 'Limits of the control plane. A resource without a limit is unlimited.',
   properties: {
-    objects: limit('Objects in all, without those that every control plane is born with.'),
-    storedBytes: limit('Bytes of all stored objects and their names.'),
+    objects: limit('Maximum number of objects, without the default objects of a control plane.'),
+    storedBytes: limit('Maximum size of all stored objects and their names, in bytes.'),
     objectsPerKind: {
       type: 'object',
-      description: 'Objects by resource, such as configmaps or deployments.apps.',
+      description: 'Maximum number of objects by resource, such as configmaps or deployments.apps.',
       maxProperties: 256,
-      additionalProperties: limit('Objects of this resource.'),
+      additionalProperties: limit('Maximum number of objects of this resource.'),
     },
-    watches: limit('Watches that are open at the same time.'),
-    requestsPerSecond: limit('Requests per second, over all users of the control plane.', 1),
+    watches: limit('Maximum number of concurrent watches.'),
+    requestsPerSecond: limit('Maximum number of requests per second of all users of the control plane.', 1),
   },
 } as const;
 
@@ -33,20 +33,20 @@ const spec = {
   properties: {
     hosts: {
       type: 'array',
-      description: 'Host names by which the control plane is reached besides its path.',
+      description: 'Host names of the control plane, in addition to its path.',
       maxItems: hostsMax,
       'x-kubernetes-list-type': 'set',
       items: { type: 'string', minLength: 1, maxLength: hostLengthMax, pattern: hostPattern },
     },
     suspension: {
       type: 'string',
-      description: 'ReadOnly: only reads are answered. Offline: nothing is. Absent: the control plane is active.',
+      description: 'ReadOnly rejects writes. Offline rejects all requests. Absent: the control plane is active.',
       enum: ['ReadOnly', 'Offline'],
     },
     deletionPolicy: {
       type: 'string',
       description:
-        'What becomes of the data when the tenant is deleted. Retain: it stays, and a tenant of the same name takes it over. Destroy: it goes at once.',
+        'Handling of the data when the tenant is deleted. Retain keeps the data; a new tenant with the same name adopts it. Destroy deletes the data immediately.',
       enum: ['Retain', 'Destroy'],
       default: 'Retain',
     },
@@ -70,11 +70,11 @@ const quarantine = {
 const rules = [
   {
     rule: "self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$') && size(self.metadata.name) <= 63",
-    message: 'the name of a tenant is its path: a DNS label of at most 63 characters',
+    message: 'the name of a tenant is its cluster path and must be a DNS label of at most 63 characters',
   },
   {
     rule: `self.metadata.name != '${rootPath}'`,
-    message: `${rootPath} is the management plane`,
+    message: `${rootPath} is the name of the management plane`,
   },
 ];
 
@@ -89,7 +89,7 @@ export const tenantKind = (): Kind =>
     hasStatus: true,
     schema: {
       type: 'object',
-      description: 'A virtual control plane: a whole Kubernetes API of its own. Its name is its path.',
+      description: 'A virtual control plane with its own Kubernetes API. Its name is its cluster path.',
       properties: {
         spec: { ...spec, default: {} },
         status: {

@@ -28,7 +28,7 @@ const statuses = (all: readonly Received[]): number[] => all.map(({ status }) =>
 
 function assertTaken({ status, data }: Received, at = 0): void {
   assert.equal(status, 422, JSON.stringify(data));
-  assert.match(data.message, /is a name of another tenant/);
+  assert.match(data.message, /is already used by another tenant/);
   assert.equal(data.details.causes[0].field, `spec.hosts[${at}]`);
 }
 
@@ -154,7 +154,7 @@ describe('a restored tenant', () => {
     const file = await backup(server, 'demo');
     const refused = await restore(server, target, file);
     assert.equal(refused.status, 422);
-    assert.match(refused.data.message, /is a name of another tenant/);
+    assert.match(refused.data.message, /is already used by another tenant/);
     await server.expect(200, 'DELETE', `${tenants}/demo`);
     assert.equal((await restore(server, target, file)).status, 201);
     assert.deepEqual(await claims(server.store), { [host]: 'copy' });

@@ -81,7 +81,7 @@ const changesMax = 100;
 const refused = (path: string, error: FieldError): Error =>
   invalidObject({ group: tenantGroup, kind: 'Tenant' }, path, [error]);
 
-export const takenHost = 'is a name of another tenant';
+export const takenHost = 'is already used by another tenant';
 
 const holder = ({ value }: Entry): string => Buffer.from(value).toString();
 

@@ -98,11 +98,13 @@ export class TenantMetrics {
     this.#look();
     const all = [...this.#own, [otherTenants, this.#other] as const];
     return [
-      ...family('hangar_tenants', 'Virtual control planes that there are.', 'gauge', [['', tenants]]),
-      ...family('hangar_tenants_open', 'Virtual control planes that are held ready in memory.', 'gauge', [['', open]]),
+      ...family('hangar_tenants', 'Number of virtual control planes.', 'gauge', [['', tenants]]),
+      ...family('hangar_tenants_open', 'Number of virtual control planes that are open in memory.', 'gauge', [
+        ['', open],
+      ]),
       ...family(
         'hangar_tenant_requests_total',
-        'Requests by tenant; the busiest have their own series.',
+        'Total number of requests by tenant; the tenants with the most requests have their own series.',
         'counter',
         all.flatMap(([tenant, { codes }]) =>
           codes.flatMap((count, at) =>
@@ -111,7 +113,7 @@ export class TenantMetrics {
         ),
       ),
       ...durations(all),
-      ...family('hangar_tenant_watches', 'Watches under way by tenant.', 'gauge', this.#watchLines()),
+      ...family('hangar_tenant_watches', 'Number of open watches by tenant.', 'gauge', this.#watchLines()),
     ].join('\n');
   }
 
@@ -171,7 +173,7 @@ const family = (
 function durations(all: readonly (readonly [string, Series])[]): string[] {
   const name = 'hangar_tenant_request_duration_seconds';
   return [
-    `# HELP ${name} Time from a request to its answer by tenant, watches left out.`,
+    `# HELP ${name} Response latency by tenant in seconds, without watches.`,
     `# TYPE ${name} summary`,
     ...all.flatMap(([tenant, { seconds, timed }]) => {
       const labels = labelText({ tenant });

@@ -90,7 +90,9 @@ export async function countAll(
       if (!hasCode(error, 'Compacted')) throw error;
       // What was read is no longer kept: again, as of now.
       if (attempt === attemptsMax) {
-        throw serviceUnavailable('what the tenant has cannot be counted: the store forgets it too soon');
+        throw serviceUnavailable(
+          'cannot count the objects of the tenant: the revision was compacted during the count, please try again',
+        );
       }
     }
   }

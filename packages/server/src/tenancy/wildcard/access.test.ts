@@ -94,7 +94,7 @@ describe('who may use it', () => {
       ['POST', `${all}/apis/example.com/v1/widgets`],
     ] as const) {
       const refused = await server.expect(405, method, target, method === 'GET' ? {} : { body: configMap('a') });
-      assert.match(refused.message, /can be listed and watched/, `${method} ${target}`);
+      assert.match(refused.message, /supports list and watch only/, `${method} ${target}`);
     }
     for (const path of ['/version', '/readyz', '/api', '/apis', '/openapi/v2', '/', '/metrics']) {
       await server.expect(404, 'GET', `${all}${path}`);

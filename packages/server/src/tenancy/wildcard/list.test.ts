@@ -149,7 +149,7 @@ describe('formats', () => {
     for (const query of ['', '?watch=true']) {
       const { status, text } = await server.request('GET', `${maps}${query}`, { accept: protobuf });
       assert.equal(status, 406);
-      assert.match(text, /protobuf has no place for the name of the control plane/);
+      assert.match(text, /protobuf has no field for the name of the control plane/);
     }
     assert.equal(told((await as(`${protobuf},application/json`)).items[0]), 'a/one');
     const watch = await server.watch(`${maps}?watch=true`, { accept: `${protobuf},application/json` });

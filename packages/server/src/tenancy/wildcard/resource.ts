@@ -121,7 +121,7 @@ export class WildcardResource implements Resource {
 }
 
 function readOnly(): never {
-  throw new Error('what is served of all control planes is read and never written');
+  throw new Error('the view of all control planes is read-only');
 }
 
 const groupPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/;

@@ -88,8 +88,7 @@ function insistOnCollections(info: RequestInfo): void {
   if ((verb === 'list' || verb === 'watch') && name === '' && subresource === '') return;
   throw new StatusError(
     'MethodNotAllowed',
-    'the view of all control planes can be listed and watched: ' +
-      'single objects are read and written in the control plane that they are in',
+    'the view of all control planes supports list and watch only: read and write single objects in their control plane',
     { details: { ...(group === '' ? {} : { group }), kind: resource } },
   );
 }
@@ -122,8 +121,8 @@ function wantedText({ request }: Call): Wanted {
   const want = textOrNothing(accept);
   if (want && want.format !== 'protobuf') return want;
   throw notAcceptable(
-    'the view of all control planes is answered as application/json or application/yaml: ' +
-      'protobuf has no place for the name of the control plane',
+    'the view of all control planes supports application/json and application/yaml: ' +
+      'protobuf has no field for the name of the control plane',
   );
 }
 

@@ -209,9 +209,9 @@ describe('what a webhook is being asked', () => {
 
 test('configurations that cannot be are refused with all that is wrong with them', () => {
   const cases: [text: string, expected: RegExp][] = [
-    ['', /no object/],
+    ['', /must be an object/],
     ['{', /./],
-    ['kind: Pod\napiVersion: v1', /no AuthorizationConfiguration/],
+    ['kind: Pod\napiVersion: v1', /must be an AuthorizationConfiguration/],
     [configuration(), /authorizers: Required value: at least one authorization mode must be defined/],
     [configuration({ name: 'a' }), /authorizers\[0\]\.type: Required value/],
     [

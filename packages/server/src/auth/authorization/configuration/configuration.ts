@@ -48,7 +48,7 @@ const timeoutMaxMs = 30_000;
 export function readConfiguration(bytes: Uint8Array): AuthorizerConfiguration[] {
   const value = parsed(bytes);
   if (!apiVersions.has(String(value['apiVersion'])) || value['kind'] !== 'AuthorizationConfiguration') {
-    throw new ConfigurationError('it is no AuthorizationConfiguration of apiserver.config.k8s.io/v1');
+    throw new ConfigurationError('must be an AuthorizationConfiguration of apiserver.config.k8s.io/v1');
   }
   const errors: FieldError[] = unknown('', value, ['kind', 'apiVersion', 'authorizers']);
   const authorizers = listOf(value['authorizers'], 'authorizers', errors);
@@ -61,7 +61,7 @@ export function readConfiguration(bytes: Uint8Array): AuthorizerConfiguration[] 
 
 function parsed(bytes: Uint8Array): JsonObject {
   const value = parseStrictly(bytes, (reason) => new ConfigurationError(reason));
-  if (!isObject(value)) throw new ConfigurationError('it is no object');
+  if (!isObject(value)) throw new ConfigurationError('must be an object');
   return value;
 }
 
@@ -195,7 +195,7 @@ const unknown = (path: string, value: JsonObject, known: readonly string[]): Fie
 function textOf(value: JsonObject, name: string, path: string, errors: FieldError[]): string {
   const text = value[name] ?? '';
   if (typeof text === 'string') return text;
-  errors.push(invalid(child(path, name), text, 'must be a text'));
+  errors.push(invalid(child(path, name), text, 'must be a string'));
   return '';
 }
 

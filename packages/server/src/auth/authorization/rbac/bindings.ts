@@ -34,7 +34,7 @@ export function readBinding({ metadata, ...object }: KubeObject): Binding {
   }));
   const subjectKeys = new Set(subjects.flatMap(({ key }) => (key === undefined ? [] : [key])));
   const roleRef = object['roleRef'] as RoleRef | undefined;
-  if (!roleRef) throw new Error(`${name} is bound to nothing`);
+  if (!roleRef) throw new Error(`binding ${name} has no roleRef`);
   return { name, namespace, roleRef, subjects, subjectKeys };
 }
 

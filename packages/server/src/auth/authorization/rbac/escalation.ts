@@ -126,7 +126,7 @@ async function missingRules(
     return await inSlices(new Slicer(plane.clock), uncovered(rulesIn(owned), rules));
   } catch (error) {
     if (!(error instanceof TooManyPieces)) throw error;
-    throw refused(request, object, `${error.message} to be compared with what user ${quote(user.name)} has`);
+    throw refused(request, object, `${error.message} to compare them with the permissions of user ${quote(user.name)}`);
   }
 }
 

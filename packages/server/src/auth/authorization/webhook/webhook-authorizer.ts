@@ -116,7 +116,7 @@ function readStatus(body: Buffer): WebhookStatus {
   const { value } = parseJson(body);
   const status = isObject(value) ? value['status'] : undefined;
   if (!isObject(value) || value['kind'] !== 'SubjectAccessReview') {
-    throw new Error('the webhook answered with something that is no SubjectAccessReview');
+    throw new Error('the response of the webhook is not a SubjectAccessReview');
   }
   const { allowed, denied, reason } = isObject(status) ? status : {};
   // Anything but true is not allowed.

@@ -122,7 +122,7 @@ export class FeedStream implements FeedListener {
     } catch (cause) {
       const { cluster, group, resource, namespace, name } = change;
       const what = `${resource}${group === '' ? '' : `.${group}`} ${namespace}/${name} of tenant ${cluster}`;
-      const message = `what is stored as ${what} cannot be decoded, and is told by its name alone`;
+      const message = `cannot decode the stored value of ${what}: the tenant feed sends its name only`;
       this.#options.world.onError(new CodedError('UndecodableValue', message, { cause }));
       return namesAlone(change);
     }

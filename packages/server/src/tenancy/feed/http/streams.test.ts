@@ -226,7 +226,7 @@ describe('a feed over HTTP', () => {
     }
     const { status, headers, data } = await server.request('GET', feedTarget);
     assert.deepEqual([status, headers['retry-after'], data.reason], [429, '5', 'TooManyRequests']);
-    assert.match(data.message, /16 feeds of tenants/);
+    assert.match(data.message, /too many open tenant feeds: the limit of this server is 16/);
     sinks[3]!.end();
     sinks[3] = new ReadingSink();
     await openStream(server, sinks[3]);
@@ -239,7 +239,7 @@ describe('a feed over HTTP', () => {
     for (const sink of sinks) await openStream(server, sink, { token: 'reader' });
     const { status, data } = await server.request('GET', feedTarget, { token: 'reader' });
     assert.equal(status, 429);
-    assert.match(data.message, /8 feeds of tenants open for reader/);
+    assert.match(data.message, /too many open tenant feeds of user reader: the limit is 8/);
     const other = new ReadingSink();
     await openStream(server, other, { token: 'other' });
     sinks[0]!.end();
@@ -339,13 +339,13 @@ describe('who asks a stream to tell a tenant again', () => {
     await using recorder = await followed(server);
     const { session } = recorder.feed;
     for (const [body, message] of [
-      ['', /no JSON/],
-      ['{', /no JSON/],
-      ['null', /no session/],
-      ['[]', /no session/],
-      [{ retell: [] }, /no session/],
-      [{ session }, /no retell/],
-      [{ session, retell: 'red' }, /no retell/],
+      ['', /not valid JSON/],
+      ['{', /not valid JSON/],
+      ['null', /session must be a string/],
+      ['[]', /session must be a string/],
+      [{ retell: [] }, /session must be a string/],
+      [{ session }, /retell must be a list/],
+      [{ session, retell: 'red' }, /retell must be a list/],
       [{ session, retell: [7] }, /7 in retell/],
       [{ session, retell: ['root'] }, /"root" in retell/],
       [{ session, retell: ['../red'] }, /in retell/],

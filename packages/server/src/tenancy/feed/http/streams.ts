@@ -93,12 +93,12 @@ export class FeedStreams {
 
   #insistOnRoom({ name }: User): void {
     if (this.#open.size >= streamsMax) {
-      throw tooManyRequests(`this server has ${streamsMax} feeds of tenants open, and has no more`, retryAfterSeconds);
+      throw tooManyRequests(`too many open tenant feeds: the limit of this server is ${streamsMax}`, retryAfterSeconds);
     }
     let ofOne = 0;
     for (const { user } of this.#open.values()) if (user === name) ofOne++;
     if (ofOne < streamsOfOneMax) return;
-    const message = `this server has ${streamsOfOneMax} feeds of tenants open for ${name}, and has no more for one user`;
+    const message = `too many open tenant feeds of user ${name}: the limit is ${streamsOfOneMax}`;
     throw tooManyRequests(message, retryAfterSeconds);
   }
 
@@ -107,12 +107,12 @@ export class FeedStreams {
     const { session, retell, mark } = asked(await call.request.body(bodyBytesMax));
     const opened = this.#open.get(session);
     if (!opened || opened.user !== call.user.name) {
-      throw new StatusError('NotFound', 'there is no such session of a feed on this server', {
+      throw new StatusError('NotFound', 'feed session not found on this server', {
         details: { name: session },
       });
     }
     for (const cluster of retell) opened.stream.retell(cluster, mark);
-    const message = 'they are told again, in order with what else happens';
+    const message = 'the feed sends the state of these tenants again';
     const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', message, code: 202 } as const;
     return statusAnswer(status, call.request.header('accept'));
   }
@@ -147,13 +147,13 @@ function asked(body: Uint8Array): Asked {
   try {
     value = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString()) as typeof value;
   } catch (error) {
-    throw badRequest('the body is no JSON', error);
+    throw badRequest('the body is not valid JSON', error);
   }
   const { session, retell, mark } = value ?? {};
-  if (typeof session !== 'string') throw badRequest('the body has no session, which is a text');
-  if (!Array.isArray(retell)) throw badRequest('the body has no retell, which is a list of names of tenants');
+  if (typeof session !== 'string') throw badRequest('session must be a string');
+  if (!Array.isArray(retell)) throw badRequest('retell must be a list of tenant names');
   const wrong = retell.find((name) => typeof name !== 'string' || !isTenantPath(name)) as unknown;
-  if (wrong !== undefined) throw badRequest(`${JSON.stringify(wrong)} in retell is no name of a tenant`);
-  if (mark !== undefined && typeof mark !== 'number') throw badRequest('mark is no number');
+  if (wrong !== undefined) throw badRequest(`${JSON.stringify(wrong)} in retell is not a valid tenant name`);
+  if (mark !== undefined && typeof mark !== 'number') throw badRequest('mark must be a number');
   return { session, retell: retell as string[], mark };
 }
