@@ -1,24 +1,27 @@
 /**
- * A cluster as a controller has it: a client whose reads come from a cache, and the cache. The local one, where the manager's
- * own leases and events are, is called ''.
+ * A cluster as a controller uses it: a client that reads from a cache, and the cache. The local cluster has the name ''; it contains the
+ * leases and Events of the manager.
  */
 
 import type { Client, Reader } from '@hangar/client';
 import type { Cache } from './cache/contract.ts';
 
 declare const brand: unique symbol;
-/** Never mixed up with names of objects. */
+/** Name of a cluster. Branded, so that it is not mixed up with names of objects. */
 export type ClusterName = string & { readonly [brand]?: 'ClusterName' };
 
+/** Name of the local cluster. */
 export const localCluster: ClusterName = '';
 
+/** A cluster as a controller uses it. */
 export interface Cluster {
   readonly name: ClusterName;
-  /** Reads from the cache (what a write has done comes there a moment later), writes at once. */
+  /** Reads from the cache, which shows a write with a short delay. Writes to the server. */
   readonly client: Client;
-  /** Asks the server, always. */
+  /** Reads from the server. */
   readonly apiReader: Reader;
+  /** The cache that `client` reads from. */
   readonly cache: Cache;
-  /** Runs caches until the signal; resolves when everything has ended. Once. */
+  /** Runs the caches until the signal is aborted, and resolves when they have stopped. Can be called once. */
   start(signal: AbortSignal): Promise<void>;
 }

@@ -27,6 +27,7 @@
 
 import { CodedError } from '@hangar/core';
 
+/** The codes of `RuntimeError`. */
 export type RuntimeErrorCode =
   | 'Terminal'
   | 'ClusterNotFound'
@@ -48,8 +49,9 @@ export type RuntimeErrorCode =
   | 'NotServing'
   | 'InvalidOptions';
 
+/** An error of this package. Its `code` is one of `RuntimeErrorCode`. */
 export class RuntimeError extends CodedError<RuntimeErrorCode> {}
 
-/** For reconcilers: this will not get better by being tried again. */
+/** Returns an error that stops retries: a reconciler throws it when another attempt cannot succeed. */
 export const terminalError = (message: string, cause?: unknown): RuntimeError =>
   new RuntimeError('Terminal', message, cause === undefined ? undefined : { cause });

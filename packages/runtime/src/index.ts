@@ -1,15 +1,29 @@
 /**
- * runtime: controllers for one cluster or many. Read `controller/reconcile.ts` for what is asked of you, `cluster.ts` for what you
- * are given, `clusters/contract.ts` for how there can be many.
+ * @hangar/runtime runs controllers for one cluster or for many. Start with `newManager`; `controller/reconcile.ts` has the reconciler,
+ * and `clusters/contract.ts` has providers of many clusters.
  *
- *   cache/            a cluster's objects in memory, up to date
- *   queue/            which requests are next
- *   controller/       sources, predicates, mappings, the loop
- *   manager/          composes controllers, caches, webhooks, health and metrics into a process
- *   leader-election/  one of several processes works
- *   events/ helpers/  what reconcilers write: events, conditions, finalizers, owners
+ *     const manager = await newManager({ leaderElection: { namespace: 'websites', name: 'website-operator' } });
+ *     manager.controller({
+ *       name: 'website',
+ *       for: Website,
+ *       owns: [Deployment],
+ *       reconcile: async (request, { client, signal }) => {
+ *         const website = await find(client, Website, request, { signal });
+ *         if (website) await client.apply(Deployment, deploymentOf(website), { fieldManager: 'website', signal });
+ *       },
+ *     });
+ *     await manager.run(signals());
+ *
+ * The folders:
+ *
+ *   cache/            objects of a cluster in memory, kept up to date by watches
+ *   queue/            work queue with priorities, rate limits and fairness between clusters
+ *   controller/       sources, predicates, mappings, workers
+ *   manager/          composes controllers, caches, webhooks, health checks and metrics into a process
+ *   leader-election/  elects one of several processes
+ *   events/ helpers/  Events, conditions, finalizers, owner references
  *   webhooks/         admission and conversion
- *   metrics/          under controller-runtime's names
+ *   metrics/          metrics under the names of controller-runtime
  *   clusters/         providers, engaging, sharding
  */
 

@@ -8,20 +8,22 @@ import { ClusterCache } from './cache/cluster-cache.ts';
 import type { Cache } from './cache/contract.ts';
 import type { Cluster, ClusterName } from './cluster.ts';
 
+/** Options of `newCluster`. */
 export interface NewClusterOptions {
   readonly name: ClusterName;
-  /** Asks the server. Closed by who made it, not by the cluster. */
+  /** Client of the server. The caller closes it. */
   readonly client: Client;
-  /** A cache of its own, such as a fleet's view; or what its own one should keep. */
+  /** A cache, such as the view of a fleet, or the options of a new cache. */
   readonly cache?: Cache | CacheOptions | undefined;
   readonly clock?: Clock | undefined;
   readonly log?: Logger | undefined;
-  /** Kinds that the client always asks the server for. */
+  /** Kinds that the client always reads from the server. */
   readonly uncached?: readonly KindNames[] | undefined;
-  /** The client hands out what the cache has, uncopied: nobody may change it. */
+  /** Returns objects of the cache without copying them. The caller must not change them. */
   readonly unsafeShareObjects?: boolean | undefined;
 }
 
+/** Returns a cluster with a cached client. */
 export function newCluster(options: NewClusterOptions): Cluster {
   const { name, client: apiReader, uncached, unsafeShareObjects } = options;
   const cache = cacheOf(options);

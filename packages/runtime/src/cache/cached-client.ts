@@ -20,17 +20,19 @@ import { hasCode } from '@hangar/core';
 import { cloneJson } from '../json/clone-json.ts';
 import type { Cache, CacheReadOptions } from './contract.ts';
 
+/** Options of `CachedClient`. */
 export interface CachedClientOptions {
   readonly client: Client;
   readonly cache: Cache;
-  /** Kinds that are always asked of the server: large ones that are read rarely, or secrets that should not be kept. */
+  /** Kinds that are always read from the server, such as large kinds that are read rarely, or Secrets that should not be in memory. */
   readonly uncached?: readonly KindNames[] | undefined;
-  /** Hands out what the cache has, uncopied: nobody may change it. */
+  /** Returns objects of the cache without copying them. The caller must not change them. */
   readonly unsafeShareObjects?: boolean | undefined;
 }
 
 type Read = Pick<Client, 'get' | 'list'>;
 
+/** A client that reads from a cache and writes to the server. */
 export class CachedClient implements Client {
   readonly #client: Client;
   readonly #cache: Cache;
@@ -56,7 +58,7 @@ export class CachedClient implements Client {
     return this.#list(this.#client, kind, options);
   }
 
-  /** Whoever wants pages wants them because there is much: from the cache it is there already. */
+  /** Iterates over the cached objects. Pages are not needed. */
   async *listAll<T extends ApiObject>(kind: Kind<T>, options: ListOptions = {}): AsyncGenerator<T, void, void> {
     const { limit: _, ...rest } = options;
     if (this.#isCached(kind, rest)) {

@@ -26,6 +26,7 @@ import { selected } from './selection.ts';
 import { newWorld } from './world.ts';
 import type { CacheWorld } from './world.ts';
 
+/** Options of `ClusterCache`. */
 export interface ClusterCacheOptions {
   readonly client: Client;
   readonly clock?: Clock | undefined;
@@ -34,6 +35,7 @@ export interface ClusterCacheOptions {
   readonly options?: CacheOptions | undefined;
 }
 
+/** The cache of one cluster. */
 export class ClusterCache implements Cache {
   readonly #options: CacheOptions;
   readonly #world: CacheWorld;

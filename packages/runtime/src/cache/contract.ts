@@ -5,103 +5,116 @@
 
 import type { ApiObject, GetOptions, Kind, ListOptions, ObjectKey, ObjectList, Reader } from '@hangar/client';
 
+/** Selects the objects and fields that an informer keeps. */
 export interface InformerOptions<T extends ApiObject = ApiObject> {
   /** Absent: all namespaces. */
   readonly namespace?: string;
-  /** Several, each listed and watched by itself: for who may not read all of them. */
+  /** Several namespaces, each with its own list and watch, for clients without access to all namespaces. */
   readonly namespaces?: readonly string[];
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Only names, labels, annotations, owners: a fraction of the memory. */
+  /** Keeps only `metadata`, which needs a fraction of the memory. */
   readonly metadataOnly?: boolean;
   /**
-   * What is kept of an object; undefined: nothing, as if it did not exist. Absent: all of it. May change what it is given. Must
-   * leave name, namespace, uid and resourceVersion. One that throws is logged, and the object is kept as it came.
+   * Returns the object to keep, or undefined to ignore the object. May change its argument, but not name, namespace, uid and
+   * resourceVersion. If it throws, the error is logged and the original object is kept. Absent: keeps the whole object.
    */
   readonly transform?: (object: T) => T | undefined;
 }
 
+/** Receives the changes of an informer. All methods are synchronous. */
 export interface EventHandler<T extends ApiObject = ApiObject> {
-  /** `isInitial`: it was there before the handler, or before the cache; not news. */
+  /** Called for a new object. `isInitial` is true if the object existed before the handler or the cache. */
   onAdd?(object: T, isInitial: boolean): void;
-  /** Also when nothing but the resourceVersion changed. An object that was replaced by another of its name is deleted and added. */
+  /** Called for a change, even if only the resourceVersion changed. A recreated object causes `onDelete` and `onAdd`. */
   onUpdate?(before: T, after: T): void;
-  /** The last that is known of it: a deletion may have been missed. */
+  /** Called with the last known state. It can be outdated, because a watch can miss the deletion. */
   onDelete?(object: T): void;
 }
 
+/** A handler that is added to an informer. */
 export interface Registration {
-  /** Everything that was there at first was told. */
+  /** True when the handler received all initial objects. */
   readonly hasSynced: boolean;
-  /** Rejects with `Aborted`, or `CacheNotSynced` when it was removed or the cache ended before. */
+  /**
+   * Resolves when `hasSynced` is true. Rejects with `Aborted`, or with `CacheNotSynced` when the handler was removed or the cache
+   * stopped.
+   */
   synced(signal?: AbortSignal): Promise<void>;
-  /** Nothing is told any more, at once. Idempotent. */
+  /** Removes the handler. It receives no further events. Idempotent. */
   remove(): void;
 }
 
-/** Values under which an object is found; called once for each version of an object. One that throws is logged: no values. */
+/**
+ * Returns the index values of an object. Called once for each version of an object. If it throws, the error is logged and the object has
+ * no values.
+ */
 export type IndexFunction<T extends ApiObject> = (object: T) => readonly string[];
 
+/** State of an informer. */
 export interface InformerHealth {
-  /** `failing`: the last attempt failed, another follows; what was known before stays. */
+  /** `failing`: the last list or watch failed and is retried; the cached objects stay available. */
   readonly state: 'waiting' | 'listing' | 'watching' | 'failing' | 'ended';
-  /** Why, while it is failing. */
+  /** The error of the last attempt while the state is `failing`. */
   readonly lastError?: Error;
 }
 
+/** The cached objects of one kind. */
 export interface Informer<T extends ApiObject = ApiObject> {
   readonly kind: Kind<T>;
   readonly hasSynced: boolean;
   readonly health: InformerHealth;
-  /** Resolves when the first list is here; rejects with `Aborted`, or `CacheNotSynced` when the cache ended before. */
+  /** Resolves after the first list. Rejects with `Aborted`, or with `CacheNotSynced` when the cache stopped. */
   synced(signal?: AbortSignal): Promise<void>;
   /**
-   * Tells what is there, then every change: each once, in order, never before this returns. A handler that throws is logged and
-   * called again for the next event.
+   * Calls the handler for all existing objects and then for each change, in order, and never before this method returns. An error of a
+   * handler is logged.
    */
   addHandler(handler: EventHandler<T>): Registration;
   get(key: ObjectKey): T | undefined;
-  /** In no order. What changes while it is read may be seen or not, each object once. */
+  /** Iterates over the objects in no particular order. A concurrent change may or may not be visible; each object occurs once. */
   all(namespace?: string): Iterable<T>;
-  /** As of now. Throws `UnknownIndex`. */
+  /** Returns the objects with this index value. Throws `UnknownIndex`. */
   byIndex(index: string, value: string): Iterable<T>;
 }
 
+/** Options of cached reads. */
 export interface CacheReadOptions {
-  /** Metadata is enough: also answered where no more is kept. What is answered may still be all of it. */
+  /** Requests only metadata, so that a cache that has only metadata can be used. The result may have more fields. */
   readonly metadataOnly?: boolean;
 }
 
+/** Options of cached lists. */
 export interface CacheListOptions extends CacheReadOptions {
   readonly namespace?: string | undefined;
-  /** One that was added before; the objects that it gave this value. */
+  /** Returns only objects that have this value in this index. */
   readonly index?: { readonly name: string; readonly value: string };
 }
 
 /**
- * Reads wait for the first list of their kind, which they cause if need be, and reject with `CacheNotStarted`, `CacheNotSynced`,
- * `NotInCache` (a namespace that is not kept, more than metadata of a kind of which only that is kept, a version, the next page: ask
- * the server).
+ * Reads from memory. A read starts the informer of its kind if necessary and waits for its first list. It rejects with `CacheNotStarted`,
+ * `CacheNotSynced`, or `NotInCache` for reads that only the server can answer: a namespace that is not cached, more than metadata of a
+ * kind with metadata only, a specific resourceVersion, or a continue token.
  */
 export interface Cache extends Reader {
   get<T extends ApiObject>(kind: Kind<T>, key: ObjectKey, options?: GetOptions & CacheReadOptions): Promise<T>;
   /**
-   * In no order; a `limit` is not kept. Field selectors: `=` with `metadata.name`, `metadata.namespace` or a field that there is an
-   * index for, by its name; everything else rejects with `UnknownIndex`.
+   * Returns all matching objects in no particular order; `limit` is ignored. Field selectors support `=` with `metadata.name`,
+   * `metadata.namespace` or the name of an index; all others reject with `UnknownIndex`.
    */
   list<T extends ApiObject>(kind: Kind<T>, options?: ListOptions & CacheListOptions): Promise<ObjectList<T>>;
   /**
-   * Made when it is asked for first; runs once the cache does. Without options it is the one that reads use. Equal options get the
-   * same informer.
+   * Returns the informer of a kind and creates it if necessary. Calls with equal options return the same informer; without options, it is
+   * the informer that reads use.
    */
   informer<T extends ApiObject>(kind: Kind<T>, options?: InformerOptions<T>): Informer<T>;
   /**
-   * Also later: what is there is indexed then. Adding the same again does nothing; another function under a name that is taken
-   * throws `InvalidOptions`.
+   * Adds an index, also after the start. Adding the same function again has no effect; a different function with the same name throws
+   * `InvalidOptions`.
    */
   addIndex<T extends ApiObject>(kind: Kind<T>, name: string, values: IndexFunction<T>): void;
-  /** Every informer that exists now; rejects with `Aborted`, or `CacheNotSynced` by then. */
+  /** Resolves when all current informers are synced. Rejects with `Aborted` or `CacheNotSynced`. */
   synced(signal?: AbortSignal): Promise<void>;
-  /** Until the signal. Once. */
+  /** Runs the informers until the signal is aborted. Can be called once. */
   start(signal: AbortSignal): Promise<void>;
 }

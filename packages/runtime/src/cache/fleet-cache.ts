@@ -22,12 +22,14 @@ import { selected } from './selection.ts';
 import { newWorld } from './world.ts';
 import type { CacheWorld, Injected } from './world.ts';
 
+/** Options of `FleetCache`. */
 export interface FleetCacheOptions extends Injected {
-  /** Of all clusters. */
+  /** Client for all clusters. */
   readonly client: Client;
   readonly options?: CacheOptions | undefined;
 }
 
+/** One cache for many clusters, with one list and watch per kind over all of them. `cluster` returns the view of one cluster. */
 export class FleetCache {
   readonly #options: CacheOptions;
   readonly #world: CacheWorld;
@@ -48,35 +50,35 @@ export class FleetCache {
     );
   }
 
-  /** A cache of its own each time: handlers that are added to it go with it. */
+  /** Returns a new view of one cluster. Handlers that are added to the view are removed with it. */
   cluster(name: ClusterName): FleetView {
     return new FleetView(this, name);
   }
 
-  /** Begins to follow a kind, if nobody did. */
+  /** Returns the informer of a kind and starts it if necessary. */
   informer<T extends ApiObject>(kind: Kind<T>, options?: InformerOptions<T>): FleetInformer<T> {
     return this.#informers.informer(kind, options) as unknown as FleetInformer<T>;
   }
 
-  /** For all clusters. As of `Cache`. */
+  /** Adds an index for all clusters. See `Cache.addIndex`. */
   addIndex<T extends ApiObject>(kind: Kind<T>, name: string, values: IndexFunction<T>): void {
     this.#informers.addIndex(kind, name, values);
   }
 
-  /** Every informer that exists now. */
+  /** Resolves when all current informers are synced. */
   async synced(signal?: AbortSignal): Promise<void> {
     await Promise.all([...this.#informers.all()].map((informer) => informer.synced(signal)));
   }
 
   /**
-   * Everything that is read after this was asked for at the server after now, whatever had not come yet: of all clusters, so not for
-   * every day. Rejects with `Aborted`, `CacheNotSynced`.
+   * Relists all kinds of all clusters, so that later reads are at least as new as this call. Expensive. Rejects with `Aborted` or
+   * `CacheNotSynced`.
    */
   async refreshed(signal?: AbortSignal): Promise<void> {
     await Promise.all([...this.#informers.all()].map((informer) => informer.refreshed(signal)));
   }
 
-  /** Until the signal. Once. */
+  /** Runs the informers until the signal is aborted. Can be called once. */
   start(signal: AbortSignal): Promise<void> {
     return this.#running.run(signal);
   }

@@ -18,6 +18,7 @@ import type {
 import type { FleetCache } from './fleet-cache.ts';
 import type { FleetInformer } from './fleet-informer.ts';
 
+/** The objects of one cluster in a `FleetCache`. */
 export class FleetView implements Cache {
   readonly name: ClusterName;
   readonly #fleet: FleetCache;
@@ -51,7 +52,7 @@ export class FleetView implements Cache {
     return informer as unknown as Informer<T>;
   }
 
-  /** For all clusters of the fleet. */
+  /** Adds an index for all clusters of the fleet. */
   addIndex<T extends ApiObject>(kind: Kind<T>, name: string, values: IndexFunction<T>): void {
     this.#fleet.addIndex(kind, name, values);
   }
@@ -60,7 +61,7 @@ export class FleetView implements Cache {
     await Promise.all(Array.from(this.#informers?.keys() ?? [], (informer) => informer.synced(signal)));
   }
 
-  /** The fleet's cache runs by itself: this is how long the view is needed. */
+  /** Keeps the view until the signal is aborted. The cache of the fleet runs independently. */
   async start(signal: AbortSignal): Promise<void> {
     if (this.#hasStarted) throw new RuntimeError('InvalidOptions', 'a cache can be started only once');
     this.#hasStarted = true;
@@ -68,7 +69,7 @@ export class FleetView implements Cache {
     this.close();
   }
 
-  /** For who never started it. Nobody is told anything any more. Idempotent. */
+  /** Closes a view that was not started, and removes its handlers. Idempotent. */
   close(): void {
     this.#isClosed = true;
     for (const registration of this.#registrations ?? []) registration.remove();

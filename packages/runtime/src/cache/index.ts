@@ -1,9 +1,9 @@
 /**
- * A cluster's objects in memory, up to date.
+ * Objects of a cluster in memory, kept up to date by watches.
  *
  *   reflector ──objects, events──► replica (store + handlers) ◄── informer ◄── cache ◄── cached client
  *
- * `ClusterCache` has an informer for each kind; `FleetCache` has one for each kind of a thousand clusters.
+ * `ClusterCache` has an informer for each kind of one cluster; `FleetCache` has one informer for a kind of all clusters.
  */
 
 export type * from './contract.ts';

@@ -2,7 +2,7 @@
 
 import type { ApiObject } from '@hangar/client';
 
-/** Who set which field: often most of an object's bytes, and of no use to a controller that does not read it. */
+/** Removes `metadata.managedFields`, which is often most of an object and unused by most controllers. */
 export function withoutManagedFields<T extends ApiObject>(object: T): T {
   // In a new object: one that a field is deleted from becomes larger and slower (V8’s dictionary mode).
   if (object.metadata.managedFields !== undefined) {
@@ -14,7 +14,7 @@ export function withoutManagedFields<T extends ApiObject>(object: T): T {
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** A copy of the whole object, which `kubectl apply` writes into an annotation. */
+/** Removes the annotation in which `kubectl apply` stores a copy of the object. */
 export function withoutLastApplied<T extends ApiObject>(object: T): T {
   const { annotations } = object.metadata;
   if (annotations?.[lastApplied] !== undefined) {
@@ -26,7 +26,7 @@ export function withoutLastApplied<T extends ApiObject>(object: T): T {
 
 export type Transform<T extends ApiObject> = (object: T) => T | undefined;
 
-/** One after the other; the first that keeps nothing ends it. */
+/** Applies transforms in order. Stops when one returns undefined. */
 export const allTransforms =
   <T extends ApiObject>(...transforms: readonly Transform<T>[]): Transform<T> =>
   (object) => {

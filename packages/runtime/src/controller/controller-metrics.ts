@@ -26,7 +26,7 @@ export interface ControllerState {
 
 export class ControllerMetrics {
   readonly time: TimingSeries;
-  /** Kept as plain numbers: counted with every reconcile, exported when asked for. */
+  /** Number of reconciles by result, exported when metrics are scraped. */
   readonly counts: Record<ReconcileResult, number> = { success: 0, error: 0, requeue: 0, requeue_after: 0 };
   readonly #own: string;
   readonly #name: string;

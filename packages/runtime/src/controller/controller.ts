@@ -70,17 +70,17 @@ export class Controller implements Aware {
     });
   }
 
-  /** Requests that are not yet taken: ready, delayed, or to be done again. */
+  /** Number of queued requests: ready, delayed, or to be repeated. */
   get queueLength(): number {
     return this.#queue.length;
   }
 
-  /** Those it works on now. */
+  /** Iterates over the engaged clusters. */
   *engagedClusters(): Generator<ClusterName, void, void> {
     for (const name of this.#engaged.keys()) if (this.#workedOn(name)) yield name;
   }
 
-  /** Has to be called with the local cluster by whoever composes it; whether and for what it is used is decided here. */
+  /** Offers the local cluster to the controller. The options of the controller decide whether it is used. */
   engageLocal(
     cluster: Cluster,
     signal: AbortSignal,
@@ -98,12 +98,12 @@ export class Controller implements Aware {
     return this.#engageAs(name, cluster, signal, { ...options, isOnlyWatched });
   }
 
-  /** A request from outside: what no source of a cluster says. Of a cluster that is not engaged when its turn comes: dropped. */
+  /** Enqueues a request that no source reports. The request is dropped if its cluster is not engaged when it is processed. */
   trigger(request: RequestLike, options?: TriggerOptions): void {
     this.#enqueue(request, request.cluster ?? localCluster, options);
   }
 
-  /** Reconciles until the signal; resolves when nothing is under way that has a worker. Once. */
+  /** Runs the workers until the signal is aborted, and resolves when no worker is busy. Can be called once. */
   async start(signal: AbortSignal): Promise<void> {
     if (this.#state !== 'new') throw new RuntimeError('InvalidOptions', `controller ${this.name} is already started`);
     this.#state = 'running';

@@ -1,4 +1,4 @@
-/** controller: sources, predicates, mappings, the loop. Begin with `new-controller.ts`; what a reconciler is: `reconcile.ts`. */
+/** Controllers: sources, predicates, mappings and workers. Start with `new-controller.ts` and `reconcile.ts`. */
 
 export { newController } from './new-controller.ts';
 export { Controller } from './controller.ts';

@@ -4,12 +4,12 @@ import { groupOf } from '@hangar/client';
 import type { ApiObject, Kind } from '@hangar/client';
 import type { Mapping, RequestLike } from './options.ts';
 
-/** The object itself. */
+/** Maps an object to itself. */
 export const mapToSelf: Mapping = ({ metadata: { namespace, name = '' } }) => [{ namespace, name }];
 
 /**
- * Its owners of a kind: the one that controls it, or any. By group, kind and name, as the garbage collector finds them: the version
- * may be an older one. An owner of a namespaced kind is in the same namespace.
+ * Maps an object to its owners of a kind: to the controller, or with `anyOwner` to all owners. Compares group, kind and name as the
+ * garbage collector does, so that references with an older version match. Owners of a namespaced kind are in the same namespace.
  */
 export const mapToOwner =
   (owner: Pick<Kind<ApiObject>, 'apiVersion' | 'kind' | 'isNamespaced'>, anyOwner = false): Mapping =>

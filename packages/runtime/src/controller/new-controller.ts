@@ -5,7 +5,10 @@ import { Controller } from './controller.ts';
 import type { ControllerOptions } from './options.ts';
 import { resolve } from './resolved-options.ts';
 
-/** Throws `InvalidOptions`. */
+/**
+ * Returns a controller that calls the reconciler for the events of its sources. Throws `InvalidOptions`. `Manager.controller` creates one
+ * and adds it to the manager.
+ */
 export function newController<
   F extends ApiObject,
   const O extends readonly ApiObject[] = [],

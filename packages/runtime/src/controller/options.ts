@@ -8,12 +8,12 @@ import type { RateLimit } from '../queue/rate-limit.ts';
 import type { Predicate } from './predicate.ts';
 import type { Reconciler, Request } from './reconcile.ts';
 
-/** Of the cluster where the event was, unless it says another. */
+/** A request whose cluster defaults to the cluster of the event. */
 export type RequestLike = Omit<Request, 'cluster'> & Partial<Pick<Request, 'cluster'>>;
 
 /**
- * Which requests an event of an object means. Called for the state before and after an update, so that an owner that lost the
- * object is told, too. Synchronous: look things up in `cluster.cache`, by an index.
+ * Maps an object to requests. Called for the old and the new state of an update, so that a former owner is enqueued as well. Mappings are
+ * synchronous: use `cluster.cache` and an index to look up objects.
  */
 export type Mapping<T extends ApiObject = ApiObject> = (object: T, cluster: Cluster) => Iterable<RequestLike>;
 
@@ -23,74 +23,77 @@ export interface ForOptions<T extends ApiObject> {
 }
 
 export interface OwnsOptions<T extends ApiObject> extends ForOptions<T> {
-  /** Also owners that are not the controller of the object. */
+  /** Also maps to owners that are not the controller of the object. */
   readonly anyOwner?: boolean;
 }
 
 export interface WatchesOptions<T extends ApiObject> extends ForOptions<T> {
   /**
-   * `all`: every object of the kind in `for` is to be looked at again, in the cluster where the event was; of a local watch, in every
-   * cluster. For what all of them depend on.
+   * Maps an object to requests. `all` enqueues every object of the kind in `for`: in the cluster of the event, or for a local watch in
+   * every cluster. Use it for objects that all others depend on.
    */
   readonly map: Mapping<T> | 'all';
   /**
-   * Where to watch: in every engaged cluster, or in the local one only, whether or not the controller works on it. What a local
-   * watch says about a cluster that is engaged later is told again then. Absent: engaged.
+   * Watches in every engaged cluster, or in the local cluster only. Events of a local watch are replayed for clusters that are engaged
+   * later. Absent: `engaged`.
    */
   readonly cluster?: 'engaged' | 'local';
 }
 
-/** What a source of the user's own is given, once for each engaged cluster. */
+/** The environment of a custom source, created for each engaged cluster. */
 export interface SourceContext {
   readonly cluster: Cluster;
   enqueue(request: RequestLike, options?: { readonly priority?: number; readonly afterMs?: number }): void;
   readonly log: Logger;
 }
 
-/** Runs until the signal. Dispatch does not wait for it. A rejection is reported, and it is run again after a while. */
+/**
+ * A custom source. Runs until the signal is aborted. Workers start without waiting for it. A rejection is logged, and the source is run
+ * again after a delay.
+ */
 export type RawSource = (context: SourceContext, signal: AbortSignal) => Promise<void>;
 
-/** Three lists of types, so that every predicate and mapping knows the type of its kind. */
+/** Options of a controller. The type parameters carry the object types of `for`, `owns` and `watches` to their predicates and mappings. */
 export interface ControllerOptions<
   F extends ApiObject = ApiObject,
   O extends readonly ApiObject[] = readonly ApiObject[],
   W extends readonly ApiObject[] = readonly ApiObject[],
 > {
-  /** Unique in the process; for metrics and logs. */
+  /** Name for metrics and logs. Must be unique in the process. */
   readonly name: string;
-  /** Every object of this kind is a request. */
+  /** Reconciles every object of this kind. */
   readonly for?: Kind<F> | ForOptions<F>;
-  /** Events of these are requests for the object of the kind in `for` that owns them. */
+  /** Reconciles the owner, which is of the kind in `for`, when an object of these kinds changes. */
   readonly owns?: { readonly [I in keyof O]: Kind<O[I]> | OwnsOptions<O[I]> };
   readonly watches?: { readonly [I in keyof W]: WatchesOptions<W[I]> };
   readonly sources?: readonly RawSource[];
   readonly reconcile: Reconciler;
-  /** How many requests are under way at a time; absent: 1. */
+  /** Maximum number of concurrent reconciles. Absent: 1. */
   readonly concurrency?: number;
   /**
-   * How many of them may be of one cluster; absent: all. In a fleet it keeps a slow cluster from having every worker: see also
-   * `reconcileTimeoutMs`.
+   * Maximum number of concurrent reconciles of one cluster. Absent: no limit. It prevents that one slow cluster uses all workers. See
+   * also `reconcileTimeoutMs`.
    */
   readonly maxPerCluster?: number;
   readonly rateLimit?: RateLimit;
-  /** Of what was there before the controller, and of what is told again though nothing changed; absent: -100, as in controller-runtime. */
+  /** Priority of objects that existed before the controller, and of resyncs without a change. Absent: -100, as in controller-runtime. */
   readonly priorityOfInitial?: number;
   /**
-   * After this time the signal of a reconcile fires, and after the grace its worker is given to others. It cannot be ended by
-   * force: its request stays locked until it does. Absent: no limit.
+   * Time after which the signal of a reconcile is aborted. After `reconcileGraceMs` its worker is reused; its request stays locked until
+   * the reconciler returns. Absent: no limit.
    */
   readonly reconcileTimeoutMs?: number;
-  /** Absent: 5 s. */
+  /** Time that an aborted reconcile has to return. Absent: 5 s. */
   readonly reconcileGraceMs?: number;
-  /** After this time a cluster's requests are dispatched though not every cache has been filled; absent: 2 min. */
+  /** Time after which workers start even if some caches of the cluster are not synced. Absent: 2 min. */
   readonly cacheSyncTimeoutMs?: number;
-  /** Also work on the local cluster. Absent: when there is no provider. */
+  /** Reconciles objects of the local cluster. Absent: only if there is no provider. */
   readonly engageLocal?: boolean;
-  /** Absent: yes. */
+  /** Reconciles objects of the clusters of the provider. Absent: true. */
   readonly engageProviderClusters?: boolean;
   readonly clusterFilter?: (name: ClusterName, cluster: Cluster) => boolean;
   readonly metrics?: MetricsRegistry;
-  /** Absent: information and worse, to standard error. */
+  /** Absent: logs level info and above to standard error. */
   readonly log?: Logger;
   readonly clock?: Clock;
   readonly random?: Random;

@@ -21,7 +21,7 @@ export interface Failure {
  */
 const raceCodes: ReadonlySet<unknown> = new Set(['Conflict', 'NotFound', 'AlreadyExists', 'UnknownKind']);
 
-/** Never throws, whatever was thrown: an error may be a proxy, or have getters that throw. */
+/** Classifies a thrown value. Never throws, even if the value is a proxy or has getters that throw. */
 export function failureOf(thrown: unknown): Failure {
   try {
     const error = asError(thrown);

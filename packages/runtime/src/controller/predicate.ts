@@ -6,15 +6,15 @@
 import type { ApiObject } from '@hangar/client';
 
 export interface Predicate<T extends ApiObject = ApiObject> {
-  /** `isInitial`: it was there before the controller. */
+  /** Filters ADDED events. `isInitial` is true for objects that existed before the controller. */
   create?(object: T, isInitial: boolean): boolean;
   update?(before: T, after: T): boolean;
   delete?(object: T): boolean;
-  /** Of what no event of the cluster said. */
+  /** Filters triggers that are not events of the cluster. */
   generic?(object: T): boolean;
 }
 
-/** By the object alone, whatever happened to it. An update counts when it is true of the new state or was of the old. */
+/** Passes events of objects for which the function returns true. An update passes if the new or the old state matches. */
 export const matching = <T extends ApiObject>(isWanted: (object: T) => boolean): Predicate<T> => ({
   create: isWanted,
   update: (before, after) => isWanted(after) || isWanted(before),
@@ -28,7 +28,7 @@ export const named = (...names: readonly string[]): Predicate =>
 export const inNamespace = (...namespaces: readonly string[]): Predicate =>
   matching(({ metadata }) => namespaces.includes(metadata.namespace ?? ''));
 
-/** With all of these labels; undefined: with any value. */
+/** Passes objects with all these labels. `undefined` matches any value. */
 export const labelled = (labels: Readonly<Record<string, string | undefined>>): Predicate => {
   const wanted = Object.entries(labels);
   return matching(({ metadata }) =>
@@ -39,13 +39,13 @@ export const labelled = (labels: Readonly<Record<string, string | undefined>>): 
   );
 };
 
-/** Updates of the spec only; not those of a status or of metadata. Kinds without a generation let everything through. */
+/** Passes updates that change `metadata.generation`, that is, updates of the spec. Updates of kinds without a generation pass. */
 export const generationChanged: Predicate = {
   update: (before, after) =>
     after.metadata.generation === undefined || before.metadata.generation !== after.metadata.generation,
 };
 
-/** Not what is only told again. */
+/** Drops updates without a change, such as resyncs. */
 export const resourceVersionChanged: Predicate = {
   update: (before, after) => before.metadata.resourceVersion !== after.metadata.resourceVersion,
 };
@@ -72,7 +72,7 @@ export const and = <T extends ApiObject>(...all: readonly Predicate<T>[]): Predi
   generic: (object) => all.every((one) => one.generic?.(object) ?? true),
 });
 
-/** A function that one of them does not have is true there, as everywhere. */
+/** Passes events that at least one predicate passes. An absent function of a predicate passes all events. */
 export const or = <T extends ApiObject>(...any: readonly Predicate<T>[]): Predicate<T> => ({
   create: (object, isInitial) => any.some((one) => one.create?.(object, isInitial) ?? true),
   update: (before, after) => any.some((one) => one.update?.(before, after) ?? true),

@@ -1,34 +1,50 @@
-/** What a controller is asked to do: make the world be as one object says. */
+/**
+ * The reconciler: a function that brings the cluster to the desired state of one object.
+ *
+ *     const reconcile: Reconciler = async ({ namespace, name }, { client, signal, log }) => {
+ *       const widget = await find(client, Widget, { namespace, name }, { signal });
+ *       if (!widget) return;
+ *       await client.apply(Deployment, deploymentOf(widget), { fieldManager: 'widget-operator', signal });
+ *       log.info('applied the Deployment');
+ *     };
+ */
 
 import type { Client, ObjectKey } from '@hangar/client';
 import type { Logger } from '@hangar/core';
 import type { Cluster, ClusterName } from '../cluster.ts';
 
-/** Which object, where. The local cluster is ''. */
+/** Identifies an object and its cluster. The local cluster is ''. */
 export interface Request extends ObjectKey {
   readonly cluster: ClusterName;
 }
 
-/** Nothing: done. */
+/** The result of a successful reconcile. Without fields: done. */
 export interface Result {
-  /** Look again then, or before when something happens: then this look is over, too. Failures are forgotten. */
+  /** Requeues the request after this delay; an earlier event cancels the delay. Resets the back-off. */
   readonly requeueAfterMs?: number;
-  /** Look again soon, with back-off. */
+  /** Requeues the request with back-off. */
   readonly requeue?: boolean;
-  /** Of the next look. */
+  /** Priority of the requeued request. */
   readonly priority?: number;
 }
 
+/** The environment of one reconcile. */
 export interface ReconcileContext {
+  /** The cluster of the request. */
   readonly cluster: Cluster;
-  /** The cluster's own. */
+  /** The client of the cluster: `cluster.client`. */
   readonly client: Client;
-  /** Fires when the cluster is given up, the manager stops, or the reconcile takes too long: what is under way should end. */
+  /**
+   * Aborted when the process no longer owns the cluster, the manager stops, or the reconcile exceeds its timeout. The reconciler should
+   * then return.
+   */
   readonly signal: AbortSignal;
+  /** Logger with the fields of the request. */
   readonly log: Logger;
 }
 
 /**
- * Rejections are retried with back-off, those with the code `Terminal` are not. Never called for two equal requests at once.
+ * Reconciles one object. A rejection is retried with back-off, unless its code is `Terminal` (see `terminalError`). A controller never
+ * runs two reconciles of the same request at the same time.
  */
 export type Reconciler = (request: Request, context: ReconcileContext) => Promise<Result | void> | Result | void;

@@ -15,14 +15,14 @@ export class Turn {
   #beganMs: number;
   #next: Timer | undefined;
 
-  /** `onNext` is called in the next turn that was asked for. */
+  /** `onNext` is called at the start of each requested turn. */
   constructor(clock: Clock, onNext: () => void) {
     this.#clock = clock;
     this.#onNext = onNext;
     this.#beganMs = clock.monotonicMs();
   }
 
-  /** False: no more in this one; the next is asked for. */
+  /** Returns false when the budget of this turn is used; another turn is then requested. */
   enter(): boolean {
     if (this.#runs < runsMax && this.#clock.monotonicMs() - this.#beganMs < durationMaxMs) {
       this.#runs++;

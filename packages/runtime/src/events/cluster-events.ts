@@ -60,7 +60,7 @@ export class ClusterEvents {
     this.#filter = new SpamFilter({ clock: options.clock, ...spam });
   }
 
-  /** Never blocks, never throws: what cannot be said is counted. */
+  /** Queues an Event. Never blocks and never throws; an Event that cannot be written is counted as dropped. */
   event(regarding: ApiObject, details: EventDetails): void {
     try {
       this.#event(regarding, details);
@@ -77,7 +77,10 @@ export class ClusterEvents {
     this.event(regarding, { type: 'Warning', reason, note });
   }
 
-  /** Takes nothing more, and tries what waits once; resolves when that is done, or at the signal. Never rejects. */
+  /**
+   * Stops accepting Events and writes the queued ones with one attempt each. Resolves when they are written or the signal is aborted.
+   * Never rejects.
+   */
   async close(signal: AbortSignal): Promise<void> {
     this.#sweeper?.cancel();
     for (const series of this.#series.values()) if (series.isUnwritten && !series.isQueued) this.#enqueue(series);

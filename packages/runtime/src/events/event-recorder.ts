@@ -23,15 +23,15 @@ import type { EventMetrics } from './event-metrics.ts';
 import { cut } from './observation.ts';
 
 export interface EventRecorderOptions {
-  /** Who says it: `widget-operator`, with a domain before it if that is not enough: `example.org/widget-operator`. */
+  /** Reporting component, such as `widget-operator` or `example.org/widget-operator`. */
   readonly component: string;
-  /** Which of them. Absent: the component and the host. */
+  /** Reporting instance. Absent: the component and the host name. */
   readonly instance?: string;
-  /** Absent: events.k8s.io/v1. `v1` for servers before 1.19, or where only core events may be written. */
+  /** API of the Events. Absent: `events.k8s.io/v1`. Use `v1` for servers before 1.19 or if only core Events are permitted. */
   readonly api?: EventApiName;
-  /** Of a cluster; absent: 1,000. */
+  /** Maximum number of queued Events per cluster. Absent: 1,000. */
   readonly queueLengthMax?: number;
-  /** Of all clusters together; absent: 10,000. */
+  /** Maximum number of queued Events of all clusters. Absent: 10,000. */
   readonly queueLengthTotalMax?: number;
   readonly clock?: Clock;
   readonly random?: Random;
@@ -41,7 +41,7 @@ export interface EventRecorderOptions {
 
 const instanceBytesMax = 128;
 
-/** Where events are written: a cluster, or anything with its client. */
+/** The cluster that an Event is written to, or any object with its client. */
 export type EventTarget = Pick<Cluster, 'client'>;
 
 export class EventRecorder {
@@ -54,7 +54,7 @@ export class EventRecorder {
   readonly #active = new Set<ClusterEvents>();
   #isClosed = false;
 
-  /** Throws `InvalidOptions` when servers would refuse the component. */
+  /** Throws `InvalidOptions` if the component is not a valid reporting component. */
   constructor(options: EventRecorderOptions) {
     const { component, instance = `${component}-${hostname()}` } = options;
     const [reason] = qualifiedNameReasons(component);
@@ -86,7 +86,7 @@ export class EventRecorder {
     return events;
   }
 
-  /** Writes what waits, for at most so long. Nothing can be recorded any more. Never rejects. */
+  /** Writes the queued Events within the timeout. Later Events are dropped. Never rejects. */
   async close(timeoutMs = 5_000): Promise<void> {
     this.#isClosed = true;
     const { clock = systemClock } = this.#options;

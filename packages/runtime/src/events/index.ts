@@ -1,4 +1,4 @@
-/** What reconcilers tell people. */
+/** Records Kubernetes Events about objects. */
 
 export { ClusterEvents } from './cluster-events.ts';
 export type { EventApiName } from './event-apis.ts';

@@ -7,15 +7,15 @@ import type { Random } from '@hangar/core';
 import type { Observation } from './series.ts';
 
 export interface EventDetails {
-  /** Absent: Normal. */
+  /** Absent: `Normal`. */
   readonly type?: 'Normal' | 'Warning';
-  /** One word, why: `ScaledUp`. Machines read it. */
+  /** Machine-readable reason in CamelCase: `ScaledUp`. */
   readonly reason: string;
-  /** For people. What is beyond 1 KiB is cut off. */
+  /** Human-readable message. Truncated after 1 KiB. */
   readonly note: string;
-  /** One word, what was done or failed. Absent: the reason. */
+  /** Action that was taken or failed, in CamelCase. Absent: the reason. */
   readonly action?: string;
-  /** Another object that has to do with it. */
+  /** A secondary object. */
   readonly related?: ApiObject;
 }
 

@@ -15,15 +15,15 @@ export type { Condition, ConditionStatus };
 
 export interface NewCondition {
   readonly type: string;
-  /** A boolean is `True` or `False`. */
+  /** A boolean stands for `True` or `False`. */
   readonly status: ConditionStatus | boolean;
-  /** One word in CamelCase: the server demands it. */
+  /** Reason in CamelCase. Required by the API. */
   readonly reason: string;
   /** Absent: ''. */
   readonly message?: string | undefined;
-  /** `metadata.generation` of the object that was looked at. Absent: not said, also when it was before. */
+  /** `metadata.generation` of the object that was evaluated. Absent: removes the field. */
   readonly observedGeneration?: number | undefined;
-  /** Absent: now, when the status changed. */
+  /** Absent: the current time if the status changes. */
   readonly lastTransitionTime?: string | undefined;
 }
 
@@ -46,7 +46,7 @@ export function setCondition(
   return before ? all.with(at, after) : [...all, after];
 }
 
-/** All of these, one after the other. */
+/** Sets several conditions. See `setCondition`. */
 export const setConditions = (
   conditions: readonly Condition[] | undefined,
   next: readonly NewCondition[],
@@ -54,7 +54,7 @@ export const setConditions = (
 ): Condition[] =>
   next.reduce<Condition[]>((all, one) => setCondition(all, one, clock), (conditions ?? []) as Condition[]);
 
-/** The same array when there is none of the type. */
+/** Returns the conditions without the given type. Returns the same array if it has no such condition. */
 export function removeCondition<C extends Typed>(conditions: readonly C[] | undefined, type: string): C[] {
   const all = (conditions ?? []) as C[];
   return all.some((one) => one.type === type) ? all.filter((one) => one.type !== type) : all;
@@ -69,11 +69,11 @@ export const hasConditionStatus = (
   status: ConditionStatus,
 ): boolean => findCondition(conditions, type)?.status === status;
 
-/** False also when there is none of the type. */
+/** Returns whether the condition exists and its status is `True`. */
 export const isConditionTrue = (conditions: readonly Typed[] | undefined, type: string): boolean =>
   hasConditionStatus(conditions, type, 'True');
 
-/** False also when there is none of the type. */
+/** Returns whether the condition exists and its status is `False`. */
 export const isConditionFalse = (conditions: readonly Typed[] | undefined, type: string): boolean =>
   hasConditionStatus(conditions, type, 'False');
 

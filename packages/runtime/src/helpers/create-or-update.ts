@@ -20,12 +20,13 @@ export interface Outcome<T extends ApiObject> {
   readonly operation: 'created' | 'updated' | 'unchanged';
 }
 
-/** Changes what it is given, which is a copy; must leave name and namespace. */
+/** Changes a copy of the object into the desired state. Must not change name and namespace. */
 export type Mutate<T extends ApiObject> = (object: T) => void | Promise<void>;
 
 /**
- * Rejects with `Conflict` when somebody wrote in between, with `AlreadyExists` when a cache did not know the object yet: a
- * reconciler lets both go up, to be called again. What `mutate` does to the status is not written for kinds that have it apart.
+ * Creates the object, or updates it if `mutate` changes it. Rejects with `Conflict` when the object was changed concurrently, and with
+ * `AlreadyExists` when a cache did not contain the object yet; a reconciler lets both errors propagate and is called again. Changes of
+ * `status` are not written for kinds with a status subresource.
  */
 export async function createOrUpdate<T extends ApiObject>(
   client: Client,
@@ -41,8 +42,9 @@ export async function createOrUpdate<T extends ApiObject>(
 }
 
 /**
- * Sends only what changed, so that fields of others are safe without a conflict; lists are replaced as a whole. What `mutate`
- * did to the status is written too, apart. Rejects with `Invalid` when the object was made anew in between: its uid is another.
+ * Creates the object, or sends a merge patch with the changes of `mutate`. Fields of other managers stay unchanged without a conflict;
+ * lists are replaced as a whole. Changes of `status` are written with a second request. Rejects with `Invalid` when the object was
+ * recreated concurrently, because its uid differs.
  */
 export async function createOrPatch<T extends ApiObject>(
   client: Client,

@@ -19,14 +19,14 @@ export const hasFinalizer = ({ metadata }: Finalized, finalizer: string): boolea
 
 export const isBeingDeleted = ({ metadata }: Finalized): boolean => metadata.deletionTimestamp !== undefined;
 
-/** Changes the object, a draft or a copy. True when it was not there. */
+/** Adds the finalizer to a draft or a copy of an object. Returns true if the object changed. */
 export function addFinalizer(object: Finalized, finalizer: string): boolean {
   if (hasFinalizer(object, finalizer)) return false;
   object.metadata.finalizers = [...(object.metadata.finalizers ?? []), finalizer];
   return true;
 }
 
-/** Changes the object, a draft or a copy. True when it was there. */
+/** Removes the finalizer from a draft or a copy of an object. Returns true if the object changed. */
 export function removeFinalizer({ metadata }: Finalized, finalizer: string): boolean {
   const { finalizers = [] } = metadata;
   if (!finalizers.includes(finalizer)) return false;
@@ -36,8 +36,8 @@ export function removeFinalizer({ metadata }: Finalized, finalizer: string): boo
 }
 
 /**
- * Resolves with the object as it is then. One that is being deleted is left alone: the server takes no new finalizers for it.
- * Rejects with `Conflict`, `NotFound`.
+ * Writes the finalizer to the server if necessary and returns the current object. Does nothing for an object that is being deleted,
+ * because the server rejects new finalizers for it. Rejects with `Conflict` or `NotFound`.
  */
 export async function ensureFinalizer<T extends ApiObject>(
   client: Client,
@@ -50,7 +50,7 @@ export async function ensureFinalizer<T extends ApiObject>(
   return writeFinalizers(client, kind, object, [...(object.metadata.finalizers ?? []), finalizer], options);
 }
 
-/** That the object is gone already is success. Rejects with `Conflict`. */
+/** Removes the finalizer on the server. Succeeds if the object no longer exists. Rejects with `Conflict`. */
 export async function dropFinalizer<T extends ApiObject>(
   client: Client,
   kind: Kind<T>,
@@ -68,19 +68,19 @@ export async function dropFinalizer<T extends ApiObject>(
 export interface FinalizeOptions extends WriteOptions {
   readonly finalizer: string;
   /**
-   * Called when the object is being deleted, again after every failure: it must be idempotent. A result that asks for another
-   * look says that it is not finished: the finalizer stays.
+   * Called when the object is being deleted, and again after each failure, so it must be idempotent. If its result requests a requeue,
+   * the finalizer stays.
    */
   cleanUp(): Promise<Result | void> | Result | void;
 }
 
-/** `live`: the object, which has the finalizer. Absent: it is being deleted, and `result` is what the reconciler returns. */
+/** `live` is the object with its finalizer. If it is absent, the object is being deleted, and the reconciler returns `result`. */
 export type FinalizeOutcome<T extends ApiObject> =
   | { readonly live: T; readonly result?: undefined }
   | { readonly live?: undefined; readonly result: Result | undefined };
 
 /**
- * The beginning of a reconciler that has something to clean up:
+ * Adds the finalizer to a live object, or runs the clean-up of an object that is being deleted. Call it at the start of a reconciler:
  *
  *     const { live, result } = await finalize(client, Widget, widget, { finalizer, cleanUp: () => release(widget) });
  *     if (!live) return result;

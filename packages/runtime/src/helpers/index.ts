@@ -1,4 +1,4 @@
-/** What reconcilers do to objects again and again: conditions, finalizers, owners, create-or-update. */
+/** Helpers for reconcilers: conditions, finalizers, owner references, create-or-update. */
 
 export { createOrPatch, createOrUpdate } from './create-or-update.ts';
 export type { Mutate, Outcome } from './create-or-update.ts';

@@ -10,15 +10,15 @@ import { groupOf } from '@hangar/client';
 import type { ApiObject } from '@hangar/client';
 import { RuntimeError } from '../errors.ts';
 
-/** Anything with metadata: also a draft that does not exist yet. */
+/** Any object with metadata, including a draft that does not exist yet. */
 export type Owned = Pick<ApiObject, 'metadata'>;
 
 export interface OwnerOptions {
-  /** Deletion of the owner in the foreground waits for the owned. A controller's: yes unless said otherwise. */
+  /** A foreground deletion of the owner waits for the owned object. Absent: true for controller references. */
   readonly blockOwnerDeletion?: boolean | undefined;
 }
 
-/** For drafts and for server-side apply. Throws `InvalidOwner` when the owner does not exist on a server yet. */
+/** Returns a controller reference for drafts and server-side apply. Throws `InvalidOwner` when the owner has no uid yet. */
 export function controllerReference(
   owner: ApiObject,
   { blockOwnerDeletion = true }: OwnerOptions = {},
@@ -26,6 +26,7 @@ export function controllerReference(
   return { ...ownerReference(owner, { blockOwnerDeletion }), controller: true };
 }
 
+/** Returns an owner reference that is not a controller reference. Throws `InvalidOwner` when the owner has no uid yet. */
 export function ownerReference(owner: ApiObject, { blockOwnerDeletion }: OwnerOptions = {}): OwnerReference {
   const { apiVersion, kind, metadata } = owner;
   const { name = '', uid = '' } = metadata;
@@ -36,8 +37,8 @@ export function ownerReference(owner: ApiObject, { blockOwnerDeletion }: OwnerOp
 }
 
 /**
- * Throws `AlreadyOwned` when another object controls it, `InvalidOwner` when the owner cannot own it. One that controls it
- * already under another uid (it was made anew) or version is replaced.
+ * Sets the controller reference of an object. Throws `AlreadyOwned` when another object controls it, and `InvalidOwner` when the owner
+ * cannot own it. Replaces a reference to the same owner with another uid (the owner was recreated) or version.
  */
 export function setControllerReference(owner: ApiObject, object: Owned, options?: OwnerOptions): void {
   const reference = controllerReference(owner, options);
@@ -50,14 +51,14 @@ export function setControllerReference(owner: ApiObject, object: Owned, options?
   upsert(object, reference);
 }
 
-/** Beside others, and without being the controller. Throws `InvalidOwner`. */
+/** Adds an owner reference that is not a controller reference. Throws `InvalidOwner`. */
 export function setOwnerReference(owner: ApiObject, object: Owned, options?: OwnerOptions): void {
   const reference = ownerReference(owner, options);
   requireReachable(owner, object);
   upsert(object, reference);
 }
 
-/** True when there was one. */
+/** Removes the owner reference. Returns true if the object changed. */
 export function removeOwnerReference(owner: ApiObject, object: Owned): boolean {
   const all = object.metadata.ownerReferences ?? [];
   const left = all.filter((one) => !isSameObject(one, { ...owner, name: owner.metadata.name ?? '' }));
@@ -67,17 +68,17 @@ export function removeOwnerReference(owner: ApiObject, object: Owned): boolean {
   return true;
 }
 
-/** The reference to the one that controls it. */
+/** Returns the controller reference of an object. */
 export const controllerOf = ({ metadata }: Owned): OwnerReference | undefined =>
   metadata.ownerReferences?.find(({ controller }) => controller === true);
 
-/** By uid: an owner that was made anew under the same name is another one. */
+/** Compares the uid, so a recreated owner with the same name does not match. */
 export const isControlledBy = (object: Owned, owner: Owned): boolean => {
   const uid = controllerOf(object)?.uid;
   return uid !== undefined && uid === owner.metadata.uid;
 };
 
-/** By uid, as controller or not. */
+/** Compares the uid of all owner references. */
 export const isOwnedBy = ({ metadata }: Owned, owner: Owned): boolean =>
   owner.metadata.uid !== undefined && (metadata.ownerReferences ?? []).some(({ uid }) => uid === owner.metadata.uid);
 

@@ -8,19 +8,28 @@
 import { hasCode, sleep, systemClock, systemRandom } from '@hangar/core';
 import type { Clock, Random } from '@hangar/core';
 
+/** Options of `retryOnConflict`. */
 export interface RetryOptions {
-  /** With the first one. Absent: 5, as client-go has it. */
+  /** Maximum number of attempts, including the first. Absent: 5, as in client-go. */
   readonly attemptsMax?: number;
-  /** Before the second attempt; absent: 10. */
+  /** Delay before the second attempt. Absent: 10 ms. */
   readonly delayMs?: number;
-  /** Of the delay, from attempt to attempt; absent: 2. */
+  /** Factor by which the delay grows. Absent: 2. */
   readonly factor?: number;
   readonly signal?: AbortSignal | undefined;
   readonly clock?: Clock;
   readonly random?: Random;
 }
 
-/** Rejects with the last `Conflict`, or at once with whatever else; `Aborted` while it waits. */
+/**
+ * Repeats the attempt while it rejects with `Conflict`. Rejects with the last `Conflict`, immediately with any other error, and with
+ * `Aborted` while waiting.
+ *
+ *     await retryOnConflict(async () => {
+ *       const object = await client.get(ConfigMap, key);
+ *       await client.update(ConfigMap, { ...object, data: { ...object.data, mode: 'fast' } });
+ *     });
+ */
 export async function retryOnConflict<T>(attempt: () => Promise<T>, options: RetryOptions = {}): Promise<T> {
   const { attemptsMax = 5, delayMs = 10, factor = 2, signal, clock = systemClock, random = systemRandom } = options;
   for (let attempts = 1; ; attempts++) {

@@ -1,11 +1,9 @@
 import { setField } from './fields.ts';
 
 /**
- * A copy of decoded JSON: objects, arrays, strings, numbers, booleans, null, and nothing else. Many times as fast as
- * `structuredClone`, which has to think of everything (see cache/object-store.bench.ts).
- *
- * However deep it is: kube-apiserver takes objects of ten thousand levels, more than the stack has room for, and whoever may write
- * one must not thereby stop those who read it.
+ * Copies decoded JSON: objects, arrays, strings, numbers, booleans and null only. Much faster than `structuredClone` (see
+ * cache/object-store.bench.ts). Not recursive, because kube-apiserver accepts objects with ten thousand levels, which would overflow the
+ * stack.
  */
 export function cloneJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;

@@ -1,4 +1,4 @@
-/** One of several processes works. */
+/** Elects one of several processes as the leader. */
 
 export { newIdentity } from './identity.ts';
 export { LeaderElector } from './leader-elector.ts';

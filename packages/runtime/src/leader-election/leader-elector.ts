@@ -1,15 +1,15 @@
 /**
- * One of several processes works: whoever holds the Lease. The timings and the Lease itself are client-go's, so that processes
- * written in Go can contend for the same one.
+ * Elects one of several processes: the holder of a Lease. Timings and Lease are compatible with client-go, so that processes written in
+ * Go can take part in the same election.
  *
- *   campaign ── a try each 2…4.4 s ──► lead(ownership) ── renewed each 2 s ──► lead has ended ──► released
- *                                          └── not renewed for 10 s: the ownership's signal fires, whatever hangs
+ *   campaign ── a try each 2…4.4 s ──► lead(ownership) ── renewed each 2 s ──► lead returns ──► released
+ *                                          └── not renewed for 10 s: the signal of the ownership is aborted
  *
- * At most one leads at a time as long as the clocks' speeds differ by less than lease duration : renew deadline (15 : 10); their
- * offsets do not matter. What a clock cannot measure (a machine that slept with its clock stopped) nobody can measure by it: who
- * must be sure writes through a fence that the server checks.
+ * At most one process leads at a time, as long as the rates of the clocks differ by less than lease duration : renew deadline (15 : 10);
+ * the offsets of the clocks do not matter. A clock that stops, for example while a machine sleeps, is not covered: a program that needs
+ * certainty must write through a fence that the server checks.
  *
- * Not done: coordinated leader election (LeaseCandidates), which is a matter of the control plane's own components.
+ * Coordinated leader election (LeaseCandidates) is not supported; it is for the components of the control plane.
  */
 
 import { asError, hasCode, sleep, systemClock, systemRandom } from '@hangar/core';
@@ -26,28 +26,33 @@ import type { LeaseClient, Try } from './lease-lock.ts';
 import { electionMetrics } from './metrics.ts';
 import type { ElectionMetrics } from './metrics.ts';
 
+/** Options of the leader election of a manager. */
 export interface LeaderElectionOptions {
+  /** Namespace of the Lease. */
   readonly namespace: string;
+  /** Name of the Lease. */
   readonly name: string;
-  /** Absent: `host_uuid`, another one for every elector. */
+  /** Identity of the holder. Absent: `host_uuid`, unique for each elector. */
   readonly identity?: string;
-  /** For how long others wait after the last renewal that they saw. */
+  /** Time that other processes wait after the last observed renewal. Absent: 15 s. */
   readonly leaseDurationMs?: number;
-  /** For how long the leader goes on without one. */
+  /** Time that the leader continues without a renewal. Absent: 10 s. */
   readonly renewDeadlineMs?: number;
+  /** Time between two attempts. Absent: 2 s. */
   readonly retryPeriodMs?: number;
-  /** Absent: yes. What was led has ended by then, so that the next one need not wait for the lease to run out. */
+  /** Releases the Lease when the leader stops, so that the next leader does not wait for its expiration. Absent: true. */
   readonly releaseOnCancel?: boolean;
 }
 
+/** Options of `LeaderElector`. */
 export interface LeaderElectorOptions extends LeaderElectionOptions {
-  /** Must ask the server, not a cache. */
+  /** Must read from the server, not from a cache. */
   readonly client: LeaseClient;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly log?: Logger | undefined;
   readonly metrics?: MetricsRegistry | undefined;
-  /** Whoever leads now, also this one; '' when nobody does. */
+  /** Called with the identity of each new leader, including this process; '' when there is no leader. */
   readonly onNewLeader?: (identity: string) => void;
 }
 
@@ -56,6 +61,7 @@ const releaseTriesMax = 3;
 
 type Held = Extract<Try, { readonly isHeld: true }>;
 
+/** Takes part in an election. `Manager` creates one from its option `leaderElection`. */
 export class LeaderElector {
   readonly identity: string;
   readonly #options: Required<Omit<LeaderElectorOptions, 'log' | 'metrics' | 'onNewLeader' | 'identity'>>;
@@ -66,7 +72,7 @@ export class LeaderElector {
   #reported: string | undefined;
   #leadership: Leadership | undefined;
 
-  /** Throws `InvalidOptions` when the timings could not be safe. */
+  /** Throws `InvalidOptions` when the timings are not safe. */
   constructor({ log, metrics, onNewLeader, identity, ...options }: LeaderElectorOptions) {
     const withDefaults = {
       leaseDurationMs: 15_000,
@@ -87,20 +93,22 @@ export class LeaderElector {
     this.#lock = new LeaseLock({ ...withDefaults, identity: this.identity, onSlowPath });
   }
 
-  /** For certain, at this moment. */
+  /** True while this process is certainly the leader. */
   get isLeader(): boolean {
     return (this.#leadership?.remainingMs() ?? 0) > 0;
   }
 
-  /** Whoever held the lease when it was last seen; '': nobody, or not seen yet. */
+  /** Identity of the last observed leader; '' if there is none or the Lease was not read yet. */
   get leader(): string {
     return this.#lock.holder;
   }
 
   /**
-   * Contends until the signal, then leads: `lead` is called once, and should end when the signal of what it is given fires. The
-   * lease is renewed until it has ended, then released, unless it says by false that something of it goes on after all. Resolves then, or when the signal fired before; rejects with
-   * `LeadershipLost`, also after `lead` has ended, or with what `lead` rejected with. Not twice at a time; again is fine.
+   * Campaigns until elected, then calls `lead` once. `lead` should return when the signal of its ownership is aborted. The Lease is
+   * renewed until `lead` returns and then released, unless `lead` returns false because some work still runs.
+   *
+   * Resolves after `lead`, or when the signal is aborted before the election. Rejects with `LeadershipLost` or with the error of `lead`.
+   * Can be called again after it settled, but not concurrently.
    */
   async run(signal: AbortSignal, lead: (ownership: Ownership) => Promise<boolean | void>): Promise<void> {
     const held = await this.#campaign(signal);

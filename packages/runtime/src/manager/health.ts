@@ -9,7 +9,7 @@ import type { Clock, Logger } from '@hangar/core';
 import { bounded } from '../bounded.ts';
 import type { Reply } from './http-server.ts';
 
-/** Throws or rejects: not well. Is given up after a while, which is not well either. */
+/** A health check. It fails if it throws, rejects or times out. */
 export type HealthCheck = (signal: AbortSignal) => void | Promise<void>;
 
 export interface HealthOptions {

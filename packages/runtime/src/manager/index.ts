@@ -1,4 +1,4 @@
-/** A process: composes controllers, caches, webhooks, leader election, probes and metrics. Begin with `manager.ts`. */
+/** The manager composes controllers, caches, webhooks, leader election, probes and metrics into a process. Start with `new-manager.ts`. */
 
 export type { HealthCheck } from './health.ts';
 export { Manager } from './manager.ts';

@@ -1,4 +1,4 @@
-/** What a manager is made of. */
+/** Options of a manager. */
 
 import type { Client } from '@hangar/client';
 import type { Clock, Logger, Random } from '@hangar/core';
@@ -9,22 +9,22 @@ import type { LeaderElectionOptions } from '../leader-election/leader-elector.ts
 import type { MetricsRegistry } from '../metrics/registry.ts';
 import type { WebhookServer } from '../webhooks/webhook-server.ts';
 
-/** Equal addresses are one server. */
+/** Address of an HTTP server. Equal addresses share one server. */
 export interface ListenOptions {
-  /** Absent: 8080. 0: any that is free. */
+  /** Absent: 8080. 0: any free port. */
   readonly port?: number;
-  /** Absent: 127.0.0.1. In a pod, for the kubelet's probes and for Prometheus: `0.0.0.0`, or `::`. */
+  /** Absent: 127.0.0.1. In a pod, use `0.0.0.0` or `::` for the probes of the kubelet and for Prometheus. */
   readonly host?: string;
 }
 
-/** Where clusters come from, and which of them are this process's. */
+/** The provider of clusters, and the coordinator that assigns them to processes. */
 export type ClusterSetup = Pick<ClusterEngineOptions, 'provider' | 'coordinator'> &
   Omit<ClusterEngineOptions, 'clock' | 'random' | 'log' | 'metrics'>;
 
-/** What the manager's own parts have. Providers, coordinators and webhook servers take it as it is: `{ ...world, port: 9443 }`. */
+/** The shared parts of a manager. Providers, coordinators and webhook servers accept it as options: `{ ...world, port: 9443 }`. */
 export interface ManagerWorld {
   readonly local: Cluster;
-  /** Of the local cluster; asks the server, as providers (`management`) and coordinators need it. */
+  /** Client of the local cluster that reads from the server, as providers (`management`) and coordinators require. */
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
@@ -32,47 +32,51 @@ export interface ManagerWorld {
   readonly metrics: MetricsRegistry;
 }
 
+/** Options of a manager. Either `client` or `cluster` is required. */
 export interface ManagerOptions {
-  /** Of the local cluster, where leases are. Closed by who made it, unless `closesClient` says otherwise. */
+  /** Client of the local cluster, which contains the leases. The caller closes it, unless `closesClient` is true. */
   readonly client?: Client;
+  /** Closes the client when the manager stops. */
   readonly closesClient?: boolean;
-  /** Of the local cluster: what is kept of it. With a client. */
+  /** Cache options of the local cluster. Requires `client`. */
   readonly cache?: CacheOptions;
-  /** In place of a client. */
+  /** The local cluster, instead of a client. */
   readonly cluster?: Cluster;
-  /** A fleet. As a function when it is found, or shared with others, by what the manager has. */
+  /** The clusters of a fleet. A function receives the shared parts of the manager. */
   readonly clusters?: ClusterSetup | ((world: ManagerWorld) => ClusterSetup);
-  /** Absent: this process works without asking anybody. */
+  /** Absent: no leader election; this process always works. */
   readonly leaderElection?: LeaderElectionOptions;
-  /** As a function: with the manager's own log, metrics and client. */
+  /** The webhook server. A function receives the shared parts of the manager. */
   readonly webhooks?: WebhookServer | ((world: ManagerWorld) => WebhookServer);
-  /** `/metrics`; false: nowhere. */
+  /** Address of `/metrics`. `false` disables it. */
   readonly metrics?: ListenOptions | false;
-  /** `/healthz`, `/livez` and `/readyz`; false: nowhere. Absent: where the metrics are. */
+  /** Address of `/healthz`, `/livez` and `/readyz`. `false` disables them. Absent: the address of the metrics. */
   readonly health?: ListenOptions | false;
-  /** Absent: one of its own. */
+  /** Absent: a new registry. */
   readonly registry?: MetricsRegistry;
-  /** Who waits to lead fills its caches meanwhile, so that it can begin at once. Absent: yes. */
+  /** Syncs caches while waiting for leadership, so that a new leader starts immediately. Absent: true. */
   readonly warmUp?: boolean;
-  /** Of everything together; then `run` rejects with `ShutdownTimedOut`. Absent: 30 s. */
+  /** Maximum duration of the shutdown; then `run` rejects with `ShutdownTimedOut`. Absent: 30 s. */
   readonly gracefulShutdownTimeoutMs?: number;
-  /** After this time what needs filled caches begins without. Absent: 2 min. */
+  /** Time after which the manager continues to start even if some caches are not synced. Absent: 2 min. */
   readonly cacheSyncTimeoutMs?: number;
-  /** Absent: information and worse, to standard error. */
+  /** Absent: logs level info and above to standard error. */
   readonly log?: Logger;
   readonly clock?: Clock;
   readonly random?: Random;
 }
 
+/** Options of `Manager.add`. */
 export interface ManagerAddOptions {
   /**
-   * Runs only while this process leads. Absent: yes; controllers of a fleet that several processes share (`clusters.coordinator`) run
-   * in each of them, unless they say yes.
+   * Runs only while this process is the leader. Absent: true, except for controllers of a fleet that several processes share
+   * (`clusters.coordinator`), which run in each process.
    */
   readonly needsLeadership?: boolean;
 }
 
+/** Options of `Manager.run`. */
 export interface ManagerRunOptions {
-  /** A second wish to end: what has not ended is left behind. */
+  /** Aborts the graceful shutdown: work that still runs is abandoned. */
   readonly forceSignal?: AbortSignal;
 }

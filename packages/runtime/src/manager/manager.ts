@@ -51,10 +51,13 @@ const eventsTimeoutMs = 5_000;
 /** What releasing a lease may take after everything else has used up its time. */
 const releaseTimeoutMs = 2_000;
 
+/**
+ * Runs controllers, caches, webhooks and leader election as one process. `newManager` creates one for the cluster of a kubeconfig or pod.
+ */
 export class Manager {
-  /** Where this process lives. Not fenced: for what every process does, whether it leads or not. */
+  /** The local cluster. Its writes do not require leadership. */
   readonly cluster: Cluster;
-  /** By name: the local one is ''. */
+  /** All clusters by name; the local cluster is ''. */
   readonly clusters: Clusters;
   readonly webhooks: WebhookServer | undefined;
   readonly registry: MetricsRegistry;
@@ -115,21 +118,22 @@ export class Manager {
     this.#addBuiltins();
   }
 
+  /** True while this process is the leader, or runs without leader election. */
   get isLeader(): boolean {
     return this.#elector?.isLeader ?? (this.#hasRun && !this.#stopping.signal.aborted);
   }
 
-  /** Resolves when what needs leadership has begun; never, when that does not come. */
+  /** Resolves when the runnables that need leadership have started. */
   get elected(): Promise<void> {
     return this.#elected.promise;
   }
 
-  /** Where it listens. */
+  /** Ports of the metrics and health endpoints. */
   get ports(): readonly number[] {
     return this.#endpoints.ports;
   }
 
-  /** A controller with the manager's own clock, log and metrics, added. */
+  /** Creates a controller with the clock, log and metrics of the manager, and adds it. */
   controller<F extends ApiObject, const O extends readonly ApiObject[] = [], const W extends readonly ApiObject[] = []>(
     options: ControllerOptions<F, O, W>,
     add?: ManagerAddOptions,
@@ -146,7 +150,7 @@ export class Manager {
     return controller;
   }
 
-  /** Also while the manager runs: it is started then as soon as others like it are. */
+  /** Adds a controller or a runnable. While the manager runs, it is started immediately. */
   add(given: Controller | Runnable | RunnableFunction, { needsLeadership }: ManagerAddOptions = {}): void {
     const isController = given instanceof Controller;
     const isLed = needsLeadership ?? !(isController && this.#isShared);
@@ -158,21 +162,23 @@ export class Manager {
     this.#groups[isLed ? 'leaders' : 'others'].add(asRunnable(given));
   }
 
-  /** In the local cluster and in those of the fleet, also those to come. */
+  /** Adds an index to the cache of the local cluster and of all current and future clusters of the fleet. */
   addIndex<T extends ApiObject>(kind: Kind<T>, name: string, values: IndexFunction<T>): void {
     this.cluster.cache.addIndex(kind, name, values);
     this.#engine?.addIndex(kind, name, values);
   }
 
+  /** Adds a check to `/healthz` and `/livez`. */
   addHealthCheck(name: string, check: HealthCheck): void {
     this.#endpoints.healthz.add(name, check);
   }
 
+  /** Adds a check to `/readyz`. */
   addReadyCheck(name: string, check: HealthCheck): void {
     this.#endpoints.readyz.add(name, check);
   }
 
-  /** One for each component. Written out when the manager ends. */
+  /** Returns the Event recorder of a component. Queued Events are written when the manager stops. */
   recorder(component: string): EventRecorder {
     const known = this.#recorders.get(component);
     if (known) return known;
@@ -182,14 +188,14 @@ export class Manager {
     return recorder;
   }
 
-  /** What `/readyz?verbose` and the like would be answered, without a socket. */
+  /** Returns the response of a health endpoint, such as `/readyz?verbose`, without a socket. */
   answer(target: string): Promise<Reply> {
     return this.#endpoints.answer(target);
   }
 
   /**
-   * Until the signal. Resolves when everything has ended; rejects with the error of the runnable that failed, with `LeadershipLost`,
-   * or with `ShutdownTimedOut`: in each of these cases the process should end. Once.
+   * Runs until the signal is aborted, and resolves when everything has stopped. Rejects with the error of a failed runnable, with
+   * `LeadershipLost` or with `ShutdownTimedOut`; the process should then exit. Can be called once.
    */
   async run(signal: AbortSignal, { forceSignal }: ManagerRunOptions = {}): Promise<void> {
     if (this.#hasRun) throw new RuntimeError('InvalidOptions', 'a manager can run only once');

@@ -1,5 +1,5 @@
 /**
- * A manager of the cluster that a process is started for: its pod's, or the one that the kubeconfig is about.
+ * Creates a manager for the default cluster: the cluster of the pod or of the kubeconfig.
  *
  *     const manager = await newManager({ leaderElection: { namespace: 'widgets', name: 'widget-operator' } });
  *     manager.controller({ name: 'widget', for: Widget, owns: [Deployment], reconcile });
@@ -12,14 +12,18 @@ import { MetricsRegistry } from '../metrics/registry.ts';
 import { Manager } from './manager.ts';
 import type { ManagerOptions } from './manager-options.ts';
 
+/** Options of `newManager`. */
 export interface NewManagerOptions extends Omit<ManagerOptions, 'client' | 'closesClient' | 'cluster'> {
-  /** Absent: `defaultConfig`'s. */
+  /** Absent: the result of `defaultConfig`. */
   readonly config?: ClusterConfig;
-  /** Of the client: who it says it is, how fast it may ask. */
+  /** Options of the client, such as its user agent and rate limit. */
   readonly connection?: Omit<ConnectOptions, 'metrics'>;
 }
 
-/** Rejects with `InvalidKubeconfig`, throws what `Manager` does. The client is closed when the manager has ended. */
+/**
+ * Returns a manager for the cluster of the configuration. Rejects with `InvalidKubeconfig`, or with `InvalidOptions` as the constructor
+ * of `Manager` does. The manager closes the client when it stops.
+ */
 export async function newManager({ config, connection, ...options }: NewManagerOptions = {}): Promise<Manager> {
   const { registry = new MetricsRegistry() } = options;
   const metrics = new RestMetrics();

@@ -1,14 +1,16 @@
-/** What a manager runs: controllers, and whatever else has a beginning and an end. */
+/** Runnables: the components that a manager starts and stops. */
 
 import { hasCode } from '@hangar/core';
 
+/** A component that a manager starts and stops. */
 export interface Runnable {
-  /** For messages. Absent: its class. */
+  /** Name for messages. Absent: the name of the class. */
   readonly name?: string;
-  /** Works until the signal, ends what it began, then resolves. A rejection ends the manager; to resolve early is fine. */
+  /** Runs until the signal is aborted, cleans up and resolves. A rejection stops the manager. Resolving earlier is allowed. */
   start(signal: AbortSignal): Promise<void>;
 }
 
+/** A runnable as a function. */
 export type RunnableFunction = (signal: AbortSignal) => Promise<void>;
 
 export const asRunnable = (given: Runnable | RunnableFunction): Runnable =>

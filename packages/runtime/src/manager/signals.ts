@@ -1,13 +1,13 @@
 /**
- * The signals by which a process is asked to end, as an AbortSignal: the first fires it, so that `manager.run` ends in good
- * order; the second ends the process at once, with exit code 1.
+ * Turns SIGTERM and SIGINT into an AbortSignal for `manager.run`. The first signal starts the graceful shutdown; the second exits the
+ * process immediately with code 1.
  */
 
 const names = ['SIGTERM', 'SIGINT'] as const;
 
 let handled: AbortSignal | undefined;
 
-/** One for the process, however often it is asked for. */
+/** Returns the AbortSignal of the process. All calls return the same one. */
 export function signals(): AbortSignal {
   if (handled) return handled;
   const controller = new AbortController();

@@ -1,16 +1,18 @@
-/** Everything that a process counts, by name, as one text. A family that is made twice is one. */
+/** A registry of metrics in the text format of Prometheus. Registering the same family twice returns the first one. */
 
+/** A metric with all its series. */
 export interface MetricFamily {
   readonly name: string;
-  /** In Prometheus' text format, without a line's end behind it. */
+  /** Returns the family in the text format of Prometheus, without a trailing newline. */
   text(): string;
 }
 
+/** The metrics of a process. */
 export class MetricsRegistry {
   readonly #families = new Map<string, MetricFamily>();
   readonly #beforeText: (() => void)[] = [];
 
-  /** The one of this name that there is already, or this. */
+  /** Registers a family, or returns the registered family of the same name. */
   register<F extends MetricFamily>(family: F): F {
     const known = this.#families.get(family.name);
     if (known) return known as F;
@@ -18,7 +20,7 @@ export class MetricsRegistry {
     return family;
   }
 
-  /** For gauges that are cheaper to compute than to keep. */
+  /** Calls the function before each scrape, for gauges that are computed on demand. */
   onScrape(update: () => void): void {
     this.#beforeText.push(update);
   }

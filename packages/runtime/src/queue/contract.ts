@@ -9,11 +9,11 @@
 import type { Request } from '../controller/reconcile.ts';
 
 export interface AddOptions {
-  /** Higher goes first; absent: 0. Adding again can raise it, never lower it. */
+  /** Requests with a higher priority are taken first. Adding a queued request again can raise its priority, but not lower it. Absent: 0. */
   readonly priority?: number;
-  /** Not before this time has passed. Adding again can make it earlier, never later. */
+  /** Delay. Adding a queued request again can shorten the delay, but not extend it. */
   readonly afterMs?: number;
-  /** Not before the request's own back-off says so; counts as one failure. */
+  /** Delays the request by its back-off and counts a failure. */
   readonly rateLimited?: boolean;
 }
 
@@ -23,29 +23,30 @@ export interface Taken {
 }
 
 export interface ShutDownOptions {
-  /** What is ready is still taken and done first. Absent: it is dropped. What is delayed, or of a paused cluster, is dropped. */
+  /** Completes the ready requests. Absent: drops them. Delayed requests and requests of paused clusters are dropped in any case. */
   readonly drain?: boolean;
 }
 
+/** A work queue of requests. Each request is queued once and never processed twice at the same time; clusters take turns. */
 export interface RequestQueue {
-  /** No-op once it is shut down. */
+  /** Adds a request. No effect after `shutDown`. */
   add(request: Request, options?: AddOptions): void;
-  /** The next one; undefined when nothing is ready now. */
+  /** Takes the next request. Returns undefined when no request is ready. */
   tryTake(): Taken | undefined;
-  /** Resolves with undefined when it is shut down and nothing is left to take. */
+  /** Takes the next request and waits for one if necessary. Resolves with undefined after `shutDown` when the queue is empty. */
   take(): Promise<Taken | undefined>;
-  /** What was added of it meanwhile is ready again. */
+  /** Marks a taken request as processed. If it was added in the meantime, it becomes ready again. */
   done(request: Request): void;
-  /** Its back-off begins anew. */
+  /** Resets the back-off of a request. */
   forget(request: Request): void;
   retriesOf(request: Request): number;
-  /** Nothing of the cluster is taken until `resume`; it may be added. Of one that has nothing queued, too. */
+  /** Stops taking requests of a cluster until `resume`. Requests can still be added. */
   pause(cluster: string): void;
   resume(cluster: string): void;
-  /** Drops what waits of a cluster; resolves when what is under way of it is done. */
+  /** Drops the queued requests of a cluster. Resolves when its taken requests are done. */
   removeCluster(cluster: string): Promise<void>;
-  /** Not yet taken: ready, delayed, or added again while under way. */
+  /** Number of queued requests: ready, delayed, or added again while being processed. */
   readonly length: number;
-  /** Adds nothing more. Resolves when what was taken is done, and with `drain` what was ready, too. */
+  /** Rejects further requests. Resolves when all taken requests are done and, with `drain`, all ready ones. */
   shutDown(options?: ShutDownOptions): Promise<void>;
 }

@@ -23,20 +23,22 @@ import { RateLimiter } from './rate-limit.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { Turns } from './turns.ts';
 
+/** Options of `Queue`. */
 export interface QueueOptions {
-  /** For metrics: the controller's. */
+  /** Name of the controller, for metrics. */
   readonly name: string;
   readonly clock?: Clock;
   readonly rateLimit?: RateLimit;
-  /** How many of one cluster may be under way at a time; absent: any number. */
+  /** Maximum number of requests of one cluster that are processed at the same time. Absent: no limit. */
   readonly maxPerCluster?: number;
   readonly metrics?: MetricsRegistry;
-  /** Called, from inside whatever call did it, when something can be taken that nobody awaits. */
+  /** Called synchronously when a request becomes ready that no `take` waits for. */
   readonly onReady?: () => void;
 }
 
 const plain: AddOptions = {};
 
+/** The work queue of a controller. */
 export class Queue implements RequestQueue {
   readonly #clock: Clock;
   readonly #limiter: RateLimiter;
@@ -77,12 +79,12 @@ export class Queue implements RequestQueue {
     return this.#readyCount + this.#behindCount + this.#delays.length;
   }
 
-  /** Of which anything is kept. */
+  /** Number of clusters with state in the queue. */
   get clusterCount(): number {
     return this.#clusters.size;
   }
 
-  /** Taken and not done. */
+  /** Number of requests that are taken but not done. */
   get busyCount(): number {
     return this.#busy.length;
   }

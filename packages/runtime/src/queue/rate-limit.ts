@@ -6,12 +6,13 @@
 
 import { RuntimeError } from '../errors.ts';
 
+/** Limits of retries. */
 export interface RateLimit {
-  /** After the first failure; absent: 5 ms. */
+  /** Delay after the first failure, which doubles with each further failure. Absent: 5 ms. */
   readonly baseMs?: number;
-  /** Never more; absent: 1000 s. */
+  /** Maximum delay. Absent: 1000 s. */
   readonly maxMs?: number;
-  /** Of all retries of a cluster together; false: no limit. Absent: 10 a second after a burst of 100. */
+  /** Limit of all retries of a cluster. `false`: no limit. Absent: 10 per second with a burst of 100. */
   readonly perCluster?: { readonly perSecond: number; readonly burst: number } | false;
 }
 
