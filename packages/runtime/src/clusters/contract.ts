@@ -1,116 +1,113 @@
 /**
- * How a controller gets its clusters. A **provider** discovers them; the **engine** (`engage/`) makes and starts each, bounded in time,
- * so that a hung one delays none; the **coordinator** says which are this process's own; whatever is **aware** (controllers, above all)
- * is told of those.
+ * The interfaces between a controller and its clusters. A **provider** discovers clusters. The **engine** (`engage/`) opens each cluster
+ * with a time limit, so that a hanging cluster does not delay others. The **coordinator** assigns clusters to processes. **Aware**
+ * components, mainly controllers, are engaged with the clusters that this process owns.
  *
  *   provider ──discovered(name, how to reach it)──► engine ──cluster──► coordinator ──own──► aware.engage(name, cluster, signal)
- *      └───────lost(name)──────────────────────────►  └── the signal fires: disengage
+ *      └───────lost(name)──────────────────────────►  └── the signal is aborted: disengage
  */
 
 import type { Cluster, ClusterName } from '../cluster.ts';
 
-/** A cluster as a provider knows it, before anybody has talked to it. */
+/** A cluster as a provider discovers it, before any connection. */
 export interface DiscoveredCluster {
   readonly name: ClusterName;
-  /**
-   * Equal: nothing changed, keep what runs. Another one: the cluster is replaced, queued work stays.
-   */
+  /** Identifies the configuration. The same fingerprint keeps the running cluster; a new one replaces it and keeps its queued requests. */
   readonly fingerprint: string;
-  /** For filters and static shards. */
+  /** Labels for filters and static shards. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Of its share of work; absent: 1. */
+  /** Share of the work that the cluster causes. Absent: 1. */
   readonly weight?: number;
   /**
-   * Makes what reaches it; not started. May reject, may hang: the engine bounds and retries it, unless it rejects with `Terminal`: then
-   * only another fingerprint helps. When the cluster is over, the engine ends what `start` runs and then calls `client.close()`.
+   * Creates the cluster without starting it. May reject or hang: the engine limits its time and retries it, except after a `Terminal`
+   * error, which only a new fingerprint resolves. When the cluster is no longer needed, the engine stops it and calls `client.close()`.
    */
   open(signal: AbortSignal): Promise<Cluster>;
 }
 
-/** What a provider tells. Neither call blocks or throws. */
+/** Receives the results of a provider. The methods do not block and do not throw. */
 export interface Discovery {
-  /** Also again, with what changed. */
+  /** Reports a new or changed cluster. */
   discovered(cluster: DiscoveredCluster): void;
-  /** It is gone, not ready, or no longer selected. Unknown names are fine. */
+  /** Reports that a cluster was deleted, is not ready, or is no longer selected. Unknown names are ignored. */
   lost(name: ClusterName): void;
-  /** Everything that existed at first was told. */
+  /** Reports that all initial clusters were discovered. */
   synced(): void;
 }
 
+/** Discovers clusters. */
 export interface Provider {
-  /** For messages and metrics: `kubeconfig-secrets`. */
+  /** Name for messages and metrics: `kubeconfig-secrets`. */
   readonly name: string;
-  /** Until the signal. A rejection ends the manager; what may pass by itself must be retried inside. */
+  /** Runs until the signal is aborted. A rejection stops the manager, so the provider retries temporary failures itself. */
   run(discovery: Discovery, signal: AbortSignal): Promise<void>;
 }
 
 export interface Aware {
   /**
-   * Begins to work with the cluster until the signal fires. Returns at once and never throws; called again for the same name only
-   * after the signal of before has fired. `drained` of what it returns resolves when nothing is under way there any more.
+   * Starts to work with a cluster until the signal is aborted. Returns immediately and never throws. Called again for the same name only
+   * after the previous signal was aborted.
    *
-   * **Replacement** (another config for the same cluster): the engine aborts the old signal with a `RuntimeError` of the code
-   * `ClusterReplaced` as its reason. Requests that were queued then wait, undispatched and with their back-off, for the next
-   * `engage` of the name, which may come at once or after the new one has been opened, and need not await `drained` of the old:
-   * no request is ever reconciled twice at a time. Should it not come after all, `abandon` of the old engagement drops them.
-   * Every other reason: what is queued of the cluster is dropped.
+   * **Replacement** (a new configuration of the same cluster): the engine aborts the old signal with a `RuntimeError` of code
+   * `ClusterReplaced`. Queued requests keep their back-off and wait for the next `engage` of the name, which can come immediately or
+   * after the new cluster was opened, and does not wait for `drained` of the old engagement: no request is reconciled twice at the same
+   * time. If no new engagement comes, `abandon` of the old engagement drops the requests. With any other reason, the queued requests of
+   * the cluster are dropped.
    */
   engage(name: ClusterName, cluster: Cluster, signal: AbortSignal, options?: EngageOptions): Engagement;
 }
 
 export interface EngageOptions {
-  /**
-   * Checked at every dispatch: where it throws, the cluster's requests wait, undispatched, until the right is proven again or the
-   * signal fires. Absent: the cluster is this process's own, for ever.
-   */
+  /** Checked before each dispatch. While it throws, the requests of the cluster wait. Absent: this process owns the cluster permanently. */
   readonly ownership?: Pick<Ownership, 'check'>;
 }
 
 export interface Engagement {
-  /** After the signal fired: resolves when no work is under way. */
+  /** Resolves when no work runs. Called after the signal was aborted. */
   readonly drained: () => Promise<void>;
-  /** After a signal that said `ClusterReplaced`, when no other comes after all: drops what was kept for it. Idempotent. */
+  /** Drops the requests that were kept for a replacement, when no replacement comes. Idempotent. */
   readonly abandon?: () => void;
 }
 
-/** The right to work on a cluster, as long as it lasts. */
+/** The right to work on a cluster. */
 export interface Ownership {
-  /** Grows with every change of hands, over all processes. */
+  /** Fencing token: grows with every change of the owner, across all processes. */
   readonly token: number;
   /**
-   * Throws `Fenced` when the right has ended or can no longer be proven. Called at every dispatch and before every write. After the signal
-   * it may go on to pass, so that what was begun before can finish; nobody else has the cluster before `Claim.released`.
+   * Throws `Fenced` when the ownership ended or can no longer be proven. Called before each dispatch and each write. It may still pass
+   * after the signal was aborted, so that running work can finish; no other process gets the cluster before `Claim.released`.
    */
   check(): void;
-  /** Milliseconds for which it can be proven without news. */
+  /** Milliseconds for which the ownership is valid without a renewal. */
   remainingMs(): number;
-  /** Fires when nothing new may begin, for whatever reason. */
+  /** Aborted when no new work may start. */
   readonly signal: AbortSignal;
 }
 
-/** Which of the clusters that are known are this process's own. */
+/** Assigns discovered clusters to processes. */
 export interface Coordinator {
-  /** Called for every cluster that is known, as soon as it is. Returns the way to take it back. */
+  /** Adds a cluster to the assignment. Returns a function that removes it. */
   follow(cluster: Pick<DiscoveredCluster, 'name' | 'labels' | 'weight'>, claim: Claim): () => void;
-  /** Labels or weight of one that is followed are others now. Absent: it is taken back and followed anew, which is a hand-over. */
+  /** Reports changed labels or weight of a cluster. Absent: the cluster is removed and added again, which causes a handoff. */
   changed?(cluster: Pick<DiscoveredCluster, 'name' | 'labels' | 'weight'>): void;
-  /** Until the signal; releases in good order then. */
+  /** Runs until the signal is aborted, then releases all clusters. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** How the coordinator says that a cluster is this process's, and takes it back. */
+/** Receives the assignment of one cluster. */
 export interface Claim {
-  /** Yours from now on; until `ownership.signal` fires. */
+  /** The process owns the cluster until `ownership.signal` is aborted. */
   acquired(ownership: Ownership): void;
-  /** Asked after the signal of the ownership has fired: resolves when nothing is under way any more. Then another may have it. */
+  /** Called after the signal of the ownership was aborted. Resolves when no work runs; then another process may acquire the cluster. */
   released(): Promise<void>;
 }
 
-/** Where clusters are asked for by name. */
+/** Finds clusters by name. */
 export interface Clusters {
   /**
-   * Throws `ClusterNotFound` or `ClusterNotOwned`, which end retries; `EngageFailed` while a cluster that is known and owned is not open,
-   * which may pass. What it gives is fenced: writes are rejected with `Fenced` as soon as the cluster is no longer this process's.
+   * Returns an engaged cluster. Throws `ClusterNotFound` or `ClusterNotOwned`, which stop retries, and `EngageFailed` while the cluster
+   * is not open, which is temporary. Writes of the cluster are fenced: they reject with `Fenced` when this process no longer owns the
+   * cluster.
    */
   get(name: ClusterName): Cluster;
   names(): Iterable<ClusterName>;

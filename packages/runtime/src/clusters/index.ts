@@ -1,4 +1,14 @@
-/** Many clusters: see `contract.ts`. */
+/**
+ * Many clusters in one process: providers discover clusters, the engine opens them, and a coordinator assigns them to processes. See
+ * `contract.ts`.
+ *
+ *     const manager = await newManager({
+ *       clusters: (world) => ({
+ *         provider: kubeconfigSecrets({ ...world, management: world.client }),
+ *         coordinator: new ShardCoordinator(world),
+ *       }),
+ *     });
+ */
 
 export type * from './contract.ts';
 export { ClusterEngine } from './engage/engine.ts';

@@ -35,9 +35,9 @@ export class Controller implements Aware {
   readonly #queue: Queue;
   readonly #metrics: ControllerMetrics;
   readonly #workers: Workers;
-  /** What local watches said about clusters before those were here. */
+  /** Replays the requests of local watches for clusters that are engaged later. */
   readonly #localReplay: LocalReplay;
-  /** Also those that were replaced and whose successor is not here yet. */
+  /** Engaged clusters, including replaced clusters whose replacement is not engaged yet. */
   readonly #engaged = new Map<ClusterName, EngagedCluster>();
   #state: 'new' | 'running' | 'stopped' = 'new';
 
@@ -143,7 +143,7 @@ export class Controller implements Aware {
       everything: (isEverywhere) => this.#everything(isEverywhere ? this.engagedClusters() : [name]),
       onSourceFailure: () => this.#metrics.sourceFailed(),
     });
-    before?.end(new RuntimeError('ClusterReplaced', 'engaged anew'));
+    before?.end(new RuntimeError('ClusterReplaced', 'the cluster was replaced'));
     this.#engaged.set(name, engaged);
     this.#queue.pause(name);
     void this.#begin(engaged);
@@ -164,7 +164,7 @@ export class Controller implements Aware {
     if (hasLocal && engaged.name !== localCluster) this.#localReplay.tell(engaged.name);
   }
 
-  /** What local watches mean now, of whatever cluster. */
+  /** Iterates over the requests of all objects of the local watches. */
   *#saidLocally(): Generator<RequestLike, void, void> {
     for (const feed of this.#engaged.get(localCluster)?.feeds ?? []) if (feed.source.isLocal) yield* feed.replayed();
   }

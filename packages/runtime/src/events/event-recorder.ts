@@ -49,7 +49,7 @@ export class EventRecorder {
   readonly #metrics: EventMetrics;
   readonly #reporter: { readonly component: string; readonly instance: string };
   readonly #room: { left: number };
-  /** Clusters come and go: what nobody else holds is forgotten. */
+  /** Weak, so that the state of a cluster is freed with the cluster. */
   readonly #clusters = new WeakMap<EventTarget, ClusterEvents>();
   readonly #active = new Set<ClusterEvents>();
   #isClosed = false;

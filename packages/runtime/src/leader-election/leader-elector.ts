@@ -150,7 +150,7 @@ export class LeaderElector {
     if (isOurs && this.#options.releaseOnCancel) await this.#release();
   }
 
-  /** Undefined when the signal came first. */
+  /** Resolves with undefined when the signal is aborted before the election. */
   async #campaign(signal: AbortSignal): Promise<Held | undefined> {
     const { clock, random, retryPeriodMs, releaseOnCancel } = this.#options;
     this.#log?.info('attempting to acquire the leader lease');
@@ -177,7 +177,7 @@ export class LeaderElector {
     }
   }
 
-  /** Undefined when it failed: the next one may not. Bounded, whatever hangs. */
+  /** Resolves with undefined when the attempt failed. Bounded in time. */
   async #try(isLeading: boolean, signal: AbortSignal): Promise<Try | undefined> {
     try {
       const tried = await bounded(this.#bound(signal), (request) => this.#lock.tryHold(isLeading, request));
@@ -189,7 +189,7 @@ export class LeaderElector {
     }
   }
 
-  /** Not being able to is no failure: the lease runs out by itself. */
+  /** Failures are logged only, because the lease expires in any case. */
   async #release(): Promise<void> {
     for (let tries = 0; tries < releaseTriesMax; tries++) {
       try {

@@ -73,12 +73,12 @@ export class Manager {
   readonly #ledCluster: Cluster;
   readonly #recorders = new Map<string, EventRecorder>();
   readonly #groups: Readonly<Record<'webhooks' | 'caches' | 'fleet' | 'others' | 'leaders', Group>>;
-  /** Controllers that are not engaged yet, by whether they wait until this process leads. */
+  /** Controllers that are not engaged yet; true: the controller waits for leadership. */
   readonly #unengaged = new Map<Controller, boolean>();
   readonly #engaged = new AbortController();
   readonly #stopping = new AbortController();
   readonly #elected = Promise.withResolvers<void>();
-  /** Settled when the lease need not be held any more: whether what was led has ended. */
+  /** Resolves when the lease can be released: true if everything that needed leadership has stopped. */
   readonly #released = Promise.withResolvers<boolean>();
   #electing: Promise<void> = Promise.resolve();
   #isEngaging = false;
@@ -257,7 +257,7 @@ export class Manager {
     return this.#released.promise;
   }
 
-  /** Nobody but the leader has anything to do with the clusters. */
+  /** True when only the leader works with the clusters of the fleet. */
   get #isFleetLed(): boolean {
     return this.#elector !== undefined && !this.#isShared && this.#options.warmUp === false;
   }
@@ -293,7 +293,7 @@ export class Manager {
     }
   }
 
-  /** What has not ended in time. Never rejects. */
+  /** Stops everything and returns the names of the runnables that did not stop in time. Never rejects. */
   async #end(force: AbortSignal | undefined): Promise<string[]> {
     const { webhooks, caches, fleet, others, leaders } = this.#groups;
     const reason: unknown = this.#stopping.signal.reason;

@@ -24,15 +24,15 @@ import { admissionPath, versionOf } from './paths.ts';
 import { badReview, readAdmissionReview, writeAdmissionReview } from './review.ts';
 import type { AdmissionOperation, AdmissionRequest, AdmissionResponse } from './review.ts';
 
-/** What a handler is asked. */
+/** The context of an admission request. */
 export interface Asked {
   readonly request: AdmissionRequest;
-  /** The server's, when it was given one. */
+  /** The client of the webhook server, if it has one. */
   readonly client: Client | undefined;
   readonly log: Logger | undefined;
-  /** Fires when nobody waits for the answer any longer. */
+  /** Aborted when the API server no longer waits for the response. */
   readonly signal: AbortSignal;
-  /** To the client, whatever the outcome. */
+  /** Adds a warning for the client to the response. */
   warn(text: string): void;
 }
 
@@ -47,21 +47,21 @@ export interface AskedToUpdate<T> extends Asked {
 }
 
 export interface AskedToDelete<T> extends Asked {
-  /** What is to be deleted, under both names. */
+  /** The object to delete, under both names. */
   readonly object: T;
   readonly oldObject: T;
 }
 
-/** `exec`, `portforward`, `proxy`: the object is the options of the connection. */
+/** A request for `exec`, `portforward` or `proxy`; the object has the options of the connection. */
 export interface AskedToConnect extends Asked {
   readonly object: UnknownObject;
   readonly oldObject: undefined;
 }
 
-/** Nothing, or warnings. */
+/** Allows the request, optionally with warnings. Throw `denied(…)` to deny it. */
 export type Verdict = void | readonly string[] | Promise<void | readonly string[]>;
 
-/** By operation; those without a handler are allowed. */
+/** Handlers by operation. Operations without a handler are allowed. */
 export interface ValidatingHandlers<T extends ApiObject> {
   create?(asked: AskedToCreate<T>): Verdict;
   update?(asked: AskedToUpdate<T>): Verdict;
@@ -69,7 +69,7 @@ export interface ValidatingHandlers<T extends ApiObject> {
   connect?(asked: AskedToConnect): Verdict;
 }
 
-/** The object is a copy of the handler's own: it may change it, or answer another one. */
+/** Changes its copy of the object, or returns a new object. */
 export type Mutate<T extends ApiObject> = (asked: AskedToCreate<T> | AskedToUpdate<T>) => T | void | Promise<T | void>;
 
 export interface AdmissionHook extends Hook {
@@ -141,7 +141,7 @@ export function mutating<T extends ApiObject>(
   return mutatingHook(kind, mutate, options, () => {});
 }
 
-/** Fields that it takes away stay. Lists are as it leaves them. */
+/** Returns a mutating hook that only adds: removed fields are restored. Lists stay as the handler leaves them. */
 export function defaulting<T extends ApiObject>(
   kind: Kind<T>,
   setDefaults: Mutate<NoInfer<T>>,

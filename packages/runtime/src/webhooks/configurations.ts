@@ -21,11 +21,14 @@ import type { Conversion } from './conversion.ts';
 import { versionOf } from './paths.ts';
 
 export interface ConfigurationOptions {
-  /** Of the configurations. */
+  /** Name of the webhook configurations. */
   readonly name: string;
-  /** PEM. Absent: whatever the API server trusts anyway, or what cert-manager injects. */
+  /**
+   * Certificate authority of the webhook server, in PEM. Absent: the authorities that the API server trusts, or the bundle that
+   * cert-manager injects.
+   */
   readonly caBundle?: string;
-  /** Where the API server finds it: `https://host:port`, or a service. One of them. */
+  /** URL of the webhook server, `https://host:port`. Either `url` or `service` is required. */
   readonly url?: string;
   readonly service?: { readonly namespace: string; readonly name: string; readonly port?: number };
   readonly labels?: Readonly<Record<string, string>>;
@@ -36,7 +39,7 @@ export interface Configurations {
   /** Absent when no such hook is registered. */
   readonly validating?: ApplyConfiguration<ValidatingWebhookConfiguration>;
   readonly mutating?: ApplyConfiguration<MutatingWebhookConfiguration>;
-  /** Only what says how they are converted: the definitions themselves are somebody else's. */
+  /** Only the conversion settings of the CustomResourceDefinitions. */
   readonly definitions: readonly ApplyConfiguration<CustomResourceDefinition>[];
 }
 
@@ -47,7 +50,10 @@ export interface Registered {
   readonly conversionPath: string;
 }
 
-/** Throws InvalidOptions when it is not said where the server is, or two webhooks would have one name. */
+/**
+ * Returns the webhook configurations of the registered hooks. Throws `InvalidOptions` when neither `url` nor `service` is set, or two
+ * webhooks have the same name.
+ */
 export function configurations(
   { hooks, conversions, conversionPath }: Registered,
   options: ConfigurationOptions,
@@ -147,8 +153,8 @@ export interface InstallOptions extends ConfigurationOptions {
 }
 
 /**
- * By server-side apply, definitions first: whoever is asked to admit an object can convert it then. Definitions must exist
- * already. Rejects with what the server says.
+ * Applies the webhook configurations with server-side apply, after the conversion settings. The CustomResourceDefinitions must exist.
+ * Rejects with the error of the server.
  */
 export async function install(client: Client, registered: Registered, options: InstallOptions): Promise<void> {
   const { validating, mutating, definitions } = configurations(registered, options);

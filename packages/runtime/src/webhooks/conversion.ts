@@ -18,7 +18,10 @@ import { conversionMaxBytes } from './hook.ts';
 import type { Hook, HookContext } from './hook.ts';
 import { badReview } from './review.ts';
 
-/** A version that is not the hub. The object is the function's own: it may be changed. apiVersion and kind are set for it. */
+/**
+ * The conversion of a version from and to the hub version. The functions may change their argument; apiVersion and kind are set
+ * automatically.
+ */
 export interface Spoke<Version extends ApiObject = ApiObject, Hub extends ApiObject = ApiObject> {
   toHub(object: Version): Draft<Hub> | Promise<Draft<Hub>>;
   fromHub(object: Hub): Draft<Version> | Promise<Draft<Version>>;
@@ -27,21 +30,21 @@ export interface Spoke<Version extends ApiObject = ApiObject, Hub extends ApiObj
 export interface ConversionTarget {
   readonly group: string;
   readonly kind: string;
-  /** Absent: the kind in lower case with an s. */
+  /** Absent: the kind in lower case with an `s`. */
   readonly plural?: string;
 }
 
 export interface ConversionOptions {
-  /** `v1`. */
+  /** The hub version, such as `v1`. */
   readonly hub: string;
-  /** By version: every one but the hub. */
+  /** Conversions of all versions except the hub. */
   readonly convert: Readonly<Record<string, Spoke>>;
 }
 
 export interface Conversion {
   readonly type: 'conversion';
   readonly target: Required<ConversionTarget>;
-  /** Rejects with what is wrong. */
+  /** Converts an object. Rejects when the conversion fails. */
   convert(object: JsonObject, apiVersion: string): Promise<JsonObject>;
 }
 

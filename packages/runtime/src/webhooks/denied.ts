@@ -7,13 +7,13 @@ import { RuntimeError } from '../errors.ts';
 export interface DeniedOptions {
   /** Absent: `Forbidden`. */
   readonly reason?: StatusReason;
-  /** Absent: the reason's. */
+  /** Absent: the HTTP status of the reason. */
   readonly code?: number;
-  /** What is wrong with which field: `{ field: 'spec.size', message: 'must not shrink', reason: 'FieldValueInvalid' }`. */
+  /** Errors by field: `{ field: 'spec.size', message: 'must not shrink', reason: 'FieldValueInvalid' }`. */
   readonly causes?: readonly StatusCause[];
 }
 
-/** The request is refused; the client reads `admission webhook "…" denied the request: <message>`. */
+/** Denies a request. The client receives `admission webhook "…" denied the request: <message>`. */
 export class DeniedError extends RuntimeError {
   readonly status: Status;
 
@@ -23,7 +23,7 @@ export class DeniedError extends RuntimeError {
   }
 }
 
-/** To be thrown by a handler. */
+/** Returns the error that a handler throws to deny a request. */
 export function denied(message: string, { reason = 'Forbidden', code, causes }: DeniedOptions = {}): DeniedError {
   const { status } = new StatusError(reason, message, causes ? { details: { causes } } : {});
   return new DeniedError(message, code === undefined ? status : { ...status, code });

@@ -19,7 +19,7 @@ export interface WebhookRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Uint8Array;
-  /** Whoever asked is gone. */
+  /** Aborted when the client closes the connection. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface WebhookAnswer {
   readonly body: string | Uint8Array;
 }
 
-/** For what is no review. */
+/** Handles requests that are not reviews. */
 export type RawHandler = (request: WebhookRequest) => WebhookAnswer | Promise<WebhookAnswer>;
 
 export interface EndpointOptions {

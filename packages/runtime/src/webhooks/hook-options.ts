@@ -5,15 +5,15 @@ import type { LabelSelector } from '@hangar/client/kinds/meta-v1';
 import type { AdmissionOperation } from './review.ts';
 
 export interface HookOptions {
-  /** Absent: by its kind, as controller-runtime has it. */
+  /** Absent: derived from the kind as in controller-runtime. */
   readonly path?: string;
-  /** Of the webhook in its configuration: a domain of three words or more. Absent: by its kind. */
+  /** Name in the webhook configuration: a domain with at least three segments. Absent: derived from the kind. */
   readonly name?: string;
-  /** Absent: those that there are handlers for; CREATE and UPDATE of those that change objects. */
+  /** Absent: the operations with a handler; CREATE and UPDATE for mutating hooks. */
   readonly operations?: readonly AdmissionOperation[];
-  /** `status`, `scale`, `eviction`, …: of the kind's resource, instead of the resource itself. */
+  /** Subresource of the kind, such as `status`, `scale` or `eviction`, instead of the resource itself. */
   readonly subresource?: string;
-  /** Absent: `Fail`, so that nothing gets past a webhook that is away. */
+  /** Absent: `Fail`, so that requests are rejected while the webhook is unavailable. */
   readonly failurePolicy?: 'Fail' | 'Ignore';
   /** Absent: `Equivalent`. */
   readonly matchPolicy?: 'Exact' | 'Equivalent';
@@ -21,7 +21,7 @@ export interface HookOptions {
   readonly sideEffects?: 'None' | 'NoneOnDryRun';
   /** Absent: 10. */
   readonly timeoutSeconds?: number;
-  /** Of those that change objects. Absent: `Never`. */
+  /** For mutating hooks. Absent: `Never`. */
   readonly reinvocationPolicy?: 'Never' | 'IfNeeded';
   readonly namespaceSelector?: LabelSelector;
   readonly objectSelector?: LabelSelector;

@@ -1,8 +1,17 @@
 /**
- * Admission and conversion webhooks. A hook is made by `validating`, `mutating`, `defaulting` or `conversion` and registered with a
- * `WebhookServer`, which serves it, and says by `configurations` how an API server must be told of it.
+ * Admission and conversion webhooks. Create hooks with `validating`, `mutating`, `defaulting` or `conversion`, and register them with a
+ * `WebhookServer`. `install` creates the webhook configurations in the cluster.
  *
- *   certificates/  where the server's certificate comes from, and how it is reloaded
+ *     const server = new WebhookServer({ certificates: certificateFolder('/tmp/certs') });
+ *     server.register(
+ *       validating(Widget, {
+ *         create: ({ object }) => {
+ *           if (object.spec.size > 10) throw denied('spec.size must not be greater than 10');
+ *         },
+ *       }),
+ *     );
+ *
+ *   certificates/  sources of the serving certificate and their reload
  */
 
 export { defaulting, mutating, validating } from './admission.ts';

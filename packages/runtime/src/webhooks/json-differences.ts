@@ -15,7 +15,7 @@ export type JsonOperation =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string };
 
-/** Both are objects. */
+/** Returns the JSON patch operations from one object to another. */
 export function jsonDifferences(from: JsonObject, to: JsonObject): JsonOperation[] {
   const operations: JsonOperation[] = [];
   compareObjects(from, to, '', operations, compare);

@@ -18,7 +18,7 @@ export interface AdmissionRequest {
   readonly requestKind?: { readonly group: string; readonly version: string; readonly kind: string };
   readonly requestResource?: { readonly group: string; readonly version: string; readonly resource: string };
   readonly requestSubResource?: string;
-  /** Absent when the server is to make one of `generateName`. */
+  /** Absent when the server generates the name from `generateName`. */
   readonly name?: string;
   readonly namespace?: string;
   readonly operation: AdmissionOperation;

@@ -6,36 +6,34 @@ import type { MetricsRegistry } from '../metrics/registry.ts';
 import type { CertificatePair, Certificates } from './certificates/contract.ts';
 
 export interface WebhookServerOptions {
-  /** Absent: 9443. 0: any that is free. */
+  /** Absent: 9443. 0: any free port. */
   readonly port?: number;
-  /** Absent: every address of the machine. */
+  /** Absent: all addresses. */
   readonly host?: string;
-  /** Needed to listen: a pair that stays, or a source such as `certificateFolder`. */
+  /** Serving certificate: a fixed pair, or a source such as `certificateFolder`. Required to listen. */
   readonly certificates?: CertificatePair | Certificates;
-  /** PEM: only clients with a certificate of this authority are served. */
+  /** Accepts only clients with a certificate of this authority, in PEM. */
   readonly clientCa?: string;
-  /** With `clientCa`: only these common names. */
+  /** With `clientCa`: accepts only these common names. */
   readonly clientNames?: readonly string[];
-  /** For handlers. */
+  /** Client for the handlers. */
   readonly client?: Client;
   readonly metrics?: MetricsRegistry;
   readonly log?: Logger;
   readonly clock?: Clock;
   /** Absent: `/convert`. */
   readonly conversionPath?: string;
-  /**
-   * How long it goes on serving after it was told to end and says that it is not ready: until everybody has heard of it. Absent: 0.
-   */
+  /** Time that the server continues to serve after it reports that it is not ready, so that clients can switch. Absent: 0. */
   readonly shutdownDelayMs?: number;
-  /** How long requests under way may take then. Absent: 30 seconds. */
+  /** Maximum time for running requests during the shutdown. Absent: 30 s. */
   readonly shutdownGraceMs?: number;
-  /** Of all requests together that are being read or answered. Absent: 256 MiB. */
+  /** Maximum size of all requests that are being processed. Absent: 256 MiB. */
   readonly bodiesMaxBytes?: number;
-  /** Absent: 10,000. */
+  /** Maximum number of connections. Absent: 10,000. */
   readonly connectionsMax?: number;
-  /** For the handshake, and for the head of a request. Absent: 10 seconds. */
+  /** Timeout of the TLS handshake and of request headers. Absent: 10 s. */
   readonly headTimeoutMs?: number;
-  /** For a request as a whole to come. Absent: 30 seconds. */
+  /** Timeout for receiving a complete request. Absent: 30 s. */
   readonly requestTimeoutMs?: number;
 }
 

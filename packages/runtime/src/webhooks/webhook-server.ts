@@ -57,7 +57,7 @@ export class WebhookServer {
     this.#budget = new BodyBudget(options.bodiesMaxBytes ?? 256 * 1024 * 1024);
   }
 
-  /** Throws InvalidOptions when a path is taken. */
+  /** Registers hooks. Throws `InvalidOptions` when a path is already used. */
   register(...hooks: readonly (AdmissionHook | Conversion)[]): this {
     for (const hook of hooks) {
       if (hook.type === 'conversion') {
@@ -71,13 +71,13 @@ export class WebhookServer {
     return this;
   }
 
-  /** For what is no review. */
+  /** Registers a handler for requests that are not reviews. */
   handle(path: string, handler: RawHandler): this {
     this.#endpoint.addRaw(path, handler);
     return this;
   }
 
-  /** What is registered. */
+  /** The registered admission hooks. */
   get hooks(): readonly AdmissionHook[] {
     return this.#hooks;
   }
@@ -90,29 +90,29 @@ export class WebhookServer {
     return this.#conversions.path;
   }
 
-  /** Without a socket. Never rejects. */
+  /** Serves a request without a socket. Never rejects. */
   answer(request: WebhookRequest): Promise<WebhookAnswer> {
     return this.#endpoint.answer(request);
   }
 
-  /** Where it listens; 0 before and after. */
+  /** Port of the server; 0 when it does not listen. */
   get port(): number {
     return (this.#server?.address() as AddressInfo | null | undefined)?.port ?? 0;
   }
 
-  /** For readiness: resolves when it can be reached through its own socket, rejects with NotServing. */
+  /** For readiness checks: resolves when the server is reachable through its own socket. Rejects with `NotServing`. */
   async started(): Promise<void> {
     if (this.#server === undefined || this.port === 0) throw notServing('the webhook server is not started');
     if (this.#isEnding) throw notServing('the webhook server is shutting down');
     await reach(this.port, this.#options.host, this.#clock);
   }
 
-  /** Resolves when it listens: its port is known and requests are answered. Rejects with what `start` did before that, or `NotServing`. */
+  /** Resolves when the server listens. Rejects with the error of `start`, or with `NotServing`. */
   listening(): Promise<void> {
     return this.#listening.promise;
   }
 
-  /** Listens until the signal, then ends; resolves when it has. Rejects when it cannot listen. Once. */
+  /** Serves until the signal is aborted, and resolves after the shutdown. Rejects when it cannot listen. Can be called once. */
   async start(signal: AbortSignal): Promise<void> {
     if (this.#server !== undefined)
       throw new RuntimeError('InvalidOptions', 'a webhook server can be started only once');
@@ -258,7 +258,7 @@ export class WebhookServer {
       : plain(403, 'the client is not allowed');
   }
 
-  /** Resolves when it is sent, or when nobody is there to read it. */
+  /** Resolves when the response was sent or the client closed the connection. */
   async #send(response: ServerResponse, { status, headers, body }: WebhookAnswer, isLast: boolean): Promise<void> {
     if (response.destroyed) return;
     const close = isLast || this.#isEnding ? { connection: 'close' } : {};

@@ -23,29 +23,31 @@ import { Starts } from './starts.ts';
 import type { ClusterState, ClusterStatus } from './status.ts';
 import type { AddedIndex, EngineWorld } from './world.ts';
 
+/** Options of `ClusterEngine`. */
 export interface ClusterEngineOptions {
   readonly provider: Provider;
-  /** Absent: every cluster is this process's. */
+  /** Absent: this process owns all clusters. */
   readonly coordinator?: Coordinator;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly log?: Logger;
   readonly metrics?: MetricsRegistry;
-  /** From the beginning of an attempt until the cluster's caches are here. */
+  /** Maximum time to open a cluster and to sync its caches. */
   readonly engageTimeoutMs?: number;
-  /** How long work may take to end after its cluster was given up. It is fenced then and left behind. */
+  /** Maximum time for running work to finish after a cluster was released. Later writes are fenced. */
   readonly drainTimeoutMs?: number;
-  /** Clusters that are opened at a time; those that only wait for a network do not count for long (see `Starts`). */
+  /** Maximum number of clusters that are opened at the same time. Clusters that only wait for the network do not count (see `Starts`). */
   readonly openConcurrency?: number;
-  /** Changes of a cluster's config are waited for this long, for the last of several. */
+  /** Waits this time after a change of a configuration, to combine several changes. */
   readonly debounceMs?: number;
-  /** Between attempts. */
+  /** Back-off between attempts to open a cluster. */
   readonly backOff?: BackOff;
 }
 
 /** Who has not opened after this time is waiting, not working. */
 const lendAfterMs = 100;
 
+/** Opens the clusters of a provider and engages aware components with them. */
 export class ClusterEngine implements Clusters {
   readonly #provider: Provider;
   readonly #world: EngineWorld & { readonly awares: Set<Aware>; readonly indexes: AddedIndex[] };
@@ -77,26 +79,26 @@ export class ClusterEngine implements Clusters {
     };
   }
 
-  /** Is told of every cluster that is engaged now, and of those to come. Once for each. */
+  /** Engages a component with all current and future clusters. */
   addAware(aware: Aware): void {
     if (this.#world.awares.has(aware)) return;
     this.#world.awares.add(aware);
     for (const member of this.#members.values()) member.addAware(aware);
   }
 
-  /** In every cluster that is engaged now, and in those to come before anybody is told of them. */
+  /** Adds an index to all current and future clusters. */
   addIndex<T extends ApiObject>(kind: Kind<T>, name: string, values: IndexFunction<T>): void {
     const index = { kind, name, values } as unknown as AddedIndex;
     this.#world.indexes.push(index);
     for (const member of this.#members.values()) member.addIndex(index);
   }
 
-  /** The provider has told everything that existed at first. Not: all of it is engaged. */
+  /** True when the provider reported all initial clusters. They are not necessarily engaged. */
   get isSynced(): boolean {
     return this.#isSynced;
   }
 
-  /** Rejects with `Aborted`. */
+  /** Resolves when `isSynced` is true. Rejects with `Aborted`. */
   synced(signal?: AbortSignal): Promise<void> {
     return signal ? orAborted(this.#synced.promise, signal) : this.#synced.promise;
   }
@@ -107,19 +109,19 @@ export class ClusterEngine implements Clusters {
     return member.cluster;
   }
 
-  /** Of those that are engaged. */
+  /** Iterates over the names of the engaged clusters. */
   *names(): Generator<ClusterName, void, void> {
     for (const member of this.#members.values()) if (member.state === 'engaged') yield member.name;
   }
 
-  /** Of every cluster that is known. */
+  /** Returns the state of all discovered clusters. */
   status(): ClusterStatus[] {
     return Array.from(this.#members.values(), (member) => member.status());
   }
 
   /**
-   * Until the signal; resolves when every cluster was drained and stopped, or left behind when it did not in time. Rejects with what
-   * the provider or the coordinator rejected with, after the same. Once.
+   * Runs until the signal is aborted, and resolves when all clusters are drained and stopped, or their timeouts passed. Rejects with the
+   * error of the provider or the coordinator. Can be called once.
    */
   async run(signal: AbortSignal): Promise<void> {
     if (this.#isRunning) throw new RuntimeError('InvalidOptions', 'the engine is already running');

@@ -23,20 +23,20 @@ export class Fence {
     this.#options = options;
   }
 
-  /** For good. */
+  /** Rejects all further writes. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Throws `Fenced`. */
+  /** Throws `Fenced` when writes are not allowed. */
   check(): void {
     if (this.#isClosed) throw this.#fenced('is disengaged');
     this.#options.ownership.check();
   }
 
   /**
-   * Sends a write while the right to it lasts. One that is still under way when the right can no longer be proven is broken off and
-   * rejected with `Fenced`: another process may write by then. Whether the server did it is not known in that case.
+   * Sends a write while the ownership is valid. A write that is still running when the ownership can no longer be proven is aborted and
+   * rejects with `Fenced`; the server may have executed it.
    */
   async write<T>(signal: AbortSignal | undefined, send: (signal: AbortSignal | undefined) => Promise<T>): Promise<T> {
     this.check();

@@ -17,7 +17,7 @@ const readMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** A connection to somewhere inside the cluster, where anything can be done. */
 const isConnection = (target: string): boolean => /\/(exec|attach|portforward|proxy)([/?]|$)/.test(target);
 
-/** Does it change nothing, whatever comes of it? */
+/** Returns whether a request only reads. */
 export const isRead = ({ method, target }: Pick<HttpRequest, 'method' | 'target'>): boolean =>
   readMethods.has(method) && !isConnection(target);
 

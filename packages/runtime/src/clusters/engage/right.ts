@@ -9,7 +9,7 @@ export interface RightOptions {
   readonly coordinator: Coordinator;
   readonly onAcquired: () => void;
   readonly onEnded: () => void;
-  /** Resolves when nothing is under way on the cluster. */
+  /** Resolves when no work runs on the cluster. */
   readonly drained: () => Promise<void>;
 }
 
@@ -24,12 +24,12 @@ export class Right {
     this.#options = options;
   }
 
-  /** Undefined: it is another's, or nobody's. */
+  /** Undefined when this process does not own the cluster. */
   get ownership(): Ownership | undefined {
     return this.#ownership;
   }
 
-  /** There is an ownership, and it can be proven. */
+  /** True when this process owns the cluster and can prove it. */
   get isProven(): boolean {
     try {
       this.#ownership?.check();
@@ -39,7 +39,7 @@ export class Right {
     }
   }
 
-  /** Asks for it, or says what changed of what coordinators go by. Idempotent. */
+  /** Requests the ownership, or reports changed labels or weight to the coordinator. Idempotent. */
   follow(cluster: Share): void {
     const before = this.#share;
     this.#share = cluster;
@@ -54,7 +54,7 @@ export class Right {
     this.#unfollow = coordinator.follow(cluster, claim);
   }
 
-  /** Gives it back, without being told of its end. */
+  /** Releases the ownership without calling `onEnded`. */
   leave(): void {
     this.#ownership?.signal.removeEventListener('abort', this.#onAbort);
     this.#ownership = undefined;

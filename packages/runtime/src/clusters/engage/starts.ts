@@ -28,7 +28,7 @@ export class Starts {
     this.#free = options.places;
   }
 
-  /** Resolves with the way to give the place back (idempotent); rejects with `Aborted`. */
+  /** Waits for a free place and resolves with an idempotent function that releases it. Rejects with `Aborted`. */
   enter(signal: AbortSignal): Promise<() => void> {
     if (signal.aborted) return Promise.reject(abortError(signal));
     if (this.#free > 0) return Promise.resolve(this.#take());

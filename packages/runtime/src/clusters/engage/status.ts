@@ -5,23 +5,23 @@ import type { ClusterName } from '../../cluster.ts';
 export const clusterStates = ['discovered', 'opening', 'engaged', 'draining', 'failed', 'unowned'] as const;
 
 /**
- * | state      | meaning                                                                                 |
- * |------------|-----------------------------------------------------------------------------------------|
- * | discovered | known and ours; waits for its turn to be opened                                          |
- * | opening    | being opened, for the first time or again; nothing works on it meanwhile                 |
- * | engaged    | controllers work on it; with a `lastError`: another config of it could not be opened     |
- * | draining   | given up; the last work is ending                                                        |
- * | failed     | could not be opened; waits to be tried again, or for a change if that would not help     |
- * | unowned    | not this process's                                                                       |
+ * | state      | meaning                                                                                    |
+ * |------------|--------------------------------------------------------------------------------------------|
+ * | discovered | discovered and owned; waits to be opened                                                   |
+ * | opening    | being opened, for the first time or again; no work runs on it                              |
+ * | engaged    | controllers work on it; with a `lastError`: a new configuration could not be opened        |
+ * | draining   | released; running work finishes                                                            |
+ * | failed     | could not be opened; waits for a retry, or for a change after a terminal error             |
+ * | unowned    | not owned by this process                                                                  |
  */
 export type ClusterState = (typeof clusterStates)[number];
 
 export interface ClusterStatus {
   readonly name: ClusterName;
   readonly state: ClusterState;
-  /** Failures in a row. */
+  /** Number of consecutive failures. */
   readonly failures: number;
   readonly lastError?: string;
-  /** Milliseconds until it is tried again. Absent: it is not waiting, or only for a change. */
+  /** Milliseconds until the next attempt. Absent: no attempt is scheduled. */
   readonly retryInMs?: number;
 }

@@ -7,7 +7,10 @@
 import type { ClusterConfig } from '@hangar/client';
 import { terminalError } from '../../errors.ts';
 
-/** Throws `Terminal`. An address without a path has the kubeconfig's. */
+/**
+ * Returns the configuration with another server address. An address without a path keeps the path of the kubeconfig. Throws a `Terminal`
+ * error if the address would weaken the verification of the server.
+ */
 export function withAddress(config: ClusterConfig, address: string): ClusterConfig {
   const [own, wanted] = [urlOf(config.server), urlOf(address)];
   if (wanted.protocol !== 'https:' && wanted.protocol !== own.protocol) {

@@ -16,15 +16,15 @@ import type { ClusterOptions } from './open-cluster.ts';
 import { servedVersion } from './served-version.ts';
 
 export interface ClusterApiOptions extends ManagementOptions {
-  /** Absent: all of them; clusters are then called `namespace/name`. */
+  /** Namespace of the `Cluster` objects. Absent: all namespaces; cluster names are then `namespace/name`. */
   readonly namespace?: string;
-  /** Of `Cluster` objects. */
+  /** Label selector of `Cluster` objects. */
   readonly labelSelector?: string;
-  /** Of kubeconfig secrets. Absent: the label that Cluster API puts on its own. */
+  /** Label selector of kubeconfig Secrets. Absent: the label that Cluster API sets. */
   readonly secretSelector?: string;
-  /** What must be so. `Available` also needs the workers, and goes with them. Absent: `ControlPlaneInitialized`. */
+  /** Condition that must be true. `Available` also requires the worker nodes. Absent: `ControlPlaneInitialized`. */
   readonly condition?: 'ControlPlaneInitialized' | 'Available';
-  /** Absent: the newest of those that are served. */
+  /** API version. Absent: the newest served version. */
   readonly version?: ClusterApiVersion;
   readonly clusterOptions?: ClusterOptions;
 }

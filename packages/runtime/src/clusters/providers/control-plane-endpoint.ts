@@ -20,15 +20,15 @@ import { SecretLinks } from './secret-links.ts';
 import { secretTemplate } from './secret-template.ts';
 
 export interface ControlPlaneEndpointOptions extends ManagementOptions {
-  /** Of endpoints. */
+  /** Label selector of ControlPlaneEndpoints. */
   readonly labelSelector?: string;
-  /** The only one whose secrets are read. Absent: each control plane's own. */
+  /** The only namespace whose Secrets are read. Absent: the namespace of each control plane. */
   readonly namespace?: string;
-  /** Where a kubeconfig is, with `{name}` and `{namespace}`. Absent: `{namespace}/controlplane-{name}-kubeconfig`. */
+  /** Key of the kubeconfig Secret, with `{name}` and `{namespace}`. Absent: `{namespace}/controlplane-{name}-kubeconfig`. */
   readonly secretTemplate?: string;
-  /** In the secret. Absent: `kubeconfig`, or `kubeconfig-external` for external addresses. */
+  /** Key in the Secret. Absent: `kubeconfig`, or `kubeconfig-external` for external addresses. */
   readonly key?: string;
-  /** Absent: `internal`. */
+  /** Address to connect to. Absent: `internal`. */
   readonly address?: AddressType;
   readonly clusterOptions?: ClusterOptions;
 }

@@ -35,17 +35,17 @@ export const ControlPlaneEndpoint = defineKind<EndpointObject>({
 export interface ControllerManagerReference {
   readonly leaseNamespace: string;
   readonly leaseGroup: string;
-  /** The static shard that serves the object. Absent: any replica of the group. */
+  /** Static shard that serves the object. Absent: any replica of the group. */
   readonly shard?: string;
 }
 
 /** The reason of the conditions of a service whose controller manager no longer renews its Leases. The operator sets it. */
 export const controllerManagerLost = 'ControllerManagerLost';
 
-/** On endpoints, as an annotation or else as a label: the services that are run for what is there, separated by commas. */
+/** Annotation or label of ControlPlaneEndpoints with a comma-separated list of the services that run for the control plane. */
 export const servicesAnnotation = 'controlplane.kplane.dev/services';
 
-/** In lower case. One that does not say is for `controllers`. */
+/** Returns the services of an endpoint in lower case. Absent annotation: `controllers`. */
 export function endpointServices({ metadata }: Pick<EndpointObject, 'metadata'>): readonly string[] {
   const said = metadata.annotations?.[servicesAnnotation] ?? metadata.labels?.[servicesAnnotation];
   return said === undefined ? ['controllers'] : said.split(',').map((one) => one.trim().toLowerCase());
@@ -74,7 +74,7 @@ export const ControlPlaneRegistration = defineKind<RegistrationObject>({
   isNamespaced: false,
 });
 
-/** Status is what a provider of endpoints has seen; spec is what somebody wished. '' where neither says anything. */
+/** Returns the address of an endpoint: from the status, which an endpoint provider sets, or from the spec. '' when neither has one. */
 export function addressOf({ spec, status }: Pick<EndpointObject, 'spec' | 'status'>, type: AddressType): string {
   const said = (field: keyof Addresses): string | undefined => status?.[field] || spec?.[field];
   // Empty says nothing: providers that are written in Go may say so where others leave the field out.
@@ -84,17 +84,17 @@ export function addressOf({ spec, status }: Pick<EndpointObject, 'spec' | 'statu
   return type === 'external' ? external : said('joinEndpoint') || external;
 }
 
-/** '' where it names none. */
+/** Returns the name of the control plane of a registration, or ''. */
 export const controlPlaneOf = ({ spec }: Pick<RegistrationObject, 'spec'>): ClusterName =>
   spec?.controlPlaneRef?.name ?? '';
 
-/** Where the kubeconfig is that a registration was resolved to. */
+/** Returns the key of the kubeconfig Secret in the status of a registration. */
 export function resolvedSecretOf({ status }: Pick<RegistrationObject, 'status'>): ObjectKey | undefined {
   const { name, namespace } = status?.resolvedKubeconfigSecretRef ?? {};
   return name && namespace ? { namespace, name } : undefined;
 }
 
-/** For sorting: the oldest first, by name among those of the same second. */
+/** Compares objects for sorting: oldest first, then by name. */
 export function byAge({ metadata: one }: ApiObject, { metadata: other }: ApiObject): number {
   const times = [one.creationTimestamp ?? '', other.creationTimestamp ?? ''] as const;
   if (times[0] !== times[1]) return times[0] < times[1] ? -1 : 1;

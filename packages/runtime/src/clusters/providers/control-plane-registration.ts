@@ -21,13 +21,13 @@ import type { ClusterOptions } from './open-cluster.ts';
 import { SecretLinks } from './secret-links.ts';
 
 export interface ControlPlaneRegistrationOptions extends ManagementOptions {
-  /** Any of these, in any case. Absent: registrations for whatever. */
+  /** Selects registrations with at least one of these services, case-insensitive. Absent: all registrations. */
   readonly services?: readonly string[];
   readonly mode?: 'Shared' | 'Dedicated';
   readonly labelSelector?: string;
-  /** The only one whose secrets are read. Absent: all of them. */
+  /** The only namespace whose Secrets are read. Absent: all namespaces. */
   readonly namespace?: string;
-  /** In the secret. Absent: `kubeconfig`. */
+  /** Key in the Secret. Absent: `kubeconfig`. */
   readonly key?: string;
   readonly clusterOptions?: ClusterOptions;
 }

@@ -6,10 +6,10 @@ import { RuntimeError } from '../../errors.ts';
 import type { DiscoveredCluster, Provider } from '../contract.ts';
 import { anyWrite, fencedClient } from '../engage/fenced-client.ts';
 
-/** Makes a cluster anew each time it is engaged, or one that somebody else runs and closes. */
+/** A function that creates the cluster for each engagement, or a cluster that the caller runs and closes. */
 export type ClusterOrMaker = Cluster | ((signal: AbortSignal) => Promise<Cluster> | Cluster);
 
-/** Throws `InvalidOptions` for a name that comes twice. */
+/** Returns a provider of a fixed list of clusters. Throws `InvalidOptions` for duplicate names. */
 export function fixed(clusters: readonly DiscoveredCluster[], name = 'fixed'): Provider {
   const names = new Set(clusters.map((cluster) => cluster.name));
   if (names.size < clusters.length) throw new RuntimeError('InvalidOptions', 'two clusters have the same name');

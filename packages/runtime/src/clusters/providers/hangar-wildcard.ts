@@ -14,11 +14,11 @@ import type { ManagementOptions } from './informed.ts';
 import { pathClient } from './path-client.ts';
 
 export interface HangarWildcardOptions extends ManagementOptions {
-  /** Of tenants. */
+  /** Label selector of Tenants. */
   readonly labelSelector?: string;
-  /** Also those that are suspended so that they can only be read. Those that are offline or quarantined never are clusters. */
+  /** Includes tenants that are suspended with `ReadOnly`. Offline and quarantined tenants are never included. */
   readonly includeReadOnly?: boolean;
-  /** What is kept of the tenants' objects. */
+  /** Cache options for the objects of the tenants. */
   readonly cache?: CacheOptions;
 }
 

@@ -12,7 +12,7 @@ import type { Provider } from '../contract.ts';
 import { Announcements } from './announcements.ts';
 
 export interface ManagementOptions {
-  /** Of the cluster that knows the others. One that asks the server, as `connect` makes them; the provider does not close it. */
+  /** Client of the management cluster. It must read from the server, as clients of `connect` do. The provider does not close it. */
   readonly management: Client;
   readonly clock?: Clock;
   readonly log?: Logger;

@@ -19,13 +19,13 @@ import { foundByKubeconfig } from './kubeconfig.ts';
 import type { ClusterOptions } from './open-cluster.ts';
 
 export interface KubeconfigFilesOptions {
-  /** A file or a folder. It may come later. */
+  /** A file or a folder. It may be created later. */
   readonly path: string;
-  /** Those of a file that are clusters. Absent: the current one of each file. */
+  /** Contexts that become clusters. Absent: the current context of each file. */
   readonly contexts?: 'current' | 'all' | readonly string[];
-  /** May they run plugins and name other files, as kubectl lets them? Absent: yes, they are this machine's. */
+  /** Allows credential plugins and references to other files, as kubectl does. Absent: true. */
   readonly isTrusted?: boolean;
-  /** Absent: a minute. */
+  /** Time between two scans. Absent: 1 minute. */
   readonly rescanMs?: number;
   readonly clusterOptions?: ClusterOptions;
   readonly clock?: Clock;

@@ -10,11 +10,11 @@ import { nameWithin } from './names.ts';
 import type { ClusterOptions } from './open-cluster.ts';
 
 export interface KubeconfigSecretsOptions extends ManagementOptions {
-  /** Absent: all of them; clusters are then called `namespace/name`, otherwise as their secret is. */
+  /** Namespace of the Secrets. Absent: all namespaces; cluster names are then `namespace/name` instead of the name of the Secret. */
   readonly namespace?: string;
-  /** Absent: what multicluster-runtime's provider goes by. */
+  /** Label selector of the Secrets. Absent: the label of the kubeconfig provider of multicluster-runtime. */
   readonly labelSelector?: string;
-  /** In the secret's data. Absent: `kubeconfig`. */
+  /** Key in the Secret. Absent: `kubeconfig`. */
   readonly key?: string;
   readonly clusterOptions?: ClusterOptions;
 }

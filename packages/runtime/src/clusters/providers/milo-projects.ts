@@ -20,9 +20,9 @@ import type { ClusterOptions } from './open-cluster.ts';
 import { pathClient } from './path-client.ts';
 
 export interface MiloProjectsOptions extends ManagementOptions {
-  /** How project control planes are reached. Absent, for external ones: through the management client's own connections. */
+  /** Access to the control planes of projects. Absent: external ones are accessed through the connections of the management client. */
   readonly projectRestConfig?: ClusterConfig;
-  /** Projects are reached inside the cluster that runs them. Needs `projectRestConfig`. */
+  /** Accesses projects inside the cluster that runs them. Requires `projectRestConfig`. */
   readonly internalServiceDiscovery?: boolean;
   readonly labelSelector?: string;
   readonly clusterOptions?: ClusterOptions;
@@ -46,7 +46,7 @@ const projectPath = (name: string): string =>
   `/apis/resourcemanager.miloapis.com/v1alpha1/projects/${name}/control-plane`;
 const serviceAddress = (name: string): string => `https://milo-apiserver.project-${name}.svc.cluster.local:6443`;
 
-/** Throws `InvalidOptions`. */
+/** Returns a provider of the projects of Milo. Throws `InvalidOptions`. */
 export function miloProjects(options: MiloProjectsOptions): Provider {
   const { projectRestConfig: config, internalServiceDiscovery: isInternal = false, labelSelector } = options;
   if (isInternal && !config)

@@ -17,7 +17,10 @@ export interface MultiOptions {
 
 const backOff = { baseMs: 1_000, maxMs: 60_000 };
 
-/** Throws `InvalidOptions` for names that cannot be told apart from what follows them. */
+/**
+ * Combines several providers; their names become prefixes of the cluster names. Throws `InvalidOptions` for names that are empty or
+ * contain `#`.
+ */
 export function multi(providers: Readonly<Record<string, Provider>>, options: MultiOptions = {}): Provider {
   const entries = Object.entries(providers);
   for (const [prefix] of entries) {

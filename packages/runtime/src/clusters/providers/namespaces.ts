@@ -17,9 +17,9 @@ import type { ManagementOptions } from './informed.ts';
 import { Namespace } from './kinds.ts';
 
 export interface NamespacesOptions extends ManagementOptions {
-  /** Of namespaces. */
+  /** Label selector of namespaces. */
   readonly labelSelector?: string;
-  /** What is kept of the namespaces' objects. */
+  /** Cache options for the objects of the namespaces. */
   readonly cache?: CacheOptions;
 }
 

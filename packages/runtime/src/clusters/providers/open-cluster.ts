@@ -9,16 +9,16 @@ import { RuntimeError } from '../../errors.ts';
 import { newCluster } from '../../new-cluster.ts';
 import type { DiscoveredCluster } from '../contract.ts';
 
-/** How a provider makes its clusters. */
+/** Options for the clusters that a provider creates. */
 export interface ClusterOptions {
-  /** Last changes: another user agent, a proxy, somebody to act as. What it answers counts for whether a config changed. */
+  /** Changes the configuration of a cluster, for example its user agent, proxy or impersonation. The result determines the fingerprint. */
   readonly configure?: (config: ClusterConfig, name: ClusterName) => ClusterConfig;
-  /** Absent: a client of its own, over HTTP. */
+  /** Creates the client of a cluster. Absent: a client over HTTP. */
   readonly connect?: (config: ClusterConfig, name: ClusterName) => Client;
   readonly cache?: CacheOptions;
-  /** Kinds that the client always asks the server for. */
+  /** Kinds that the client always reads from the server. */
   readonly uncached?: readonly KindNames[];
-  /** False: a cluster counts as open before it has answered anything. */
+  /** False: a cluster counts as open before its first response. Absent: true. */
   readonly isProbed?: boolean;
   readonly clock?: Clock;
   readonly log?: Logger;

@@ -15,8 +15,9 @@ export function managementNamespace(controlPlane: string): string {
 }
 
 /**
- * `template` is `namespace/name` or just a name, with `{name}` (the control plane's) and `{namespace}` (`scope`, or the control plane's
- * own) in it. Throws `InvalidOptions`, above all for one that is the same for all control planes.
+ * Returns a function from the name of a control plane to the key of its Secret. `template` is `namespace/name` or a name, with `{name}`
+ * (the control plane) and `{namespace}` (`scope`, or the namespace of the control plane). Throws `InvalidOptions` if all control planes
+ * would have the same Secret.
  */
 export function secretTemplate(
   template = '{namespace}/controlplane-{name}-kubeconfig',

@@ -1,4 +1,4 @@
-/** Sharing clusters among processes: see README.md. */
+/** Assigns clusters to processes: see README.md. */
 
 export { ShardCoordinator } from './shard-coordinator.ts';
 export type { ShardCoordinatorOptions } from './shard-coordinator.ts';

@@ -17,9 +17,9 @@ export const shardOwned = 'ShardOwned';
 export interface OwnershipConditionOptions<T extends ApiObject> {
   readonly client: Client;
   readonly kind: Kind<T>;
-  /** The object that stands for a cluster. */
+  /** Returns the key of the object that represents a cluster. */
   readonly keyOf: (cluster: ClusterName) => ObjectKey;
-  /** Ends what is under way. */
+  /** Aborts running writes. */
   readonly signal: AbortSignal;
   readonly clock?: Clock;
   readonly log?: Logger;
@@ -28,12 +28,12 @@ export interface OwnershipConditionOptions<T extends ApiObject> {
 const requestTimeoutMs = 10_000;
 const retryMs = 5_000;
 
-/** For `onUnowned` of a coordinator. */
+/** Returns a function for `onUnowned` of a coordinator that writes the condition `ShardOwned` to the objects of clusters. */
 export function ownershipCondition<T extends ApiObject>(
   options: OwnershipConditionOptions<T>,
 ): (names: readonly ClusterName[]) => void {
   const { signal, log, clock = systemClock } = options;
-  /** What is still to be said. */
+  /** Conditions that are not written yet. */
   const wanted = new Map<ClusterName, boolean>();
   let unowned: ReadonlySet<ClusterName> = new Set();
   let isBusy = false;

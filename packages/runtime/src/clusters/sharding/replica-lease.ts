@@ -7,15 +7,15 @@ import { decodeRecord } from './peer-record.ts';
 export interface ReplicaLease {
   readonly namespace: string;
   readonly group: string;
-  /** Of a static shard; undefined: the replica may serve any cluster. */
+  /** Static shard of the replica; undefined: the replica may serve any cluster. */
   readonly shard: string | undefined;
-  /** The replica has left, or was declared dead: it serves nothing. */
+  /** True when the replica left or was declared dead. */
   readonly isGone: boolean;
-  /** A replica that does not renew for so long serves nothing any more. */
+  /** Time without a renewal after which the replica is considered dead. */
   readonly leaseMs: number;
 }
 
-/** Undefined for Leases of other things. A record that cannot be decoded counts as a replica that runs until its Lease expires. */
+/** Returns undefined for other Leases. A record that cannot be decoded counts as a replica that runs until its Lease expires. */
 export function replicaLeaseOf({ metadata, spec }: Lease): ReplicaLease | undefined {
   const { namespace = '', name = '', labels, annotations } = metadata;
   const group = labels?.[groupLabel];

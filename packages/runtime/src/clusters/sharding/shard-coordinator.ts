@@ -27,22 +27,22 @@ import { UnownedClusters } from './unowned.ts';
 import { ViewLoop } from './view-loop.ts';
 
 export interface ShardCoordinatorOptions {
-  /** Where the leases are, or what else behaves like them. */
+  /** Client of the cluster with the Leases, or another implementation of them. */
   readonly client: Client | Leases;
-  /** Of the leases; absent: `default`. Not asked for when `client` is Leases. */
+  /** Namespace of the Leases. Absent: `default`. Ignored when `client` is an implementation of `Leases`. */
   readonly namespace?: string;
-  /** Who shares with whom: a DNS label. Absent: `default`. */
+  /** Name of the group of processes that share the clusters; a DNS label. Absent: `default`. */
   readonly group?: string;
   /**
-   * This process among them: unique, and the same again after a restart if possible, as pods of a StatefulSet are called. Absent: the
-   * host's name, which is a pod's own.
+   * Name of this process. It must be unique in the group and should survive a restart, like the names of pods of a StatefulSet. Absent:
+   * the host name.
    */
   readonly peer?: string | undefined;
-  /** Its share of the clusters, compared with others'; absent: 1. */
+  /** Relative share of the clusters. Absent: 1. */
   readonly weight?: number;
-  /** A static shard: only clusters that the selector matches, shared among the peers with the same id. */
+  /** A static shard: the process shares only the clusters that match the selector, with the peers of the same id. */
   readonly shard?: { readonly id: string; readonly selector: string };
-  /** All clusters that nobody confirms to work on, whenever that changes. */
+  /** Called with all clusters that no process confirms to own, whenever the list changes. */
   readonly onUnowned?: (names: readonly ClusterName[]) => void;
   readonly timings?: Partial<ShardTimings>;
   readonly metrics?: MetricsRegistry;
@@ -65,7 +65,7 @@ export class ShardCoordinator implements Coordinator {
   #life: PeerLife | undefined;
   #isRunning = false;
 
-  /** `protocol`: for simulations that spoil it. */
+  /** `protocol` is for simulations that inject protocol errors. */
   constructor(options: ShardCoordinatorOptions, protocol: Protocol = standardProtocol) {
     checkOptions(options);
     const { client, namespace = 'default', group = 'default', clock = systemClock, log, metrics } = options;
@@ -104,12 +104,12 @@ export class ShardCoordinator implements Coordinator {
     }));
   }
 
-  /** Of the newest ring that was seen; 0: none. */
+  /** Epoch of the newest observed ring; 0 if there is none. */
   get epoch(): number {
     return this.#view.ring?.epoch ?? 0;
   }
 
-  /** Whether this process is in the ring, and lives in the eyes of the others: only then can it be given clusters. */
+  /** True while this process is a member of the ring and its lease is valid. Only members get clusters. */
   get isMember(): boolean {
     const life = this.#life;
     if (!life || life.remainingMs === 0) return false;

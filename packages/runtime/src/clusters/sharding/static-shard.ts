@@ -9,7 +9,7 @@ import type { ShardCoordinatorOptions } from './shard-coordinator.ts';
 
 export interface StaticShardOptions extends Omit<ShardCoordinatorOptions, 'shard'> {
   readonly shardId: string;
-  /** As `kubectl -l` takes it. Absent: `hangar.dev/shard=<shardId>`. */
+  /** Label selector in the syntax of `kubectl -l`. Absent: `hangar.dev/shard=<shardId>`. */
   readonly selector?: string;
 }
 

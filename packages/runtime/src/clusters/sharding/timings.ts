@@ -12,24 +12,24 @@
 import { RuntimeError } from '../../errors.ts';
 
 export interface ShardTimings {
-  /** Between two renewals. Writes a second of a whole group: peers / renewEveryMs. */
+  /** Time between two renewals. The group causes peers / renewEveryMs writes. */
   readonly renewEveryMs: number;
-  /** Without a sign of life for so long, a peer may be declared dead. */
+  /** Time without a renewal after which a peer can be declared dead. */
   readonly leaseMs: number;
-  /** By how much the rates of two peers' clocks may differ: 0.05 is 5 %, far more than any clock that ticks. */
+  /** Maximum relative difference of the rates of two clocks: 0.05 is 5 %. */
   readonly clockSkewMax: number;
   readonly marginMs: number;
-  /** Of one request for leases. */
+  /** Timeout of one lease request. */
   readonly requestTimeoutMs: number;
-  /** Peers that start at about the same time join together. */
+  /** Delay of a join, so that peers that start together join together. */
   readonly joinDelayMs: number;
-  /** How long a cluster that is given up may take to come to rest; after it others may have it, and what is still under way here cannot write. */
+  /** Maximum time for a released cluster to drain; then other processes may acquire it, and writes of this process are fenced. */
   readonly drainTimeoutMs: number;
-  /** What comes to rest within this time is told by one write. */
+  /** Time for which acknowledgements of drained clusters are batched into one write. */
   readonly ackBatchMs: number;
-  /** Static shards: a cluster whose labels made it ours is waited with, until its former shard has seen that, too. */
+  /** Static shards: delay before a cluster is acquired because of a label change, so that the former shard observes the change as well. */
   readonly labelSettleMs: number;
-  /** A cluster that nobody confirms to have for so long is unowned. */
+  /** Time without a confirmed owner after which a cluster is reported as unowned. */
   readonly unownedAfterMs: number;
 }
 

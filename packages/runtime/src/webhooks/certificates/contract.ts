@@ -4,24 +4,24 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { asError } from '@hangar/core';
 import { RuntimeError } from '../../errors.ts';
 
-/** PEM. The certificate may have its chain behind it. */
+/** A certificate, optionally with its chain, and its private key, in PEM. */
 export interface CertificatePair {
   readonly certificate: string;
   readonly key: string;
 }
 
 export interface CertificateObserver {
-  /** A pair that belongs together, and is not the one of before. */
+  /** Called with a new valid pair. */
   onChange(pair: CertificatePair): void;
-  /** It was looked at, whether something changed or not. */
+  /** Called after each read, changed or not. */
   onRead(): void;
   onError(error: Error): void;
 }
 
 export interface Certificates {
-  /** Rejects with CertificateFailed. */
+  /** Reads the pair. Rejects with `CertificateFailed`. */
   read(): Promise<CertificatePair>;
-  /** Until the signal; resolves when it has ended. `known` is what the server has. */
+  /** Reports changes of the pair until the signal is aborted. `known` is the current pair of the server. */
   watch(known: CertificatePair, observer: CertificateObserver, signal: AbortSignal): Promise<void>;
 }
 

@@ -14,11 +14,11 @@ import { checkPair, samePair } from './contract.ts';
 import type { CertificatePair, Certificates } from './contract.ts';
 
 export interface CertificateFolderOptions {
-  /** Absent: `tls.crt`. */
+  /** Name of the certificate file. Absent: `tls.crt`. */
   readonly certificateName?: string;
-  /** Absent: `tls.key`. */
+  /** Name of the key file. Absent: `tls.key`. */
   readonly keyName?: string;
-  /** Absent: ten seconds. */
+  /** Time between two checks. Absent: 10 s. */
   readonly pollMs?: number;
   readonly clock?: Clock;
 }
