@@ -17,27 +17,27 @@ import type { Resource } from '../resources/resource.ts';
 export interface AdmissionRequest {
   readonly plane: ControlPlane;
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
-  /** As it was authorized: an UPDATE may be an update or a patch. */
+  /** The authorized verb: an UPDATE operation can be an update or a patch. */
   readonly verb: Verb;
   readonly resource: Resource;
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
-  /** Absent for deletions. Changed in place. */
+  /** Absent for deletions. Mutating plugins change it in place. */
   readonly object: KubeObject | undefined;
   readonly old: KubeObject | undefined;
   readonly user: User;
-  /** For plugins that ask what the user may do besides. */
+  /** Checks further permissions of the user. */
   readonly guard: Guard;
   readonly isDryRun: boolean;
-  /** The same for every attempt to make one write. */
+  /** The same object for all attempts of one write. */
   readonly attemptOf: object;
-  /** CreateOptions, UpdateOptions or DeleteOptions with their type, as the client gave them; undefined: there are none. */
+  /** CreateOptions, UpdateOptions or DeleteOptions of the client, with their type; undefined: none. */
   readonly options: JsonObject | undefined;
-  /** By the clock's `monotonicMs`: nobody waits for an answer after it. */
+  /** Deadline of the request, in terms of the clock's `monotonicMs`. */
   readonly deadlineMs: number;
   warn(text: string): void;
-  /** For the audit log, from this level on; absent: of all levels. The first value of a key stays. */
+  /** Adds an annotation to the audit event, at this audit level and above; absent: at all levels. The first value of a key is kept. */
   annotate(key: string, value: string, level?: AnnotationLevel): void;
 }
 
@@ -60,12 +60,12 @@ export class MutationRounds {
 
 export interface AdmissionPlugin {
   readonly name: string;
-  /** Only these are asked about, as `group/resource`; absent: all. */
+  /** Resources that the plugin handles, as `group/resource`; absent: all. */
   readonly resources?: ReadonlySet<string>;
-  /** May change `object`; throws a StatusError to refuse. */
+  /** May change `object`. Throws a `StatusError` to deny the request. */
   mutate?(request: AdmissionRequest, rounds: MutationRounds): void | Promise<void>;
   validate?(request: AdmissionRequest): void | Promise<void>;
-  /** Stops following what it follows. */
+  /** Stops all watches of the plugin. */
   close?(): void;
 }
 

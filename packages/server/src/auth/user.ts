@@ -1,4 +1,4 @@
-/** Who makes a request. */
+/** The authenticated user of a request. */
 
 export interface User {
   readonly name: string;

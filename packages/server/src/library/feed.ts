@@ -16,13 +16,13 @@ export class Feed<T extends KubeObject> {
   #floor: number;
   #waiting: (() => void)[] = [];
 
-  /** `version`: what the storage is at now. */
+  /** `version` is the current version of the storage. */
   constructor(version: number, changesMax = 1_000) {
     this.#floor = version;
     this.#changesMax = changesMax;
   }
 
-  /** In the order of their versions. */
+  /** Adds a change. Changes must be added in the order of their versions. */
   push(change: Change<T>): void {
     this.#changes.push(change);
     if (this.#changes.length > 2 * this.#changesMax) {

@@ -1,12 +1,18 @@
 /**
- * library: everything for an aggregated API server of one's own.
+ * A library for aggregated API servers.
  *
- *   declareKind       what it serves: names, a schema, where the objects are
- *   KindStorage       objects that are somewhere else: get, list, create, update, delete, watch, as far as they can be done
- *   Feed              watches for a storage that one process writes
- *   clusterAccess     the cluster that says who asks and what they may do
- *   serveAggregated   the server
- *   registration      what to create in the cluster so that it is found
+ *   declareKind       declares a kind: names, schema, storage
+ *   KindStorage       objects in a custom storage: get, list, create, update, delete, watch, as far as supported
+ *   Feed              watches for a storage that only one process writes
+ *   clusterAccess     the cluster that authenticates and authorizes the requests
+ *   serveAggregated   runs the server
+ *   registration      the APIServices to create in the cluster
+ *
+ *     const note = declareKind({
+ *       group: 'example.com', version: 'v1', kind: 'Note', plural: 'notes',
+ *       schema: schema.object({ spec: schema.object({ text: schema.string() }) }),
+ *     });
+ *     const server = await serveAggregated({ kinds: [note], access: await clusterAccess(undefined), host: '::', port: 8443 });
  */
 
 export { StatusError, alreadyExists, badRequest, conflict, notFound } from '@hangar/api';

@@ -14,19 +14,19 @@ import type { Awaitable, KindStorage } from './storage.ts';
 
 const require = createRequire(import.meta.url);
 
-/** An object of a kind with these fields. */
+/** An object with these fields. */
 export type ObjectOf<Fields> = KubeObject & Fields;
 
-/** A kind that is only ever created, as reviews are: the answer is what the handler makes of it. */
+/** A kind that can only be created, like reviews. The response is the result of the handler. */
 export interface CreateOnly<T> {
   onCreate(object: T, context: CreateContext): Awaitable<T>;
 }
 
 export interface CreateContext {
   readonly user: User;
-  /** Empty for kinds of the cluster. */
+  /** Empty for cluster-scoped kinds. */
   readonly namespace: string;
-  /** Nothing must change by it. */
+  /** True: the handler must not change anything. */
   readonly isDryRun: boolean;
 }
 
@@ -38,16 +38,16 @@ export interface KindDeclaration<Fields = object> {
   readonly singular?: string;
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
-  /** Absent: of namespaces. */
+  /** Absent: `Namespaced`. */
   readonly scope?: 'Namespaced' | 'Cluster';
-  /** Of the object's fields besides metadata: by the builder, or a structural OpenAPI schema. */
+  /** Schema of the fields other than metadata, from the builder or as a structural OpenAPI schema. */
   readonly schema: Schema<Fields> | JsonSchema;
   readonly columns?: readonly PrinterColumn[];
-  /** JSON paths that field selectors may name: `.spec.title`. */
+  /** JSON paths that field selectors support, such as `.spec.title`. */
   readonly selectableFields?: readonly string[];
-  /** `status` is written by its own subresource. */
+  /** Serves the subresource `status`. */
   readonly hasStatus?: boolean;
-  /** Absent: the server's own store. */
+  /** Absent: the store of the server. */
   readonly storage?: KindStorage<ObjectOf<Fields>> | CreateOnly<ObjectOf<Fields>>;
 }
 
@@ -56,7 +56,7 @@ export interface Kind {
   readonly storage: KindStorage | CreateOnly<KubeObject> | undefined;
 }
 
-/** Throws an Error that names everything that is wrong with the declaration. */
+/** Declares a kind. Throws an Error that lists all problems of the declaration. */
 export function declareKind<Fields>(declaration: KindDeclaration<Fields>): Kind {
   const definition = definitionOf(declaration as KindDeclaration);
   const { defaultDefinition, validateDefinition } = require('@hangar/api/crd') as typeof Crd;

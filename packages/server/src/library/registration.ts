@@ -4,15 +4,15 @@ import type { Kind } from './kind.ts';
 
 export interface RegistrationOptions {
   readonly kinds: readonly Kind[];
-  /** The Service in front of the server. */
+  /** The Service of the server. */
   readonly service: { readonly namespace: string; readonly name: string; readonly port?: number };
-  /** PEM, of the server's certificate. */
+  /** Certificate authority of the serving certificate, in PEM. */
   readonly ca: string;
   readonly groupPriority?: number;
   readonly versionPriority?: number;
 }
 
-/** One for each group-version, to be created in the cluster. */
+/** Returns one APIService for each group-version, to be created in the cluster. */
 export function registration(options: RegistrationOptions): object[] {
   const { service, groupPriority = 1_000, versionPriority = 15 } = options;
   const versions = new Map(

@@ -14,7 +14,7 @@ declare const described: unique symbol;
 export interface Schema<T> {
   readonly openApi: JsonSchema;
   readonly isOptional?: boolean;
-  /** Only for the compiler. */
+  /** Exists only for the compiler. */
   readonly [described]?: T;
 }
 
@@ -34,18 +34,18 @@ export const integer = (keywords: Keywords = {}): Schema<number> => schema({ typ
 export const number = (keywords: Keywords = {}): Schema<number> => schema({ type: 'number', ...keywords });
 export const boolean = (keywords: Keywords = {}): Schema<boolean> => schema({ type: 'boolean', ...keywords });
 
-/** One of these texts. */
+/** A string with one of these values. */
 export const oneOf = <const T extends string>(...values: readonly T[]): Schema<T> =>
   schema({ type: 'string', enum: values });
 
 export const list = <T>(items: Schema<T>, keywords: Keywords = {}): Schema<T[]> =>
   schema({ type: 'array', items: items.openApi, ...keywords });
 
-/** Any names, with values of one form. */
+/** A map with arbitrary keys and values of one schema. */
 export const map = <T>(values: Schema<T>, keywords: Keywords = {}): Schema<Record<string, T>> =>
   schema({ type: 'object', additionalProperties: values.openApi, ...keywords });
 
-/** Whatever a client writes there. */
+/** Any JSON value. */
 export const anything = (keywords: Keywords = {}): Schema<unknown> =>
   schema({ 'x-kubernetes-preserve-unknown-fields': true, ...keywords });
 

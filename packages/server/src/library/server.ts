@@ -27,22 +27,22 @@ import { libraryPlane } from './plane.ts';
 
 export interface AggregatedServerOptions {
   readonly kinds: readonly Kind[];
-  /** The cluster that it serves. */
+  /** The cluster that authenticates and authorizes the requests. */
   readonly access: ClusterAccess;
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Names that the cluster knows it by: `notes.default.svc`. For the certificate that it makes when it is given none. */
+  /** Host names of the server in the cluster, such as `notes.default.svc`, for the generated serving certificate. */
   readonly hosts?: readonly string[];
   readonly certificate?: KeyPair;
-  /** Of kinds without a storage of their own; absent: in memory. Closed by whoever opened it. */
+  /** Store of kinds without a custom storage; absent: in memory. The caller closes it. */
   readonly store?: Store;
-  /** Of every key in the store. */
+  /** Prefix of all keys in the store. */
   readonly prefix?: string;
   readonly admission?: readonly AdmissionPlugin[];
-  /** Told of every request by its policy; absent: nothing is audited. */
+  /** Audits requests by its policy; absent: no audit. */
   readonly auditor?: Auditor;
-  /** Besides that it answers at all. */
+  /** Additional readiness checks. */
   readonly readiness?: readonly HealthCheck[];
   readonly clock?: Clock;
   readonly random?: Random;
@@ -51,15 +51,15 @@ export interface AggregatedServerOptions {
 
 export interface AggregatedServer {
   readonly port: number;
-  /** PEM of the CA that its certificate is of, for the APIService; undefined when the certificate was given. */
+  /** Certificate authority of the generated serving certificate, in PEM, for the APIService; undefined when a certificate was given. */
   readonly ca: string | undefined;
-  /** Ends watches, waits for requests under way, gives everything back. */
+  /** Closes watches, waits for running requests and releases all resources. */
   close(): Promise<void>;
 }
 
 const certificateDays = 365;
 
-/** Rejects when the cluster cannot be asked who may come in. Whatever was opened is closed again then. */
+/** Starts the server. Rejects, and releases everything, when the authentication configuration of the cluster cannot be read. */
 export async function serveAggregated(options: AggregatedServerOptions): Promise<AggregatedServer> {
   const { clock = systemClock, random = systemRandom, onError = (error) => console.error(error) } = options;
   await using opened = new CleanupStack();

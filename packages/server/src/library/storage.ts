@@ -17,21 +17,24 @@ import type { KubeObject } from '@hangar/api';
 
 export type Awaitable<T> = T | Promise<T>;
 
-/** What is read has its `metadata.resourceVersion`; what is to be written does not. */
+/** A custom storage. Returned objects have a `metadata.resourceVersion`; objects to write do not. A verb without a method is not served. */
 export interface KindStorage<T extends KubeObject = KubeObject> {
-  /** `namespace` is empty for kinds of the cluster. */
+  /** Returns an object. `namespace` is empty for cluster-scoped kinds. */
   get?(namespace: string, name: string): Awaitable<T | undefined>;
-  /** All of a namespace, or of all of them when it is empty; with the version that this is the state of. */
+  /** Returns all objects of a namespace, or of all namespaces if it is empty, and the version of this state. */
   list?(namespace: string): Awaitable<Listed<T>>;
-  /** The new version; undefined when the name is taken. */
+  /** Returns the new version, or undefined when the name is already used. */
   create?(object: T): Awaitable<number | undefined>;
-  /** The new version; undefined when the object has another version than `expected`, or is gone. */
+  /** Returns the new version, or undefined when the object does not exist or its version is not `expected`. */
   update?(object: T, expected: number): Awaitable<number | undefined>;
-  /** The version of the deletion; undefined when the object has another version than `expected`, or is gone. */
+  /** Returns the version of the deletion, or undefined when the object does not exist or its version is not `expected`. */
   delete?(namespace: string, name: string, expected: number): Awaitable<number | undefined>;
-  /** Every change after a version, in order, for as long as the signal lasts. `Feed` does it for what one process writes. */
+  /**
+   * Returns all changes after a version in order, until the signal is aborted. `Feed` implements it for a storage that only one process
+   * writes.
+   */
   watch?(after: number, signal: AbortSignal): AsyncIterable<Change<T>>;
-  /** The present version; without it, `list` is asked. */
+  /** Returns the current version; absent: the version of `list`. */
   version?(): Awaitable<number>;
 }
 
@@ -40,12 +43,12 @@ export interface Listed<T> {
   readonly version: number;
 }
 
-/** `object` is the state after the change, or before a deletion; `version` that of the change. */
+/** A change. `object` is the state after the change, or before a deletion; `version` is the version of the change. */
 export interface Change<T> {
   readonly type: 'created' | 'updated' | 'deleted';
   readonly version: number;
   readonly object: T;
-  /** Before an update: without it, watches with selectors do not see an object go. */
+  /** The state before an update. Without it, watches with selectors do not report objects that no longer match. */
   readonly previous?: T;
 }
 

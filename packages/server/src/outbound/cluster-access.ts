@@ -6,20 +6,20 @@ import { isObject, parseYaml } from '@hangar/api';
 import type { JsonObject } from '@hangar/api';
 
 export interface ClusterAccess {
-  /** `https://host:port`. */
+  /** URL of the server: `https://host:port`. */
   readonly server: string;
-  /** PEM; absent: the authorities that the system trusts. */
+  /** Certificate authority in PEM; absent: the authorities that the system trusts. */
   readonly ca?: string | undefined;
   readonly serverName?: string | undefined;
   readonly isInsecure?: boolean | undefined;
   readonly clientCertificate?: { readonly certificate: string; readonly key: string } | undefined;
-  /** Asked for again now and then: tokens of pods are renewed. */
+  /** Returns the current token. Called periodically, because tokens of pods are rotated. */
   readonly token?: (() => Promise<string>) | undefined;
 }
 
 const podFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** Of the pod that this runs in. Rejects when it runs in none. */
+/** Returns the access of the pod that this process runs in. Rejects outside of a pod. */
 export async function inClusterAccess(env: NodeJS.ProcessEnv = process.env): Promise<ClusterAccess> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
   if (!host || !port) throw new Error('not in a cluster: KUBERNETES_SERVICE_HOST and _PORT are not set');
@@ -30,7 +30,7 @@ export async function inClusterAccess(env: NodeJS.ProcessEnv = process.env): Pro
   };
 }
 
-/** Of the kubeconfig's current context. Rejects when it asks for a program to be run. */
+/** Returns the access of the current context of a kubeconfig. Rejects if the user requires a credential plugin. */
 export async function kubeconfigAccess(path: string): Promise<ClusterAccess> {
   const { value } = parseYaml(await readFile(path));
   const config = asObject(value, path);
@@ -54,7 +54,7 @@ export async function kubeconfigAccess(path: string): Promise<ClusterAccess> {
   };
 }
 
-/** By `--kubeconfig`, `KUBECONFIG`, or as a pod: the first that there is. */
+/** Returns the access by the given kubeconfig, by `KUBECONFIG`, or by the pod; the first that exists. */
 export async function clusterAccess(kubeconfig: string | undefined, env = process.env): Promise<ClusterAccess> {
   const path = kubeconfig ?? env['KUBECONFIG'];
   return path ? kubeconfigAccess(path) : inClusterAccess(env);
