@@ -11,4 +11,8 @@ export const quotations: readonly Quotation[] = [
     text: 'the server has received too many requests and has asked us to try again later',
     reason: 'message of a Status with reason TooManyRequests in k8s.io/apimachinery',
   },
+  {
+    text: "must be no value when `operator` is 'Exist'",
+    reason: 'message of the validation of scope selectors of ResourceQuotas in kube-apiserver',
+  },
 ];
