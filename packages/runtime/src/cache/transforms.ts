@@ -24,6 +24,7 @@ export function withoutLastApplied<T extends ApiObject>(object: T): T {
   return object;
 }
 
+/** Returns the object to cache, or undefined to ignore it. See `InformerOptions.transform`. */
 export type Transform<T extends ApiObject> = (object: T) => T | undefined;
 
 /** Applies transforms in order. Stops when one returns undefined. */

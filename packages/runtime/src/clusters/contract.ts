@@ -43,6 +43,7 @@ export interface Provider {
   run(discovery: Discovery, signal: AbortSignal): Promise<void>;
 }
 
+/** A component that works with clusters, such as a controller. */
 export interface Aware {
   /**
    * Starts to work with a cluster until the signal is aborted. Returns immediately and never throws. Called again for the same name only
@@ -57,11 +58,13 @@ export interface Aware {
   engage(name: ClusterName, cluster: Cluster, signal: AbortSignal, options?: EngageOptions): Engagement;
 }
 
+/** Options of `Aware.engage`. */
 export interface EngageOptions {
   /** Checked before each dispatch. While it throws, the requests of the cluster wait. Absent: this process owns the cluster permanently. */
   readonly ownership?: Pick<Ownership, 'check'>;
 }
 
+/** The work of a component on one cluster. */
 export interface Engagement {
   /** Resolves when no work runs. Called after the signal was aborted. */
   readonly drained: () => Promise<void>;

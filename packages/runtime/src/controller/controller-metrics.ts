@@ -24,6 +24,7 @@ export interface ControllerState {
   readonly concurrency: number;
 }
 
+/** The metrics of one controller, under the names of controller-runtime. */
 export class ControllerMetrics {
   readonly time: TimingSeries;
   /** Number of reconciles by result, exported when metrics are scraped. */

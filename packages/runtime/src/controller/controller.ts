@@ -20,6 +20,7 @@ import type { Request } from './reconcile.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 import { Workers } from './workers.ts';
 
+/** Options of `Controller.trigger`. */
 export interface TriggerOptions {
   readonly priority?: number;
   readonly afterMs?: number;
@@ -27,6 +28,7 @@ export interface TriggerOptions {
 
 const nothing: Engagement = { drained: () => Promise.resolve(), abandon: () => {} };
 
+/** Watches the sources of its clusters and calls the reconciler. Created by `newController` or `Manager.controller`. */
 export class Controller implements Aware {
   readonly name: string;
   readonly #options: ResolvedOptions;

@@ -17,16 +17,19 @@ export type RequestLike = Omit<Request, 'cluster'> & Partial<Pick<Request, 'clus
  */
 export type Mapping<T extends ApiObject = ApiObject> = (object: T, cluster: Cluster) => Iterable<RequestLike>;
 
+/** A kind with predicates. */
 export interface ForOptions<T extends ApiObject> {
   readonly kind: Kind<T>;
   readonly where?: Predicate<T>;
 }
 
+/** An owned kind with predicates. */
 export interface OwnsOptions<T extends ApiObject> extends ForOptions<T> {
   /** Also maps to owners that are not the controller of the object. */
   readonly anyOwner?: boolean;
 }
 
+/** A watched kind with predicates and a mapping to requests. */
 export interface WatchesOptions<T extends ApiObject> extends ForOptions<T> {
   /**
    * Maps an object to requests. `all` enqueues every object of the kind in `for`: in the cluster of the event, or for a local watch in

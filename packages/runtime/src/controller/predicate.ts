@@ -5,6 +5,7 @@
 
 import type { ApiObject } from '@hangar/client';
 
+/** Filters events before they become requests. An absent function passes all events. */
 export interface Predicate<T extends ApiObject = ApiObject> {
   /** Filters ADDED events. `isInitial` is true for objects that existed before the controller. */
   create?(object: T, isInitial: boolean): boolean;
@@ -22,9 +23,11 @@ export const matching = <T extends ApiObject>(isWanted: (object: T) => boolean):
   generic: isWanted,
 });
 
+/** Passes objects with one of these names. */
 export const named = (...names: readonly string[]): Predicate =>
   matching(({ metadata }) => names.includes(metadata.name ?? ''));
 
+/** Passes objects in one of these namespaces. */
 export const inNamespace = (...namespaces: readonly string[]): Predicate =>
   matching(({ metadata }) => namespaces.includes(metadata.namespace ?? ''));
 
@@ -50,10 +53,12 @@ export const resourceVersionChanged: Predicate = {
   update: (before, after) => before.metadata.resourceVersion !== after.metadata.resourceVersion,
 };
 
+/** Passes updates that change labels. */
 export const labelsChanged: Predicate = {
   update: (before, after) => !sameEntries(before.metadata.labels, after.metadata.labels),
 };
 
+/** Passes updates that change annotations. */
 export const annotationsChanged: Predicate = {
   update: (before, after) => !sameEntries(before.metadata.annotations, after.metadata.annotations),
 };
@@ -65,6 +70,7 @@ function sameEntries(a: Entries = {}, b: Entries = {}): boolean {
   return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
 }
 
+/** Passes events that all predicates pass. */
 export const and = <T extends ApiObject>(...all: readonly Predicate<T>[]): Predicate<T> => ({
   create: (object, isInitial) => all.every((one) => one.create?.(object, isInitial) ?? true),
   update: (before, after) => all.every((one) => one.update?.(before, after) ?? true),
@@ -80,6 +86,7 @@ export const or = <T extends ApiObject>(...any: readonly Predicate<T>[]): Predic
   generic: (object) => any.some((one) => one.generic?.(object) ?? true),
 });
 
+/** Passes events that the predicate drops. */
 export const not = <T extends ApiObject>(one: Predicate<T>): Predicate<T> => ({
   create: (object, isInitial) => !(one.create?.(object, isInitial) ?? true),
   update: (before, after) => !(one.update?.(before, after) ?? true),

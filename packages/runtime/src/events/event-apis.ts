@@ -6,6 +6,7 @@ import { Event as CoreEvent } from '@hangar/client/kinds/core-v1';
 import { Event } from '@hangar/client/kinds/events-v1';
 import type { Series } from './series.ts';
 
+/** API group and version of recorded Events. */
 export type EventApiName = 'events.k8s.io/v1' | 'v1';
 
 export interface Reporter {

@@ -22,6 +22,7 @@ import { eventMetrics } from './event-metrics.ts';
 import type { EventMetrics } from './event-metrics.ts';
 import { cut } from './observation.ts';
 
+/** Options of `EventRecorder`. */
 export interface EventRecorderOptions {
   /** Reporting component, such as `widget-operator` or `example.org/widget-operator`. */
   readonly component: string;
@@ -44,6 +45,7 @@ const instanceBytesMax = 128;
 /** The cluster that an Event is written to, or any object with its client. */
 export type EventTarget = Pick<Cluster, 'client'>;
 
+/** Records Events of one component. Repeated Events are combined into series. */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #metrics: EventMetrics;

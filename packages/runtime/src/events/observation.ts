@@ -6,6 +6,7 @@ import type { ObjectReference } from '@hangar/client/kinds/core-v1';
 import type { Random } from '@hangar/core';
 import type { Observation } from './series.ts';
 
+/** Content of an Event. */
 export interface EventDetails {
   /** Absent: `Normal`. */
   readonly type?: 'Normal' | 'Warning';

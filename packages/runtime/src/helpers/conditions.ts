@@ -13,6 +13,7 @@ import type { Clock } from '@hangar/core';
 
 export type { Condition, ConditionStatus };
 
+/** A condition to set. */
 export interface NewCondition {
   readonly type: string;
   /** A boolean stands for `True` or `False`. */
@@ -33,6 +34,10 @@ interface Typed {
   readonly status: string;
 }
 
+/**
+ * Returns the conditions with one of them set. Keeps `lastTransitionTime` if the status does not change, and returns the same array if
+ * nothing changes.
+ */
 export function setCondition(
   conditions: readonly Condition[] | undefined,
   next: NewCondition,
@@ -60,9 +65,11 @@ export function removeCondition<C extends Typed>(conditions: readonly C[] | unde
   return all.some((one) => one.type === type) ? all.filter((one) => one.type !== type) : all;
 }
 
+/** Returns the condition of this type. */
 export const findCondition = <C extends Typed>(conditions: readonly C[] | undefined, type: string): C | undefined =>
   conditions?.find((one) => one.type === type);
 
+/** Returns whether the condition exists and has this status. */
 export const hasConditionStatus = (
   conditions: readonly Typed[] | undefined,
   type: string,

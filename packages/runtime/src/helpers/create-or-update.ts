@@ -15,6 +15,7 @@ import { cloneJson } from '../json/clone-json.ts';
 import { sameJson } from '../json/same-json.ts';
 import { mergePatchOf } from './differences.ts';
 
+/** The result of `createOrUpdate` and `createOrPatch`. */
 export interface Outcome<T extends ApiObject> {
   readonly object: T;
   readonly operation: 'created' | 'updated' | 'unchanged';

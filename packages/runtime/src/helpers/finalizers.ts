@@ -14,9 +14,11 @@ import type { Result } from '../controller/reconcile.ts';
 
 type Finalized = Pick<ApiObject, 'metadata'>;
 
+/** Returns whether the object has the finalizer. */
 export const hasFinalizer = ({ metadata }: Finalized, finalizer: string): boolean =>
   metadata.finalizers?.includes(finalizer) ?? false;
 
+/** Returns whether the object has a deletion timestamp. */
 export const isBeingDeleted = ({ metadata }: Finalized): boolean => metadata.deletionTimestamp !== undefined;
 
 /** Adds the finalizer to a draft or a copy of an object. Returns true if the object changed. */
@@ -65,6 +67,7 @@ export async function dropFinalizer<T extends ApiObject>(
   });
 }
 
+/** Options of `finalize`. */
 export interface FinalizeOptions extends WriteOptions {
   readonly finalizer: string;
   /**

@@ -13,6 +13,7 @@ import { RuntimeError } from '../errors.ts';
 /** Any object with metadata, including a draft that does not exist yet. */
 export type Owned = Pick<ApiObject, 'metadata'>;
 
+/** Options of owner references. */
 export interface OwnerOptions {
   /** A foreground deletion of the owner waits for the owned object. Absent: true for controller references. */
   readonly blockOwnerDeletion?: boolean | undefined;

@@ -15,6 +15,7 @@ import { abortError, hasCode } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { firstSpec, heldSpec, releasedSpec } from './lease.ts';
 
+/** The part of a client that leader election uses. */
 export type LeaseClient = Pick<Client, 'get' | 'create' | 'update'>;
 
 export interface LeaseLockOptions {

@@ -8,6 +8,7 @@
 
 import type { Request } from '../controller/reconcile.ts';
 
+/** Options of `RequestQueue.add`. */
 export interface AddOptions {
   /** Requests with a higher priority are taken first. Adding a queued request again can raise its priority, but not lower it. Absent: 0. */
   readonly priority?: number;
@@ -17,11 +18,13 @@ export interface AddOptions {
   readonly rateLimited?: boolean;
 }
 
+/** A request that was taken from the queue. */
 export interface Taken {
   readonly request: Request;
   readonly priority: number;
 }
 
+/** Options of `RequestQueue.shutDown`. */
 export interface ShutDownOptions {
   /** Completes the ready requests. Absent: drops them. Delayed requests and requests of paused clusters are dropped in any case. */
   readonly drain?: boolean;

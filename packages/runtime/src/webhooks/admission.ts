@@ -36,16 +36,19 @@ export interface Asked {
   warn(text: string): void;
 }
 
+/** A request to create an object. */
 export interface AskedToCreate<T> extends Asked {
   readonly object: T;
   readonly oldObject: undefined;
 }
 
+/** A request to update an object. */
 export interface AskedToUpdate<T> extends Asked {
   readonly object: T;
   readonly oldObject: T;
 }
 
+/** A request to delete an object. */
 export interface AskedToDelete<T> extends Asked {
   /** The object to delete, under both names. */
   readonly object: T;
@@ -79,6 +82,7 @@ export interface AdmissionHook extends Hook {
   readonly options: HookOptions;
 }
 
+/** Returns a validating hook for a kind. */
 export function validating<T extends ApiObject>(
   kind: Kind<T>,
   handlers: ValidatingHandlers<NoInfer<T>>,
@@ -133,6 +137,7 @@ function given(object: JsonObject | null, member: string): JsonObject {
   return object;
 }
 
+/** Returns a mutating hook for a kind. */
 export function mutating<T extends ApiObject>(
   kind: Kind<T>,
   mutate: Mutate<NoInfer<T>>,

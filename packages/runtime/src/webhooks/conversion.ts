@@ -48,6 +48,7 @@ export interface Conversion {
   convert(object: JsonObject, apiVersion: string): Promise<JsonObject>;
 }
 
+/** Returns a conversion hook for a CustomResourceDefinition. All versions are converted through the hub version. */
 export function conversion(target: ConversionTarget, { hub, convert }: ConversionOptions): Conversion {
   const { group, kind, plural = `${kind.toLowerCase()}s` } = target;
   if (Object.hasOwn(convert, hub)) {

@@ -4,6 +4,7 @@ import type { MatchCondition } from '@hangar/client/kinds/admissionregistration-
 import type { LabelSelector } from '@hangar/client/kinds/meta-v1';
 import type { AdmissionOperation } from './review.ts';
 
+/** Settings of a hook in its webhook configuration. */
 export interface HookOptions {
   /** Absent: derived from the kind as in controller-runtime. */
   readonly path?: string;

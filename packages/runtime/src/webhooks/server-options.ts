@@ -5,6 +5,7 @@ import type { Clock, Logger } from '@hangar/core';
 import type { MetricsRegistry } from '../metrics/registry.ts';
 import type { CertificatePair, Certificates } from './certificates/contract.ts';
 
+/** Options of `WebhookServer`. */
 export interface WebhookServerOptions {
   /** Absent: 9443. 0: any free port. */
   readonly port?: number;

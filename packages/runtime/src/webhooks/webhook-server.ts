@@ -29,6 +29,7 @@ import { timeoutsOf } from './server-options.ts';
 import type { WebhookServerOptions } from './server-options.ts';
 import { WebhookMetrics } from './webhook-metrics.ts';
 
+/** Serves webhooks over TLS. A manager runs it; `answer` serves requests without a socket. */
 export class WebhookServer {
   readonly #options: WebhookServerOptions;
   readonly #clock: Clock;

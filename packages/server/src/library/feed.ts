@@ -9,6 +9,7 @@ import { CompactedError } from '@hangar/store';
 import type { Revision } from '@hangar/store';
 import type { Change } from './storage.ts';
 
+/** Keeps the recent changes of a storage that only one process writes, and implements `KindStorage.watch`. */
 export class Feed<T extends KubeObject> {
   readonly #changesMax: number;
   #changes: Change<T>[] = [];

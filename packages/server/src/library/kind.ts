@@ -22,6 +22,7 @@ export interface CreateOnly<T> {
   onCreate(object: T, context: CreateContext): Awaitable<T>;
 }
 
+/** The context of a create request. */
 export interface CreateContext {
   readonly user: User;
   /** Empty for cluster-scoped kinds. */
@@ -30,6 +31,7 @@ export interface CreateContext {
   readonly isDryRun: boolean;
 }
 
+/** Declaration of a kind, with the fields of a CustomResourceDefinition. */
 export interface KindDeclaration<Fields = object> {
   readonly group: string;
   readonly version: string;

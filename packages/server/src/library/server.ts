@@ -25,6 +25,7 @@ import { AccessReviews } from './delegated-authorization.ts';
 import type { Kind } from './kind.ts';
 import { libraryPlane } from './plane.ts';
 
+/** Options of `serveAggregated`. */
 export interface AggregatedServerOptions {
   readonly kinds: readonly Kind[];
   /** The cluster that authenticates and authorizes the requests. */
@@ -49,6 +50,7 @@ export interface AggregatedServerOptions {
   readonly onError?: (error: Error) => void;
 }
 
+/** A running aggregated API server. */
 export interface AggregatedServer {
   readonly port: number;
   /** Certificate authority of the generated serving certificate, in PEM, for the APIService; undefined when a certificate was given. */

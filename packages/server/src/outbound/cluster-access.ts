@@ -5,6 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { isObject, parseYaml } from '@hangar/api';
 import type { JsonObject } from '@hangar/api';
 
+/** Address of a cluster and the credentials for it. */
 export interface ClusterAccess {
   /** URL of the server: `https://host:port`. */
   readonly server: string;

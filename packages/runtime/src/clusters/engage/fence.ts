@@ -15,6 +15,7 @@ interface FenceOptions {
   readonly ownership: Ownership;
 }
 
+/** Rejects writes to a cluster that this process does not own. */
 export class Fence {
   readonly #options: FenceOptions;
   #isClosed = false;

@@ -4,6 +4,7 @@ import { aborted } from '@hangar/core';
 import { RuntimeError } from '../../errors.ts';
 import type { Coordinator } from '../contract.ts';
 
+/** A coordinator that assigns all clusters to this process. */
 export const soleOwner: Coordinator = {
   follow({ name }, claim) {
     const ended = new AbortController();

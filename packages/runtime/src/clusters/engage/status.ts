@@ -16,6 +16,7 @@ export const clusterStates = ['discovered', 'opening', 'engaged', 'draining', 'f
  */
 export type ClusterState = (typeof clusterStates)[number];
 
+/** State of one cluster of the engine. */
 export interface ClusterStatus {
   readonly name: ClusterName;
   readonly state: ClusterState;

@@ -15,6 +15,7 @@ import { nameWithin } from './names.ts';
 import type { ClusterOptions } from './open-cluster.ts';
 import { servedVersion } from './served-version.ts';
 
+/** Options of `clusterApi`. */
 export interface ClusterApiOptions extends ManagementOptions {
   /** Namespace of the `Cluster` objects. Absent: all namespaces; cluster names are then `namespace/name`. */
   readonly namespace?: string;
@@ -50,6 +51,7 @@ const suffix = '-kubeconfig';
 const clusterKind = (version: string): Kind<ClusterObject> =>
   defineKind({ apiVersion: `${group}/${version}`, kind: 'Cluster', plural: 'clusters', isNamespaced: true });
 
+/** Returns a provider of the clusters of Cluster API. */
 export function clusterApi(options: ClusterApiOptions): Provider {
   const { namespace, labelSelector, secretSelector = `${group}/cluster-name` } = options;
   const { condition = 'ControlPlaneInitialized', clusterOptions = {} } = options;

@@ -19,6 +19,7 @@ import type { ClusterOptions } from './open-cluster.ts';
 import { SecretLinks } from './secret-links.ts';
 import { secretTemplate } from './secret-template.ts';
 
+/** Options of `controlPlaneEndpoint`. */
 export interface ControlPlaneEndpointOptions extends ManagementOptions {
   /** Label selector of ControlPlaneEndpoints. */
   readonly labelSelector?: string;
@@ -33,6 +34,7 @@ export interface ControlPlaneEndpointOptions extends ManagementOptions {
   readonly clusterOptions?: ClusterOptions;
 }
 
+/** Returns a provider of the control planes of ControlPlaneEndpoints. */
 export function controlPlaneEndpoint(options: ControlPlaneEndpointOptions): Provider {
   const { labelSelector, namespace, address = 'internal', clusterOptions = {} } = options;
   const { key = address === 'internal' ? 'kubeconfig' : 'kubeconfig-external' } = options;

@@ -20,6 +20,7 @@ import { foundByKubeconfig, kubeconfigIn, onlyKubeconfig, secretText } from './k
 import type { ClusterOptions } from './open-cluster.ts';
 import { SecretLinks } from './secret-links.ts';
 
+/** Options of `controlPlaneRegistration`. */
 export interface ControlPlaneRegistrationOptions extends ManagementOptions {
   /** Selects registrations with at least one of these services, case-insensitive. Absent: all registrations. */
   readonly services?: readonly string[];
@@ -34,6 +35,7 @@ export interface ControlPlaneRegistrationOptions extends ManagementOptions {
 
 const byControlPlane = 'control-plane';
 
+/** Returns a provider of the control planes of ControlPlaneRegistrations. */
 export function controlPlaneRegistration(options: ControlPlaneRegistrationOptions): Provider {
   const { labelSelector, namespace, key = 'kubeconfig', clusterOptions = {} } = options;
   return informedProvider('control-plane-registration', options, ({ cache, announcements, follow }) => {

@@ -23,9 +23,11 @@ export function fixed(clusters: readonly DiscoveredCluster[], name = 'fixed'): P
   };
 }
 
+/** Returns a provider of one cluster. */
 export const single = (name: ClusterName, cluster: ClusterOrMaker): Provider =>
   fixed([knownCluster(name, cluster)], 'single');
 
+/** Returns a discovered cluster for `fixed`. */
 export const knownCluster = (name: ClusterName, cluster: ClusterOrMaker): DiscoveredCluster => ({
   name,
   fingerprint: '',

@@ -13,6 +13,7 @@ import { fleetProvider } from './fleet-provider.ts';
 import type { ManagementOptions } from './informed.ts';
 import { pathClient } from './path-client.ts';
 
+/** Options of `hangarWildcard`. */
 export interface HangarWildcardOptions extends ManagementOptions {
   /** Label selector of Tenants. */
   readonly labelSelector?: string;
@@ -37,6 +38,7 @@ const Tenant = defineKind<TenantObject>({
 const planePath = (tenant: string): string => `/clusters/${tenant}/control-plane`;
 const everyTenant = '*';
 
+/** Returns a provider of the tenants of a Hangar, with one watch per kind for all of them. */
 export function hangarWildcard(options: HangarWildcardOptions): Provider {
   const { management, labelSelector, includeReadOnly = false, cache, clock, log } = options;
   return fleetProvider({

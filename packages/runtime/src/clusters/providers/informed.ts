@@ -11,6 +11,7 @@ import type { Cache, Informer, Registration } from '../../cache/contract.ts';
 import type { Provider } from '../contract.ts';
 import { Announcements } from './announcements.ts';
 
+/** Options of providers that watch objects of a management cluster. */
 export interface ManagementOptions {
   /** Client of the management cluster. It must read from the server, as clients of `connect` do. The provider does not close it. */
   readonly management: Client;

@@ -18,6 +18,7 @@ import type { WatchedFolder } from '../../folder-changes.ts';
 import { foundByKubeconfig } from './kubeconfig.ts';
 import type { ClusterOptions } from './open-cluster.ts';
 
+/** Options of `kubeconfigFiles`. */
 export interface KubeconfigFilesOptions {
   /** A file or a folder. It may be created later. */
   readonly path: string;
@@ -36,6 +37,7 @@ export interface KubeconfigFilesOptions {
 const filesMax = 10_000;
 const fileBytesMax = 4 * 1024 * 1024;
 
+/** Returns a provider of the clusters of kubeconfig files. */
 export const kubeconfigFiles = (options: KubeconfigFilesOptions): Provider => ({
   name: 'kubeconfig-files',
   async run(discovery, signal) {

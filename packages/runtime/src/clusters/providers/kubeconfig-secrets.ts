@@ -9,6 +9,7 @@ import { foundByKubeconfig, kubeconfigIn, onlyKubeconfig, secretText } from './k
 import { nameWithin } from './names.ts';
 import type { ClusterOptions } from './open-cluster.ts';
 
+/** Options of `kubeconfigSecrets`. */
 export interface KubeconfigSecretsOptions extends ManagementOptions {
   /** Namespace of the Secrets. Absent: all namespaces; cluster names are then `namespace/name` instead of the name of the Secret. */
   readonly namespace?: string;
@@ -19,8 +20,10 @@ export interface KubeconfigSecretsOptions extends ManagementOptions {
   readonly clusterOptions?: ClusterOptions;
 }
 
+/** Label of kubeconfig Secrets, as in multicluster-runtime. */
 export const kubeconfigSecretLabel = 'sigs.k8s.io/multicluster-runtime-kubeconfig';
 
+/** Returns a provider of the clusters of labelled kubeconfig Secrets. */
 export function kubeconfigSecrets(options: KubeconfigSecretsOptions): Provider {
   const { namespace, labelSelector = `${kubeconfigSecretLabel}=true`, key = 'kubeconfig' } = options;
   return informedProvider('kubeconfig-secrets', options, ({ cache, announcements, follow }) => {

@@ -16,6 +16,7 @@ import { fleetProvider } from './fleet-provider.ts';
 import type { ManagementOptions } from './informed.ts';
 import { Namespace } from './kinds.ts';
 
+/** Options of `namespaces`. */
 export interface NamespacesOptions extends ManagementOptions {
   /** Label selector of namespaces. */
   readonly labelSelector?: string;
@@ -23,6 +24,7 @@ export interface NamespacesOptions extends ManagementOptions {
   readonly cache?: CacheOptions;
 }
 
+/** Returns a provider that presents each namespace of one cluster as a cluster. */
 export function namespaces(options: NamespacesOptions): Provider {
   const { management, labelSelector, cache, clock, log } = options;
   return fleetProvider({

@@ -26,6 +26,7 @@ import type { ShardTimings } from './timings.ts';
 import { UnownedClusters } from './unowned.ts';
 import { ViewLoop } from './view-loop.ts';
 
+/** Options of `ShardCoordinator`. */
 export interface ShardCoordinatorOptions {
   /** Client of the cluster with the Leases, or another implementation of them. */
   readonly client: Client | Leases;
@@ -51,6 +52,7 @@ export interface ShardCoordinatorOptions {
   readonly log?: Logger;
 }
 
+/** Shares the clusters among the processes of a group by Leases. See README.md. */
 export class ShardCoordinator implements Coordinator {
   readonly #options: ShardCoordinatorOptions;
   readonly #clock: Clock;

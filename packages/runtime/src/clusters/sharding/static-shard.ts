@@ -15,6 +15,7 @@ export interface StaticShardOptions extends Omit<ShardCoordinatorOptions, 'shard
 
 export const shardLabel = 'hangar.dev/shard';
 
+/** A coordinator of the clusters that a label selector matches. */
 export class StaticShard extends ShardCoordinator {
   constructor({ shardId, selector = `${shardLabel}=${shardId}`, ...options }: StaticShardOptions) {
     super({ ...options, shard: { id: shardId, selector } });

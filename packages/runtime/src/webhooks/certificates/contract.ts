@@ -18,6 +18,7 @@ export interface CertificateObserver {
   onError(error: Error): void;
 }
 
+/** A source of serving certificates. */
 export interface Certificates {
   /** Reads the pair. Rejects with `CertificateFailed`. */
   read(): Promise<CertificatePair>;

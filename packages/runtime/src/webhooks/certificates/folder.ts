@@ -26,6 +26,7 @@ export interface CertificateFolderOptions {
 /** After a failure: the other file is probably about to be written. */
 const retryMs = 1_000;
 
+/** Returns a source that reads the certificate from a folder and reloads it, for example from a mounted Secret. */
 export function certificateFolder(folder: string, options: CertificateFolderOptions = {}): Certificates {
   const { certificateName = 'tls.crt', keyName = 'tls.key', pollMs = 10_000, clock = systemClock } = options;
   const read = async (): Promise<CertificatePair> =>
