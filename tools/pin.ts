@@ -1,11 +1,12 @@
-/** The pinned version of a program: what its set's go.mod requires. */
+/** Reads the pinned version of a program: the one that go.mod of its set requires, or that of its npm package. */
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Program } from './catalogue.ts';
 
-/** With the leading `v`; undefined for a program that no set builds. */
+/** Returns the version with the leading `v`, or undefined for a program that has neither. */
 export async function pinnedVersion(program: Program, setsFolder: string): Promise<string | undefined> {
+  if (program.npm) return `v${program.npm.version}`;
   if (!program.go) return undefined;
   const { folder, module } = program.go.set;
   const path = join(setsFolder, folder, 'go.mod');
