@@ -2,4 +2,5 @@
 
 import { release } from '@hangar/api';
 
-export const versionText = `hangar 0.1.0, Kubernetes ${release}`;
+export const version = '0.1.0';
+export const versionText = `hangar ${version}, Kubernetes ${release}`;

@@ -9,18 +9,24 @@ import { create } from './create.ts';
 import { deleteCommand } from './delete.ts';
 import { describe } from './describe.ts';
 import { doctor } from './doctor.ts';
+import { down } from './down.ts';
 import { get } from './get.ts';
 import { help } from './help.ts';
 import { kubeconfig } from './kubeconfig.ts';
+import { logs } from './logs.ts';
 import { purge } from './purge.ts';
 import { restore } from './restore.ts';
 import { resume } from './resume.ts';
+import { status } from './status.ts';
 import { suspend } from './suspend.ts';
 import { top } from './top.ts';
 import { use } from './use.ts';
 import { version } from './version.ts';
 
 export const commands: readonly Command[] = [
+  status,
+  logs,
+  down,
   create,
   get,
   describe,

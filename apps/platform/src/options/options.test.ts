@@ -52,6 +52,7 @@ test('without options everything is in .data, and served on this machine only', 
     logging: { level: 'info', format: undefined },
     services: { isBare: false, makesDemo: true, electsLeader: false },
     exitsWithParent: undefined,
+    isDetached: false,
   });
 });
 

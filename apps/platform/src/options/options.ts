@@ -77,6 +77,8 @@ export interface PlatformOptions {
   readonly services: ServiceOptions;
   /** Stop when the process that started this one exits. Absent: only if npm started it. */
   readonly exitsWithParent: boolean | undefined;
+  /** Start in the background, with a log in the data directory. */
+  readonly isDetached: boolean;
 }
 
 const groups: readonly HelpGroup[] = [
@@ -86,6 +88,7 @@ const groups: readonly HelpGroup[] = [
       ['--data-dir DIR', 'where everything is kept (default: .data)'],
       ['--config FILE', 'YAML with any of these flags, without their dashes: what is typed wins'],
       ['--kubeconfig FILE', "where the administrator's kubeconfig is written (default: DIR/admin.kubeconfig)"],
+      ['--detach', 'start in the background: return when Hangar is ready; see "hangar status", "logs" and "down"'],
       [
         '--exit-with-parent',
         'stop when the process that started Hangar exits; may be =false (default: when npx or npm started it)',
@@ -194,6 +197,7 @@ function optionsOf(values: FlagValues<typeof flags>): PlatformOptions {
     logging: loggingOptions(values),
     services: serviceOptions(values, store),
     exitsWithParent: values['exit-with-parent'],
+    isDetached: values.detach ?? false,
   };
 }
 
@@ -202,6 +206,7 @@ export const flags = {
   'data-dir': { type: 'string', default: '.data' },
   config: { type: 'string' },
   'exit-with-parent': { type: 'boolean' },
+  detach: { type: 'boolean' },
   listen: { type: 'string', default: '127.0.0.1:6443' },
   port: { type: 'string' },
   kubeconfig: { type: 'string' },

@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { announce, withdraw } from '@hangar/core/command-line';
 import { readOptions } from '../options/options.ts';
 import type { PlatformOptions } from '../options/options.ts';
 import { explanation } from './explain.ts';
-import { announce, withdraw } from './running-server.ts';
 
 const options = {
   ...(readOptions(['--data-dir=/data', '--store=etcd://a:2379']) as PlatformOptions),

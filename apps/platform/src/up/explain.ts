@@ -1,8 +1,7 @@
 /** Explains why a start failed: what failed, why, and what to do. */
 
-import { listeningProcess, shellWord } from '@hangar/core/command-line';
+import { announced, listeningProcess, shellWord } from '@hangar/core/command-line';
 import type { PlatformOptions } from '../options/options.ts';
-import { announced } from './running-server.ts';
 
 export interface StartPlace extends Pick<PlatformOptions, 'dataDirectory' | 'host' | 'port' | 'store'> {
   /** The words that start this program: `npx hangar`. */

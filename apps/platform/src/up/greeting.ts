@@ -12,10 +12,12 @@ export interface Greeting {
   readonly options: Pick<PlatformOptions, 'dataDirectory' | 'kubeconfig' | 'store' | 'services'>;
   /** Of the control plane `demo`; absent: there is none. */
   readonly demoFile?: string | undefined;
+  /** The server runs in the background. */
+  readonly isBackground?: boolean;
 }
 
 /** The first line is for programs: exactly this, once. */
-export function greeting({ url, program, options, demoFile }: Greeting): string {
+export function greeting({ url, program, options, demoFile, isBackground }: Greeting): string {
   const { kubeconfig, store, services } = options;
   const admin = shown(kubeconfig);
   const lines = [`ready ${url}`, '', `Hangar serves the API of Kubernetes ${release} at ${url}`];
@@ -28,14 +30,20 @@ export function greeting({ url, program, options, demoFile }: Greeting): string 
   if (!services.isBare)
     lines.push('Create a control plane of your own:', '', `  ${program} create ${placed(options)}`, '');
   if (store.type === 'memory') lines.push('The store is in memory: all data is lost when Hangar stops.', '');
-  return [...lines, 'Press Ctrl-C to stop it.'].join('\n');
+  return [
+    ...lines,
+    isBackground ? `Stop it with: ${program} down${directory(options)}` : 'Press Ctrl-C to stop it.',
+  ].join('\n');
 }
 
 /** The command line's own way to this Hangar, where it is not where it would look. */
 function placed({ dataDirectory, kubeconfig }: Greeting['options']): string {
   if (kubeconfig !== join(dataDirectory, 'admin.kubeconfig')) return `NAME --kubeconfig ${shown(kubeconfig)}`;
-  return relative(process.cwd(), dataDirectory) === '.data' ? 'NAME' : `NAME --data-dir ${shown(dataDirectory)}`;
+  return `NAME${directory({ dataDirectory })}`;
 }
+
+const directory = ({ dataDirectory }: Pick<PlatformOptions, 'dataDirectory'>): string =>
+  relative(process.cwd(), dataDirectory) === '.data' ? '' : ` --data-dir ${shown(dataDirectory)}`;
 
 /** Short when it is below where the command was run. Ready to be pasted into a shell. */
 export function shown(path: string): string {

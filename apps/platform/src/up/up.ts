@@ -3,16 +3,18 @@
 import { join } from 'node:path';
 import { systemClock, giveBackMemory } from '@hangar/core';
 import type { Failpoints, Logger } from '@hangar/core';
+import { announce, logFileIn, withdraw } from '@hangar/core/command-line';
 import { start } from '../compose/start.ts';
 import { openLog } from '../logging.ts';
 import { help, readOptions } from '../options/options.ts';
 import type { PlatformOptions } from '../options/options.ts';
 import { tracingOptions } from '../tracing/environment.ts';
-import { versionText } from '../version.ts';
+import { version, versionText } from '../version.ts';
+import { isBackground, reportReady, startInBackground } from './background.ts';
 import { explanation } from './explain.ts';
 import { greeting } from './greeting.ts';
 import { launchers } from './launchers.ts';
-import { announce, withdraw } from './running-server.ts';
+import { rotateLog } from './log-rotation.ts';
 import { StopSignals } from './stop-signals.ts';
 import { watchSurroundings } from './surroundings.ts';
 
@@ -26,6 +28,10 @@ export async function up(args: readonly string[], failpoints?: Failpoints): Prom
   const options = readOptions(args, process.env);
   if (options === 'help') return console.log(help);
   if (options === 'version') return console.log(versionText);
+  if (options.isDetached && !isBackground()) {
+    process.exitCode = await startInBackground(args, { dataDirectory: options.dataDirectory, program: program() });
+    return;
+  }
   // Timers of the clock keep no process alive, and an etcd that does not answer is waited for by nothing else.
   const staysAlive = setInterval(() => undefined, 2 ** 30);
   try {
@@ -64,7 +70,8 @@ async function serve(options: PlatformOptions, failpoints: Failpoints | undefine
   // A failure in one part must not end the process for all others.
   process.on('unhandledRejection', (error) => log.error('unhandled rejection', { error }));
   const { dataDirectory } = options;
-  await announce(dataDirectory, { pid: process.pid, url: running.url });
+  await announce(dataDirectory, { pid: process.pid, url: running.url, version, startedAt: Date.now() });
+  const rotation = isBackground() ? rotateLog(logFileIn(dataDirectory)) : undefined;
   const surroundings = await watchSurroundings({
     dataDirectory: options.store.type === 'etcd' ? undefined : dataDirectory,
     launchers: await launchersOf(options),
@@ -77,6 +84,7 @@ async function serve(options: PlatformOptions, failpoints: Failpoints | undefine
   });
   signals.onStop(async () => {
     surroundings.close();
+    rotation?.close();
     await services?.stop();
     await running
       .close()
@@ -86,7 +94,10 @@ async function serve(options: PlatformOptions, failpoints: Failpoints | undefine
   });
   const hasDemo = (await services?.hasDemo) ?? false;
   if (signals.isStopping) return;
-  console.log(greeting({ url: running.url, program: program(), options, ...(hasDemo ? { demoFile } : {}) }));
+  const words = { url: running.url, program: program(), options, ...(hasDemo ? { demoFile } : {}) };
+  const text = greeting({ ...words, isBackground: isBackground() });
+  console.log(text);
+  reportReady(text);
   systemClock.after(settledAfterMs, giveBackMemory);
 }
 

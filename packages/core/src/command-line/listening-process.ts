@@ -60,5 +60,8 @@ async function byLsof(port: number): Promise<ListeningProcess | undefined> {
 const described = (pid: number, command: string): ListeningProcess => ({
   pid,
   command,
-  isHangar: /(^|[\s/])hangar(\.js)?(\s|$)/.test(command),
+  isHangar: isHangarCommand(command),
 });
+
+/** Returns true for a command line with the program `hangar` in it. */
+export const isHangarCommand = (command: string): boolean => /(^|[\s/])hangar(\.js)?(\s|$)/.test(command);
