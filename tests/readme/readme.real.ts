@@ -4,9 +4,6 @@
  */
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -15,9 +12,9 @@ import { run } from '../../tools/run.ts';
 import { tool } from '../../tools/tool.ts';
 import { normalised, readDocument, root } from '../examples/testing/documents.ts';
 import { Shell } from '../examples/testing/shell.ts';
+import { Terminal } from '../examples/testing/terminal.ts';
 
 const programs = ['kubectl', 'kube-controller-manager', 'kube-scheduler'] as const;
-const startTimeoutMs = 5 * 60_000;
 /** Progress of commands: on a terminal it is one line, which is gone when they have ended. */
 const progress = /^(?:waiting|restoring) .*\n/gm;
 
@@ -135,43 +132,5 @@ async function copyTracked(to: string): Promise<void> {
       // Deleted, and not committed yet.
       if (error.code !== 'ENOENT') throw error;
     });
-  }
-}
-
-/** One in which something runs until Ctrl-C. */
-class Terminal {
-  readonly #child: ChildProcess;
-  #output = '';
-
-  constructor(text: string, { cwd, env }: { readonly cwd: string; readonly env: Record<string, string | undefined> }) {
-    this.#child = spawn('bash', ['-c', text], { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-    for (const stream of [this.#child.stdout!, this.#child.stderr!]) {
-      stream.setEncoding('utf8').on('data', (more: string) => (this.#output += more));
-    }
-  }
-
-  get output(): string {
-    return this.#output;
-  }
-
-  get isRunning(): boolean {
-    return this.#child.exitCode === null && this.#child.signalCode === null;
-  }
-
-  async printed(wanted: string): Promise<void> {
-    const endMs = performance.now() + startTimeoutMs;
-    while (!this.#output.includes(wanted)) {
-      if (!this.isRunning || performance.now() > endMs) throw new Error(`no "${wanted}" in\n${this.#output}`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
-
-  /** With Ctrl-C, which everything in a terminal gets. Resolves with the exit code. */
-  async end(): Promise<number | null> {
-    if (!this.isRunning) return this.#child.exitCode;
-    const ended = once(this.#child, 'exit');
-    process.kill(-this.#child.pid!, 'SIGINT');
-    await ended;
-    return this.#child.exitCode;
   }
 }

@@ -8,16 +8,18 @@ import { once } from 'node:events';
 export interface ShellOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** For one paste. */
+  readonly pasteTimeoutMs?: number;
 }
-
-const pasteTimeoutMs = 60_000;
 
 export class Shell implements AsyncDisposable {
   readonly #child: ChildProcess;
+  readonly #pasteTimeoutMs: number;
   #output = '';
   #onOutput: (() => void) | undefined;
 
-  constructor({ cwd, env }: ShellOptions) {
+  constructor({ cwd, env, pasteTimeoutMs = 60_000 }: ShellOptions) {
+    this.#pasteTimeoutMs = pasteTimeoutMs;
     // A group of its own: everything that is started in it can be ended with it. Jobs as in a terminal.
     this.#child = spawn('bash', ['--noprofile', '--norc'], { cwd, env, stdio: 'pipe', detached: true });
     for (const stream of [this.#child.stdout!, this.#child.stderr!]) {
@@ -36,7 +38,7 @@ export class Shell implements AsyncDisposable {
     this.#output = '';
     // Commands read from the terminal too: what is pasted must not be their input.
     this.#child.stdin!.write(`{ ${text.trimEnd()}\n} < /dev/null\necho; echo "${marker}"\n`);
-    const endMs = performance.now() + pasteTimeoutMs;
+    const endMs = performance.now() + this.#pasteTimeoutMs;
     while (!this.#output.includes(marker)) {
       if (performance.now() > endMs || this.#child.exitCode !== null) {
         throw new Error(`no end of\n${text}\nwhich printed\n${this.#output}`);
