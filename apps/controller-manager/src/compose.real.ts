@@ -36,8 +36,8 @@ describe('a controller manager', () => {
     };
     await until('told', async () => (await condition()) === 'True');
     const log = manager.log.join('');
-    assert.match(log, /the engine is kube: kube-controller-manager is named by/);
-    assert.match(log, /flags of kube-controller-manager that have no effect here flags=\["--tls-min-version"\]/);
+    assert.match(log, /using engine kube: kube-controller-manager is set by/);
+    assert.match(log, /ignoring flags of kube-controller-manager that have no effect flags=\["--tls-min-version"\]/);
 
     await client.delete(ControlPlaneRegistration, { name: 'east' });
     await until('gone', () => manager.row('east') === undefined);
@@ -121,7 +121,7 @@ test('the essential engine is given the controllers, has no programs in its work
   assert.deepEqual(readdirSync(join(ground.folder, 'one', 'children')), []);
   const second = ground.manager('two', '--engine=essential', `--work-dir=${join(ground.folder, 'one')}`);
   await assert.rejects(second, (error) => hasCode(error, 'WorkDirInUse'));
-  assert.match(manager.log.join(''), /have no effect here flags=\["--controllers"\]/);
+  assert.match(manager.log.join(''), /have no effect flags=\["--controllers"\]/);
 });
 
 test('without the right to leases it is not ready, and says after a while which right it lacks', async () => {
@@ -132,7 +132,9 @@ test('without the right to leases it is not ready, and says after a while which 
   ground.clock = { ...systemClock, after };
   const manager = await ground.manager('one', '--leader-elect-resource-namespace=no-such-namespace');
   await manager.running.synced;
-  await until('warned', () => manager.log.some((line) => /has it all rights to leases.*no-such-namespace/.test(line)));
+  await until('warned', () =>
+    manager.log.some((line) => /check its permissions on leases.*no-such-namespace/.test(line)),
+  );
   const readyz = await ask(Number(new URL(manager.running.url).port), '/readyz');
   assert.equal(readyz.status, 500);
   assert.match(readyz.text, /^\[-\]leases failed/m);

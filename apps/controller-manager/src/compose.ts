@@ -75,7 +75,7 @@ async function started(
   // Without programs it is needed all the same: the key of the port is in it.
   const workDir = hasPrograms ? undefined : openWorkDir(children.workDirectory);
   const leftCount = hasPrograms ? await programs.cleanUp() : 0;
-  if (leftCount > 0) log.warn('programs of a former life were ended', { count: leftCount });
+  if (leftCount > 0) log.warn('stopped child processes of a previous run', { count: leftCount });
   const metrics = new MetricsRegistry();
   const kubeconfigs = kubeconfigsOf({ management: management.client, clock, random, log });
   const controllerManager = controllerManagerOf(options);
@@ -111,17 +111,17 @@ function controllerManagerOf({ sharing }: ControllerManagerOptions): ControllerM
 /** For who reads the log: what was chosen, and what has no effect. */
 function tellOptions({ engine, sharing, children, unusedFlags }: ControllerManagerOptions, log: Logger): void {
   const { name, why, controllerManager, scheduler } = engine;
-  log.info(`the engine is ${name}: ${why}`, { controllerManager, scheduler, workDir: children.workDirectory });
+  log.info(`using engine ${name}: ${why}`, { controllerManager, scheduler, workDir: children.workDirectory });
   const { electsLeader, namespace, group, peer, shard } = sharing;
   log.info(
     electsLeader
-      ? 'clusters are shared with other replicas'
-      : 'this process is alone: no other may serve these clusters',
+      ? 'sharing clusters with other replicas'
+      : 'leader election is off: no other process may serve these clusters',
     { peer, ...(electsLeader ? { namespace, group } : {}), ...(shard ? { shard: shard.id } : {}) },
   );
   if (unusedFlags.length === 0) return;
   const flags = unusedFlags.map((flag) => `--${flag}`);
-  log.info('flags of kube-controller-manager that have no effect here', { flags });
+  log.info('ignoring flags of kube-controller-manager that have no effect', { flags });
 }
 
 /** A right that is missing is the usual reason, and nothing else tells of it as long as nobody looks. */
@@ -132,13 +132,10 @@ function warnUnlessJoined(
 ): void {
   const timer = clock.after(joinedWithinMs, () => {
     if (hasJoined()) return;
-    log.warn(
-      'no cluster can be served here: this process could not join those that share them; has it all rights to leases?',
-      {
-        namespace,
-        needed: 'get, list, watch, create, update, patch, delete of leases.coordination.k8s.io',
-      },
-    );
+    log.warn('no cluster can be served: this replica did not join the shard group; check its permissions on leases', {
+      namespace,
+      needed: 'get, list, watch, create, update, patch and delete leases.coordination.k8s.io',
+    });
   });
   signal.addEventListener('abort', () => timer.cancel(), { once: true });
 }

@@ -55,13 +55,13 @@ test('what cannot be is one line and exit code 2, before anything is begun', () 
     assert.match(stderr, line);
     assert.equal(stderr.trim().split('\n').length, 1);
   };
-  refused(/^hangar: --engine=kube: there is no kube-controller-manager in PATH/, '--engine=kube');
-  refused(/^hangar: there is no flag --kubeconfg; did you mean --kubeconfig\?$/m, '--kubeconfg=x');
+  refused(/^hangar: --engine=kube: kube-controller-manager was not found in PATH/, '--engine=kube');
+  refused(/^hangar: unknown flag: --kubeconfg; did you mean --kubeconfig\?$/m, '--kubeconfg=x');
   refused(/^hangar: --kubeconfig: /, `--kubeconfig=${folder}/none`);
   const tiny = tinyManager(folder);
   const manager = `--kube-controller-manager=${tiny.path}`;
-  refused(/has a flag --profilling; did you mean --profiling\?$/m, manager, '--profilling');
-  refused(/kube-controller-manager: --help: |is no program of Kubernetes/, '--kube-controller-manager=/bin/true');
+  refused(/has the flag --profilling; did you mean --profiling\?$/m, manager, '--profilling');
+  refused(/kube-controller-manager: --help: |is not a Kubernetes program/, '--kube-controller-manager=/bin/true');
   assert.deepEqual(tiny.starts(), []);
   assert.equal(existsSync(join(folder, 'hangar-controller-manager')), false);
 });
@@ -96,7 +96,7 @@ describe('as a process', () => {
       const exit = once(child, 'exit');
       child.kill('SIGTERM');
       assert.deepEqual(await exit, [0, null]);
-      assert.match(output.stderr, /"msg":"SIGTERM: everything is ended"/);
+      assert.match(output.stderr, /"msg":"received SIGTERM, shutting down"/);
       assert.ok(!output.stderr.includes('declared dead'), output.stderr);
     } finally {
       child.kill('SIGKILL');

@@ -62,7 +62,7 @@ async function run(options: ControllerManagerOptions): Promise<number> {
     return end.hasFailed ? 1 : 0;
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    if (hasBegun) log.error('the controller manager cannot go on', { error: asError(error) });
+    if (hasBegun) log.error('the controller manager failed', { error: asError(error) });
     else console.error(`hangar: ${asError(error).message}`);
     return 1;
   } finally {

@@ -34,7 +34,7 @@ test('what does not end in time is ended', async () => {
   assert.deepEqual(exits, []);
   await clock.advance(1);
   assert.deepEqual(exits, [1]);
-  assert.match(lines.at(-1)!, /did not end in time/);
+  assert.match(lines.at(-1)!, /shutdown timed out/);
 });
 
 test('what fails unattended is told and ends everything, once', async () => {
@@ -42,7 +42,7 @@ test('what fails unattended is told and ends everything, once', async () => {
   process.emit('unhandledRejection', new Error('first'));
   process.emit('uncaughtException', 'second');
   assert.deepEqual([end.signal.aborted, end.hasFailed, exits], [true, true, []]);
-  assert.equal(lines.filter((line) => line.includes('nobody expected')).length, 2);
+  assert.equal(lines.filter((line) => line.includes('unhandled error')).length, 2);
   end.close();
   await clock.advance(10_000);
   assert.deepEqual(exits, [], 'it has ended in time');

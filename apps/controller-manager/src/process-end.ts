@@ -59,14 +59,14 @@ export class ProcessEnd {
   #received(name: string): void {
     const { clock, log } = this.#options;
     if (!this.signal.aborted) {
-      log.info(`${name}: everything is ended`);
-      return this.#ask(new Error(`the process was sent ${name}`));
+      log.info(`received ${name}, shutting down`);
+      return this.#ask(new Error(`the process received ${name}`));
     }
     if (clock.monotonicMs() - this.#askedAtMs >= sameMs) this.#process.exit(1);
   }
 
   #failed(error: unknown): void {
-    this.#options.log.error('something failed that nobody expected: everything is ended', { error: asError(error) });
+    this.#options.log.error('unhandled error, shutting down', { error: asError(error) });
     this.#hasFailed = true;
     this.#ask(asError(error));
   }
@@ -76,7 +76,7 @@ export class ProcessEnd {
     if (this.signal.aborted) return;
     this.#askedAtMs = clock.monotonicMs();
     this.#limit = clock.after(withinMs, () => {
-      log.error('it did not end in time: the process is ended', { withinMs });
+      log.error('shutdown timed out, exiting', { withinMs });
       this.#process.exit(1);
     });
     this.#asked.abort(reason);

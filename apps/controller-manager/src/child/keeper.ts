@@ -53,7 +53,7 @@ export class Keeper {
     const child = await spawned(options);
     const identity = identityOf(child.pid!);
     if (identity) return new Keeper(child, identity, options.clock);
-    throw new ProgramError('StartFailed', `${options.executable} was ended before it began`);
+    throw new ProgramError('StartFailed', `${options.executable} was killed before it started`);
   }
 
   private constructor(child: ChildProcess, identity: ProcessIdentity, clock: Clock) {
@@ -126,7 +126,7 @@ async function spawned({
     child.on('error', () => {});
     return child;
   } catch (cause) {
-    throw new ProgramError('StartFailed', `${executable} cannot be started: ${asError(cause).message}`, { cause });
+    throw new ProgramError('StartFailed', `failed to start ${executable}: ${asError(cause).message}`, { cause });
   }
 }
 

@@ -28,11 +28,11 @@ export async function endLeftovers({ children, clock, log }: LeftoverOptions): P
       const record = readRecord(root);
       if (record && isOurs(record, home)) {
         const { cluster, service, keeper } = record;
-        log.warn('ending a program that was left behind', { cluster, service, group: keeper.pid });
+        log.warn('stopping a child process of a previous run', { cluster, service, group: keeper.pid });
         if (!(await endGroup({ record, home, clock, withinMs: endWithinMs }))) {
           throw new ProgramError(
             'LeftoverAlive',
-            `what is left of ${cluster}/${service} in group ${keeper.pid} does not end`,
+            `the process group ${keeper.pid} of ${cluster}/${service} from a previous run does not exit`,
           );
         }
       }

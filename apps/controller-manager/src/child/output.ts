@@ -111,7 +111,7 @@ export class Output {
 
   #leaveOut(): void {
     if (this.#streams.every(({ destroyed }) => destroyed)) return;
-    this.#options.writeLines(`${this.#prefix}… (what else it said before it ended is left out)\n`);
+    this.#options.writeLines(`${this.#prefix}… (the rest of its output is omitted)\n`);
     this.abandon();
   }
 
@@ -130,7 +130,7 @@ export class Output {
   #text({ bytes, isCut }: Line): string {
     const said = printable(bytes.toString('utf8').replace(/\r$/, ''));
     this.#lastError = errorIn(said) ?? this.#lastError;
-    const text = `${this.#prefix}${said}${isCut ? '… (cut)' : ''}\n`;
+    const text = `${this.#prefix}${said}${isCut ? '… (truncated)' : ''}\n`;
     const cost = text.length + lineCost;
     if (this.#lastWordsLeft === undefined) this.#share.spend(cost);
     else this.#lastWordsLeft -= cost;

@@ -39,7 +39,7 @@ export const foldersOf = (children: string, key: string): Folders => {
 export async function makeFolders({ root, home }: Folders, files: Readonly<Record<string, string>>): Promise<void> {
   for (const name of Object.keys(files)) {
     if (name !== basename(name) || name === '' || name === '.' || name === '..' || name.includes('\0')) {
-      throw new ProgramError('InvalidFile', `${JSON.stringify(name)} is no name of a file`);
+      throw new ProgramError('InvalidFile', `${JSON.stringify(name)} is not a valid file name`);
     }
   }
   await removeFolders(root);

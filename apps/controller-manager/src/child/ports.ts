@@ -32,7 +32,7 @@ export class Ports {
       this.#taken.delete(port);
     }
     const { from, to } = this.#range;
-    throw new ProgramError('NoFreePort', `no port of ${from}-${to} is free on 127.0.0.1`);
+    throw new ProgramError('NoFreePort', `no free port in ${from}-${to} on 127.0.0.1`);
   }
 
   release(port: number): void {

@@ -211,7 +211,7 @@ test('clusters with hostile names have folders of their own, inside of the work 
 
 test('without bash nothing is started, and it is said what is missing', async (context) => {
   const { programs } = testPrograms(context, { env: { PATH: temporaryFolder(context) } });
-  await assert.rejects(programs.cleanUp(), { code: 'NotSupported', message: /bash is needed/ });
+  await assert.rejects(programs.cleanUp(), { code: 'NotSupported', message: /bash was not found in PATH/ });
   await assert.rejects(programs.start(scripted(waiting)), { code: 'NotSupported' });
 });
 

@@ -74,7 +74,7 @@ class LocalPrograms implements Programs {
     const { cluster, service } = options;
     const key = keyOf(cluster, service);
     if (this.#keys.has(key)) {
-      throw new ProgramError('AlreadyRunning', `there is a program of ${cluster}/${service} already`);
+      throw new ProgramError('AlreadyRunning', `a child process for ${cluster}/${service} already runs`);
     }
     this.#keys.add(key);
     let port: number | undefined;
@@ -94,7 +94,10 @@ class LocalPrograms implements Programs {
       run = await this.#launch(options, { folders, port, clear });
       const begun = run.begun();
       if ((await settledWithin(this.#options.clock, beginWithinMs, begun)) && (await begun)) return run;
-      throw new ProgramError('StartFailed', `${options.executable} could not be started: no more processes?`);
+      throw new ProgramError(
+        'StartFailed',
+        `failed to start ${options.executable}: it may have reached the limit of processes`,
+      );
     } catch (error) {
       run?.kill('exited');
       await (run?.ended ?? clear());
@@ -105,7 +108,7 @@ class LocalPrograms implements Programs {
   async #cleanUp(): Promise<number> {
     const { clock, log, workDir } = this.#options;
     if (!statOf(process.pid))
-      throw new ProgramError('NotSupported', 'programs can be run on Linux only: there is no /proc');
+      throw new ProgramError('NotSupported', 'child processes require Linux: /proc does not exist');
     this.#bash();
     this.#workDir ??= openWorkDir(workDir);
     const { children } = this.#workDir;
@@ -119,7 +122,8 @@ class LocalPrograms implements Programs {
     const { clock, writeLines = writeToStandardError } = this.#options;
     const { cluster, service, executable, argv0, ownership, memoryLimitBytes } = options;
     const place: Place = { folder: folders.home, port };
-    if (!isExecutable(executable)) throw new ProgramError('ExecutableMissing', `${executable} is no program`);
+    if (!isExecutable(executable))
+      throw new ProgramError('ExecutableMissing', `${executable} is not an executable file`);
     const args = options.arguments(place);
     // Nothing new begins after the signal, even if what has begun may go on.
     if (ownership.signal.aborted) throw abortError(ownership.signal);
@@ -174,14 +178,14 @@ class LocalPrograms implements Programs {
     try {
       await removeFolders(root);
     } catch (error) {
-      this.#options.log.error('a folder cannot be removed', { root, error });
+      this.#options.log.error('failed to remove the directory of a child process', { root, error });
     }
   }
 
   #bash(): string {
     const bash = findExecutable('bash', { path: (this.#options.env ?? process.env)['PATH'] });
     if (bash !== undefined) return bash;
-    throw new ProgramError('NotSupported', 'bash is needed to run programs and was not found in PATH');
+    throw new ProgramError('NotSupported', 'bash was not found in PATH; child processes require it');
   }
 }
 

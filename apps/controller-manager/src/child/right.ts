@@ -12,5 +12,5 @@ export function leftMsOf(ownership: ProgramOptions['ownership']): number {
   ownership.check();
   const leftMs = Math.min(ownership.remainingMs(), vouchMaxMs) - marginMs;
   if (leftMs > 0) return leftMs;
-  throw new ProgramError('Fenced', 'the right to run it is about to end');
+  throw new ProgramError('Fenced', 'the ownership of the cluster is about to expire');
 }

@@ -143,14 +143,14 @@ export class Run implements RunningProgram {
       // After the signal it has the time that it was given before, and no more.
       if (!ownership.signal.aborted) keeper.vouch(leftMs);
     } catch (error) {
-      if (!this.#isKilled) log.warn('ended, since it may not be run here any more', { why: asError(error).message });
+      if (!this.#isKilled) log.warn('stopped: ownership lost', { why: asError(error).message });
       this.kill('fenced');
     }
   }
 
   #aboveLimit(usedBytes: number): void {
     const { log, memoryLimitBytes: limitBytes } = this.#options;
-    if (!this.#isKilled) log.warn('ended, since it uses too much memory', { usedBytes, limitBytes });
+    if (!this.#isKilled) log.warn('stopped: memory limit exceeded', { usedBytes, limitBytes });
     this.kill('memory');
   }
 
@@ -158,7 +158,7 @@ export class Run implements RunningProgram {
   async #withoutGuard(): Promise<void> {
     const { clock, keeper, log } = this.#options;
     if ((await settledWithin(clock, keeperWithinMs, keeper.ended)) || !keeper.isAlive) return;
-    log.warn('ended, since its guard is dead');
+    log.warn('stopped: its guard process exited');
     this.kill('exited');
   }
 
@@ -187,9 +187,9 @@ export class Run implements RunningProgram {
     for (;;) {
       try {
         if (await endGroup({ record: this.#record, home: place.folder, clock, withinMs: restWithinMs })) return;
-        log.error('still there after SIGKILL', { group: this.#record.keeper.pid });
+        log.error('processes still run after SIGKILL', { group: this.#record.keeper.pid });
       } catch (error) {
-        log.error('it cannot be told whether it is gone', { group: this.#record.keeper.pid, error });
+        log.error('failed to check whether the processes have exited', { group: this.#record.keeper.pid, error });
       }
       await sleep(clock, restWithinMs);
     }

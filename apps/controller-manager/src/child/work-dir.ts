@@ -34,13 +34,13 @@ function prepared(path: string, user: number): string {
     const folder = realpathSync(path);
     // A volume of a pod is root's.
     if (![user, 0].includes(statSync(folder).uid)) {
-      throw new ProgramError('WorkDirUnsafe', `${path} belongs to another user: choose another work directory`);
+      throw new ProgramError('WorkDirUnsafe', `${path} belongs to another user: set another --work-dir`);
     }
     return folder;
   } catch (error) {
     throw error instanceof ProgramError
       ? error
-      : new ProgramError('StartFailed', `the work directory cannot be made: ${asError(error).message}`, {
+      : new ProgramError('StartFailed', `failed to create the work directory: ${asError(error).message}`, {
           cause: error,
         });
   }
@@ -52,7 +52,7 @@ function ownFolder(path: string, user: number): string {
   if (!stat.isDirectory() || stat.uid !== user) {
     throw new ProgramError(
       'WorkDirUnsafe',
-      `${path} is no folder of this user: remove it, or choose another work directory`,
+      `${path} is not a directory owned by this user: remove it, or set another --work-dir`,
     );
   }
   chmodSync(path, 0o700);
@@ -71,11 +71,11 @@ function locked(folder: string): DatabaseSync {
   } catch (cause) {
     lock?.close();
     if (!isBusy(cause)) {
-      throw new ProgramError('StartFailed', `${folder} cannot be locked: ${asError(cause).message}`, { cause });
+      throw new ProgramError('StartFailed', `failed to lock ${folder}: ${asError(cause).message}`, { cause });
     }
     throw new ProgramError(
       'WorkDirInUse',
-      `${folder} is in use by ${ownerIn(pidPath)}: stop that one, or choose another work directory`,
+      `${folder} is in use by ${ownerIn(pidPath)}: stop that process, or set another --work-dir`,
       { cause },
     );
   }

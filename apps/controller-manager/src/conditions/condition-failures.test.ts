@@ -55,7 +55,11 @@ describe('conditions, when something is in the way,', () => {
     faults.forget();
     await clock.advance(600_000);
     assert.ok(faults.requests.length <= 40, `${faults.requests.length} requests in ten minutes`);
-    assert.equal(world.lines.filter((line) => line.includes('cannot be written')).length, 1, world.lines.join(''));
+    assert.equal(
+      world.lines.filter((line) => line.includes('failed to write a condition')).length,
+      1,
+      world.lines.join(''),
+    );
     faults.heal();
     await untilSaid(world, 'a', 'ControllersReady=True Ready');
     await untilSaid(world, 'b', 'ControllersReady=True Ready');
@@ -72,7 +76,11 @@ describe('conditions, when something is in the way,', () => {
     }
     for (const one of sources) writer.tell(one, 'controllers', starting);
     await clock.advance(60_000);
-    assert.equal(world.lines.filter((line) => line.includes('cannot be written')).length, 1, world.lines.join(''));
+    assert.equal(
+      world.lines.filter((line) => line.includes('failed to write a condition')).length,
+      1,
+      world.lines.join(''),
+    );
   });
 
   test('that may not be written keep who waits for them, with why, until they may', async () => {
@@ -86,7 +94,7 @@ describe('conditions, when something is in the way,', () => {
     const written = writer.written(a, 'controllers', (why) => refusals.push(why)).then(() => (isWritten = true));
     await clock.advance(600_000);
     assert.equal(isWritten, false);
-    assert.match(refusals[0]!, /cannot be written/);
+    assert.match(refusals[0]!, /failed to write the condition/);
     assert.ok(writesOf(world) <= 25, `${writesOf(world)} writes in ten minutes`);
     faults.heal();
     await clock.run(written);

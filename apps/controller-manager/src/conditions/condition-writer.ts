@@ -239,20 +239,20 @@ export class ConditionWriter {
     // Each once: a management plane that is away is away for all of them. By its code: messages name the object.
     const problem = String((error as { code?: unknown }).code ?? error.message);
     if (!this.#problems.has(problem)) {
-      log.warn('a condition cannot be written for now', { [kind]: name, service: entry.service, error });
+      log.warn('failed to write a condition, retrying', { [kind]: name, service: entry.service, error });
       if (this.#problems.size < problemsMax) this.#problems.add(problem);
     }
     // Whether it was done is not known.
     entry.known = undefined;
     entry.failures++;
-    if (isRefusal(error)) entry.refused(`its condition cannot be written: ${error.message}`);
+    if (isRefusal(error)) entry.refused(`failed to write the condition: ${error.message}`);
     else if (entry.failures >= writtenFailuresMax) entry.isThereNow();
     this.#lookAfter(entry, backOffMs(backOff, entry.failures, random));
   }
 
   #worked(entry: ToldCondition): void {
     entry.failures = 0;
-    if (this.#problems.size > 0) this.#options.log.info('conditions are written again');
+    if (this.#problems.size > 0) this.#options.log.info('conditions can be written again');
     this.#problems.clear();
   }
 

@@ -113,7 +113,7 @@ class Telling<T extends ApiObject> {
       if (!outOfScope) continue;
       const { kind, name } = source;
       const secret = `${outOfScope.namespace}/${outOfScope.name}`;
-      this.#options.log.warn('a kubeconfig is not read: its secret is outside of the namespace that may be used', {
+      this.#options.log.warn('ignoring a kubeconfig: its Secret is not in the namespace of --cluster-namespace-scope', {
         cluster,
         [kind]: name,
         secret,

@@ -104,7 +104,7 @@ describe('the kubeconfig of a secret', () => {
     world.faults.forget();
     await clock.advance(600_000);
     assert.ok(world.faults.requests.length <= 20, `${world.faults.requests.length} requests in ten minutes`);
-    assert.equal(world.lines.filter((line) => line.includes('cannot be followed')).length, 1);
+    assert.equal(world.lines.filter((line) => line.includes('failed to watch the kubeconfig Secret')).length, 1);
     await grant(client, ['list', 'watch'], ['mine']);
     await clock.until(() => told.length === 2, { withinMs: 130_000, stepMs: 1_000 });
     assert.deepEqual(told, [undefined, 'one']);

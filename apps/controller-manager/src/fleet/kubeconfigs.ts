@@ -64,7 +64,7 @@ class Followed {
   }
 
   found(secret: Secret | undefined): void {
-    if (this.#problem !== undefined) this.#log.info('a kubeconfig can be followed again');
+    if (this.#problem !== undefined) this.#log.info('watching the kubeconfig Secret again');
     this.#problem = undefined;
     this.#stopWaiting();
     this.#set(kubeconfigIn(secret));
@@ -72,7 +72,7 @@ class Followed {
 
   failed(error: Error): void {
     // Each once, until it is over: a missing right is not news every other minute.
-    if (this.#problem !== error.message) this.#log.warn('a kubeconfig cannot be followed', { error });
+    if (this.#problem !== error.message) this.#log.warn('failed to watch the kubeconfig Secret, retrying', { error });
     this.#problem = error.message;
     if (!hasCode(error, 'Forbidden')) return this.#stopWaiting();
     if (this.#told?.kubeconfig === undefined) return this.#set(undefined);

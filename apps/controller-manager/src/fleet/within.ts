@@ -18,7 +18,7 @@ export async function within<T>(
   if (outer.aborted) onAbort();
   else outer.addEventListener('abort', onAbort, { once: true });
   const timer = clock.after(timeoutMs, () =>
-    controller.abort(new ClientError('TimedOut', `no end in ${timeoutMs} ms`)),
+    controller.abort(new ClientError('TimedOut', `the request timed out after ${timeoutMs} ms`)),
   );
   try {
     return await call(controller.signal);

@@ -36,7 +36,7 @@ export function clusterOptions(values: ClusterFlags): ClusterOptions {
   if (template !== undefined) {
     if (source !== 'controlplaneendpoint') {
       throw new UsageError(
-        '--cluster-kubeconfig-secret-template is for --cluster-source=controlplaneendpoint: a registration names its Secret itself',
+        '--cluster-kubeconfig-secret-template requires --cluster-source=controlplaneendpoint: a registration names its Secret',
       );
     }
     readable('cluster-kubeconfig-secret-template', () => secretTemplate(template, scope));

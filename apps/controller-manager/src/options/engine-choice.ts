@@ -35,22 +35,22 @@ export function chooseEngine(
     if (given === undefined) return undefined;
     const path = resolve(folder, given);
     if (given !== '' && programs.isExecutable(path)) return path;
-    throw new UsageError(`--${name}: there is no program that can be run at ${JSON.stringify(given)}`);
+    throw new UsageError(`--${name}: ${JSON.stringify(given)} is not an executable file`);
   };
   const scheduler = named(schedulerName) ?? programs.find(schedulerName);
   const given = named(managerName);
   if (wanted === 'essential') {
-    if (given !== undefined) throw new UsageError(`--${managerName} is not for --engine=essential: remove one of them`);
-    return { name: 'essential', why: '--engine says so', controllerManager: undefined, scheduler };
+    if (given !== undefined) throw new UsageError(`--${managerName} and --engine=essential cannot be used together`);
+    return { name: 'essential', why: 'set by --engine', controllerManager: undefined, scheduler };
   }
   const found = given ?? programs.find(managerName);
   if (found !== undefined) {
-    const where = given === undefined ? 'is in PATH' : `is named by --${managerName}`;
+    const where = given === undefined ? 'was found in PATH' : `is set by --${managerName}`;
     return { name: 'kube', why: `${managerName} ${where}`, controllerManager: found, scheduler };
   }
   if (wanted === 'kube') {
-    throw new UsageError(`--engine=kube: there is no ${managerName} in PATH; name it with --${managerName}=FILE`);
+    throw new UsageError(`--engine=kube: ${managerName} was not found in PATH; set --${managerName}=FILE`);
   }
-  const why = `there is no ${managerName} in PATH and none was named`;
+  const why = `${managerName} was not found in PATH, and --${managerName} is not set`;
   return { name: 'essential', why, controllerManager: undefined, scheduler };
 }

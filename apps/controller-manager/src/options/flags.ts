@@ -51,20 +51,23 @@ const groups: readonly HelpGroup[] = [
     rows: [
       [
         '--kubeconfig FILE',
-        'of the management plane, where clusters are registered (default: KUBECONFIG, the pod that this is, or ~/.kube/config)',
+        'kubeconfig of the management plane, where clusters are registered (default: KUBECONFIG, the in-cluster config, or ~/.kube/config)',
       ],
       [
         '--cluster-source KIND',
-        'what stands for a cluster: registration (a ControlPlaneRegistration with service controllers or scheduler) or controlplaneendpoint (default: registration)',
+        'kind of object that registers a cluster: registration (a ControlPlaneRegistration with service controllers or scheduler) or controlplaneendpoint (default: registration)',
       ],
-      ['--cluster-selector SELECTOR', 'only those with these labels, as kubectl -l has it (default: all)'],
+      [
+        '--cluster-selector SELECTOR',
+        'serve only clusters that match this label selector, in the syntax of kubectl -l (default: all)',
+      ],
       [
         '--cluster-namespace-scope NAMESPACE',
-        "the only namespace whose Secrets are read for kubeconfigs (default: each cluster's own)",
+        'the only namespace from which kubeconfig Secrets are read (default: the namespace of each cluster)',
       ],
       [
         '--cluster-kubeconfig-secret-template TEMPLATE',
-        'with --cluster-source=controlplaneendpoint: the Secret of a cluster, NAMESPACE/NAME or NAME, with {name} and {namespace} in it (default: {namespace}/controlplane-{name}-kubeconfig)',
+        'with --cluster-source=controlplaneendpoint: the kubeconfig Secret of a cluster, as NAMESPACE/NAME or NAME with the placeholders {name} and {namespace} (default: {namespace}/controlplane-{name}-kubeconfig)',
       ],
     ],
   },
@@ -73,30 +76,30 @@ const groups: readonly HelpGroup[] = [
     rows: [
       [
         '--leader-elect',
-        'replicas share the clusters by Leases in the management plane, and each cluster is served by exactly one of them; false: this process is the only one (default: true)',
+        'share the clusters among replicas with Leases in the management plane, so that exactly one replica serves each cluster; false: this process is the only replica (default: true)',
       ],
-      ['--leader-elect-resource-namespace NAMESPACE', 'of these Leases (default: kube-system)'],
+      ['--leader-elect-resource-namespace NAMESPACE', 'namespace of the Leases (default: kube-system)'],
       [
         '--leader-elect-lease-duration DURATION',
-        'after how long without a sign of life the clusters of a replica are given to others (default: 7s)',
+        'time after which other replicas take over the clusters of a replica that has not renewed its Lease (default: 7s)',
       ],
       [
         '--leader-elect-renew-deadline DURATION',
-        'after how long without a renewal a replica stops what it runs, which is before the lease ends (default: as long as is safe)',
+        'time after which a replica that cannot renew its Lease stops serving its clusters; shorter than the lease duration (default: the longest safe time)',
       ],
-      ['--leader-elect-retry-period DURATION', 'between two renewals (default: 2s)'],
-      ['--leader-elect-resource-name NAME', 'as --cluster-shard-group, which wins'],
-      ['--leader-elect-resource-lock KIND', 'leases: there is no other'],
+      ['--leader-elect-retry-period DURATION', 'time between two renewals (default: 2s)'],
+      ['--leader-elect-resource-name NAME', 'same as --cluster-shard-group, which takes precedence'],
+      ['--leader-elect-resource-lock KIND', 'only leases is supported (default: leases)'],
       [
         '--cluster-shard-group NAME',
-        'who shares with whom; with a source, selector or scope of its own it is another one by default (default: controller-manager)',
+        'replicas of one group share the clusters; with a --cluster-source, --cluster-selector or --cluster-namespace-scope the default has a suffix derived from them (default: controller-manager)',
       ],
       [
         '--cluster-peer-name NAME',
-        "this replica among them: unique, and the same again after a restart (default: the host's name)",
+        'name of this replica in its group: unique, and stable across restarts (default: the host name)',
       ],
-      ['--cluster-shard-id ID', 'a static shard: this replica serves only what the selector of the shard matches'],
-      ['--cluster-shard-selector SELECTOR', 'of the shard (default: hangar.dev/shard=ID)'],
+      ['--cluster-shard-id ID', 'static shard: this replica serves only clusters that match the selector of the shard'],
+      ['--cluster-shard-selector SELECTOR', 'label selector of the shard (default: hangar.dev/shard=ID)'],
     ],
   },
   {
@@ -104,31 +107,40 @@ const groups: readonly HelpGroup[] = [
     rows: [
       [
         '--engine ENGINE',
-        'kube: a kube-controller-manager for each cluster; essential: a small set in this process for all, without workloads; auto: kube where the program is found (default: auto)',
+        'kube: one kube-controller-manager for each cluster; essential: a small set of controllers in this process for all clusters, without workload controllers; auto: kube if kube-controller-manager is found (default: auto)',
       ],
-      ['--kube-controller-manager FILE', 'the program (default: the one in PATH)'],
-      ['--kube-scheduler FILE', 'the program for clusters with service scheduler (default: the one in PATH)'],
-      ['--kube-scheduler-flag FLAG', 'given to every kube-scheduler, such as --v=2; may be repeated'],
+      ['--kube-controller-manager FILE', 'executable of kube-controller-manager (default: the one in PATH)'],
+      [
+        '--kube-scheduler FILE',
+        'executable of kube-scheduler, for clusters with service scheduler (default: the one in PATH)',
+      ],
+      ['--kube-scheduler-flag FLAG', 'flag for every kube-scheduler, such as --v=2; may be repeated'],
       [
         '--feed-kubeconfig FILE',
-        'of the Hangar whose tenants the essential engine serves (default: as --kubeconfig says)',
+        'kubeconfig of the Hangar whose tenants the essential engine serves (default: the same as --kubeconfig)',
       ],
     ],
   },
   {
-    title: 'Programs',
+    title: 'Child processes',
     rows: [
       [
         '--work-dir DIR',
-        'their folders, one for each, gone when they are; of this process alone (default: hangar-controller-manager-PEER in TMPDIR)',
+        'directory for the files of child processes; only one process can use it (default: hangar-controller-manager-PEER in TMPDIR)',
       ],
-      ['--cluster-memory-limit SIZE', 'of one program, which is ended above it (default: 512Mi; 0: none)'],
-      ['--cluster-port-range FIRST-LAST', 'their ports on the loopback interface (default: 20000-29999)'],
-      ['--cluster-start-concurrency N', 'how many may be on their way at once (default: twice the cores, at least 4)'],
-      ['--cluster-stop-grace DURATION', 'between asking one to end and ending it (default: 1500ms)'],
+      [
+        '--cluster-memory-limit SIZE',
+        'memory limit of one child process, which is killed above it (default: 512Mi; 0: no limit)',
+      ],
+      ['--cluster-port-range FIRST-LAST', 'ports of child processes on the loopback interface (default: 20000-29999)'],
+      [
+        '--cluster-start-concurrency N',
+        'number of child processes that may start at the same time (default: twice the number of cores, at least 4)',
+      ],
+      ['--cluster-stop-grace DURATION', 'time between SIGTERM and SIGKILL of a child process (default: 1500ms)'],
       [
         '--cluster-debounce DURATION',
-        'how long a change of kubeconfig or address must have stood before it is acted on (default: 1s)',
+        'time without further changes before a new kubeconfig or address takes effect (default: 1s)',
       ],
     ],
   },
@@ -137,15 +149,15 @@ const groups: readonly HelpGroup[] = [
     rows: [
       [
         '--bind-address IP',
-        'where /healthz, /readyz, /clusters and /metrics are served, over TLS (default: 127.0.0.1, this machine only)',
+        'address that serves /healthz, /readyz, /clusters and /metrics over TLS (default: 127.0.0.1, only this machine)',
       ],
-      ['--secure-port PORT', 'its port (default: 10257; 0: any)'],
-      ['--tls-cert-file FILE', 'what the port shows; read again when it changes (default: a certificate of its own)'],
-      ['--tls-private-key-file FILE', 'its key'],
-      ['--cert-dir DIR', 'where its own certificate is kept (default: certs in --work-dir)'],
+      ['--secure-port PORT', 'port of --bind-address (default: 10257; 0: any free port)'],
+      ['--tls-cert-file FILE', 'serving certificate; reloaded when it changes (default: a generated certificate)'],
+      ['--tls-private-key-file FILE', 'private key of --tls-cert-file'],
+      ['--cert-dir DIR', 'directory of the generated certificate (default: certs in --work-dir)'],
       [
         '--metrics-token-file FILE',
-        'what is in it is asked for as bearer token on /metrics and /clusters (default: whoever asks is answered)',
+        'file with the bearer token that /metrics and /clusters require (default: no authentication)',
       ],
     ],
   },
@@ -154,30 +166,30 @@ const groups: readonly HelpGroup[] = [
     title: 'Other',
     rows: [
       ['--version', 'print the version'],
-      ['-h, --help', 'print this'],
+      ['-h, --help', 'print this text'],
     ],
   },
   { title: 'Environment', rows: loggingEnvironmentHelp },
 ];
 
-const head = `Runs Kubernetes' own controllers for every cluster that is registered for them.
+const head = `Runs the controllers of Kubernetes for every registered cluster.
 
 Usage: hangar controller-manager [flags]`;
 
 const tail = `Flags of kube-controller-manager:
-  Every other flag that kube-controller-manager has is passed on to each: what it lists in --help,
-  and what it accepts although it does not list it. Before anything is started it is asked whether
-  it takes them with these values. Relative names of files are those of this folder.
-  Accepted and not passed on, since each program is only reached from here: --authentication-*,
+  Every other flag of kube-controller-manager is passed on to each kube-controller-manager,
+  including flags that its --help does not list. Hangar checks the flags and their values before it
+  starts any of them. Relative file names are relative to the current directory.
+  Accepted and not passed on, because only Hangar connects to these processes: --authentication-*,
   --authorization-*, --client-ca-file, --requestheader-*, other --tls-*, --http2-*, --permit-*,
   --disable-http2-serving. Not accepted: --master.
-  With --engine=essential they have no effect, and a line of the log names them; what looks like a
-  misspelt flag of the above is refused.
+  With --engine=essential these flags have no effect, and the log names them; a flag that looks like
+  a misspelt flag of this list is rejected.
 
 Exit codes:
-  0   it was asked to end, and nothing of it is left
-  1   it could not go on
-  2   the command line cannot be understood`;
+  0   stopped by a signal, after a clean shutdown
+  1   failed
+  2   invalid command line`;
 
 export const help = [helpText(head, groups), tail].join('\n\n');
 

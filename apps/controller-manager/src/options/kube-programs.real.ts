@@ -65,6 +65,6 @@ test('a command line for the real programs is understood as a whole', async () =
   const refuses = (like: RegExp, ...args: string[]) =>
     assert.rejects(read(...args), (error: Error) => error instanceof UsageError && like.test(error.message));
   await refuses(/has a flag --concurent-gc-syncs; did you mean --concurrent-gc-syncs/, '--concurent-gc-syncs=3');
-  await refuses(/refuses a flag: invalid argument "x"/, '--concurrent-gc-syncs=x');
-  await refuses(/kube-scheduler refuses it: unknown flag: --nonsense/, '--kube-scheduler-flag=--nonsense');
+  await refuses(/rejects a flag: invalid argument "x"/, '--concurrent-gc-syncs=x');
+  await refuses(/kube-scheduler rejects it: unknown flag: --nonsense/, '--kube-scheduler-flag=--nonsense');
 });

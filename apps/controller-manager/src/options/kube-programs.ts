@@ -33,7 +33,9 @@ export function kubePrograms(environment: Readonly<Record<string, string | undef
       if (failure !== undefined) throw new UsageError(`${executable} --help: ${failure}`);
       const known = kubeFlagsIn(output);
       if (known.flags.size >= flagsMin) return known;
-      throw new UsageError(`${executable} is no program of Kubernetes: its --help lists ${known.flags.size} flags`);
+      throw new UsageError(
+        `${executable} is not a Kubernetes program: its --help lists only ${known.flags.size} flags`,
+      );
     },
     // With --help it reads its flags and their values, and does nothing with them.
     complaint: async (executable, flags) => (await run(executable, [...flags, '--help'])).failure,

@@ -29,7 +29,7 @@ test('without flags it serves what is registered, with the programs in PATH, and
     clusters: { source: 'registration', selector: undefined, namespaceScope: undefined, secretTemplate: undefined },
     engine: {
       name: 'kube',
-      why: 'kube-controller-manager is in PATH',
+      why: 'kube-controller-manager was found in PATH',
       controllerManager: '/usr/bin/kube-controller-manager',
       scheduler: '/usr/bin/kube-scheduler',
     },
@@ -113,7 +113,7 @@ test('everything can be said', async () => {
   assert.deepEqual([options.sharing.group, options.sharing.peer, options.sharing.namespace], ['g', 'p.1', 'leases']);
   assert.deepEqual(options.engine, {
     name: 'kube',
-    why: 'kube-controller-manager is named by --kube-controller-manager',
+    why: 'kube-controller-manager is set by --kube-controller-manager',
     controllerManager: '/here/kcm',
     scheduler: '/here/ks',
   });
@@ -152,17 +152,20 @@ test('the engine is what is there, or what is asked for', async () => {
     const { name, why } = (await read(args, machine)).engine;
     return `${name}: ${why}`;
   };
-  assert.equal(await choice([], {}), 'essential: there is no kube-controller-manager in PATH and none was named');
-  assert.equal(await choice(['--engine=essential'], both), 'essential: --engine says so');
-  assert.equal(await choice(['--engine', 'kube'], both), 'kube: kube-controller-manager is in PATH');
-  await refuses(['--engine=kube'], /^--engine=kube: there is no kube-controller-manager in PATH; name it with/, {});
-  await refuses(['--engine=fast'], /^--engine: "fast" is none of auto, kube, essential$/);
-  await refuses(['--kube-controller-manager=x'], /^--kube-controller-manager: there is no program .* at "x"$/);
-  await refuses(['--kube-controller-manager='], /there is no program that can be run at ""$/);
-  await refuses(['--kube-scheduler=x'], /^--kube-scheduler: there is no program that can be run at "x"$/);
+  assert.equal(
+    await choice([], {}),
+    'essential: kube-controller-manager was not found in PATH, and --kube-controller-manager is not set',
+  );
+  assert.equal(await choice(['--engine=essential'], both), 'essential: set by --engine');
+  assert.equal(await choice(['--engine', 'kube'], both), 'kube: kube-controller-manager was found in PATH');
+  await refuses(['--engine=kube'], /^--engine=kube: kube-controller-manager was not found in PATH; set/, {});
+  await refuses(['--engine=fast'], /^--engine: "fast" must be one of auto, kube, essential$/);
+  await refuses(['--kube-controller-manager=x'], /^--kube-controller-manager: "x" is not an executable file$/);
+  await refuses(['--kube-controller-manager='], /"" is not an executable file$/);
+  await refuses(['--kube-scheduler=x'], /^--kube-scheduler: "x" is not an executable file$/);
   await refuses(
     ['--engine=essential', '--kube-controller-manager=kcm'],
-    /^--kube-controller-manager is not for --engine=essential: remove one of them$/,
+    /^--kube-controller-manager and --engine=essential cannot be used together$/,
     { files: ['/here/kcm'] },
   );
 });
@@ -189,10 +192,10 @@ test('the program itself is asked whether it takes what is passed on', async () 
   assert.deepEqual(asked, [['/usr/bin/kube-controller-manager', '--hidden=1']]);
   await refuses(
     ['--profilling'],
-    /^neither this command nor kube-controller-manager has a flag --profilling; did you mean --profiling\?$/,
+    /^neither this command nor kube-controller-manager has the flag --profilling; did you mean --profiling\?$/,
     machine,
   );
-  await refuses(['--kube-api-qps=x'], /^kube-controller-manager refuses a flag: invalid argument "x" for/, machine);
+  await refuses(['--kube-api-qps=x'], /^kube-controller-manager rejects a flag: invalid argument "x" for/, machine);
   asked.length = 0;
   await read(['--leader-elect=false'], machine);
   assert.deepEqual(asked, [], 'nothing is passed on');
@@ -201,11 +204,14 @@ test('the program itself is asked whether it takes what is passed on', async () 
 test('flags of kube-scheduler are such, are its own, and are taken by it', async () => {
   const complaint = (path: string): string | undefined =>
     path.endsWith('scheduler') ? 'unknown flag: --x' : undefined;
-  await refuses(['--kube-scheduler-flag=--x'], /kube-scheduler refuses it: unknown flag: --x$/, { ...both, complaint });
-  await refuses(['--kube-scheduler-flag=x'], /"x" is no flag such as --v=2$/);
-  await refuses(['--kube-scheduler-flag=--kubeconfig=x'], /"--kubeconfig=x" is set for each cluster$/);
-  await refuses(['--kube-scheduler-flag=--leader_elect=true'], /"--leader-elect=true" is set for each cluster$/);
-  await refuses(['--kube-scheduler-flag=--v=2'], /there is no kube-scheduler in PATH; name it with/, {
+  await refuses(['--kube-scheduler-flag=--x'], /kube-scheduler rejects it: unknown flag: --x$/, { ...both, complaint });
+  await refuses(['--kube-scheduler-flag=x'], /"x" is not a flag such as --v=2$/);
+  await refuses(['--kube-scheduler-flag=--kubeconfig=x'], /"--kubeconfig=x" is set by Hangar for each cluster$/);
+  await refuses(
+    ['--kube-scheduler-flag=--leader_elect=true'],
+    /"--leader-elect=true" is set by Hangar for each cluster$/,
+  );
+  await refuses(['--kube-scheduler-flag=--v=2'], /kube-scheduler was not found in PATH; set/, {
     inPath: ['kube-controller-manager'],
   });
 });
@@ -225,11 +231,11 @@ test('flags of kube-scheduler are passed on as its own would be: by their names,
 });
 
 test('what does not go together is refused, with what to do', async () => {
-  await refuses(['--cluster-shard-selector=a'], /is for a shard: name it with --cluster-shard-id$/);
-  await refuses(['--cluster-shard-id='], /"" is no name of a shard$/);
-  await refuses(['--cluster-shard-id=a b'], /^--cluster-shard-id: "a b" is refused: /);
+  await refuses(['--cluster-shard-selector=a'], /requires --cluster-shard-id$/);
+  await refuses(['--cluster-shard-id='], /--cluster-shard-id must not be empty$/);
+  await refuses(['--cluster-shard-id=a b'], /^--cluster-shard-id: "a b" is invalid: /);
   await refuses(['--cluster-shard-id=a', '--cluster-shard-selector=a=b=c'], /^--cluster-shard-selector: /);
-  await refuses(['--cluster-kubeconfig-secret-template={name}'], /is for --cluster-source=controlplaneendpoint/);
+  await refuses(['--cluster-kubeconfig-secret-template={name}'], /requires --cluster-source=controlplaneendpoint/);
   const endpoints = '--cluster-source=controlplaneendpoint';
   await refuses([endpoints, '--cluster-kubeconfig-secret-template=a/b'], /it names the same Secret for all clusters$/);
   await refuses(
@@ -237,15 +243,15 @@ test('what does not go together is refused, with what to do', async () => {
     /contains an unknown variable; use {namespace} or {name}$/,
   );
   await refuses(['--cluster-selector=a=b=c'], /^--cluster-selector: /);
-  await refuses(['--cluster-namespace-scope=A'], /^--cluster-namespace-scope: "A" is refused: /);
-  await refuses(['--cluster-source=file'], /is none of registration, controlplaneendpoint$/);
+  await refuses(['--cluster-namespace-scope=A'], /^--cluster-namespace-scope: "A" is invalid: /);
+  await refuses(['--cluster-source=file'], /must be one of registration, controlplaneendpoint$/);
   await refuses(['--cluster-peer-name=../x'], /^--cluster-peer-name: .* lower case letters/);
-  await refuses(['--leader-elect-resource-lock=endpoints'], /is none of leases$/);
-  await refuses(['--leader-elect-resource-name=a.b'], /^--leader-elect-resource-name: "a.b" is refused: /);
-  await refuses(['--tls-cert-file=a'], /need each other$/);
-  await refuses(['--cluster-stop-grace=2m'], /is not between 0s and 60s$/);
+  await refuses(['--leader-elect-resource-lock=endpoints'], /must be one of leases$/);
+  await refuses(['--leader-elect-resource-name=a.b'], /^--leader-elect-resource-name: "a.b" is invalid: /);
+  await refuses(['--tls-cert-file=a'], /must be set together$/);
+  await refuses(['--cluster-stop-grace=2m'], /must be between 0s and 60s$/);
   await refuses(['--log-level=loud'], /^--log-level: /);
-  await refuses(['get'], /^"get" is no flag, and nothing but flags is expected$/);
+  await refuses(['get'], /^unexpected argument "get"$/);
 });
 
 test('a shard has a label of its own, and the name of a lock is that of a group', async () => {

@@ -145,7 +145,7 @@ function servingOptions(values: Values, { absolute, workDirectory }: ServingWorl
   const certificateFile = absolute(values['tls-cert-file']);
   const keyFile = absolute(values['tls-private-key-file']);
   if ((certificateFile === undefined) !== (keyFile === undefined)) {
-    throw new UsageError('--tls-cert-file and --tls-private-key-file need each other');
+    throw new UsageError('--tls-cert-file and --tls-private-key-file must be set together');
   }
   return {
     host: addressOf('bind-address', values['bind-address']),
@@ -170,7 +170,7 @@ async function checkPassedOn(manager: string, { sorted, kube, programs }: Passed
   if (complaint === undefined) return;
   const [, unknown] = /^unknown (?:shorthand )?flag: --([-.\w]+)/.exec(complaint) ?? [];
   if (unknown !== undefined && sorted.unlisted.includes(unknown)) throw unknownFlag(unknown, kube);
-  throw new UsageError(`kube-controller-manager refuses a flag: ${complaint}`);
+  throw new UsageError(`kube-controller-manager rejects a flag: ${complaint}`);
 }
 
 async function checkSchedulerFlags(options: ControllerManagerOptions, programs: KubePrograms): Promise<void> {
@@ -178,16 +178,14 @@ async function checkSchedulerFlags(options: ControllerManagerOptions, programs: 
   if (flags.length === 0) return;
   const taken = flags.find((flag) => !/^--[a-z]/.test(flag) || ownedByUs.test(flag));
   if (taken !== undefined) {
-    const why = ownedByUs.test(taken) ? 'is set for each cluster' : 'is no flag such as --v=2';
+    const why = ownedByUs.test(taken) ? 'is set by Hangar for each cluster' : 'is not a flag such as --v=2';
     throw new UsageError(`--kube-scheduler-flag: ${JSON.stringify(taken)} ${why}`);
   }
   if (engine.scheduler === undefined) {
-    throw new UsageError(
-      '--kube-scheduler-flag: there is no kube-scheduler in PATH; name it with --kube-scheduler=FILE',
-    );
+    throw new UsageError('--kube-scheduler-flag: kube-scheduler was not found in PATH; set --kube-scheduler=FILE');
   }
   const complaint = await programs.complaint(engine.scheduler, flags);
-  if (complaint !== undefined) throw new UsageError(`--kube-scheduler-flag: kube-scheduler refuses it: ${complaint}`);
+  if (complaint !== undefined) throw new UsageError(`--kube-scheduler-flag: kube-scheduler rejects it: ${complaint}`);
 }
 
 /** What programs are given for their place and their cluster. */

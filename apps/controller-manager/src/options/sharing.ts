@@ -76,15 +76,15 @@ function groupOf(values: SharingFlags, { source, selector, namespaceScope }: Clu
 const peerReasons = (peer: string): string[] =>
   /^[a-z0-9]([-a-z0-9.]{0,150}[a-z0-9])?$/.test(peer)
     ? []
-    : ['it must be lower case letters, digits, "-" and ".", and begin and end with a letter or digit'];
+    : ['it must consist of lower case letters, digits, "-" and ".", and must start and end with a letter or digit'];
 
 function shardOf(values: SharingFlags): SharingOptions['shard'] {
   const { 'cluster-shard-id': id, 'cluster-shard-selector': selector } = values;
   if (id === undefined) {
     if (selector === undefined) return undefined;
-    throw new UsageError('--cluster-shard-selector is for a shard: name it with --cluster-shard-id');
+    throw new UsageError('--cluster-shard-selector requires --cluster-shard-id');
   }
-  if (id === '') throw new UsageError('--cluster-shard-id: "" is no name of a shard');
+  if (id === '') throw new UsageError('--cluster-shard-id must not be empty');
   checked('cluster-shard-id', id, labelValueReasons);
   checkSelector('cluster-shard-selector', selector);
   return { id, selector: selector || `${shardLabel}=${id}` };

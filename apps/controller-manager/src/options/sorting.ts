@@ -68,8 +68,7 @@ export function sortFlags(args: readonly string[], { kube, folder }: SortingOpti
     const { name } = given;
     const own = ownFlags.get(name);
     if (own) keep(values, own, given);
-    else if (name === 'master')
-      throw new UsageError('--master: each cluster has an address of its own; remove the flag');
+    else if (name === 'master') throw new UsageError('--master is not supported: each cluster has its own address');
     else if (isOfServing(name)) unused.add(name);
     else if (kube) {
       if (!kube.flags.has(name)) unlisted.add(name);
@@ -84,8 +83,8 @@ export function sortFlags(args: readonly string[], { kube, folder }: SortingOpti
 export function unknownFlag(name: string, kube: KubeFlags | undefined): UsageError {
   const similar = similarTo(name, new Set([...ownFlags.keys(), ...(kube?.flags.keys() ?? [])]));
   const meant = similar.length === 0 ? '' : `; did you mean ${similar.map((one) => `--${one}`).join(' or ')}?`;
-  const owner = kube ? 'neither this command nor kube-controller-manager has a flag' : 'there is no flag';
-  return new UsageError(`${owner} --${name}${meant || '; --help lists those that there are'}`);
+  const owner = kube ? 'neither this command nor kube-controller-manager has the flag' : 'unknown flag:';
+  return new UsageError(`${owner} --${name}${meant || '; see --help for all flags'}`);
 }
 
 const knownFlags = (kube: KubeFlags | undefined): KnownFlags => ({

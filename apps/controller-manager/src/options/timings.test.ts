@@ -47,12 +47,18 @@ test('what leaves no time to try again is refused, with what to do', () => {
       () => read(...args),
       (error: Error) => error instanceof UsageError && like.test(error.message),
     );
-  refuses(['7s', '6s'], /^--leader-elect-retry-period: 6000ms leaves no time .* make the lease longer or the period/);
-  refuses(['7s', '2s', '7s'], /^--leader-elect-renew-deadline: at most 6150ms for a lease of 7000ms/);
-  refuses(['7s', '2s', '2300ms'], /retry-period: 2000ms leaves no time to try again once before 2300ms/);
+  refuses(
+    ['7s', '6s'],
+    /^--leader-elect-retry-period: 6000ms leaves no time .* use a longer lease or a shorter period/,
+  );
+  refuses(['7s', '2s', '7s'], /^--leader-elect-renew-deadline must be at most 6150ms for a lease of 7000ms/);
+  refuses(
+    ['7s', '2s', '2300ms'],
+    /retry-period: 2000ms leaves no time for a second attempt before the renew deadline of 2300ms/,
+  );
   refuses(['500ms', '100ms'], /leaves no time/);
-  refuses(['0s'], /lease-duration: "0s" is not between 100ms and 3600s/);
-  refuses(['x'], /lease-duration: "x" is no duration/);
+  refuses(['0s'], /lease-duration: "0s" must be between 100ms and 3600s/);
+  refuses(['x'], /lease-duration: "x" is not a duration/);
 });
 
 test('whatever is accepted, the coordinator accepts, too', () => {

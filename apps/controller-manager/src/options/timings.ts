@@ -45,14 +45,14 @@ export function timingsOf(values: TimingFlags, stopGraceMs: number): Timings {
   const deadlineMs = isGiven ? read('leader-elect-renew-deadline') : deadlineMostMs;
   if (deadlineMs > deadlineMostMs) {
     throw new UsageError(
-      `--leader-elect-renew-deadline: at most ${deadlineMostMs}ms for a lease of ${leaseMs}ms, so that clocks may differ`,
+      `--leader-elect-renew-deadline must be at most ${deadlineMostMs}ms for a lease of ${leaseMs}ms, to allow for clock skew`,
     );
   }
   // One less: the coordinator computes the deadline again from the margin, with what fractions do.
   const spareMs = Math.floor((deadlineMs - renewEveryMs) / 2) - 1;
   if (spareMs < requestLeastMs) {
     throw new UsageError(
-      `--leader-elect-retry-period: ${renewEveryMs}ms leaves no time to try again once before ${Math.max(0, deadlineMs)}ms: make the lease longer or the period shorter`,
+      `--leader-elect-retry-period: ${renewEveryMs}ms leaves no time for a second attempt before the renew deadline of ${Math.max(0, deadlineMs)}ms: use a longer lease or a shorter period`,
     );
   }
   return {

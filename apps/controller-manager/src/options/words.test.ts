@@ -25,13 +25,13 @@ test('values come behind = or as the next word, and switches have theirs behind 
   assert.deepEqual(read('--a-name='), ['a-name=']);
   assert.deepEqual(read('--a-name=x=y'), ['a-name=x=y']);
   assert.deepEqual(read('--a-name=two\nlines'), ['a-name=two\nlines']);
-  assert.throws(() => read('--on', 'false'), /"false" is no flag/);
+  assert.throws(() => read('--on', 'false'), /unexpected argument "false"/);
 });
 
 test('what needs a value takes the next word whatever it is, as pflag does', () => {
   assert.deepEqual(read('--a-name', '--on'), ['a-name=--on']);
   assert.deepEqual(read('--a-name', '-1'), ['a-name=-1']);
-  assert.throws(() => read('--a-name'), /--a-name needs a value: --a-name=VALUE/);
+  assert.throws(() => read('--a-name'), /--a-name requires a value: --a-name=VALUE/);
 });
 
 test('underscores in names are dashes', () => {
@@ -43,14 +43,14 @@ test('letters may stand together, with the value of the last', () => {
     assert.deepEqual(read(...words), ['v=2']);
   assert.deepEqual(read('-hv2'), ['help', 'v=2']);
   assert.deepEqual(read('-h'), ['help']);
-  assert.throws(() => read('-v'), /--v needs a value/);
+  assert.throws(() => read('-v'), /--v requires a value/);
 });
 
 test('a long name with one dash is refused, with how it is written', () => {
-  assert.throws(() => read('-a-name=x'), /no flag "-a" in "-a-name"; a long name has two dashes: --a-name$/);
+  assert.throws(() => read('-a-name=x'), /unknown shorthand flag "-a" in "-a-name"; did you mean --a-name\?$/);
   assert.throws(
     () => read('-x'),
-    (error: Error) => error instanceof UsageError && !error.message.includes('two dashes'),
+    (error: Error) => error instanceof UsageError && !error.message.includes('did you mean'),
   );
 });
 

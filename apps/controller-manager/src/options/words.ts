@@ -29,7 +29,7 @@ export function flagsIn(words: readonly string[], known: KnownFlags): GivenFlag[
     const word = rest.shift()!;
     if (word.startsWith('--') && word.length > 2) given.push(longFlag(word, rest, known));
     else if (/^-[^-]/.test(word)) given.push(...letters(word, rest, known));
-    else throw new UsageError(`${JSON.stringify(word)} is no flag, and nothing but flags is expected`);
+    else throw new UsageError(`unexpected argument ${JSON.stringify(word)}`);
   }
   return given;
 }
@@ -37,7 +37,7 @@ export function flagsIn(words: readonly string[], known: KnownFlags): GivenFlag[
 function longFlag(word: string, rest: string[], known: KnownFlags): GivenFlag {
   const [, typed = '', value] = /^--([^=]*)(?:=(.*))?$/s.exec(word)!;
   const name = typed.replaceAll('_', '-');
-  if (!/^[a-zA-Z0-9][-.a-zA-Z0-9]*$/.test(name)) throw new UsageError(`${JSON.stringify(word)} is no flag`);
+  if (!/^[a-zA-Z0-9][-.a-zA-Z0-9]*$/.test(name)) throw new UsageError(`${JSON.stringify(word)} is not a valid flag`);
   if (value !== undefined) return { name, value };
   return { name, value: valueOf(name, rest, known) };
 }
@@ -46,7 +46,7 @@ function valueOf(name: string, rest: string[], known: KnownFlags): string | unde
   const kind = known.kindOf(name);
   if (kind === 'switch') return undefined;
   if (kind === undefined) return rest[0] !== undefined && isPlainWord(rest[0]) ? rest.shift() : undefined;
-  if (rest.length === 0) throw new UsageError(`--${name} needs a value: --${name}=VALUE`);
+  if (rest.length === 0) throw new UsageError(`--${name} requires a value: --${name}=VALUE`);
   return rest.shift();
 }
 
@@ -69,6 +69,6 @@ function letters(word: string, rest: string[], known: KnownFlags): GivenFlag[] {
 
 function unknownLetter(word: string, at: number): UsageError {
   const isLong = /^-[a-z][-_a-z0-9]+(=|$)/s.test(word);
-  const hint = isLong ? `; a long name has two dashes: -${word.split('=')[0]}` : '';
-  return new UsageError(`there is no flag "-${word[at]}" in ${JSON.stringify(word.split('=')[0])}${hint}`);
+  const hint = isLong ? `; did you mean -${word.split('=')[0]}?` : '';
+  return new UsageError(`unknown shorthand flag "-${word[at]}" in ${JSON.stringify(word.split('=')[0])}${hint}`);
 }

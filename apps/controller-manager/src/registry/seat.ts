@@ -39,7 +39,12 @@ interface Wanted {
   readonly ownership: Ownership;
 }
 
-const onItsWay: ServiceState = { phase: 'Starting', reason: 'Starting', message: 'it is on its way', restarts: 0 };
+const onItsWay: ServiceState = {
+  phase: 'Starting',
+  reason: 'Starting',
+  message: 'waiting for the service to start',
+  restarts: 0,
+};
 
 export class Seat {
   readonly engine: Engine;
@@ -86,7 +91,8 @@ export class Seat {
     this.#report(given, onItsWay);
     const refused = (why: string): void => {
       const isWaiting = this.#given && !this.#serving && !this.#ending && isSameAs(this.#given, given);
-      if (isWaiting) this.#report(given, { ...onItsWay, phase: 'Waiting', reason: 'ConditionRefused', message: why });
+      if (isWaiting)
+        this.#report(given, { ...onItsWay, phase: 'Waiting', reason: 'ConditionWriteFailed', message: why });
     };
     void announcements.written(given.source, service, refused).then(() => {
       if (!this.#given || this.#ending || this.#serving || !isSameAs(this.#given, given)) return;

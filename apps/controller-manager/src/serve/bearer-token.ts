@@ -24,9 +24,9 @@ export class BearerToken {
     try {
       token = (await readFile(this.#file, 'utf8')).trim();
     } catch (error) {
-      throw new ServeError('TokenUnusable', `the token cannot be read: ${asError(error).message}`, { cause: error });
+      throw new ServeError('TokenUnusable', `failed to read the token: ${asError(error).message}`, { cause: error });
     }
-    if (token === '') throw new ServeError('TokenUnusable', `there is no token in ${this.#file}`);
+    if (token === '') throw new ServeError('TokenUnusable', `the token file ${this.#file} is empty`);
     return token;
   }
 
@@ -38,7 +38,7 @@ export class BearerToken {
       // Of one length, whatever was given: how long it takes tells nothing.
       return timingSafeEqual(digest(given), digest(await this.read()));
     } catch (error) {
-      this.#log.error('nobody is let in', { error: asError(error) });
+      this.#log.error('rejecting all bearer tokens', { error: asError(error) });
       return false;
     }
   }

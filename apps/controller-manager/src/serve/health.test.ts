@@ -55,7 +55,7 @@ test('it is not ready before each cluster of its own was tried, and stays ready 
     assert.equal(ready().status, isReady ? 200 : 500);
   }
   world.rows = [row('a'), row('b', { controllers: starting }), row('c', { controllers: starting }, { isOwned: false })];
-  assert.match(ready().text, /^\[-\]first-attempts failed: 1 of 2 clusters were not tried yet$/m);
+  assert.match(ready().text, /^\[-\]first-attempts failed: 1 of 2 clusters are not started yet$/m);
   world.rows[1] = row('b', { controllers: backingOff });
   assert.equal(ready().status, 200);
   world.rows.push(row('d', { controllers: starting }));
@@ -74,7 +74,7 @@ test('before the fleet is known, nothing was tried for good', () => {
 test('it is not ready before clusters can be its own, and has tried nothing by then; later it stays ready', () => {
   const world: World = { rows: [], isSynced: true, hasJoined: false };
   const { ready } = health(world);
-  assert.match(ready().text, /^\[-\]leases failed: not among those that share the clusters/m);
+  assert.match(ready().text, /^\[-\]leases failed: this replica has not joined the shard group/m);
   assert.equal(ready('', 'leases').status, 500);
   world.hasJoined = true;
   world.rows = [row('a', { controllers: state({ phase: 'Starting' }) })];

@@ -74,14 +74,14 @@ export class Health {
 
   #leases(): Check {
     this.#hasJoined ||= this.#options.hasJoined();
-    const problem = this.#hasJoined ? undefined : 'not among those that share the clusters: see the log';
+    const problem = this.#hasJoined ? undefined : 'this replica has not joined the shard group: see the log';
     return { name: 'leases', problem };
   }
 
   #firstAttempts(rows: readonly ClusterRow[]): Check {
     const untried = this.#hasTriedAll ? 0 : rows.filter((row) => !wasTried(row)).length;
     this.#hasTriedAll ||= untried === 0 && this.#hasJoined && this.#options.isSynced();
-    const problem = untried === 0 ? undefined : `${untried} of ${rows.length} clusters were not tried yet`;
+    const problem = untried === 0 ? undefined : `${untried} of ${rows.length} clusters are not started yet`;
     return { name: 'first-attempts', problem };
   }
 }

@@ -40,13 +40,13 @@ interface OwnFamily extends FamilyHead {
 const childFamilies: readonly ChildFamily[] = [
   {
     name: 'hangar_controller_manager_child_restarts_total',
-    help: 'How often the service of the cluster was started again.',
+    help: 'Number of restarts of the service of the cluster.',
     type: 'counter',
     value: ({ state }) => state.restarts,
   },
   {
     name: 'hangar_controller_manager_child_ready',
-    help: 'Whether the service of the cluster is at work.',
+    help: 'Whether the service of the cluster is ready.',
     type: 'gauge',
     value: ({ state }) => (state.phase === 'Ready' ? 1 : 0),
   },

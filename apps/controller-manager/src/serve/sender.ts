@@ -45,7 +45,7 @@ export class Sender {
 
   async #sendLong(request: IncomingMessage, response: ServerResponse, answer: Answer, body: LongBody): Promise<void> {
     if (this.#longBytes > 0 && this.#longBytes + body.byteLength > this.#longBytesMax) {
-      const busy = refusal(serviceUnavailable('too many answers are being read'), { 'retry-after': '1' });
+      const busy = refusal(serviceUnavailable('too many responses are in progress'), { 'retry-after': '1' });
       return sendShort(response, busy, busy.body as string);
     }
     this.#longBytes += body.byteLength;

@@ -72,7 +72,7 @@ export class HttpsServer {
     this.#use(pair);
     this.#server.listen({ host, port });
     await once(this.#server, 'listening');
-    this.#server.on('error', (error) => log.error('the server has trouble', { error }));
+    this.#server.on('error', (error) => log.error('the server reported an error', { error }));
     this.#watching = this.#watch(pair);
     return this.#server.address() as AddressInfo;
   }
@@ -104,11 +104,11 @@ export class HttpsServer {
   async #watch(known: CertificatePair): Promise<void> {
     const { certificates, log } = this.#options;
     const onError = (error: Error): void =>
-      log.error('the certificate could not be renewed: the old one stays', { error });
+      log.error('failed to renew the certificate: the previous one stays in use', { error });
     const onChange = (pair: CertificatePair): void => {
       try {
         this.#use(pair);
-        log.info('the certificate is a new one');
+        log.info('the certificate was replaced');
       } catch (error) {
         onError(asError(error));
       }
@@ -130,9 +130,9 @@ export class HttpsServer {
       return await this.#options.routes.answer({ method, target: url, authorization, accept });
     } catch (error) {
       if (error instanceof StatusError) return refusal(error);
-      this.#options.log.error('a request could not be answered', { error: asError(error) });
+      this.#options.log.error('failed to answer a request', { error: asError(error) });
       // Why is in the log.
-      return refusal(internalError(new Error('the request could not be answered')));
+      return refusal(internalError(new Error('the request could not be answered: see the log')));
     }
   }
 }

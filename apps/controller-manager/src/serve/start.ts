@@ -51,9 +51,12 @@ export async function startServing(options: ServingOptions): Promise<Served> {
   const token = metricsTokenFile === undefined ? undefined : new BearerToken(metricsTokenFile, log);
   await token?.read();
   if (!token && !isLoopback(bindAddress)) {
-    log.warn('/metrics and /clusters are answered to whoever reaches the port; --metrics-token-file asks for a token', {
-      bindAddress,
-    });
+    log.warn(
+      '/metrics and /clusters are served without authentication; set --metrics-token-file to require a bearer token',
+      {
+        bindAddress,
+      },
+    );
   }
   const scraper = new Scraper({ rows, ownMetrics, scrape: options.scrape ?? loopbackScrape(), clock, log });
   const admits = async (authorization: string | undefined): Promise<boolean> => token?.admits(authorization) ?? true;

@@ -19,7 +19,7 @@ import {
   suspended,
   takingOver,
   waitingForFeed,
-  waitingForHandOver,
+  waitingForHandoff,
 } from './states.ts';
 import type { Said } from './states.ts';
 import { tenantAt } from './tenant-address.ts';
@@ -186,7 +186,7 @@ export class Charge implements Target {
   }
 
   #alone(): Said {
-    if (this.#isAwaited()) return waitingForHandOver;
+    if (this.#isAwaited()) return waitingForHandoff;
     const { clock } = this.#world;
     const leftMs = this.#lonelyMs + handOverMs - clock.monotonicMs();
     if (leftMs <= 0) return notHandedOver(this.key);
@@ -194,7 +194,7 @@ export class Charge implements Target {
       this.#lonely = undefined;
       this.say();
     });
-    return waitingForHandOver;
+    return waitingForHandoff;
   }
 
   /** Whoever leaves it to us may be late. A registration says where its cluster is: it may be none of the Hangar's. */

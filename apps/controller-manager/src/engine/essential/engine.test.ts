@@ -56,7 +56,7 @@ describe('a cluster whose Tenant is ours', () => {
     const engine = ground.engine('peer-a');
     const served = serve(engine, clusterOf('red'));
     assert.equal(served.said, 'Starting/WaitingForFeed');
-    await eventually(() => served.said === 'Starting/WaitingForHandOver');
+    await eventually(() => served.said === 'Starting/WaitingForHandoff');
     await ground.handOver('red', 'registration-red');
     await eventually(() => served.said === 'Ready/Serving');
     const red = ground.fleet.clientOf('red');
@@ -97,7 +97,7 @@ describe('a cluster whose Tenant is ours', () => {
     await suspend(null);
     await eventually(() => served.said === 'Ready/Serving');
     await ground.fleet.deleteCluster('red');
-    await eventually(() => served.said === 'Starting/WaitingForHandOver');
+    await eventually(() => served.said === 'Starting/WaitingForHandoff');
   });
 
   test('gets accounts from a Hangar that gives it none', async () => {
@@ -337,7 +337,7 @@ describe('trouble', () => {
     // Handed back while nobody was told.
     feed.break();
     await ground.handOver('red', null);
-    await eventually(() => served.said === 'Starting/WaitingForHandOver');
+    await eventually(() => served.said === 'Starting/WaitingForHandoff');
   });
 });
 

@@ -153,7 +153,7 @@ class InProcessEngine implements EssentialEngine, FeedWatcher {
 
   #insist(path: string): Charge {
     const charge = this.#chargeAt(path);
-    if (!charge) throw new EssentialError('NotServed', `control plane ${path} is not served here`);
+    if (!charge) throw new EssentialError('NotServed', `control plane "${path}" is not served by this replica`);
     return charge;
   }
 
@@ -214,7 +214,7 @@ class InProcessEngine implements EssentialEngine, FeedWatcher {
 }
 
 function countConnections(metrics: MetricsRegistry, connections: Connections): void {
-  const open = new Gauge('hangar_essential_connections', 'Clusters to which a connection is kept.');
+  const open = new Gauge('hangar_essential_connections', 'Clusters with an open connection.');
   metrics.register(open);
   metrics.onScrape(() => open.set('', connections.size));
 }

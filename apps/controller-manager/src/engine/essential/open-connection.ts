@@ -37,8 +37,8 @@ const readTimeoutMs = 10_000;
 /** Rejects with an `EssentialError`. */
 export async function openConnection({ cluster, path }: Whom, options: OpenOptions): Promise<Connection> {
   const { secret, address } = cluster;
-  if (!secret) throw new EssentialError('KubeconfigPending', 'it is not known yet where its kubeconfig is');
-  const source = `Secret ${secret.namespace}/${secret.name}`;
+  if (!secret) throw new EssentialError('KubeconfigPending', 'waiting for the reference to the kubeconfig Secret');
+  const source = `Secret "${secret.namespace}/${secret.name}"`;
   const late = new AbortController();
   const timer = options.clock.after(readTimeoutMs, () => late.abort());
   let kubeconfig: string | undefined;
@@ -50,7 +50,7 @@ export async function openConnection({ cluster, path }: Whom, options: OpenOptio
   } finally {
     timer.cancel();
   }
-  if (kubeconfig === undefined) throw new EssentialError('KubeconfigPending', `there is no kubeconfig in ${source}`);
+  if (kubeconfig === undefined) throw new EssentialError('KubeconfigPending', `${source} has no kubeconfig`);
   const config = await configOf(kubeconfig, source, address);
   const at = tenantAt(config.server);
   if (path !== undefined && at !== undefined && at !== path) {

@@ -30,22 +30,22 @@ test('a cluster that is no tenant of the Hangar is not served, and that is said 
   feed.listener.synced();
   assert.equal(served.said, 'Failed/EngineNotSupported', 'it had its time');
   const late = serve(engine, clusterOf('blue'));
-  assert.equal(late.said, 'Starting/WaitingForHandOver');
+  assert.equal(late.said, 'Starting/WaitingForHandoff');
   await clock.advance(9_900);
-  assert.equal(late.said, 'Starting/WaitingForHandOver');
+  assert.equal(late.said, 'Starting/WaitingForHandoff');
   await clock.advance(200);
   assert.equal(late.said, 'Failed/EngineNotSupported');
   assert.match(late.states.at(-1)!.message, /registration-blue/);
   feed.tenant('tenant-blue', 'registration-blue');
-  assert.equal(late.said, 'Starting/TakingOver');
+  assert.equal(late.said, 'Starting/SyncingObjects');
   assert.deepEqual(feed.retold, ['tenant-blue']);
   feed.listener.clusterTold('tenant-blue');
   assert.equal(late.said, 'Ready/Serving');
   feed.listener.clusterGone('tenant-blue');
-  assert.equal(late.said, 'Starting/WaitingForHandOver');
+  assert.equal(late.said, 'Starting/WaitingForHandoff');
   await late.stop();
   await clock.advance(60_000);
-  assert.equal(late.said, 'Starting/WaitingForHandOver', 'nothing is said after the end');
+  assert.equal(late.said, 'Starting/WaitingForHandoff', 'nothing is said after the end');
 });
 
 test('those that are there at the beginning are ready when the beginning is over', () => {
@@ -62,7 +62,7 @@ test('one that comes into our charge later is told anew before it is ready', () 
   feed.listener.synced();
   assert.deepEqual(feed.retold, []);
   const served = serve(engine, clusterOf('red'));
-  assert.deepEqual([served.said, feed.retold], ['Starting/TakingOver', ['red']]);
+  assert.deepEqual([served.said, feed.retold], ['Starting/SyncingObjects', ['red']]);
   feed.listener.clusterTold('red');
   assert.equal(served.said, 'Ready/Serving');
 });
@@ -95,9 +95,9 @@ test('a feed that is away is told after a moment, with the right that is missing
 
 test('a feed that was never there is told of sooner, and what it may lack', async () => {
   for (const [code, words] of [
-    [401, /not accepted/],
-    [404, /is it a Hangar/],
-    [503, /the log says more/],
+    [401, /rejected the credentials/],
+    [404, /has no tenant feed/],
+    [503, /see the log/],
   ] as const) {
     const { clock, feed, engine } = subject();
     const served = serve(engine, clusterOf('red'));
@@ -133,11 +133,11 @@ test('a registration that names another control plane is not served by the mark 
   feed.tenant('blue', undefined, 'blue');
   feed.listener.synced();
   const served = serve(engine, clusterOf('blue', { source }));
-  assert.deepEqual([served.said, feed.retold], ['Starting/WaitingForHandOver', []]);
+  assert.deepEqual([served.said, feed.retold], ['Starting/WaitingForHandoff', []]);
   feed.tenant('blue', 'moving', 'blue');
-  assert.deepEqual([served.said, feed.retold], ['Starting/TakingOver', ['blue']]);
+  assert.deepEqual([served.said, feed.retold], ['Starting/SyncingObjects', ['blue']]);
   feed.tenant('red', undefined, 'red');
-  assert.equal(served.said, 'Starting/TakingOver');
+  assert.equal(served.said, 'Starting/SyncingObjects');
 });
 
 test('whoever leaves a Tenant to us may be late, unless the cluster is elsewhere', async () => {
@@ -152,11 +152,11 @@ test('whoever leaves a Tenant to us may be late, unless the cluster is elsewhere
   await clock.advance(10_100);
   assert.equal(own.said, 'Failed/EngineNotSupported', 'there is no Tenant');
   for (const path of ['own', 'foreign', 'other']) feed.tenant(path);
-  assert.equal(own.said, 'Starting/WaitingForHandOver');
+  assert.equal(own.said, 'Starting/WaitingForHandoff');
   await clock.advance(3_600_000);
   assert.deepEqual(
     [own.said, foreign.said, other.said],
-    ['Starting/WaitingForHandOver', 'Failed/EngineNotSupported', 'Failed/EngineNotSupported'],
+    ['Starting/WaitingForHandoff', 'Failed/EngineNotSupported', 'Failed/EngineNotSupported'],
   );
   feed.gone('own');
   assert.equal(own.said, 'Failed/EngineNotSupported');
@@ -170,5 +170,5 @@ test('of two Tenants that name one registration, the second is served when the f
   feed.listener.synced();
   assert.equal(served.said, 'Ready/Serving');
   feed.tenant('one', undefined, 'red');
-  assert.deepEqual([served.said, feed.retold], ['Starting/TakingOver', ['two']]);
+  assert.deepEqual([served.said, feed.retold], ['Starting/SyncingObjects', ['two']]);
 });

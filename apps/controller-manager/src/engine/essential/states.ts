@@ -12,51 +12,51 @@ export const handOverMs = 10_000;
 export const waitingForFeed: Said = {
   phase: 'Starting',
   reason: 'WaitingForFeed',
-  message: 'what happens in its Hangar is being read',
+  message: 'waiting for the tenant feed to sync',
 };
 
-export const waitingForHandOver: Said = {
+export const waitingForHandoff: Said = {
   phase: 'Starting',
-  reason: 'WaitingForHandOver',
-  message: 'its Tenant does not say yet that its controllers are left to us',
+  reason: 'WaitingForHandoff',
+  message: 'waiting for the Tenant to hand over its controllers',
 };
 
 export const takingOver: Said = {
   phase: 'Starting',
-  reason: 'TakingOver',
-  message: 'what is stored in it is being looked at',
+  reason: 'SyncingObjects',
+  message: 'waiting for the initial list of objects from the tenant feed',
 };
 
 export const suspended: Said = {
   phase: 'Waiting',
   reason: 'Suspended',
-  message: 'its Tenant is suspended: nothing may be written',
+  message: 'the Tenant is suspended, so no object can be written',
 };
 
-export const atWork: Said = { phase: 'Ready', reason: 'Serving', message: 'the essential controllers serve it' };
+export const atWork: Said = { phase: 'Ready', reason: 'Serving', message: 'the essential controllers are running' };
 
 export const noScheduler: Said = {
   phase: 'Failed',
   reason: 'EngineNotSupported',
-  message: 'the essential engine has no scheduler: run it with --engine=kube',
+  message: 'the essential engine has no scheduler: start the controller manager with --engine=kube',
 };
 
 /** It is no tenant of the Hangar whose feed is followed, or somebody else runs its controllers. */
 export const notHandedOver = (key: string): Said => ({
   phase: 'Failed',
   reason: 'EngineNotSupported',
-  message: `no Tenant at the feed has its controllers left to ${key}: the essential engine serves tenants of that Hangar only, and none whose controllers somebody else was given`,
+  message: `no Tenant of the feed has handed over its controllers to ${key}: the essential engine serves only tenants of that Hangar whose controllers are not assigned to another controller manager`,
 });
 
 const feedProblems = {
-  Forbidden: 'the right to "get" and "create" "tenants/feed" is missing',
-  Unauthorized: 'our kubeconfig for it is not accepted',
-  NotFound: 'the server has no feed: is it a Hangar?',
+  Forbidden: 'the permission to "get" and "create" "tenants/feed" is missing',
+  Unauthorized: 'the server rejected the credentials of the feed kubeconfig',
+  NotFound: 'the server has no tenant feed: --feed-kubeconfig must be for a Hangar',
 } as const;
 
 /** The same for all errors of a kind: it is written on every cluster's object. What was said is in the log. */
 export function feedUnavailable(error: Error): Said {
   const known = Object.entries(feedProblems).find(([code]) => hasCode(error, code));
-  const why = known?.[1] ?? 'the stream of it breaks, or is not answered; the log says more';
-  return { phase: 'Waiting', reason: 'FeedUnavailable', message: `what happens in its Hangar is not told: ${why}` };
+  const why = known?.[1] ?? 'the connection failed or timed out; see the log';
+  return { phase: 'Waiting', reason: 'FeedUnavailable', message: `the tenant feed is not available: ${why}` };
 }

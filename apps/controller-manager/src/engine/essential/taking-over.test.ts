@@ -28,7 +28,7 @@ test('a cluster that comes into our charge while everything is told is ready whe
   serve('late');
   assert.deepEqual(feed.retold, ['late']);
   feed.listener.synced();
-  assert.deepEqual(said, { early: 'Ready/Serving', late: 'Starting/TakingOver' });
+  assert.deepEqual(said, { early: 'Ready/Serving', late: 'Starting/SyncingObjects' });
   feed.listener.clusterTold('late');
   assert.deepEqual(said, { early: 'Ready/Serving', late: 'Ready/Serving' });
   ending.abort();

@@ -18,13 +18,13 @@ const unanswered = ['ConnectionFailed', 'ConnectionLost', 'TimedOut', 'Malformed
 const unauthorized: Said = {
   phase: 'BackingOff',
   reason: 'Unauthorized',
-  message: 'the cluster does not accept its kubeconfig',
+  message: 'the cluster rejected the credentials of its kubeconfig',
 };
 
 const forbidden: Said = {
   phase: 'BackingOff',
   reason: 'Forbidden',
-  message: 'what is to be written is refused: its kubeconfig lacks rights',
+  message: 'the cluster forbids writes: the user of its kubeconfig lacks permissions',
 };
 
 export class Trouble {

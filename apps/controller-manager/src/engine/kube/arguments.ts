@@ -52,7 +52,7 @@ export function programArguments(service: Service, given: readonly string[], pla
 /** Why the program would not do what it is for with these; undefined when it would. */
 export function argumentsProblem(service: Service, given: readonly string[]): string | undefined {
   if (service === 'scheduler' && given.some((flag) => nameOf(flag) === 'config')) {
-    return 'kube-scheduler does not heed its kubeconfig when --config is given, so it cannot be for a fleet';
+    return 'kube-scheduler ignores --kubeconfig when --config is set, so --config is not supported';
   }
   return undefined;
 }

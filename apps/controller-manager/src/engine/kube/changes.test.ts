@@ -76,7 +76,7 @@ test('a Secret that disappears leaves the program running, and says so, until it
   const served = await readyIn(world);
   world.secrets.put(served.secret, undefined);
   await served.until('Ready/KubeconfigPending');
-  assert.match(served.state.message, /at work.*but: there is no kubeconfig in Secret fleet\/a/);
+  assert.match(served.state.message, /is running .*; warning: Secret "fleet\/a" has no kubeconfig/);
   await world.clock.advance(10 * 60_000);
   assert.equal(served.starts, 1);
   world.secrets.put(served.secret, kubeconfigFor(server));
@@ -120,8 +120,8 @@ test('what runs goes on while its replacement could not: until the new cluster a
   const first = world.programs.of('a');
   world.answers.set(serverOf('b'), 401);
   world.secrets.put(served.secret, kubeconfigFor(serverOf('b')));
-  await served.until('Waiting/CredentialsRefused');
-  assert.match(served.state.message, /goes on with the kubeconfig of before/);
+  await served.until('Waiting/Unauthorized');
+  assert.match(served.state.message, /keeps running with the previous kubeconfig/);
   await world.clock.advance(60_000);
   assert.equal(world.programs.of('a'), first);
   world.answers.set(serverOf('b'), 200);
@@ -226,7 +226,7 @@ test('a burst of changes in a long pause is one start, and the pauses begin anew
   assert.equal(served.starts, before);
   await world.clock.advance(600);
   assert.equal(served.starts, before + 1);
-  assert.match(served.state.message, /it is tried again in 1 s/);
+  assert.match(served.state.message, /retrying in 1 s/);
   await endOf(world, served);
 });
 

@@ -87,12 +87,12 @@ export function failureOf(name: string, end: ProgramEnd): Failure {
 const reasons: Readonly<Record<ProgramEnd['cause'], string>> = {
   exited: 'Exited',
   stopped: 'Exited',
-  memory: 'MemoryLimit',
-  fenced: 'Fenced',
+  memory: 'MemoryLimitExceeded',
+  fenced: 'OwnershipLost',
 };
 
 function howItEnded({ cause, code, signal }: ProgramEnd): string {
-  if (cause === 'memory') return 'was ended because it used more memory than it may';
-  if (cause === 'fenced') return "was ended because it could not be proven that the cluster is still this replica's";
-  return signal === undefined ? `ended with code ${code ?? 'unknown'}` : `was ended by ${signal}`;
+  if (cause === 'memory') return 'was killed because it exceeded its memory limit';
+  if (cause === 'fenced') return 'was killed because this replica could not verify that it still owns the cluster';
+  return signal === undefined ? `exited with code ${code ?? 'unknown'}` : `was killed by ${signal}`;
 }

@@ -40,9 +40,9 @@ export function kubeEngine(options: KubeEngineOptions): Engine {
     serve(assignment) {
       const { service } = assignment;
       const executable = executables[service];
-      if (executable === undefined) return failed(assignment, 'NoExecutable', noExecutable(service));
+      if (executable === undefined) return failed(assignment, 'ExecutableNotFound', noExecutable(service));
       const problem = argumentsProblem(service, options.arguments[service]);
-      if (problem !== undefined) return failed(assignment, 'FlagRefused', problem);
+      if (problem !== undefined) return failed(assignment, 'InvalidFlag', problem);
       return new Supervisor({ ...options, connect: options.connect ?? connectClient, slots, executable, assignment });
     },
   };
@@ -50,7 +50,7 @@ export function kubeEngine(options: KubeEngineOptions): Engine {
 
 const noExecutable = (service: Service): string => {
   const name = programNames[service];
-  return `there is no ${name} here: say where it is with --${name}=PATH, or put it on the PATH`;
+  return `${name} was not found in PATH: set --${name}=FILE`;
 };
 
 /** Nothing that is told of the cluster helps. */

@@ -40,7 +40,7 @@ describe('a probe', () => {
 
   test('tells credentials that are not known', async () => {
     const complaint = await ask({ ...config, credentials: { headers: () => ({ authorization: 'Bearer wrong' }) } });
-    assert.equal(complaint?.reason, 'CredentialsRefused');
+    assert.equal(complaint?.reason, 'Unauthorized');
     assert.ok(!complaint.message.includes('wrong'));
   });
 

@@ -23,7 +23,7 @@ export interface ProbeOptions {
 export type Complaint = ComplaintDetails | undefined;
 
 export interface ComplaintDetails {
-  readonly reason: 'Unreachable' | 'CredentialsRefused' | 'NotReady';
+  readonly reason: 'Unreachable' | 'Unauthorized' | 'Forbidden' | 'NotReady';
   readonly message: string;
 }
 
@@ -84,8 +84,11 @@ export class Probe {
 
 function complaintOf(server: string, status: number): Complaint {
   if (status >= 200 && status < 300) return undefined;
-  if (status === 401) return { reason: 'CredentialsRefused', message: `${server} does not know the credentials (401)` };
+  if (status === 401) return { reason: 'Unauthorized', message: `${server} rejected the credentials (401)` };
   if (status === 403)
-    return { reason: 'CredentialsRefused', message: `${server} refuses what the credentials ask (403)` };
-  return { reason: 'NotReady', message: `${server} answers that it is not ready (${status})` };
+    return {
+      reason: 'Forbidden',
+      message: `${server} forbids the request (403): the user of the kubeconfig lacks permissions`,
+    };
+  return { reason: 'NotReady', message: `${server} is not ready (${status})` };
 }

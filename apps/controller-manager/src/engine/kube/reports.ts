@@ -50,7 +50,7 @@ export class Reports {
     if (this.#isClosed || reason === '') return;
     const isNoticed = phase === 'Ready' && this.#notice !== undefined;
     const state = isNoticed
-      ? { ...this.#state, reason: this.#notice!.reason, message: `${message}, but: ${this.#notice!.message}` }
+      ? { ...this.#state, reason: this.#notice!.reason, message: `${message}; warning: ${this.#notice!.message}` }
       : this.#state;
     const told = JSON.stringify(state);
     if (told === this.#told) return;

@@ -33,7 +33,7 @@ const moments: Readonly<Record<string, (world: World) => Promise<Served>>> = {
     const served = world.serve('a');
     served.ownership.isProven = false;
     world.secrets.put(served.secret, kubeconfigFor(server));
-    await served.until('Waiting/OwnershipUnproven');
+    await served.until('Waiting/OwnershipNotVerified');
     return served;
   },
   'while the program is being started': async (world) => {
@@ -191,7 +191,7 @@ test('nothing is started while the right cannot be proven, and everything when i
   const served = await readyIn(world);
   served.ownership.isProven = false;
   world.programs.of('a')!.exit({ cause: 'fenced', signal: 'SIGKILL' });
-  await served.until('Waiting/OwnershipUnproven');
+  await served.until('Waiting/OwnershipNotVerified');
   assert.match(served.state.message, /lease could not be renewed/);
   await world.clock.advance(60_000);
   assert.equal(served.starts, 1);
@@ -210,6 +210,6 @@ test('a right that is lost while the program of before ends starts no other', as
   served.ownership.isProven = false;
   await world.clock.advance(60_000);
   assert.equal(served.starts, 1);
-  assert.equal(served.phase, 'Waiting/OwnershipUnproven');
+  assert.equal(served.phase, 'Waiting/OwnershipNotVerified');
   await endOf(world, served);
 });

@@ -11,7 +11,7 @@ describe('on the way up', () => {
     const served = world.serve('a');
     await world.clock.advance(60_000);
     assert.equal(served.phase, 'Waiting/KubeconfigPending');
-    assert.match(served.state.message, /no kubeconfig in Secret fleet\/a/);
+    assert.match(served.state.message, /Secret "fleet\/a" has no kubeconfig/);
     assert.equal(served.starts, 0);
 
     world.secrets.put(served.secret, kubeconfigFor(server));
@@ -50,8 +50,8 @@ describe('on the way up', () => {
   });
 
   for (const [status, reason] of [
-    [401, 'CredentialsRefused'],
-    [403, 'CredentialsRefused'],
+    [401, 'Unauthorized'],
+    [403, 'Forbidden'],
     [500, 'NotReady'],
     [404, 'NotReady'],
   ] as const) {
@@ -118,8 +118,8 @@ describe('on the way up', () => {
   test('a service whose program is not here fails, and says which flag helps', async () => {
     const world = new World({ executables: { controllers: '/bin/kube-controller-manager' } });
     const served = world.serve('a', 'scheduler');
-    assert.equal(served.phase, 'Failed/NoExecutable');
-    assert.match(served.state.message, /--kube-scheduler=PATH/);
+    assert.equal(served.phase, 'Failed/ExecutableNotFound');
+    assert.match(served.state.message, /--kube-scheduler=FILE/);
     served.update({ address: 'https://b' });
     await endOf(world, served);
   });
@@ -127,7 +127,7 @@ describe('on the way up', () => {
   test('a scheduler with a configuration file of its own would not heed its kubeconfig: refused', async () => {
     const world = new World({ arguments: { controllers: [], scheduler: ['--config=/etc/scheduler.yaml'] } });
     const served = world.serve('a', 'scheduler');
-    assert.equal(served.phase, 'Failed/FlagRefused');
+    assert.equal(served.phase, 'Failed/InvalidFlag');
     await endOf(world, served);
   });
 });
@@ -139,7 +139,7 @@ describe('when the program ends', () => {
     const served = world.serve('a');
     world.secrets.put(served.secret, kubeconfigFor(server));
     await served.until('BackingOff/Exited');
-    assert.match(served.state.message, /^kube-controller-manager ended with code 1; it is tried again in 1 s/);
+    assert.match(served.state.message, /^kube-controller-manager exited with code 1; retrying in 1 s/);
     assert.equal(served.state.process, undefined);
     await world.clock.advance(60 * 60_000);
     const starts = world.programs.all.map(({ startedMs }) => startedMs);
@@ -163,7 +163,7 @@ describe('when the program ends', () => {
     await world.clock.advance(11 * 60_000);
     world.programs.of('a')!.exit({ code: 2, lastError: 'out of luck' });
     await served.until('BackingOff');
-    assert.match(served.state.message, /out of luck; it is tried again in 1 s/);
+    assert.match(served.state.message, /out of luck; retrying in 1 s/);
     await served.until('Ready', 5_000);
     assert.equal(served.state.restarts, 7);
     assert.match(served.state.lastError!, /out of luck/);
@@ -171,8 +171,8 @@ describe('when the program ends', () => {
   });
 
   for (const [cause, reason] of [
-    ['memory', 'MemoryLimit'],
-    ['fenced', 'Fenced'],
+    ['memory', 'MemoryLimitExceeded'],
+    ['fenced', 'OwnershipLost'],
   ] as const) {
     test(`because of "${cause}", that is said: ${reason}`, async () => {
       const world = new World();
@@ -220,7 +220,7 @@ describe('at work', () => {
     const world = new World();
     const served = await readyIn(world);
     world.answers.set(server, 401);
-    await served.until('Waiting/CredentialsRefused');
+    await served.until('Waiting/Unauthorized');
     assert.equal(served.starts, 1);
     await endOf(world, served);
   });

@@ -83,7 +83,7 @@ export class Supervisor implements Serving {
     this.#cluster = new ClusterProbe(options);
     this.#debounce = new Debounce({ clock, quietMs: debounceMs, settled: () => this.#turn() });
     this.#follower = new WantedFollower({ kubeconfigs, tell: (wanted) => this.#tell(wanted) });
-    this.#telling.say('Waiting', 'KubeconfigPending', 'its kubeconfig is being looked for');
+    this.#telling.say('Waiting', 'KubeconfigPending', 'waiting for the kubeconfig');
     this.update(assignment.cluster);
     const { signal } = assignment.ownership;
     if (signal.aborted) void this.stop();
@@ -120,8 +120,8 @@ export class Supervisor implements Serving {
   #tell(wanted: Wanted): void {
     const before = this.#wanted;
     this.#wanted = wanted;
-    if (wanted.kind !== 'target') this.#log.warn('there is no kubeconfig that can be used', { why: wanted.message });
-    else if (before !== nothingKnown) this.#log.info('the kubeconfig is another');
+    if (wanted.kind !== 'target') this.#log.warn('no usable kubeconfig', { why: wanted.message });
+    else if (before !== nothingKnown) this.#log.info('the kubeconfig has changed');
     if (!this.#committed) return this.#turn();
     if (wanted.kind === 'target' && wanted.target.kubeconfig !== this.#committed.kubeconfig) this.#debounce.poke();
     else this.#debounce.cancel();
@@ -149,7 +149,7 @@ export class Supervisor implements Serving {
     this.#isLooping = this.#failures > 1 || wellMs === 0;
     this.#failure = failure;
     this.#reports.lastError(failure.message);
-    this.#log.warn('it is to be started again', { why: failure.message, failures: this.#failures });
+    this.#log.warn('the program failed, restarting', { why: failure.message, failures: this.#failures });
   }
 
   /* The steps. */
@@ -220,7 +220,7 @@ export class Supervisor implements Serving {
       if (clock.monotonicMs() - child.startedMs >= timings.unwellMaxMs) return this.#giveUp(child, complaint.message);
     }
     child.readyMs = clock.monotonicMs();
-    this.#log.info('it is at work', { pid: child.process.pid, port: child.process.port });
+    this.#log.info('the program is ready', { pid: child.process.pid, port: child.process.port });
   }
 
   async #watch(child: Child, signal: AbortSignal): Promise<void> {
@@ -277,7 +277,7 @@ export class Supervisor implements Serving {
       this.#options.assignment.ownership.check();
       return true;
     } catch (error) {
-      this.#telling.say('Waiting', 'OwnershipUnproven', oneLine(asError(error).message));
+      this.#telling.say('Waiting', 'OwnershipNotVerified', oneLine(asError(error).message));
       return false;
     }
   }
@@ -305,14 +305,14 @@ export class Supervisor implements Serving {
       return child;
     } catch (error) {
       const why = oneLine(asError(error).message);
-      this.#fail({ reason: 'StartFailed', message: `${this.#name} cannot be started: ${why}` });
+      this.#fail({ reason: 'StartFailed', message: `failed to start ${this.#name}: ${why}` });
       return undefined;
     }
   }
 
   /** It runs and is of no use. */
   async #giveUp(child: Child, why: string): Promise<void> {
-    const message = `${this.#name} did not say for ${seconds(timings.unwellMaxMs)} that it is well: ${why}`;
+    const message = `${this.#name} was unhealthy for ${seconds(timings.unwellMaxMs)}: ${why}`;
     this.#fail({ reason: 'Unhealthy', message: oneLine(message) }, child);
     await child.stop(this.#graceMs());
   }

@@ -21,38 +21,38 @@ export class Telling {
   }
 
   stopping(): void {
-    this.say('Stopping', 'Stopping', `${this.#name} is being stopped`);
+    this.say('Stopping', 'Stopping', `stopping ${this.#name}`);
   }
 
   /** `isAgain`: one with another kubeconfig still runs. */
   starting({ config }: Target, isAgain: boolean): void {
     const reason = isAgain ? 'Restarting' : 'Starting';
-    this.say('Starting', reason, `${this.#name} is to be started for ${config.server}`);
+    this.say('Starting', reason, `starting ${this.#name} for ${config.server}`);
   }
 
   started(): void {
-    this.say('Starting', 'Starting', `${this.#name} was started and is not up yet`);
+    this.say('Starting', 'Starting', `waiting for ${this.#name} to become healthy`);
   }
 
   ready({ config }: Target): void {
-    this.say('Ready', 'Running', `${this.#name} is at work in ${config.server}`);
+    this.say('Ready', 'Running', `${this.#name} is running for ${config.server}`);
   }
 
   /** The cluster does not answer. `isRunning`: one with another kubeconfig does. */
   unanswered({ reason, message }: NonNullable<Complaint>, isRunning: boolean): void {
     this.#reports.lastError(message);
-    const goesOn = isRunning ? `; ${this.#name} goes on with the kubeconfig of before` : '';
+    const goesOn = isRunning ? `; ${this.#name} keeps running with the previous kubeconfig` : '';
     this.say('Waiting', reason, message + goesOn);
   }
 
   /** It was no accident: the cluster, or else the program, is not well. */
   struck({ reason, message }: NonNullable<Complaint>, isOfCluster: boolean): void {
     this.#reports.lastError(message);
-    if (isOfCluster) this.say('Waiting', reason, `${message}; ${this.#name} goes on`);
-    else this.say('Waiting', 'Unhealthy', `${this.#name} does not say that it is well: ${message}`);
+    if (isOfCluster) this.say('Waiting', reason, `${message}; ${this.#name} keeps running`);
+    else this.say('Waiting', 'Unhealthy', `${this.#name} is unhealthy: ${message}`);
   }
 
   backingOff(reason: string, message: string, delayMs: number): void {
-    this.say('BackingOff', reason, `${message}; it is tried again in ${seconds(delayMs)}`);
+    this.say('BackingOff', reason, `${message}; retrying in ${seconds(delayMs)}`);
   }
 }

@@ -34,7 +34,7 @@ export interface WantedOptions {
 export const nothingKnown: Wanted = {
   kind: 'pending',
   reason: 'KubeconfigPending',
-  message: 'it is not known yet where its kubeconfig is',
+  message: 'waiting for the reference to the kubeconfig Secret',
 };
 
 export class WantedFollower {
@@ -88,9 +88,9 @@ export class WantedFollower {
 /** Never rejects. */
 async function wantedOf({ secret, address }: Pick<FleetCluster, 'address' | 'secret'>, text?: string): Promise<Wanted> {
   if (!secret) return nothingKnown;
-  const source = `Secret ${secret.namespace}/${secret.name}`;
+  const source = `Secret "${secret.namespace}/${secret.name}"`;
   if (text === undefined) {
-    return { kind: 'pending', reason: 'KubeconfigPending', message: `there is no kubeconfig in ${source}` };
+    return { kind: 'pending', reason: 'KubeconfigPending', message: `${source} has no kubeconfig` };
   }
   let config: ClusterConfig;
   try {

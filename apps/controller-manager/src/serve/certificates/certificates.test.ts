@@ -168,7 +168,7 @@ test('files that change serve the connections that come after', async (context) 
     await pause(20);
   }
   await writeFile(certificates.keyFile, 'nonsense');
-  for (let waited = 0; !server.logged.some((line) => line.includes('the old one stays')); waited += 20) {
+  for (let waited = 0; !server.logged.some((line) => line.includes('the previous one stays in use')); waited += 20) {
     assert.ok(waited < 10_000, 'nobody noticed');
     await pause(20);
   }

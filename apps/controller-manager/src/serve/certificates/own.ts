@@ -70,7 +70,7 @@ async function keptOrMade(options: OwnCertificateOptions): Promise<CertificatePa
   try {
     return (await kept(folder, options)) ?? (await save(folder, newPair(options), options));
   } catch (error) {
-    throw new ServeError('CertificateUnusable', `the certificate cannot be kept: ${asError(error).message}`, {
+    throw new ServeError('CertificateUnusable', `failed to write the certificate: ${asError(error).message}`, {
       cause: error,
     });
   }
@@ -114,7 +114,7 @@ const isOwn = (found: Stats, forbidden: number): boolean =>
 /** Never through a link. Rejects when it is not this user's alone. */
 async function readOwn(path: string, forbidden: number): Promise<string> {
   await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-  if (!isOwn(await file.stat(), forbidden)) throw new Error(`${path} is not this user's alone`);
+  if (!isOwn(await file.stat(), forbidden)) throw new Error(`${path} is accessible to other users`);
   return await file.readFile('utf8');
 }
 

@@ -25,7 +25,7 @@ export function servingCertificates(options: CertificateOptions, bindAddress: st
     return ownCertificate({ folder: certDir, hosts: ownHosts(bindAddress), world });
   }
   if (certFile === undefined || keyFile === undefined) {
-    throw new ServeError('CertificateUnusable', 'a certificate needs its private key, and a key its certificate');
+    throw new ServeError('CertificateUnusable', 'the certificate and the private key must be set together');
   }
   const folder = dirname(resolve(certFile));
   const followed = certificateFolder(folder, {

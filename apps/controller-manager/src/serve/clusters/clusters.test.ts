@@ -75,7 +75,7 @@ test('as JSON: everything that is known, in the order of names', () => {
       },
     },
   });
-  assert.equal(clusters[1]!.services.controllers!.reason, 'NotBegun');
+  assert.equal(clusters[1]!.services.controllers!.reason, 'NotStarted');
   assert.deepEqual(clusters[2]!.services, {});
 });
 
@@ -86,7 +86,7 @@ test('as a table: what is of this process, unless all are asked for', () => {
     [
       'CLUSTER   SERVICE       ENGINE      READY   STATUS       RESTARTS   AGE      PID      MESSAGE',
       'blue      controllers   essential   True    Ready        0          <none>   <none>   at work',
-      'new       controllers   kube        False   Waiting      0          <none>   <none>   nothing was begun yet',
+      'new       controllers   kube        False   Waiting      0          <none>   <none>   the service has not started yet',
       'red       controllers   kube        True    Ready        0          5m       12       at work',
       'red       scheduler     kube        False   BackingOff   7          <none>   <none>   it ended with 1',
       '',

@@ -71,7 +71,12 @@ export const shownServices = ({ cluster, isOwned, states }: ClusterRow): Service
   services.filter((service) => states.has(service) || (isOwned && cluster.services.has(service)));
 
 /** Between the moment at which the cluster is ours and the first report. */
-const notBegun: ServiceState = { phase: 'Waiting', reason: 'NotBegun', message: 'nothing was begun yet', restarts: 0 };
+const notBegun: ServiceState = {
+  phase: 'Waiting',
+  reason: 'NotStarted',
+  message: 'the service has not started yet',
+  restarts: 0,
+};
 
 export const stateOf = ({ states }: ClusterRow, service: Service): ServiceState => states.get(service) ?? notBegun;
 

@@ -32,7 +32,7 @@ function rowsOf(cluster: DescribedCluster, now: number): string[][] {
 }
 
 function cellsOf(service: DescribedService | undefined, now: number): string[] {
-  if (!service) return [none, '<unknown>', '<unknown>', none, none, none, 'another replica tells'];
+  if (!service) return [none, '<unknown>', '<unknown>', none, none, none, 'served by another replica'];
   const { engine, ready, phase, restarts, startedAt, pid, message } = service;
   return [
     engine ?? none,

@@ -128,7 +128,7 @@ class Reader {
   #refuseTooMuch(): void {
     if (!this.#limits) return;
     const { lines, families, bytes } = this.#limits;
-    const refuse = (what: string): ServeError => new ServeError('TooManyMetrics', `there are more than ${what}`);
+    const refuse = (what: string): ServeError => new ServeError('TooManyMetrics', `more than ${what}`);
     if (this.#lineCount > lines) throw refuse(`${lines} lines`);
     if (this.#families.size > families) throw refuse(`${families} families`);
     if (this.#length > bytes) throw refuse(`${bytes} bytes of samples`);
@@ -202,7 +202,7 @@ class Reader {
   }
 
   #malformed(): ServeError {
-    return new ServeError('MalformedMetrics', `line ${this.#lineCount} is not of the text format`);
+    return new ServeError('MalformedMetrics', `line ${this.#lineCount} is not in the text format`);
   }
 
   #declare(name: string): Family {

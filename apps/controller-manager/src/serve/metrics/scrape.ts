@@ -44,13 +44,13 @@ export function loopbackScrape(): Scrape {
 async function bodyOf(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
   if (response.statusCode !== 200) {
     response.destroy();
-    throw new Error(`it answers ${response.statusCode}`);
+    throw new Error(`the process answered ${response.statusCode}`);
   }
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > maxBytes) throw new Error(`it answers with more than ${maxBytes} bytes`);
+    if (length > maxBytes) throw new Error(`the process answered with more than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, length);

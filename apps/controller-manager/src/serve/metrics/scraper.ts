@@ -43,9 +43,10 @@ const allFamiliesMax = 20_000;
 /** Different ones: a Prometheus may ask for each cluster by itself. */
 const underWayMax = 128;
 
-const tooMuch = (): Error => serviceUnavailable('too many scrapes are under way, or the server ends');
+const tooMuch = (): Error => serviceUnavailable('too many concurrent scrapes, or the server is shutting down');
 
-const tooMuchOfAll = (): ServeError => new ServeError('ScrapeFailed', 'all together answer with too much');
+const tooMuchOfAll = (): ServeError =>
+  new ServeError('ScrapeFailed', 'the total size of all metrics exceeds the limit');
 
 function lessen(left: number, by: number): number {
   if (by > left) throw tooMuchOfAll();
@@ -106,7 +107,7 @@ export class Scraper {
       const own = await this.#options.ownMetrics();
       merged.add(await readExposition(own, this.#giveWay, onlyWith ? { onlyWith } : {}), 0);
     } catch (error) {
-      this.#options.log.error('our own metrics could not be had', { error: asError(error) });
+      this.#options.log.error('failed to collect the metrics of the controller manager', { error: asError(error) });
     }
   }
 
@@ -133,7 +134,7 @@ export class Scraper {
         // Once: it will not be less the next time.
         const level = hasCode(error, 'TooManyMetrics') && !this.#silent.has(process) ? 'warn' : 'debug';
         this.#silent.add(process);
-        log[level]('metrics of a process were left out', { cluster, service, error: asError(error) });
+        log[level]('skipped the metrics of a child process', { cluster, service, error: asError(error) });
       }
     });
     return isUp;
@@ -143,7 +144,7 @@ export class Scraper {
     const giveWay = async (): Promise<void> => {
       await this.#giveWay();
       if (this.#options.clock.monotonicMs() > untilMs)
-        throw new ServeError('ScrapeFailed', 'there was no time to read it');
+        throw new ServeError('ScrapeFailed', 'reading the metrics timed out');
     };
     const limits = { lines: linesMax, families: familiesMax, bytes: 2 * bytesMax };
     return readExposition(bytes, giveWay, { labels: { cluster, service }, limits });

@@ -30,5 +30,5 @@ export function scrapeUpText(targets: readonly Target[], isUp: (target: Target) 
     const { cluster, service } = target;
     return `${name}${labelText({ cluster, service })} ${isUp(target) ? 1 : 0}\n`;
   });
-  return `# HELP ${name} Whether the metrics of the cluster's process are here.\n# TYPE ${name} gauge\n${lines.join('')}`;
+  return `# HELP ${name} Whether the metrics of the process of the cluster could be scraped.\n# TYPE ${name} gauge\n${lines.join('')}`;
 }
