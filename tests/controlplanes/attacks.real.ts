@@ -110,17 +110,17 @@ describe('who may write ControlPlanes, and nothing else', () => {
   });
 
   test('does not get the control plane of another by its path, whatever else they say', async () => {
-    await attempt('thief', { virtual: { clusterPath: 'bank' }, deletionPolicy: 'Destroy' }, 'ClusterPathTaken');
+    await attempt('thief', { virtual: { clusterPath: 'bank' }, deletionPolicy: 'Destroy' }, 'ClusterPathConflict');
     const claim = { [annotations.name]: 'bank', 'controlplane.kplane.dev/adopt-by': 'thief', [annotations.uid]: 'x' };
-    await attempt('thief', { virtual: { clusterPath: 'bank' } }, 'ClusterPathTaken', { annotations: claim });
+    await attempt('thief', { virtual: { clusterPath: 'bank' } }, 'ClusterPathConflict', { annotations: claim });
   });
 
   test('does not get a Tenant that no control plane made, nor one that is kept for another', async () => {
     await up.client.create(Tenant, { metadata: { name: 'by-hand' }, spec: {} });
-    await attempt('thief', { virtual: { clusterPath: 'by-hand' }, deletionPolicy: 'Destroy' }, 'ClusterPathTaken');
+    await attempt('thief', { virtual: { clusterPath: 'by-hand' }, deletionPolicy: 'Destroy' }, 'ClusterPathConflict');
     const annotations = { 'controlplane.kplane.dev/adopt-by': 'by-hand' };
     await up.client.patch(Tenant, { name: 'by-hand' }, { type: 'merge', body: { metadata: { annotations } } });
-    await attempt('thief', { virtual: { clusterPath: 'by-hand' }, deletionPolicy: 'Destroy' }, 'ClusterPathTaken');
+    await attempt('thief', { virtual: { clusterPath: 'by-hand' }, deletionPolicy: 'Destroy' }, 'ClusterPathConflict');
     assert.ok(await find(up.client, Tenant, { name: 'by-hand' }));
   });
 
@@ -159,7 +159,7 @@ describe('who may write ControlPlanes, and nothing else', () => {
     const { items: before } = await up.client.list(Secret, { namespace });
     const name = namespace.replace('kplane-cp-', '');
     assert.equal(managementNamespace(name), namespace);
-    await attempt(name, { virtual: { clusterPath: 'other-branch' } }, 'NamespaceTaken');
+    await attempt(name, { virtual: { clusterPath: 'other-branch' } }, 'NamespaceConflict');
     assert.deepEqual((await up.client.list(Secret, { namespace })).items, before);
   });
 

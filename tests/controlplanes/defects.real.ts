@@ -203,7 +203,7 @@ describe('7. a path', () => {
       names.map((name) =>
         until(up.client, ControlPlane, name, (one) => {
           const accepted = findCondition(one?.status?.conditions, 'Accepted');
-          return isConditionTrue(one?.status?.conditions, 'Ready') || accepted?.reason === 'ClusterPathTaken';
+          return isConditionTrue(one?.status?.conditions, 'Ready') || accepted?.reason === 'ClusterPathConflict';
         }),
       ),
     );
@@ -225,7 +225,7 @@ describe('7. a path', () => {
     await inside.list(Namespace);
     // And when the winner goes, who asks next has it.
     await up.client.create(ControlPlane, { metadata: { name: 'heir' }, spec: { virtual: { clusterPath: 'prize' } } });
-    await untilReason(up.client, 'heir', 'ClusterPathTaken');
+    await untilReason(up.client, 'heir', 'ClusterPathConflict');
     await up.client.delete(ControlPlane, { name: winner });
     await untilReady(up.client, 'heir');
   });

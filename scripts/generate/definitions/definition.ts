@@ -11,8 +11,14 @@ import { SourceError } from './tokens.ts';
 
 /** What every object has, in Kubernetes' meaning. */
 const ofEveryObject = {
-  apiVersion: { description: 'The group and version of this kind.', type: 'string' },
-  kind: { description: 'The kind.', type: 'string' },
+  apiVersion: {
+    description: 'APIVersion defines the versioned schema of this representation of an object.',
+    type: 'string',
+  },
+  kind: {
+    description: 'Kind is a string value representing the REST resource this object represents.',
+    type: 'string',
+  },
   metadata: { type: 'object' },
 } as const;
 

@@ -19,7 +19,7 @@ test('it has every kind, every command, and flags with their meaning', () => {
   ]) {
     assert.match(kinds, new RegExp(`^## ${kind}$`, 'm'));
   }
-  assert.match(kinds, /^\| `spec\.virtual\.clusterPath` \| string \| .*cannot be changed/m);
+  assert.match(kinds, /^\| `spec\.virtual\.clusterPath` \| string \| .*Immutable/m);
   const commands = files.get('docs/reference/commands.md')!;
   const served = platformCommands.map(({ name }) => name);
   for (const command of [...served, 'create', 'kubeconfig', 'doctor']) {

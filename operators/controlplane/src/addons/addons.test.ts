@@ -142,30 +142,30 @@ test('an addon that nobody has made is told, and applied when it comes', async (
 });
 
 for (const [what, text, expected] of [
-  ['is no YAML', 'a: [', /ConfigMap kplane-system\/web, all\.yaml/],
+  ['is no YAML', 'a: [', /ConfigMap "kplane-system\/web", key "all\.yaml"/],
   ['has no kind', 'apiVersion: v1\nmetadata: {name: a}', /no kind/],
   ['has no name', 'apiVersion: v1\nkind: ConfigMap', /a ConfigMap has no name/],
-  ['is of a kind that there is not', 'apiVersion: nowhere.example/v1\nkind: Thing\nmetadata: {name: a}', /Thing a: /],
-  ['is refused', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: UPPER}', /ConfigMap UPPER: /],
+  ['is of a kind that there is not', 'apiVersion: nowhere.example/v1\nkind: Thing\nmetadata: {name: a}', /Thing "a": /],
+  ['is refused', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: UPPER}', /ConfigMap "UPPER": /],
   [
     'is in a namespace that there is not',
     'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: nowhere}',
-    /ConfigMap nowhere\/a: /,
+    /ConfigMap "nowhere\/a": /,
   ],
   [
     'has a path for a name',
     'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "../../../../../api/v1/namespaces/default"}',
-    /is no name/,
+    /invalid name/,
   ],
   [
     'has a path for a namespace',
     'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: "../../clusters/other"}',
-    /is no namespace/,
+    /invalid namespace/,
   ],
   [
     'has a path for a version',
     'apiVersion: "v1/../../../../clusters/other/control-plane/api/v1"\nkind: ConfigMap\nmetadata: {name: a}',
-    /ConfigMap a: /,
+    /ConfigMap "a": /,
   ],
 ] as const) {
   test(`an object of an addon that ${what} is named, the control plane is ready, and a better one is applied`, async () => {

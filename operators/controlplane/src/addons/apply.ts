@@ -131,7 +131,7 @@ async function applyOne(options: ApplyAddonsOptions, { item, object }: Placed): 
 
 const failed = (addon: string, { kind, metadata }: UnknownObject, cause: unknown): AddonError => {
   const where = metadata.namespace === undefined ? '' : `${metadata.namespace}/`;
-  const message = `addon ${addon}: ${kind} ${where}${metadata.name}: ${asError(cause).message}`;
+  const message = `addon "${addon}": failed to apply ${kind} "${where}${metadata.name}": ${asError(cause).message}`;
   return new AddonError('ApplyFailed', message, { cause });
 };
 

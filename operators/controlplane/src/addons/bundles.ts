@@ -34,7 +34,7 @@ export async function bundlesOf(client: Client, addons: readonly string[]): Prom
       .filter(({ metadata }) => metadata.labels?.[labels.addon] === addon && metadata.deletionTimestamp === undefined)
       .sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
       .flatMap(sourcesOf);
-    const given = Object.hasOwn(builtin, addon) ? [{ name: `built-in ${addon}`, text: builtin[addon]! }] : [];
+    const given = Object.hasOwn(builtin, addon) ? [{ name: `built-in addon "${addon}"`, text: builtin[addon]! }] : [];
     return { addon, sources: kept.length > 0 ? kept : given };
   });
 }
@@ -42,4 +42,4 @@ export async function bundlesOf(client: Client, addons: readonly string[]): Prom
 const sourcesOf = ({ metadata, data = {} }: ConfigMap): Source[] =>
   Object.keys(data)
     .sort()
-    .map((key) => ({ name: `ConfigMap ${metadata.namespace}/${metadata.name}, ${key}`, text: data[key]! }));
+    .map((key) => ({ name: `ConfigMap "${metadata.namespace}/${metadata.name}", key "${key}"`, text: data[key]! }));

@@ -23,13 +23,13 @@ export function manifestsOf(bundles: readonly Bundle[]): Manifest[] {
     if (sources.length === 0) {
       throw new AddonError(
         'AddonNotFound',
-        `there is no addon "${addon}": no ConfigMap in kplane-system has the label for it`,
+        `addon "${addon}" not found: no ConfigMap in namespace "kplane-system" has the label controlplane.kplane.dev/addon=${addon}`,
       );
     }
     for (const { name, text } of sources) for (const object of objectsIn(name, text)) all.push({ addon, object });
   }
   if (all.length > objectsMax)
-    throw new AddonError('InvalidManifest', `addons have ${all.length} objects, and may have ${objectsMax}`);
+    throw new AddonError('InvalidManifest', `the addons have ${all.length} objects; the maximum is ${objectsMax}`);
   return all;
 }
 
@@ -53,14 +53,14 @@ function validObject(source: string, value: unknown): UnknownObject {
   const refuse = (why: string): never => {
     throw new AddonError('InvalidManifest', `${source}: ${why}`);
   };
-  if (!isObject(value)) return refuse('a document is no object');
+  if (!isObject(value)) return refuse('a document is not an object');
   const { apiVersion, kind, metadata } = value;
   if (typeof apiVersion !== 'string' || apiVersion === '') return refuse('an object has no apiVersion');
   if (typeof kind !== 'string' || kind === '') return refuse('an object has no kind');
   const { name, namespace } = isObject(metadata) ? metadata : {};
   if (typeof name !== 'string' || name === '') return refuse(`a ${kind} has no name`);
-  if (!isSegment(name)) return refuse(`${kind} ${JSON.stringify(name)}: that is no name`);
+  if (!isSegment(name)) return refuse(`${kind} ${JSON.stringify(name)}: invalid name`);
   if (namespace !== undefined && !isSegment(namespace))
-    return refuse(`${kind} ${name}: ${JSON.stringify(namespace)} is no namespace`);
+    return refuse(`${kind} "${name}": invalid namespace ${JSON.stringify(namespace)}`);
   return value as unknown as UnknownObject;
 }

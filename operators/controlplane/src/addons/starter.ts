@@ -10,7 +10,7 @@ metadata:
   name: welcome
 data:
   README: |
-    This control plane is a Kubernetes API of its own: namespaces, RBAC, custom resources and service accounts
+    This control plane is a separate Kubernetes API: namespaces, RBAC, custom resources and service accounts
     work as in any cluster. Nothing runs pods here until nodes join or a workload service is registered.
-    Namespace kplane-system belongs to the platform. What its addons put here is listed in ConfigMap kplane-system/addons.
+    Namespace kplane-system is managed by the platform. ConfigMap kplane-system/addons lists the objects of its addons.
 `;

@@ -2,29 +2,29 @@
 
 export interface Condition {
   /**
-   * What it is about, such as Ready.
+   * Type of the condition, such as Ready.
    *
    * @maxLength 316
    * @pattern ^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$
    */
   type: string;
-  /** Whether it is so. */
+  /** Status of the condition: True, False or Unknown. */
   status: ConditionStatus;
   /**
-   * The generation of the object that was looked at.
+   * The metadata.generation that the condition was computed from.
    *
    * @format int64
    * @minimum 0
    */
   observedGeneration?: number;
   /**
-   * When the status changed last.
+   * Last time that the status of the condition changed.
    *
    * @format date-time
    */
   lastTransitionTime: string;
   /**
-   * Why, in one word.
+   * Reason of the last transition, as one CamelCase word.
    *
    * @minLength 1
    * @maxLength 1024
@@ -32,7 +32,7 @@ export interface Condition {
    */
   reason: string;
   /**
-   * Why, for people. May be empty.
+   * Human-readable details of the last transition. May be empty.
    *
    * @maxLength 32768
    */

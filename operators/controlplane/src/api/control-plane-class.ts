@@ -6,7 +6,7 @@ import type { ControlPlaneMode, DeletionPolicy } from './control-plane.ts';
 import type { RegistrationMode } from './control-plane-registration.ts';
 
 /**
- * What control planes of this class have in common.
+ * A class of control planes, with their common settings.
  *
  * @shortName cpc
  * @category kplane
@@ -17,19 +17,19 @@ import type { RegistrationMode } from './control-plane-registration.ts';
  */
 export interface ControlPlaneClass extends ApiObject {
   /**
-   * What is decided.
+   * Desired state.
    *
    * @default {}
    */
   spec: ControlPlaneClassSpec;
-  /** Whether it can be had. */
+  /** Observed state. */
   status?: ControlPlaneClassStatus;
 }
 
 export interface ControlPlaneClassSpec {
   /**
-   * Bundles of manifests that are applied into each control plane and kept up to date: starter, or what ConfigMaps with the label
-   * controlplane.kplane.dev/addon in namespace kplane-system hold.
+   * Bundles of manifests that the operator applies to each control plane and keeps up to date: starter, or the bundles in ConfigMaps
+   * with the label controlplane.kplane.dev/addon in namespace kplane-system.
    *
    * @listType set
    * @maxItems 64
@@ -38,34 +38,34 @@ export interface ControlPlaneClassSpec {
    * @items.pattern ^[a-z0-9]([-a-z0-9]*[a-z0-9])?$
    */
   addons?: string[];
-  /** For control planes that do not say it themselves. Absent: Retain. */
+  /** Deletion policy of control planes that do not set spec.deletionPolicy. Defaults to Retain. */
   deletionPolicy?: DeletionPolicy;
-  /** Who the administrator is. */
+  /** Credentials and role of the administrator of a control plane. */
   auth?: ClassAuth;
   /**
-   * Modes that control planes of this class may have. Absent or empty: all.
+   * Modes that control planes of this class may use. If unset or empty, all modes are allowed.
    *
    * @listType set
    * @maxItems 2
    */
   modesAllowed?: ControlPlaneMode[];
-  /** How control planes are reached by host name. */
+  /** Gateway that routes host names to control planes. */
   gateway?: ClassGateway;
-  /** The registration that each control plane gets. */
+  /** ControlPlaneRegistration that is created for each control plane. */
   registration?: ClassRegistration;
 }
 
 export interface ClassAuth {
   /**
-   * How the administrator proves who it is. certificate: a client certificate of the control plane's own authority. token: a
-   * token of a ServiceAccount; v0 and basic mean the same. Absent: certificate.
+   * Credential of the administrator. certificate: a client certificate signed by the CA of the control plane. token: a ServiceAccount
+   * token; v0 and basic are aliases of token. Defaults to certificate.
    *
    * @minLength 1
    * @maxLength 63
    */
   model?: string;
   /**
-   * The ClusterRole that the administrator has. Absent: cluster-admin.
+   * The ClusterRole that is bound to the administrator. Defaults to cluster-admin.
    *
    * @minLength 1
    * @maxLength 253
@@ -75,32 +75,32 @@ export interface ClassAuth {
 
 export interface ClassGateway {
   /**
-   * The Gateway that routes are attached to: each control plane with a host name gets a TLSRoute, which the condition GatewayProgrammed
-   * tells of. Absent: no routes.
+   * The Gateway that routes are attached to. The operator creates a TLSRoute for each control plane with a host name, and reports it in
+   * the condition GatewayProgrammed. If unset, no routes are created.
    */
   parentRef?: GatewayReference;
   /**
-   * The host name of a control plane, with {name} and {path} in it. Only names in its domain, which is what follows them from the first
-   * dot on, are routed; without a template all are, unless the listeners of the Gateway limit them.
+   * Host name of a control plane with the placeholders {name} and {path}. Only host names in the domain of the template, which is the
+   * part from the first dot after the placeholders, are routed. Without a template the listeners of the Gateway limit the host names.
    *
    * @maxLength 253
    * @pattern ^([-a-z0-9.]|\{name\}|\{path\})+$
    */
   hostnameTemplate?: string;
-  /** The Service of the shared API server that routes lead to. Needed with parentRef. */
+  /** The Service of the shared API server, the backend of the routes. Required if parentRef is set. */
   apiServerRef?: ServiceReference;
 }
 
 export interface GatewayReference {
   /**
-   * Its name.
+   * Name of the referenced object.
    *
    * @minLength 1
    * @maxLength 253
    */
   name: string;
   /**
-   * Its namespace.
+   * Namespace of the referenced object.
    *
    * @minLength 1
    * @maxLength 63
@@ -110,21 +110,21 @@ export interface GatewayReference {
 
 export interface ServiceReference {
   /**
-   * Its name.
+   * Name of the referenced object.
    *
    * @minLength 1
    * @maxLength 63
    */
   name: string;
   /**
-   * Its namespace, where the routes are, too. Absent: that of the Gateway.
+   * Namespace of the Service and of the routes. Defaults to the namespace of the Gateway.
    *
    * @minLength 1
    * @maxLength 63
    */
   namespace?: string;
   /**
-   * Its port. Absent: 6443.
+   * Port of the Service. Defaults to 6443.
    *
    * @format int32
    * @minimum 1
@@ -135,13 +135,13 @@ export interface ServiceReference {
 
 export interface ClassRegistration {
   /**
-   * Whether each control plane gets a ControlPlaneRegistration of its name.
+   * Whether to create a ControlPlaneRegistration with the same name for each control plane.
    *
    * @default false
    */
   enabled?: boolean;
   /**
-   * The services that it is registered for, such as controllers, scheduler or workloads.
+   * Services that the control plane is registered for, such as controllers, scheduler or workloads.
    *
    * @listType set
    * @maxItems 32
@@ -151,7 +151,7 @@ export interface ClassRegistration {
    */
   services?: string[];
   /**
-   * Shared: one instance of a service for many control planes. Dedicated: an instance of its own.
+   * Shared: one instance of a service serves many control planes. Dedicated: a separate instance serves this control plane.
    *
    * @default Shared
    */
@@ -160,13 +160,13 @@ export interface ClassRegistration {
 
 export interface ControlPlaneClassStatus {
   /**
-   * The generation that this status is about.
+   * The metadata.generation that this status was computed from.
    *
    * @format int64
    */
   observedGeneration?: number;
   /**
-   * Accepted.
+   * Conditions: Accepted.
    *
    * @listType map
    * @listMapKey type

@@ -5,7 +5,7 @@ import type { Condition } from './condition.ts';
 import type { ControllerManagerReference } from './references.ts';
 
 /**
- * The addresses of a control plane. What the status says wins over what the spec says.
+ * The addresses of a control plane. An address in the status takes precedence over the same address in the spec.
  *
  * @shortName cpe
  * @category kplane
@@ -17,32 +17,32 @@ import type { ControllerManagerReference } from './references.ts';
  */
 export interface ControlPlaneEndpoint extends ApiObject {
   /**
-   * The addresses that somebody knows beforehand.
+   * Desired state: addresses that are known in advance.
    *
    * @default {}
    */
   spec: ControlPlaneEndpointSpec;
-  /** The addresses that a provider has made. */
+  /** Observed state: addresses that a provider has set. */
   status?: ControlPlaneEndpointStatus;
 }
 
 export interface ControlPlaneEndpointSpec {
   /**
-   * For the platform's own: an https URL. The control plane's path is appended unless it is there.
+   * HTTPS URL for components of the platform. The cluster path is appended unless the URL already ends with it.
    *
    * @maxLength 2048
    * @pattern ^https://([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[^?#\s]*)?$
    */
   endpoint?: string;
   /**
-   * For users: an https URL. Absent: endpoint.
+   * HTTPS URL for users. Defaults to endpoint.
    *
    * @maxLength 2048
    * @pattern ^https://([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[^?#\s]*)?$
    */
   externalEndpoint?: string;
   /**
-   * For nodes that join: an https URL. Absent: externalEndpoint, or else endpoint.
+   * HTTPS URL for nodes that join. Defaults to externalEndpoint, or else to endpoint.
    *
    * @maxLength 2048
    * @pattern ^https://([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[^?#\s]*)?$
@@ -52,36 +52,36 @@ export interface ControlPlaneEndpointSpec {
 
 export interface ControlPlaneEndpointStatus {
   /**
-   * For the platform's own: an https URL, or empty while there is none.
+   * HTTPS URL for components of the platform. Empty until the provider has set it.
    *
    * @maxLength 2048
    * @pattern ^(https://([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[^?#\s]*)?)?$
    */
   endpoint?: string;
   /**
-   * For users.
+   * HTTPS URL for users.
    *
    * @maxLength 2048
    * @pattern ^(https://([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[^?#\s]*)?)?$
    */
   externalEndpoint?: string;
   /**
-   * For nodes that join.
+   * HTTPS URL for nodes that join.
    *
    * @maxLength 2048
    * @pattern ^(https://([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[^?#\s]*)?)?$
    */
   joinEndpoint?: string;
   /**
-   * The generation that this status is about.
+   * The metadata.generation that this status was computed from.
    *
    * @format int64
    */
   observedGeneration?: number;
-  /** The controller manager that runs the services. Its conditions become Unknown when it no longer renews its Leases. */
+  /** The controller manager that runs the services. The conditions of the services become Unknown when it no longer renews its Leases. */
   controllerManager?: ControllerManagerReference;
   /**
-   * Accepted, Programmed, Ready, and what services say about themselves.
+   * Conditions: Accepted, Programmed, Ready, and one for each service.
    *
    * @listType map
    * @listMapKey type

@@ -5,7 +5,7 @@ import type { Condition } from './condition.ts';
 import type { ControllerManagerReference, NameReference, SecretReference } from './references.ts';
 
 /**
- * A control plane, registered for services that work on it.
+ * Registers a control plane for services that run against it.
  *
  * @shortName cpr
  * @category kplane
@@ -16,23 +16,23 @@ import type { ControllerManagerReference, NameReference, SecretReference } from 
  * @column Age date .metadata.creationTimestamp
  */
 export interface ControlPlaneRegistration extends ApiObject {
-  /** What is registered for what. */
+  /** Desired state. */
   spec: ControlPlaneRegistrationSpec;
-  /** How services reach it. */
+  /** Observed state. */
   status?: ControlPlaneRegistrationStatus;
 }
 
 export type RegistrationMode = 'Shared' | 'Dedicated';
 
 export interface ControlPlaneRegistrationSpec {
-  /** The control plane. */
+  /** Reference to the ControlPlane. */
   controlPlaneRef: NameReference;
-  /** The endpoint that services use. Absent: the control plane's own. */
+  /** Reference to the ControlPlaneEndpoint that services use. Defaults to the endpoint of the control plane. */
   endpointRef?: NameReference;
-  /** The Secret with the kubeconfig that services use. Absent: the control plane's own. */
+  /** Reference to the Secret with the kubeconfig that services use. Defaults to the Secret of the control plane. */
   kubeconfigSecretRef?: SecretReference;
   /**
-   * What it is registered for, such as controllers, scheduler or workloads. Any case; the operator writes it in lower case.
+   * Services that the control plane is registered for, such as controllers, scheduler or workloads. The operator converts the names to lower case.
    *
    * @listType set
    * @maxItems 32
@@ -42,7 +42,7 @@ export interface ControlPlaneRegistrationSpec {
    */
   services?: string[];
   /**
-   * Shared: one instance of a service for many control planes. Dedicated: an instance of its own.
+   * Shared: one instance of a service serves many control planes. Dedicated: a separate instance serves this control plane.
    *
    * @default Shared
    */
@@ -50,22 +50,22 @@ export interface ControlPlaneRegistrationSpec {
 }
 
 export interface ControlPlaneRegistrationStatus {
-  /** Services may begin: everything below is there and fits together. */
+  /** Whether services can use the control plane: the endpoint and the kubeconfig are resolved and consistent. */
   ready?: boolean;
-  /** Where the control plane is. The kubeconfig in the Secret says the same. */
+  /** URL of the control plane, equal to the server in the kubeconfig. */
   resolvedEndpoint?: string;
-  /** The Secret with the kubeconfig, under the key kubeconfig. */
+  /** Reference to the Secret with the kubeconfig, under the key kubeconfig. */
   resolvedKubeconfigSecretRef?: SecretReference;
   /**
-   * The generation that this status is about.
+   * The metadata.generation that this status was computed from.
    *
    * @format int64
    */
   observedGeneration?: number;
-  /** The controller manager that runs the services. Its conditions become Unknown when it no longer renews its Leases. */
+  /** The controller manager that runs the services. The conditions of the services become Unknown when it no longer renews its Leases. */
   controllerManager?: ControllerManagerReference;
   /**
-   * Ready, and what services say about themselves.
+   * Conditions: Ready, and one for each service.
    *
    * @listType map
    * @listMapKey type

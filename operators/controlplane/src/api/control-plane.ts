@@ -11,7 +11,7 @@ import type { Condition } from './condition.ts';
 import type { NameReference, SecretReference, TypedReference } from './references.ts';
 
 /**
- * A control plane: a whole Kubernetes API of its own.
+ * A Kubernetes control plane: a complete Kubernetes API.
  *
  * @shortName cp
  * @category kplane
@@ -22,21 +22,21 @@ import type { NameReference, SecretReference, TypedReference } from './reference
  * @column Age date .metadata.creationTimestamp
  * @rule "(has(self.spec.virtual) && has(self.spec.virtual.clusterPath)) ||
  *     (size(self.metadata.name) <= 63 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'))"
- *   message "the name is the path unless spec.virtual.clusterPath says another: it must be a DNS label of at most 63 characters"
+ *   message "metadata.name must be a DNS label of at most 63 characters unless spec.virtual.clusterPath is set, because it is the cluster path"
  * @rule "(has(self.spec.virtual) && has(self.spec.virtual.clusterPath)) || self.metadata.name != 'root'"
- *   message "root is the management plane: spec.virtual.clusterPath must say another path"
+ *   message "the cluster path root is reserved for the management plane: set spec.virtual.clusterPath"
  * @rule "(has(self.spec.virtual) && has(self.spec.virtual.clusterPath) ? self.spec.virtual.clusterPath : self.metadata.name) ==
  *     (has(oldSelf.spec.virtual) && has(oldSelf.spec.virtual.clusterPath) ? oldSelf.spec.virtual.clusterPath : oldSelf.metadata.name)"
- *   message "the path cannot be changed: spec.virtual.clusterPath, or the name in its place, is where the data is"
+ *   message "the cluster path is immutable: spec.virtual.clusterPath, or metadata.name if it is not set, is the location of the data"
  */
 export interface ControlPlane extends ApiObject {
   /**
-   * What is asked for.
+   * Desired state.
    *
    * @default { "mode": "Virtual" }
    */
   spec: ControlPlaneSpec;
-  /** What there is. */
+  /** Observed state. */
   status?: ControlPlaneStatus;
 }
 
@@ -45,39 +45,39 @@ export type DeletionPolicy = 'Retain' | 'Destroy';
 export type ControlPlanePhase = 'Provisioning' | 'Ready' | 'Suspended' | 'Migrating' | 'Failed' | 'Deleting';
 
 /**
- * @rule "self.mode != 'Dedicated' || has(self.dedicated)" message "mode Dedicated needs dedicated"
- * @rule "self.mode == 'Dedicated' || !has(self.dedicated)" message "dedicated is only for mode Dedicated"
- * @rule "!(has(self.endpointRef) && has(self.endpointPolicy))" message "endpointRef and endpointPolicy exclude each other"
+ * @rule "self.mode != 'Dedicated' || has(self.dedicated)" message "spec.dedicated is required when spec.mode is Dedicated"
+ * @rule "self.mode == 'Dedicated' || !has(self.dedicated)" message "spec.dedicated must not be set unless spec.mode is Dedicated"
+ * @rule "!(has(self.endpointRef) && has(self.endpointPolicy))" message "spec.endpointRef and spec.endpointPolicy are mutually exclusive"
  */
 export interface ControlPlaneSpec {
-  /** The class, with the defaults of the platform. Absent: none. */
+  /** Reference to a ControlPlaneClass with defaults. If unset, the control plane has no class. */
   classRef?: NameReference;
   /**
-   * Virtual: a tenant of the shared API server. Dedicated: processes of its own.
+   * Virtual: a tenant of the shared API server. Dedicated: separate processes; not supported yet.
    *
    * @default Virtual
    */
   mode?: ControlPlaneMode;
-  /** The endpoint under which it is reached. Absent: one is allocated. */
+  /** Reference to the ControlPlaneEndpoint with the addresses of the control plane. If unset, an endpoint is allocated. */
   endpointRef?: NameReference;
-  /** How an endpoint is allocated. Absent: by the class, or else by path at the platform's own address. */
+  /** Defines how an endpoint is allocated. Defaults to the policy of the class, or else to the cluster path at the address of the platform. */
   endpointPolicy?: EndpointPolicy;
-  /** What becomes of the data when the control plane is deleted. Absent: what the class says, or else Retain. */
+  /** Whether the data is kept (Retain) or deleted (Destroy) when the control plane is deleted. Defaults to the policy of the class, or else to Retain. */
   deletionPolicy?: DeletionPolicy;
-  /** Of mode Virtual. Stays there in mode Dedicated: the data keeps its path. */
+  /** Settings of mode Virtual. They are kept in mode Dedicated, because the data keeps its cluster path. */
   virtual?: VirtualSpec;
-  /** Of mode Dedicated. */
+  /** Settings of mode Dedicated. */
   dedicated?: DedicatedSpec;
 }
 
 /**
- * How an endpoint is allocated.
+ * Defines how an endpoint is allocated.
  *
- * @rule "!(has(self.hostname) && has(self.hostnameTemplate))" message "hostname and hostnameTemplate exclude each other"
+ * @rule "!(has(self.hostname) && has(self.hostnameTemplate))" message "hostname and hostnameTemplate are mutually exclusive"
  */
 export interface EndpointPolicy {
   /**
-   * Who allocates: the value of the label controlplane.kplane.dev/endpoint-provider.
+   * Name of the endpoint provider: the value of the label controlplane.kplane.dev/endpoint-provider.
    *
    * @default hangar
    * @maxLength 63
@@ -85,14 +85,14 @@ export interface EndpointPolicy {
    */
   provider?: string;
   /**
-   * The host name under which the control plane is reached besides its path.
+   * Host name that serves the control plane, in addition to its cluster path.
    *
    * @maxLength 253
    * @pattern ^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$
    */
   hostname?: string;
   /**
-   * The same with {name} and {path} in it. Absent: the class's.
+   * Host name with the placeholders {name} and {path}. Defaults to the template of the class.
    *
    * @maxLength 253
    * @pattern ^([-a-z0-9.]|\{name\}|\{path\})+$
@@ -102,47 +102,47 @@ export interface EndpointPolicy {
 
 export interface VirtualSpec {
   /**
-   * Where the control plane is: /clusters/<path>/control-plane. Absent: its name. It cannot be changed.
+   * Cluster path: the control plane is served at /clusters/<path>/control-plane. Defaults to metadata.name. Immutable.
    *
    * @minLength 1
    * @maxLength 63
    * @pattern ^[a-z0-9]([-a-z0-9]*[a-z0-9])?$
-   * @rule "self != 'root'" message "root is the management plane"
+   * @rule "self != 'root'" message "the cluster path root is reserved for the management plane"
    */
   clusterPath?: string;
 }
 
 export interface DedicatedSpec {
-  /** Who runs it. Absent: the platform's default. */
+  /** Reference to the provider that runs the control plane. Defaults to the provider of the platform. */
   providerRef?: TypedReference;
-  /** With which parameters. */
+  /** Reference to the parameters for the provider. */
   parametersRef?: TypedReference;
 }
 
 export interface ControlPlaneStatus {
-  /** Where it is reached from inside the platform. */
+  /** URL of the control plane inside the platform network. */
   endpoint?: string;
   /**
-   * Where it is reached, by whom.
+   * URLs of the control plane, one for each type of client.
    *
    * @listType map
    * @listMapKey type
    */
   endpoints?: ControlPlaneAddress[];
-  /** The Secret with the kubeconfigs: kubeconfig (internal) and kubeconfig-external. */
+  /** Reference to the Secret with the kubeconfigs, under the keys kubeconfig (internal) and kubeconfig-external. */
   kubeconfigSecretRef?: SecretReference;
-  /** Summary for people; programs read the conditions. */
+  /** Summary of the state, for display. Clients should read the conditions. */
   phase?: ControlPlanePhase;
-  /** The migration between modes, the last one or the one that is under way. */
+  /** The current or most recent migration between modes. */
   migration?: MigrationStatus;
   /**
-   * The generation that this status is about.
+   * The metadata.generation that this status was computed from.
    *
    * @format int64
    */
   observedGeneration?: number;
   /**
-   * Accepted, Programmed, Ready; AddonsApplied, GatewayProgrammed where the class has addons, a Gateway.
+   * Conditions: Accepted, Programmed and Ready; AddonsApplied if the class has addons; GatewayProgrammed if it has a Gateway.
    *
    * @listType map
    * @listMapKey type
@@ -153,31 +153,31 @@ export interface ControlPlaneStatus {
 export type AddressKind = 'Internal' | 'External' | 'Join';
 
 export interface ControlPlaneAddress {
-  /** Internal: for the platform's own. External: for users. Join: for nodes. */
+  /** Internal: for components of the platform. External: for users. Join: for nodes. */
   type: AddressKind;
-  /** The whole address, with the path. */
+  /** URL with the cluster path. */
   url: string;
 }
 
 export interface MigrationStatus {
-  /** The mode before. */
+  /** Mode before the migration. */
   from: ControlPlaneMode;
-  /** The mode after. */
+  /** Mode after the migration. */
   to: ControlPlaneMode;
-  /** What is being done. */
+  /** Current step of the migration. */
   step?: string;
   /**
-   * When it began.
+   * Time at which the migration started.
    *
    * @format date-time
    */
   startedAt?: string;
   /**
-   * When it was finished.
+   * Time at which the migration completed.
    *
    * @format date-time
    */
   completedAt?: string;
-  /** For people. */
+  /** Human-readable details. */
   message?: string;
 }

@@ -82,7 +82,7 @@ describe('installDefinitions', () => {
       metadata: { name: `planes.${first!.spec.group}` },
       spec: { ...first!.spec, names: taken },
     });
-    await assert.rejects(installDefinitions(other.client), { code: 'NamesTaken' });
+    await assert.rejects(installDefinitions(other.client), { code: 'NamesConflict' });
   });
 
   test('ends by its signal', async () => {

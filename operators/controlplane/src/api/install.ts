@@ -18,7 +18,7 @@ export interface InstallOptions {
 }
 
 /** `NamesTaken`: another definition in the management plane has one of the names. */
-export class InstallError extends CodedError<'NamesTaken'> {}
+export class InstallError extends CodedError<'NamesConflict'> {}
 
 /** Resolves when all four are served. Rejects with what the server says, `NamesTaken`, or `Aborted`. */
 export async function installDefinitions(client: Client, options: InstallOptions = {}): Promise<void> {
@@ -50,6 +50,6 @@ async function install(client: Client, definition: Definition, options: InstallO
 /** Throws `NamesTaken`. */
 function isServed({ metadata, status }: Definition): boolean {
   const names = findCondition(status?.conditions, 'NamesAccepted');
-  if (names?.status === 'False') throw new InstallError('NamesTaken', `${metadata.name}: ${names.message}`);
+  if (names?.status === 'False') throw new InstallError('NamesConflict', `${metadata.name}: ${names.message}`);
   return findCondition(status?.conditions, 'Established')?.status === 'True';
 }

@@ -3,7 +3,7 @@
 /** An object of this group. */
 export interface NameReference {
   /**
-   * Its name.
+   * Name of the referenced object.
    *
    * @minLength 1
    * @maxLength 253
@@ -14,14 +14,14 @@ export interface NameReference {
 /** A Secret. */
 export interface SecretReference {
   /**
-   * Its name.
+   * Name of the referenced object.
    *
    * @minLength 1
    * @maxLength 253
    */
   name: string;
   /**
-   * Its namespace.
+   * Namespace of the referenced object.
    *
    * @minLength 1
    * @maxLength 63
@@ -46,7 +46,7 @@ export interface ControllerManagerReference {
    */
   leaseGroup: string;
   /**
-   * The static shard that serves the object. Absent: any replica of the group.
+   * The static shard that serves the object. If unset, any replica of the group serves it.
    *
    * @maxLength 63
    */
@@ -56,20 +56,20 @@ export interface ControllerManagerReference {
 /** An object of any group, by its kind. */
 export interface TypedReference {
   /**
-   * Its API group. Absent: the core group.
+   * API group of the referenced object. Defaults to the core group.
    *
    * @maxLength 253
    */
   apiGroup?: string;
   /**
-   * Its kind.
+   * Kind of the referenced object.
    *
    * @minLength 1
    * @maxLength 63
    */
   kind: string;
   /**
-   * Its name.
+   * Name of the referenced object.
    *
    * @minLength 1
    * @maxLength 253

@@ -8,12 +8,12 @@ import { authOf, unsupportedAuthModel } from '../kubeconfig/auth.ts';
 export function accepted(given: ControlPlaneClass, addons: ReadonlySet<string>): NewCondition {
   const { spec } = given;
   if (!authOf(given)) {
-    return refused(unsupportedAuthModel, `spec.auth.model "${spec.auth?.model}" is neither certificate nor token`);
+    return refused(unsupportedAuthModel, `spec.auth.model is "${spec.auth?.model}": it must be certificate or token`);
   }
   const unknown = (spec.addons ?? []).filter((name) => !addons.has(name));
   if (unknown.length > 0) {
-    const where = 'ConfigMaps in kplane-system with the label controlplane.kplane.dev/addon hold them';
-    return refused('UnknownAddon', `there is no addon ${unknown.join(', ')}: ${where}`);
+    const where = 'an addon is a ConfigMap in namespace "kplane-system" with the label controlplane.kplane.dev/addon';
+    return refused('AddonNotFound', `addons not found: ${unknown.join(', ')}: ${where}`);
   }
   const template = spec.gateway?.hostnameTemplate;
   if (template !== undefined && !/\{(name|path)\}/.test(template)) {

@@ -22,7 +22,7 @@ describe('a class', () => {
     ]),
     [{ auth: { model: 'oidc' } }, 'UnsupportedAuthModel'],
     [{ auth: { model: 'constructor' } }, 'UnsupportedAuthModel'],
-    [{ addons: ['starter', 'nope'] }, 'UnknownAddon'],
+    [{ addons: ['starter', 'nope'] }, 'AddonNotFound'],
     [{ gateway: { hostnameTemplate: '{name}.example' } }, 'Accepted'],
     [{ gateway: { hostnameTemplate: '{path}.example' } }, 'Accepted'],
     [{ gateway: { hostnameTemplate: 'hangar.example' } }, 'InvalidHostnameTemplate'],
@@ -52,7 +52,7 @@ test('a class is looked at again when an addon comes and goes, and written only 
   });
   const { client } = operator;
   await client.create(ControlPlaneClass, { metadata: { name: 'c' }, spec: { addons: ['starter', 'mesh'] } });
-  const { status } = (await because(client, 'UnknownAddon'))!;
+  const { status } = (await because(client, 'AddonNotFound'))!;
   assert.match(status!.conditions![0]!.message, /mesh/);
   assert.doesNotMatch(status!.conditions![0]!.message, /addon starter/);
   for (const name of ['kplane-system', 'elsewhere'])
@@ -66,7 +66,7 @@ test('a class is looked at again when an addon comes and goes, and written only 
   const known = (await because(client, 'Accepted'))!;
   assert.equal(known.status!.observedGeneration, known.metadata.generation);
   await client.delete(ConfigMap, { namespace: 'kplane-system', name: 'm' });
-  await because(client, 'UnknownAddon');
+  await because(client, 'AddonNotFound');
   await operator.restart(() => Promise.resolve(operator.forget()));
   await client.create(ControlPlaneClass, { metadata: { name: 'd' }, spec: {} });
   await because(client, 'Accepted', 'd');

@@ -17,7 +17,7 @@ test('a tenant that says who may adopt it is adopted once, by that control plane
     spec: {},
   });
   await client.create(ControlPlane, { metadata: { name: 'thief' }, spec: { virtual: { clusterPath: 'copy' } } });
-  await untilReason(client, 'thief', 'ClusterPathTaken', 'Accepted');
+  await untilReason(client, 'thief', 'ClusterPathConflict', 'Accepted');
   const { metadata } = await client.create(ControlPlane, { metadata: { name: 'copy' }, spec: {} });
   await untilReady(client, 'copy');
   const adopted = await until(
@@ -36,7 +36,7 @@ test('a tenant that is asked for after it was refused is adopted then', async ()
   const { client } = platform;
   await client.create(Tenant, { metadata: { name: 'late' }, spec: {} });
   await client.create(ControlPlane, { metadata: { name: 'late' }, spec: {} });
-  await untilReason(client, 'late', 'ClusterPathTaken', 'Accepted');
+  await untilReason(client, 'late', 'ClusterPathConflict', 'Accepted');
   const body = { metadata: { annotations: { [adoptByAnnotation]: 'late' } } };
   await client.patch(Tenant, { name: 'late' }, { type: 'merge', body });
   await untilReady(client, 'late');
@@ -49,6 +49,6 @@ test('a claim is worth more than a wish to be adopted', async () => {
   const claimed = { [annotations.uid]: 'of-another', [annotations.name]: 'another', [adoptByAnnotation]: 'shop' };
   const made = await client.create(Tenant, { metadata: { name: 'shop', annotations: claimed }, spec: {} });
   await client.create(ControlPlane, { metadata: { name: 'shop' }, spec: {} });
-  await untilReason(client, 'shop', 'ClusterPathTaken', 'Accepted');
+  await untilReason(client, 'shop', 'ClusterPathConflict', 'Accepted');
   assert.equal((await client.get(Tenant, { name: 'shop' })).metadata.resourceVersion, made.metadata.resourceVersion);
 });

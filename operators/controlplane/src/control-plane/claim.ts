@@ -38,9 +38,9 @@ export const hostsAnnotation = `${group}/hosts`;
 
 export const taken = (path: string, by: string | undefined): Verdict => ({
   type: 'Accepted',
-  reason: 'ClusterPathTaken',
+  reason: 'ClusterPathConflict',
   message:
     by === undefined
-      ? `path "${path}" is a tenant that no control plane made: delete that Tenant, or create a control plane with another path`
-      : `path "${path}" is control plane ${by}'s: delete that one, or create a control plane with another path`,
+      ? `cluster path "${path}" is already used by Tenant "${path}", which does not belong to a ControlPlane: delete that Tenant, or create a control plane with another path`
+      : `cluster path "${path}" is already used by ControlPlane "${by}": delete that one, or create a control plane with another path`,
 });

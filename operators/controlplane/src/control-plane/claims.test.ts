@@ -29,7 +29,7 @@ test('of two control planes that want one path at the same moment one gets it, a
           client,
           ControlPlane,
           name,
-          (one) => isReady(one) || findCondition(one?.status?.conditions, 'Accepted')?.reason === 'ClusterPathTaken',
+          (one) => isReady(one) || findCondition(one?.status?.conditions, 'Accepted')?.reason === 'ClusterPathConflict',
         ),
       ),
     );
@@ -39,7 +39,7 @@ test('of two control planes that want one path at the same moment one gets it, a
     const loser = settled.find((one) => one !== winner)!;
     assert.match(
       findCondition(loser.status?.conditions, 'Accepted')!.message,
-      new RegExp(`control plane ${winner.metadata.name}'s`),
+      new RegExp(`already used by ControlPlane "${winner.metadata.name}"`),
     );
     const tenant = await client.get(Tenant, { name: names[0] });
     assert.equal(tenant.metadata.annotations?.[annotations.uid], winner.metadata.uid);
@@ -61,7 +61,7 @@ test('the end of a control plane that did not get its path leaves the one that d
     metadata: { name: 'late' },
     spec: { deletionPolicy: 'Destroy', virtual: { clusterPath: 'shop' } },
   });
-  await untilReason(client, 'late', 'ClusterPathTaken');
+  await untilReason(client, 'late', 'ClusterPathConflict');
   await client.delete(ControlPlane, { name: 'late' });
   await untilGone(client, ControlPlane, 'late');
   await platform.inside('shop').get(ConfigMap, { namespace: 'default', name: 'mark' });
@@ -74,8 +74,8 @@ test('a tenant that no operator made is never touched', async () => {
   const { client } = platform;
   const made = await client.create(Tenant, { metadata: { name: 'byhand' }, spec: {} });
   await client.create(ControlPlane, { metadata: { name: 'byhand' }, spec: { deletionPolicy: 'Destroy' } });
-  const refused = await untilReason(client, 'byhand', 'ClusterPathTaken', 'Accepted');
-  assert.match(findCondition(refused.status?.conditions, 'Ready')!.message, /no control plane made/);
+  const refused = await untilReason(client, 'byhand', 'ClusterPathConflict', 'Accepted');
+  assert.match(findCondition(refused.status?.conditions, 'Ready')!.message, /does not belong to a ControlPlane/);
   await client.delete(ControlPlane, { name: 'byhand' });
   await untilGone(client, ControlPlane, 'byhand');
   const there = await client.get(Tenant, { name: 'byhand' });

@@ -124,7 +124,7 @@ test('an endpoint of its name that is somebody else’s is not used', async () =
   });
   await create(platform, 'demo');
   const waiting = await untilReason(client, 'demo', 'EndpointPending');
-  assert.match(findCondition(waiting.status?.conditions, 'Ready')!.message, /not made for this control plane/);
+  assert.match(findCondition(waiting.status?.conditions, 'Ready')!.message, /does not belong to this control plane/);
   await client.delete(ControlPlane, { name: 'demo' });
   await untilGone(client, ControlPlane, 'demo');
   await client.get(ControlPlaneEndpoint, { name: 'demo' });
@@ -217,7 +217,7 @@ test('a quarantined control plane is suspended, says why, and comes back', async
   assert.equal(
     message,
     'the server suspended the control plane (EventLoopStalls): 3 requests blocked the server; ' +
-      'it ends at 2099-01-01T00:00:00Z, or when status.quarantine of Tenant demo is removed',
+      'the quarantine ends at 2099-01-01T00:00:00Z, or when status.quarantine of Tenant "demo" is removed',
   );
   await set(null);
   await untilReady(client, 'demo');

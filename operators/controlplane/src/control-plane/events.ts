@@ -11,10 +11,10 @@ import type { ControlPlaneStatus, DeletionPolicy } from '../api/index.ts';
 export function eventsBetween(before: ControlPlaneStatus | undefined, after: ControlPlaneStatus): EventDetails[] {
   const events: EventDetails[] = [];
   if (before?.phase === undefined)
-    events.push({ reason: 'Created', note: 'the control plane is accepted for provisioning' });
+    events.push({ reason: 'Created', note: 'accepted the control plane for provisioning' });
   const { kubeconfigSecretRef: secret } = after;
   if (secret && !before?.kubeconfigSecretRef) {
-    const note = `the API is served, and Secret "${secret.namespace}/${secret.name}" has its kubeconfigs`;
+    const note = `the API is available; the kubeconfigs are in Secret "${secret.namespace}/${secret.name}"`;
     events.push({ reason: 'Provisioned', note });
   }
   const transition = transitionOf(before, after);
@@ -24,12 +24,12 @@ export function eventsBetween(before: ControlPlaneStatus | undefined, after: Con
 
 /** The last event of a control plane. */
 export function deletedEvent(policy: DeletionPolicy | undefined): EventDetails {
-  const data = { Destroy: ', including all data', Retain: ', its data is retained' };
-  return { reason: 'Deleted', note: `the control plane is deleted${policy ? data[policy] : ''}` };
+  const data = { Destroy: ', including all data', Retain: ', data retained' };
+  return { reason: 'Deleted', note: `deleted the control plane${policy ? data[policy] : ''}` };
 }
 
 /** Reasons of passes that failed, as opposed to those that wait for something. */
-const failures: ReadonlySet<string> = new Set(['HostUnavailable', 'Bootstrapping']);
+const failures: ReadonlySet<string> = new Set(['HostUnavailable', 'ReconcileError']);
 
 function transitionOf(before: ControlPlaneStatus | undefined, after: ControlPlaneStatus): EventDetails | undefined {
   const { reason = '', message = '' } = unmet(after) ?? {};
@@ -39,7 +39,7 @@ function transitionOf(before: ControlPlaneStatus | undefined, after: ControlPlan
     case 'Ready':
       if (reason !== '') return warning('ReconcileFailed');
       if (before?.phase === 'Suspended')
-        return { reason: 'Resumed', note: `the control plane is served again${at(after)}` };
+        return { reason: 'Resumed', note: `the control plane is available again${at(after)}` };
       return before?.phase === 'Ready'
         ? undefined
         : { reason: 'Ready', note: `the control plane is ready${at(after)}` };

@@ -143,7 +143,7 @@ test('a namespace that somebody else made is not taken over', async () => {
   const { client } = platform;
   await client.create(Namespace, { metadata: { name: 'kplane-cp-demo' } });
   await client.create(ControlPlane, { metadata: { name: 'demo' }, spec: {} });
-  const { status } = await untilReason(client, 'demo', 'NamespaceTaken');
+  const { status } = await untilReason(client, 'demo', 'NamespaceConflict');
   assert.match(status!.conditions!.find(({ type }) => type === 'Ready')!.message, /kplane-cp-demo/);
   assert.deepEqual((await client.list(Secret, { namespace: 'kplane-cp-demo' })).items, []);
   assert.equal(await find(client, Tenant, { name: 'demo' }), undefined);

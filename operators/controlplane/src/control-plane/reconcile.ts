@@ -81,9 +81,9 @@ function troubled(error: unknown): Verdict {
   const { message } = asError(error);
   const isAway = away.some((code) => hasCode(error, code));
   const [reason, what] = isAway
-    ? ['HostUnavailable', 'the host of the tenants cannot be asked']
-    : ['Bootstrapping', 'something went wrong'];
-  return { type: 'Programmed', reason, message: `${what}, it is tried again: ${message}` };
+    ? ['HostUnavailable', 'the host of the tenants is not available']
+    : ['ReconcileError', 'reconcile failed'];
+  return { type: 'Programmed', reason, message: `${what}, retrying: ${message}` };
 }
 
 function result({ remarks, wakeUps, world }: Pass, verdict: Verdict | undefined): Result {

@@ -14,17 +14,17 @@ export function suspended({ tenant, controlPlane, path }: Pass): Verdict | undef
   const type = controlPlane.status?.kubeconfigSecretRef === undefined ? 'Programmed' : 'Ready';
   if (how === undefined) {
     const { reason, message, until } = quarantine!;
-    const ending = `it ends at ${until}, or when status.quarantine of ${Tenant.kind} ${path} is removed`;
+    const ending = `the quarantine ends at ${until}, or when status.quarantine of ${Tenant.kind} "${path}" is removed`;
     return {
       type,
       reason: 'Quarantined',
       message: `the server suspended the control plane (${reason}): ${message}; ${ending}`,
     };
   }
-  const answers = how === 'ReadOnly' ? 'it answers reads only' : 'it answers nothing';
+  const answers = how === 'ReadOnly' ? 'and answers only reads' : 'and answers no requests';
   return {
     type,
     reason: 'Suspended',
-    message: `the control plane is suspended, ${answers}: remove spec.suspension of ${Tenant.kind} ${path} to resume it`,
+    message: `the control plane is suspended ${answers}: remove spec.suspension of ${Tenant.kind} "${path}" to resume it`,
   };
 }

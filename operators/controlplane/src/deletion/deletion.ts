@@ -27,11 +27,11 @@ export async function deletion(pass: Pass): Promise<Result | void> {
   } catch (error) {
     if (hasCode(error, 'Conflict') || signal.aborted) throw error;
     const { message } = asError(error);
-    await sayStatus(pass, statusOf(pass, 'DeletionDelayed', `it cannot be deleted yet, it is tried again: ${message}`));
+    await sayStatus(pass, statusOf(pass, 'DeletionDelayed', `deletion failed, retrying: ${message}`));
     throw error;
   }
   world.drift.forget(pass.path);
-  await sayStatus(pass, statusOf(pass, 'Deleting', 'everything that was made for it is gone'));
+  await sayStatus(pass, statusOf(pass, 'Deleting', 'all resources of the control plane are deleted'));
   // Others may have finalizers of their own, and what they did to them meanwhile counts.
   const last = await find(apiReader, ControlPlane, { name: controlPlane.metadata.name! }, { signal });
   if (last?.metadata.uid !== controlPlane.metadata.uid) return;

@@ -91,7 +91,8 @@ function statusOf(
     );
   if (!owner) {
     const { endpoint: _, externalEndpoint: __, joinEndpoint: ___, ...others } = status ?? {};
-    const message = 'no ControlPlane controls this endpoint: the provider does not know its path';
+    const message =
+      'no ControlPlane owns this endpoint, so its cluster path is unknown: delete the endpoint, or set spec.endpoint';
     const refused = types.map((type) => ({ type, status: false, reason: 'OwnerMissing', message }));
     return { ...others, observedGeneration, conditions: after(refused) };
   }

@@ -14,17 +14,17 @@ export interface Acceptance {
 /** Of several controllers that speak for one Gateway, one that takes it on is enough. */
 export function acceptanceOf(route: TlsRoute, parent: GatewayReference): Acceptance {
   const { namespace = '', name = '' } = route.metadata;
-  const gateway = `Gateway ${parent.namespace}/${parent.name}`;
+  const gateway = `Gateway "${parent.namespace}/${parent.name}"`;
   const spoken = (route.status?.parents ?? []).filter((one) => isAbout(one, parent, namespace));
   const answers = spoken.map((one) => answerOf(one, route)).filter((one) => one !== undefined);
   const best = answers.find(({ status }) => status) ?? answers[0];
   if (!best) {
-    const message = `the controller of ${gateway} has not said yet whether it takes TLSRoute ${namespace}/${name}`;
+    const message = `waiting for the controller of ${gateway} to accept TLSRoute "${namespace}/${name}"`;
     return { status: false, reason: 'RouteNotAccepted', message };
   }
-  const what = best.status ? 'takes' : 'does not serve';
+  const what = best.status ? 'accepted' : 'does not serve';
   const why = best.message === '' ? '' : `: ${best.message}`;
-  return { ...best, message: `${gateway} ${what} TLSRoute ${namespace}/${name}${why}` };
+  return { ...best, message: `${gateway} ${what} TLSRoute "${namespace}/${name}"${why}` };
 }
 
 const isAbout = ({ parentRef }: RouteParentStatus, parent: GatewayReference, routeNamespace: string): boolean =>

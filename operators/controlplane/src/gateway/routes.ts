@@ -84,7 +84,7 @@ export class Routes {
     informer.addHandler({ onAdd: tell, onUpdate: (_before, after) => tell(after), onDelete: tell });
     const ending = new AbortController();
     const ended = cache.start(ending.signal).catch((error: unknown) => {
-      log.error('routes cannot be followed', { apiVersion: kind.apiVersion, error: asError(error) });
+      log.error('failed to watch TLSRoutes, retrying', { apiVersion: kind.apiVersion, error: asError(error) });
     });
     this.#following = { apiVersion: kind.apiVersion, informer, ending, ended };
   }

@@ -29,8 +29,8 @@ export async function gateway(pass: Pass): Promise<undefined> {
     else pass.withdrawn.push(gatewayProgrammed);
   } catch (error) {
     if (isPassing(error) || pass.signal.aborted) throw error;
-    const message = `the route could not be written, it is tried again: ${asError(error).message}`;
-    pass.remarks.push({ type: gatewayProgrammed, status: false, reason: 'RouteRefused', message });
+    const message = `failed to write the TLSRoute, retrying: ${asError(error).message}`;
+    pass.remarks.push({ type: gatewayProgrammed, status: false, reason: 'RouteWriteFailed', message });
   }
 }
 
@@ -58,7 +58,7 @@ async function programmed(pass: Pass): Promise<Said | undefined> {
   if (kind) await endOthers(pass, kind, route);
   if (!wanted) return undefined;
   if (!kind) {
-    const message = `there is no ${definitionName} here: install the Gateway API, with TLSRoute, or take gateway.parentRef off the class`;
+    const message = `CustomResourceDefinition "${definitionName}" not found: install the Gateway API with TLSRoute, or remove spec.gateway.parentRef from the class`;
     return { status: false, reason: 'GatewayAPIMissing', message, isAwaited: true };
   }
   if (!route) return { status: false, isAwaited: true, ...(wanted as Exclude<typeof wanted, WantedRoute>) };
@@ -86,18 +86,18 @@ async function kept(pass: Pass, kind: Kind<TlsRoute>, wanted: WantedRoute): Prom
   // One without our label, or of a moment ago, is not known.
   const there = known ?? (await find(apiReader, kind, wanted.key, { signal })) ?? (await create(pass, kind, wanted));
   if (!isControlledBy(there, controlPlane)) {
-    const message = `TLSRoute ${namespace}/${name} exists and was not made for this control plane: delete it, or rename it`;
-    return { status: false, reason: 'RouteTaken', message };
+    const message = `TLSRoute "${namespace}/${name}" already exists and does not belong to this control plane: delete or rename it`;
+    return { status: false, reason: 'RouteConflict', message };
   }
   if (isBeingDeleted(there)) {
-    const message = `TLSRoute ${namespace}/${name} is being deleted; it is made anew when it has gone`;
+    const message = `waiting for the deletion of TLSRoute "${namespace}/${name}" before creating it again`;
     return { status: false, reason: 'RouteNotAccepted', message, isAwaited: true };
   }
   const route = isAsWanted(there, wanted) ? there : await putRight(pass, kind, there, wanted);
   const acceptance = acceptanceOf(route, wanted.parent);
   if (wanted.notAllowed.length === 0) return { ...acceptance, isAwaited: true };
-  const message = `${notAllowedText(wanted.notAllowed, pass.class!)}; of the others, ${acceptance.message}`;
-  return { status: false, reason: 'HostNameNotAllowed', message, isAwaited: true };
+  const message = `${notAllowedText(wanted.notAllowed, pass.class!)}; for the other host names: ${acceptance.message}`;
+  return { status: false, reason: 'HostnameNotAllowed', message, isAwaited: true };
 }
 
 /** Rejects with `AlreadyExists` when somebody was faster: then it is looked at again. */

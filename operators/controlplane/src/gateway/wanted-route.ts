@@ -20,7 +20,7 @@ export interface WantedRoute {
 
 /** There should be one, but something is missing for it. */
 export interface Missing {
-  readonly reason: 'HostNameMissing' | 'HostNameNotAllowed' | 'APIServerRefMissing';
+  readonly reason: 'HostnameMissing' | 'HostnameNotAllowed' | 'APIServerRefMissing';
   readonly message: string;
 }
 
@@ -38,17 +38,17 @@ export function wantedRoute(facts: RouteFacts): WantedRoute | Missing | undefine
   const { parentRef, apiServerRef } = facts.class?.spec?.gateway ?? {};
   if (!parentRef) return undefined;
   if (!apiServerRef) {
-    const what = `class ${facts.class!.metadata.name} has gateway.parentRef, but no gateway.apiServerRef`;
-    return { reason: 'APIServerRefMissing', message: `${what}: set the Service that routes lead to` };
+    const what = `ControlPlaneClass "${facts.class!.metadata.name}" has spec.gateway.parentRef but no spec.gateway.apiServerRef`;
+    return { reason: 'APIServerRefMissing', message: `${what}: set it to the Service of the API server` };
   }
   // What the tenant answers to, and nothing else: by any other name one would arrive at the management plane.
   const names = hostsOf(facts.addresses!);
   if (names.length === 0) {
-    const how = 'set gateway.hostnameTemplate of the class, or spec.endpointPolicy.hostname';
-    return { reason: 'HostNameMissing', message: `the control plane has no host name that could be routed: ${how}` };
+    const how = 'set spec.gateway.hostnameTemplate of the class, or spec.endpointPolicy.hostname';
+    return { reason: 'HostnameMissing', message: `the control plane has no host name to route: ${how}` };
   }
   const { allowed, others } = sortedNames(names, facts.controlPlane, facts.class);
-  if (allowed.length === 0) return { reason: 'HostNameNotAllowed', message: notAllowedText(others, facts.class!) };
+  if (allowed.length === 0) return { reason: 'HostnameNotAllowed', message: notAllowedText(others, facts.class!) };
   const { name } = facts.controlPlane.metadata;
   const { namespace = parentRef.namespace, port = portOfServer } = apiServerRef;
   const backend = { group: '', kind: 'Service', name: apiServerRef.name, port };
@@ -66,8 +66,8 @@ export function wantedRoute(facts: RouteFacts): WantedRoute | Missing | undefine
 }
 
 export function notAllowedText(names: readonly string[], { metadata, spec }: ControlPlaneClass): string {
-  const domain = `gateway.hostnameTemplate of class ${metadata.name} is ${spec?.gateway?.hostnameTemplate}`;
-  return `${names.join(', ')} may not be routed: ${domain}, and only names in its domain are`;
+  const domain = `spec.gateway.hostnameTemplate of ControlPlaneClass "${metadata.name}" is "${spec?.gateway?.hostnameTemplate}"`;
+  return `host names not allowed: ${names.join(', ')}: ${domain}, and only host names in its domain are routed`;
 }
 
 /** Whatever else is there: servers add defaults, others add labels and fields of their own. */

@@ -30,6 +30,6 @@ export async function issuedPair(
     source: `kubeconfig of tenant ${path}`,
   });
   const pair = await credentials?.clientCertificate?.();
-  assert(pair, 'a host answers with a certificate');
+  assert(pair, 'the host must return a client certificate');
   return pair;
 }

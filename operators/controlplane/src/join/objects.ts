@@ -85,7 +85,7 @@ export function bootstrapToken({ token, expiresAtMs }: JoinMaterial): InsideObje
   const texts = {
     'token-id': id,
     'token-secret': secret,
-    description: 'for nodes that join; made anew by the control-plane operator',
+    description: 'for nodes that join; renewed by the control-plane operator',
     expiration: new Date(expiresAtMs).toISOString().replace('.000Z', 'Z'),
     'usage-bootstrap-authentication': 'true',
     'usage-bootstrap-signing': 'true',

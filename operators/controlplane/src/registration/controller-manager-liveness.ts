@@ -156,7 +156,7 @@ export class ControllerManagerLiveness {
       });
       for (const lease of items) this.observe(lease);
     } catch (error) {
-      log.warn('the Leases of a controller manager cannot be read, retrying', {
+      log.warn('failed to read the Leases of a controller manager, retrying', {
         leaseNamespace,
         leaseGroup,
         reason: asError(error).message,

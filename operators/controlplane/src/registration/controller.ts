@@ -126,7 +126,7 @@ function asPublished(
 /** What is missing besides is told first. */
 function noRoom({ followed }: RegistrationWorld, resolution: Resolution): Resolved {
   if (resolution.reason !== 'KubeconfigPending') return { resolution };
-  const message = `registrations name too many Secrets, ${followed.sizeMax} are followed: use the control plane's own, or delete some`;
+  const message = `registrations refer to more than ${followed.sizeMax} Secrets: remove spec.kubeconfigSecretRef to use the Secret of the control plane, or delete registrations`;
   return { resolution: { reason: 'KubeconfigPending', message }, result: { requeueAfterMs: noRoomPauseMs } };
 }
 

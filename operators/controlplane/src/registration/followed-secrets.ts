@@ -111,7 +111,7 @@ export class FollowedSecrets {
     // Also when it turns out that there is none.
     informer.synced(ending.signal).then(tell, () => {});
     const ended = cache.start(ending.signal).catch((error: unknown) => {
-      log.error('a Secret cannot be followed', { secret: text, error: asError(error) });
+      log.error('failed to watch a Secret, retrying', { secret: text, error: asError(error) });
     });
     const followed = { informer, by, ending, ended };
     this.#bySecret.set(text, followed);

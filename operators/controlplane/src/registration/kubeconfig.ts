@@ -29,10 +29,10 @@ export function kubeconfigIn({ data }: SecretData): string | undefined {
 /** Never rejects. */
 export async function kubeconfigFacts(secret: SecretData): Promise<KubeconfigFacts> {
   const text = kubeconfigIn(secret);
-  if (text === undefined) return { problem: `it has no key ${kubeconfigKey}` };
+  if (text === undefined) return { problem: `key "${kubeconfigKey}" is missing` };
   try {
     const { server } = await configOfKubeconfig(text, { source: kubeconfigKey });
-    return httpsUrl(server) ? { server } : { problem: 'its server is no https URL' };
+    return httpsUrl(server) ? { server } : { problem: 'the server of the kubeconfig is not an https URL' };
   } catch (error) {
     return { problem: asError(error).message };
   }

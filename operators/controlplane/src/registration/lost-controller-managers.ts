@@ -79,7 +79,7 @@ const isAboutService = ({ type }: Condition): boolean => type === controllersRea
 
 function lostCondition(type: string, { leaseNamespace, leaseGroup }: ControllerManagerReference): NewCondition {
   const lost = `no controller manager renews a Lease of group "${leaseGroup}" in namespace "${leaseNamespace}"`;
-  const next = "; until one does, the platform's essential controllers serve the control plane if it is virtual";
+  const next = '; until one does, the essential controllers of the platform serve the control plane if it is virtual';
   const message = type === controllersReady ? `${lost}${next}` : lost;
   return { type, status: 'Unknown', reason: controllerManagerLost, message };
 }

@@ -266,7 +266,7 @@ describe('a registration', () => {
     }
     await register(client, { kubeconfigSecretRef: { name: 'c', namespace: 'users' } }, 'c');
     const late = (await because(client, 'KubeconfigPending', 'c'))!;
-    assert.match(findCondition(late.status!.conditions, 'Ready')!.message, /too many Secrets, 2 are followed/);
+    assert.match(findCondition(late.status!.conditions, 'Ready')!.message, /more than 2 Secrets/);
     await register(client, { kubeconfigSecretRef: { name: 'b', namespace: 'users' } }, 'd');
     await ready(client, address, 'd');
     assert.equal(world.followed().size, 2, 'one that is followed already needs no room');

@@ -55,34 +55,37 @@ export const secretOf = (
 export function resolve(found: Found): Resolution {
   const { registration, controlPlane, kubeconfig } = found;
   const name = controlPlaneOf(registration);
-  if (name === '') return pending('ControlPlaneRefMissing', 'spec.controlPlaneRef names no ControlPlane');
-  if (!controlPlane) return pending('ControlPlaneNotFound', `there is no ControlPlane "${name}"`);
+  if (name === '') return pending('ControlPlaneRefMissing', 'spec.controlPlaneRef.name is empty');
+  if (!controlPlane) return pending('ControlPlaneNotFound', `ControlPlane "${name}" not found`);
   const address = addressOf(found, controlPlane);
   if (typeof address !== 'string') return address;
   const secret = secretOf(registration, controlPlane);
-  if (!secret) return pending('KubeconfigPending', `ControlPlane ${name} has no kubeconfig yet`);
-  const where = `Secret ${secret.namespace}/${secret.name}`;
+  if (!secret) return pending('KubeconfigPending', `ControlPlane "${name}" has no kubeconfig yet`);
+  const where = `Secret "${secret.namespace}/${secret.name}"`;
   const isFitting = kubeconfig?.server !== undefined && isSameAddress(kubeconfig.server, address);
   if (!isOwn(secret, name) && !isFitting) {
     // One answer for everything: who may write registrations must not find out what is in Secrets, or that they are there.
-    return pending('KubeconfigPending', `there is no ${where} whose kubeconfig is for ${address}`);
+    return pending('KubeconfigPending', `${where} with a kubeconfig for ${address} not found`);
   }
-  if (!kubeconfig) return pending('KubeconfigPending', `there is no ${where}`);
+  if (!kubeconfig) return pending('KubeconfigPending', `${where} not found`);
   if (kubeconfig.problem !== undefined) {
-    return pending('KubeconfigPending', `${where} cannot be used: ${kubeconfig.problem}`);
+    return pending('KubeconfigPending', `${where} is invalid: ${kubeconfig.problem}`);
   }
   const rewrite = !isFitting;
   if (rewrite && !registration.spec.endpointRef) {
-    return pending('KubeconfigPending', `ControlPlane ${name} moves: ${where} is for ${kubeconfig.server} so far`);
+    return pending(
+      'KubeconfigPending',
+      `the address of ControlPlane "${name}" is changing: ${where} still has ${kubeconfig.server}`,
+    );
   }
   if (controlPlane.metadata.deletionTimestamp) {
-    return pending('ControlPlaneNotReady', `ControlPlane ${name} is being deleted`);
+    return pending('ControlPlaneNotReady', `ControlPlane "${name}" is being deleted`);
   }
   if (!isConditionTrue(controlPlane.status?.conditions, 'Ready')) {
     const ready = findCondition(controlPlane.status?.conditions, 'Ready');
     return pending(
       'ControlPlaneNotReady',
-      `ControlPlane ${name} is not ready: ${ready?.reason ?? 'it does not say why'}`,
+      `ControlPlane "${name}" is not ready: ${ready?.reason ?? 'no condition Ready yet'}`,
     );
   }
   return { reason: 'Resolved', address, secret, rewrite };
@@ -97,18 +100,18 @@ function addressOf({ registration, endpoint, kubeconfig }: Found, controlPlane: 
   if (!endpointRef) {
     const { endpoints, endpoint: only } = controlPlane.status ?? {};
     const address = endpoints?.find(({ type }) => type === 'Internal')?.url ?? only;
-    return address || pending('EndpointPending', `ControlPlane ${controlPlane.metadata.name} has no endpoint yet`);
+    return address || pending('EndpointPending', `ControlPlane "${controlPlane.metadata.name}" has no endpoint yet`);
   }
-  if (!endpoint) return pending('EndpointPending', `there is no ControlPlaneEndpoint "${endpointRef.name}"`);
+  if (!endpoint) return pending('EndpointPending', `ControlPlaneEndpoint "${endpointRef.name}" not found`);
   const ready = findCondition(endpoint.status?.conditions, 'Ready');
   if (ready && ready.status !== 'True') {
-    return pending('EndpointPending', `ControlPlaneEndpoint ${endpointRef.name} is not ready: ${ready.reason}`);
+    return pending('EndpointPending', `ControlPlaneEndpoint "${endpointRef.name}" is not ready: ${ready.reason}`);
   }
   const written = writtenAddress(endpoint);
   const isForeign = written !== undefined && !isAtAnyPath(written);
   if (isForeign && kubeconfigSecretRef && isSameAddress(kubeconfig?.server, written)) return written;
   const address = resolveAddresses(endpoint, clusterPathOf(controlPlane))?.internal;
-  return address ?? pending('EndpointPending', `ControlPlaneEndpoint ${endpointRef.name} has no endpoint yet`);
+  return address ?? pending('EndpointPending', `ControlPlaneEndpoint "${endpointRef.name}" has no address yet`);
 }
 
 /** The operator's own, which it may write anew. */

@@ -32,54 +32,79 @@ export const definition: CustomResourceDefinition = {
         ],
         schema: {
           openAPIV3Schema: {
-            description: 'A control plane: a whole Kubernetes API of its own.',
+            description: 'A Kubernetes control plane: a complete Kubernetes API.',
             type: 'object',
             properties: {
-              apiVersion: { description: 'The group and version of this kind.', type: 'string' },
-              kind: { description: 'The kind.', type: 'string' },
+              apiVersion: {
+                description: 'APIVersion defines the versioned schema of this representation of an object.',
+                type: 'string',
+              },
+              kind: {
+                description: 'Kind is a string value representing the REST resource this object represents.',
+                type: 'string',
+              },
               metadata: { type: 'object' },
               spec: {
-                description: 'What is asked for.',
+                description: 'Desired state.',
                 type: 'object',
                 properties: {
                   classRef: {
-                    description: 'The class, with the defaults of the platform. Absent: none.',
+                    description:
+                      'Reference to a ControlPlaneClass with defaults. If unset, the control plane has no class.',
                     type: 'object',
                     required: ['name'],
-                    properties: { name: { description: 'Its name.', type: 'string', minLength: 1, maxLength: 253 } },
+                    properties: {
+                      name: {
+                        description: 'Name of the referenced object.',
+                        type: 'string',
+                        minLength: 1,
+                        maxLength: 253,
+                      },
+                    },
                   },
                   mode: {
-                    description: 'Virtual: a tenant of the shared API server. Dedicated: processes of its own.',
+                    description:
+                      'Virtual: a tenant of the shared API server. Dedicated: separate processes; not supported yet.',
                     type: 'string',
                     enum: ['Virtual', 'Dedicated'],
                     default: 'Virtual',
                   },
                   endpointRef: {
-                    description: 'The endpoint under which it is reached. Absent: one is allocated.',
+                    description:
+                      'Reference to the ControlPlaneEndpoint with the addresses of the control plane. If unset, an endpoint is allocated.',
                     type: 'object',
                     required: ['name'],
-                    properties: { name: { description: 'Its name.', type: 'string', minLength: 1, maxLength: 253 } },
+                    properties: {
+                      name: {
+                        description: 'Name of the referenced object.',
+                        type: 'string',
+                        minLength: 1,
+                        maxLength: 253,
+                      },
+                    },
                   },
                   endpointPolicy: {
                     description:
-                      "How an endpoint is allocated. Absent: by the class, or else by path at the platform's own address.",
+                      'Defines how an endpoint is allocated. Defaults to the policy of the class, or else to the cluster path at the address of the platform.',
                     type: 'object',
                     properties: {
                       provider: {
-                        description: 'Who allocates: the value of the label controlplane.kplane.dev/endpoint-provider.',
+                        description:
+                          'Name of the endpoint provider: the value of the label controlplane.kplane.dev/endpoint-provider.',
                         type: 'string',
                         default: 'hangar',
                         maxLength: 63,
                         pattern: '^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$',
                       },
                       hostname: {
-                        description: 'The host name under which the control plane is reached besides its path.',
+                        description: 'Host name that serves the control plane, in addition to its cluster path.',
                         type: 'string',
                         maxLength: 253,
                         pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$',
                       },
                       hostnameTemplate: {
-                        description: "The same with {name} and {path} in it. Absent: the class's.",
+                        description:
+                          'Host name with the placeholders {name} and {path}. Defaults to the template of the class.',
                         type: 'string',
                         maxLength: 253,
                         pattern: '^([-a-z0-9.]|\\{name\\}|\\{path\\})+$',
@@ -88,63 +113,88 @@ export const definition: CustomResourceDefinition = {
                     'x-kubernetes-validations': [
                       {
                         rule: '!(has(self.hostname) && has(self.hostnameTemplate))',
-                        message: 'hostname and hostnameTemplate exclude each other',
+                        message: 'hostname and hostnameTemplate are mutually exclusive',
                       },
                     ],
                   },
                   deletionPolicy: {
                     description:
-                      'What becomes of the data when the control plane is deleted. Absent: what the class says, or else Retain.',
+                      'Whether the data is kept (Retain) or deleted (Destroy) when the control plane is deleted. Defaults to the policy of the class, or else to Retain.',
                     type: 'string',
                     enum: ['Retain', 'Destroy'],
                   },
                   virtual: {
-                    description: 'Of mode Virtual. Stays there in mode Dedicated: the data keeps its path.',
+                    description:
+                      'Settings of mode Virtual. They are kept in mode Dedicated, because the data keeps its cluster path.',
                     type: 'object',
                     properties: {
                       clusterPath: {
                         description:
-                          'Where the control plane is: /clusters/<path>/control-plane. Absent: its name. It cannot be changed.',
+                          'Cluster path: the control plane is served at /clusters/<path>/control-plane. Defaults to metadata.name. Immutable.',
                         type: 'string',
                         minLength: 1,
                         maxLength: 63,
                         pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
                         'x-kubernetes-validations': [
-                          { rule: "self != 'root'", message: 'root is the management plane' },
+                          {
+                            rule: "self != 'root'",
+                            message: 'the cluster path root is reserved for the management plane',
+                          },
                         ],
                       },
                     },
                   },
                   dedicated: {
-                    description: 'Of mode Dedicated.',
+                    description: 'Settings of mode Dedicated.',
                     type: 'object',
                     properties: {
                       providerRef: {
-                        description: "Who runs it. Absent: the platform's default.",
+                        description:
+                          'Reference to the provider that runs the control plane. Defaults to the provider of the platform.',
                         type: 'object',
                         required: ['kind', 'name'],
                         properties: {
                           apiGroup: {
-                            description: 'Its API group. Absent: the core group.',
+                            description: 'API group of the referenced object. Defaults to the core group.',
                             type: 'string',
                             maxLength: 253,
                           },
-                          kind: { description: 'Its kind.', type: 'string', minLength: 1, maxLength: 63 },
-                          name: { description: 'Its name.', type: 'string', minLength: 1, maxLength: 253 },
+                          kind: {
+                            description: 'Kind of the referenced object.',
+                            type: 'string',
+                            minLength: 1,
+                            maxLength: 63,
+                          },
+                          name: {
+                            description: 'Name of the referenced object.',
+                            type: 'string',
+                            minLength: 1,
+                            maxLength: 253,
+                          },
                         },
                       },
                       parametersRef: {
-                        description: 'With which parameters.',
+                        description: 'Reference to the parameters for the provider.',
                         type: 'object',
                         required: ['kind', 'name'],
                         properties: {
                           apiGroup: {
-                            description: 'Its API group. Absent: the core group.',
+                            description: 'API group of the referenced object. Defaults to the core group.',
                             type: 'string',
                             maxLength: 253,
                           },
-                          kind: { description: 'Its kind.', type: 'string', minLength: 1, maxLength: 63 },
-                          name: { description: 'Its name.', type: 'string', minLength: 1, maxLength: 253 },
+                          kind: {
+                            description: 'Kind of the referenced object.',
+                            type: 'string',
+                            minLength: 1,
+                            maxLength: 63,
+                          },
+                          name: {
+                            description: 'Name of the referenced object.',
+                            type: 'string',
+                            minLength: 1,
+                            maxLength: 253,
+                          },
                         },
                       },
                     },
@@ -153,113 +203,141 @@ export const definition: CustomResourceDefinition = {
                 'x-kubernetes-validations': [
                   {
                     rule: "self.mode != 'Dedicated' || has(self.dedicated)",
-                    message: 'mode Dedicated needs dedicated',
+                    message: 'spec.dedicated is required when spec.mode is Dedicated',
                   },
                   {
                     rule: "self.mode == 'Dedicated' || !has(self.dedicated)",
-                    message: 'dedicated is only for mode Dedicated',
+                    message: 'spec.dedicated must not be set unless spec.mode is Dedicated',
                   },
                   {
                     rule: '!(has(self.endpointRef) && has(self.endpointPolicy))',
-                    message: 'endpointRef and endpointPolicy exclude each other',
+                    message: 'spec.endpointRef and spec.endpointPolicy are mutually exclusive',
                   },
                 ],
                 default: { mode: 'Virtual' },
               },
               status: {
-                description: 'What there is.',
+                description: 'Observed state.',
                 type: 'object',
                 properties: {
-                  endpoint: { description: 'Where it is reached from inside the platform.', type: 'string' },
+                  endpoint: { description: 'URL of the control plane inside the platform network.', type: 'string' },
                   endpoints: {
-                    description: 'Where it is reached, by whom.',
+                    description: 'URLs of the control plane, one for each type of client.',
                     type: 'array',
                     items: {
                       type: 'object',
                       required: ['type', 'url'],
                       properties: {
                         type: {
-                          description: "Internal: for the platform's own. External: for users. Join: for nodes.",
+                          description:
+                            'Internal: for components of the platform. External: for users. Join: for nodes.',
                           type: 'string',
                           enum: ['Internal', 'External', 'Join'],
                         },
-                        url: { description: 'The whole address, with the path.', type: 'string' },
+                        url: { description: 'URL with the cluster path.', type: 'string' },
                       },
                     },
                     'x-kubernetes-list-type': 'map',
                     'x-kubernetes-list-map-keys': ['type'],
                   },
                   kubeconfigSecretRef: {
-                    description: 'The Secret with the kubeconfigs: kubeconfig (internal) and kubeconfig-external.',
+                    description:
+                      'Reference to the Secret with the kubeconfigs, under the keys kubeconfig (internal) and kubeconfig-external.',
                     type: 'object',
                     required: ['name', 'namespace'],
                     properties: {
-                      name: { description: 'Its name.', type: 'string', minLength: 1, maxLength: 253 },
-                      namespace: { description: 'Its namespace.', type: 'string', minLength: 1, maxLength: 63 },
+                      name: {
+                        description: 'Name of the referenced object.',
+                        type: 'string',
+                        minLength: 1,
+                        maxLength: 253,
+                      },
+                      namespace: {
+                        description: 'Namespace of the referenced object.',
+                        type: 'string',
+                        minLength: 1,
+                        maxLength: 63,
+                      },
                     },
                   },
                   phase: {
-                    description: 'Summary for people; programs read the conditions.',
+                    description: 'Summary of the state, for display. Clients should read the conditions.',
                     type: 'string',
                     enum: ['Provisioning', 'Ready', 'Suspended', 'Migrating', 'Failed', 'Deleting'],
                   },
                   migration: {
-                    description: 'The migration between modes, the last one or the one that is under way.',
+                    description: 'The current or most recent migration between modes.',
                     type: 'object',
                     required: ['from', 'to'],
                     properties: {
-                      from: { description: 'The mode before.', type: 'string', enum: ['Virtual', 'Dedicated'] },
-                      to: { description: 'The mode after.', type: 'string', enum: ['Virtual', 'Dedicated'] },
-                      step: { description: 'What is being done.', type: 'string' },
-                      startedAt: { description: 'When it began.', type: 'string', format: 'date-time' },
-                      completedAt: { description: 'When it was finished.', type: 'string', format: 'date-time' },
-                      message: { description: 'For people.', type: 'string' },
+                      from: {
+                        description: 'Mode before the migration.',
+                        type: 'string',
+                        enum: ['Virtual', 'Dedicated'],
+                      },
+                      to: { description: 'Mode after the migration.', type: 'string', enum: ['Virtual', 'Dedicated'] },
+                      step: { description: 'Current step of the migration.', type: 'string' },
+                      startedAt: {
+                        description: 'Time at which the migration started.',
+                        type: 'string',
+                        format: 'date-time',
+                      },
+                      completedAt: {
+                        description: 'Time at which the migration completed.',
+                        type: 'string',
+                        format: 'date-time',
+                      },
+                      message: { description: 'Human-readable details.', type: 'string' },
                     },
                   },
                   observedGeneration: {
-                    description: 'The generation that this status is about.',
+                    description: 'The metadata.generation that this status was computed from.',
                     type: 'integer',
                     format: 'int64',
                   },
                   conditions: {
                     description:
-                      'Accepted, Programmed, Ready; AddonsApplied, GatewayProgrammed where the class has addons, a Gateway.',
+                      'Conditions: Accepted, Programmed and Ready; AddonsApplied if the class has addons; GatewayProgrammed if it has a Gateway.',
                     type: 'array',
                     items: {
                       type: 'object',
                       required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
                       properties: {
                         type: {
-                          description: 'What it is about, such as Ready.',
+                          description: 'Type of the condition, such as Ready.',
                           type: 'string',
                           maxLength: 316,
                           pattern:
                             '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\\/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
                         },
                         status: {
-                          description: 'Whether it is so.',
+                          description: 'Status of the condition: True, False or Unknown.',
                           type: 'string',
                           enum: ['True', 'False', 'Unknown'],
                         },
                         observedGeneration: {
-                          description: 'The generation of the object that was looked at.',
+                          description: 'The metadata.generation that the condition was computed from.',
                           type: 'integer',
                           format: 'int64',
                           minimum: 0,
                         },
                         lastTransitionTime: {
-                          description: 'When the status changed last.',
+                          description: 'Last time that the status of the condition changed.',
                           type: 'string',
                           format: 'date-time',
                         },
                         reason: {
-                          description: 'Why, in one word.',
+                          description: 'Reason of the last transition, as one CamelCase word.',
                           type: 'string',
                           minLength: 1,
                           maxLength: 1024,
                           pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
                         },
-                        message: { description: 'Why, for people. May be empty.', type: 'string', maxLength: 32768 },
+                        message: {
+                          description: 'Human-readable details of the last transition. May be empty.',
+                          type: 'string',
+                          maxLength: 32768,
+                        },
                       },
                     },
                     'x-kubernetes-list-type': 'map',
@@ -272,16 +350,16 @@ export const definition: CustomResourceDefinition = {
               {
                 rule: "(has(self.spec.virtual) && has(self.spec.virtual.clusterPath)) || (size(self.metadata.name) <= 63 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'))",
                 message:
-                  'the name is the path unless spec.virtual.clusterPath says another: it must be a DNS label of at most 63 characters',
+                  'metadata.name must be a DNS label of at most 63 characters unless spec.virtual.clusterPath is set, because it is the cluster path',
               },
               {
                 rule: "(has(self.spec.virtual) && has(self.spec.virtual.clusterPath)) || self.metadata.name != 'root'",
-                message: 'root is the management plane: spec.virtual.clusterPath must say another path',
+                message: 'the cluster path root is reserved for the management plane: set spec.virtual.clusterPath',
               },
               {
                 rule: '(has(self.spec.virtual) && has(self.spec.virtual.clusterPath) ? self.spec.virtual.clusterPath : self.metadata.name) == (has(oldSelf.spec.virtual) && has(oldSelf.spec.virtual.clusterPath) ? oldSelf.spec.virtual.clusterPath : oldSelf.metadata.name)',
                 message:
-                  'the path cannot be changed: spec.virtual.clusterPath, or the name in its place, is where the data is',
+                  'the cluster path is immutable: spec.virtual.clusterPath, or metadata.name if it is not set, is the location of the data',
               },
             ],
           },

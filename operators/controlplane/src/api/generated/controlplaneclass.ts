@@ -31,42 +31,49 @@ export const definition: CustomResourceDefinition = {
         ],
         schema: {
           openAPIV3Schema: {
-            description: 'What control planes of this class have in common.',
+            description: 'A class of control planes, with their common settings.',
             type: 'object',
             properties: {
-              apiVersion: { description: 'The group and version of this kind.', type: 'string' },
-              kind: { description: 'The kind.', type: 'string' },
+              apiVersion: {
+                description: 'APIVersion defines the versioned schema of this representation of an object.',
+                type: 'string',
+              },
+              kind: {
+                description: 'Kind is a string value representing the REST resource this object represents.',
+                type: 'string',
+              },
               metadata: { type: 'object' },
               spec: {
-                description: 'What is decided.',
+                description: 'Desired state.',
                 type: 'object',
                 properties: {
                   addons: {
                     description:
-                      'Bundles of manifests that are applied into each control plane and kept up to date: starter, or what ConfigMaps with the label controlplane.kplane.dev/addon in namespace kplane-system hold.',
+                      'Bundles of manifests that the operator applies to each control plane and keeps up to date: starter, or the bundles in ConfigMaps with the label controlplane.kplane.dev/addon in namespace kplane-system.',
                     type: 'array',
                     items: { type: 'string', minLength: 1, maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' },
                     'x-kubernetes-list-type': 'set',
                     maxItems: 64,
                   },
                   deletionPolicy: {
-                    description: 'For control planes that do not say it themselves. Absent: Retain.',
+                    description:
+                      'Deletion policy of control planes that do not set spec.deletionPolicy. Defaults to Retain.',
                     type: 'string',
                     enum: ['Retain', 'Destroy'],
                   },
                   auth: {
-                    description: 'Who the administrator is.',
+                    description: 'Credentials and role of the administrator of a control plane.',
                     type: 'object',
                     properties: {
                       model: {
                         description:
-                          "How the administrator proves who it is. certificate: a client certificate of the control plane's own authority. token: a token of a ServiceAccount; v0 and basic mean the same. Absent: certificate.",
+                          'Credential of the administrator. certificate: a client certificate signed by the CA of the control plane. token: a ServiceAccount token; v0 and basic are aliases of token. Defaults to certificate.',
                         type: 'string',
                         minLength: 1,
                         maxLength: 63,
                       },
                       defaultRole: {
-                        description: 'The ClusterRole that the administrator has. Absent: cluster-admin.',
+                        description: 'The ClusterRole that is bound to the administrator. Defaults to cluster-admin.',
                         type: 'string',
                         minLength: 1,
                         maxLength: 253,
@@ -74,47 +81,65 @@ export const definition: CustomResourceDefinition = {
                     },
                   },
                   modesAllowed: {
-                    description: 'Modes that control planes of this class may have. Absent or empty: all.',
+                    description:
+                      'Modes that control planes of this class may use. If unset or empty, all modes are allowed.',
                     type: 'array',
                     items: { type: 'string', enum: ['Virtual', 'Dedicated'] },
                     'x-kubernetes-list-type': 'set',
                     maxItems: 2,
                   },
                   gateway: {
-                    description: 'How control planes are reached by host name.',
+                    description: 'Gateway that routes host names to control planes.',
                     type: 'object',
                     properties: {
                       parentRef: {
                         description:
-                          'The Gateway that routes are attached to: each control plane with a host name gets a TLSRoute, which the condition GatewayProgrammed tells of. Absent: no routes.',
+                          'The Gateway that routes are attached to. The operator creates a TLSRoute for each control plane with a host name, and reports it in the condition GatewayProgrammed. If unset, no routes are created.',
                         type: 'object',
                         required: ['name', 'namespace'],
                         properties: {
-                          name: { description: 'Its name.', type: 'string', minLength: 1, maxLength: 253 },
-                          namespace: { description: 'Its namespace.', type: 'string', minLength: 1, maxLength: 63 },
+                          name: {
+                            description: 'Name of the referenced object.',
+                            type: 'string',
+                            minLength: 1,
+                            maxLength: 253,
+                          },
+                          namespace: {
+                            description: 'Namespace of the referenced object.',
+                            type: 'string',
+                            minLength: 1,
+                            maxLength: 63,
+                          },
                         },
                       },
                       hostnameTemplate: {
                         description:
-                          'The host name of a control plane, with {name} and {path} in it. Only names in its domain, which is what follows them from the first dot on, are routed; without a template all are, unless the listeners of the Gateway limit them.',
+                          'Host name of a control plane with the placeholders {name} and {path}. Only host names in the domain of the template, which is the part from the first dot after the placeholders, are routed. Without a template the listeners of the Gateway limit the host names.',
                         type: 'string',
                         maxLength: 253,
                         pattern: '^([-a-z0-9.]|\\{name\\}|\\{path\\})+$',
                       },
                       apiServerRef: {
-                        description: 'The Service of the shared API server that routes lead to. Needed with parentRef.',
+                        description:
+                          'The Service of the shared API server, the backend of the routes. Required if parentRef is set.',
                         type: 'object',
                         required: ['name'],
                         properties: {
-                          name: { description: 'Its name.', type: 'string', minLength: 1, maxLength: 63 },
+                          name: {
+                            description: 'Name of the referenced object.',
+                            type: 'string',
+                            minLength: 1,
+                            maxLength: 63,
+                          },
                           namespace: {
-                            description: 'Its namespace, where the routes are, too. Absent: that of the Gateway.',
+                            description:
+                              'Namespace of the Service and of the routes. Defaults to the namespace of the Gateway.',
                             type: 'string',
                             minLength: 1,
                             maxLength: 63,
                           },
                           port: {
-                            description: 'Its port. Absent: 6443.',
+                            description: 'Port of the Service. Defaults to 6443.',
                             type: 'integer',
                             format: 'int32',
                             minimum: 1,
@@ -125,17 +150,18 @@ export const definition: CustomResourceDefinition = {
                     },
                   },
                   registration: {
-                    description: 'The registration that each control plane gets.',
+                    description: 'ControlPlaneRegistration that is created for each control plane.',
                     type: 'object',
                     properties: {
                       enabled: {
-                        description: 'Whether each control plane gets a ControlPlaneRegistration of its name.',
+                        description:
+                          'Whether to create a ControlPlaneRegistration with the same name for each control plane.',
                         type: 'boolean',
                         default: false,
                       },
                       services: {
                         description:
-                          'The services that it is registered for, such as controllers, scheduler or workloads.',
+                          'Services that the control plane is registered for, such as controllers, scheduler or workloads.',
                         type: 'array',
                         items: {
                           type: 'string',
@@ -148,7 +174,7 @@ export const definition: CustomResourceDefinition = {
                       },
                       mode: {
                         description:
-                          'Shared: one instance of a service for many control planes. Dedicated: an instance of its own.',
+                          'Shared: one instance of a service serves many control planes. Dedicated: a separate instance serves this control plane.',
                         type: 'string',
                         enum: ['Shared', 'Dedicated'],
                         default: 'Shared',
@@ -159,52 +185,56 @@ export const definition: CustomResourceDefinition = {
                 default: {},
               },
               status: {
-                description: 'Whether it can be had.',
+                description: 'Observed state.',
                 type: 'object',
                 properties: {
                   observedGeneration: {
-                    description: 'The generation that this status is about.',
+                    description: 'The metadata.generation that this status was computed from.',
                     type: 'integer',
                     format: 'int64',
                   },
                   conditions: {
-                    description: 'Accepted.',
+                    description: 'Conditions: Accepted.',
                     type: 'array',
                     items: {
                       type: 'object',
                       required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
                       properties: {
                         type: {
-                          description: 'What it is about, such as Ready.',
+                          description: 'Type of the condition, such as Ready.',
                           type: 'string',
                           maxLength: 316,
                           pattern:
                             '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\\/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
                         },
                         status: {
-                          description: 'Whether it is so.',
+                          description: 'Status of the condition: True, False or Unknown.',
                           type: 'string',
                           enum: ['True', 'False', 'Unknown'],
                         },
                         observedGeneration: {
-                          description: 'The generation of the object that was looked at.',
+                          description: 'The metadata.generation that the condition was computed from.',
                           type: 'integer',
                           format: 'int64',
                           minimum: 0,
                         },
                         lastTransitionTime: {
-                          description: 'When the status changed last.',
+                          description: 'Last time that the status of the condition changed.',
                           type: 'string',
                           format: 'date-time',
                         },
                         reason: {
-                          description: 'Why, in one word.',
+                          description: 'Reason of the last transition, as one CamelCase word.',
                           type: 'string',
                           minLength: 1,
                           maxLength: 1024,
                           pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
                         },
-                        message: { description: 'Why, for people. May be empty.', type: 'string', maxLength: 32768 },
+                        message: {
+                          description: 'Human-readable details of the last transition. May be empty.',
+                          type: 'string',
+                          maxLength: 32768,
+                        },
                       },
                     },
                     'x-kubernetes-list-type': 'map',

@@ -32,33 +32,40 @@ export const definition: CustomResourceDefinition = {
         ],
         schema: {
           openAPIV3Schema: {
-            description: 'The addresses of a control plane. What the status says wins over what the spec says.',
+            description:
+              'The addresses of a control plane. An address in the status takes precedence over the same address in the spec.',
             type: 'object',
             properties: {
-              apiVersion: { description: 'The group and version of this kind.', type: 'string' },
-              kind: { description: 'The kind.', type: 'string' },
+              apiVersion: {
+                description: 'APIVersion defines the versioned schema of this representation of an object.',
+                type: 'string',
+              },
+              kind: {
+                description: 'Kind is a string value representing the REST resource this object represents.',
+                type: 'string',
+              },
               metadata: { type: 'object' },
               spec: {
-                description: 'The addresses that somebody knows beforehand.',
+                description: 'Desired state: addresses that are known in advance.',
                 type: 'object',
                 properties: {
                   endpoint: {
                     description:
-                      "For the platform's own: an https URL. The control plane's path is appended unless it is there.",
+                      'HTTPS URL for components of the platform. The cluster path is appended unless the URL already ends with it.',
                     type: 'string',
                     maxLength: 2048,
                     pattern:
                       '^https://([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?(/[^?#\\s]*)?$',
                   },
                   externalEndpoint: {
-                    description: 'For users: an https URL. Absent: endpoint.',
+                    description: 'HTTPS URL for users. Defaults to endpoint.',
                     type: 'string',
                     maxLength: 2048,
                     pattern:
                       '^https://([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?(/[^?#\\s]*)?$',
                   },
                   joinEndpoint: {
-                    description: 'For nodes that join: an https URL. Absent: externalEndpoint, or else endpoint.',
+                    description: 'HTTPS URL for nodes that join. Defaults to externalEndpoint, or else to endpoint.',
                     type: 'string',
                     maxLength: 2048,
                     pattern:
@@ -68,38 +75,38 @@ export const definition: CustomResourceDefinition = {
                 default: {},
               },
               status: {
-                description: 'The addresses that a provider has made.',
+                description: 'Observed state: addresses that a provider has set.',
                 type: 'object',
                 properties: {
                   endpoint: {
-                    description: "For the platform's own: an https URL, or empty while there is none.",
+                    description: 'HTTPS URL for components of the platform. Empty until the provider has set it.',
                     type: 'string',
                     maxLength: 2048,
                     pattern:
                       '^(https://([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?(/[^?#\\s]*)?)?$',
                   },
                   externalEndpoint: {
-                    description: 'For users.',
+                    description: 'HTTPS URL for users.',
                     type: 'string',
                     maxLength: 2048,
                     pattern:
                       '^(https://([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?(/[^?#\\s]*)?)?$',
                   },
                   joinEndpoint: {
-                    description: 'For nodes that join.',
+                    description: 'HTTPS URL for nodes that join.',
                     type: 'string',
                     maxLength: 2048,
                     pattern:
                       '^(https://([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?(/[^?#\\s]*)?)?$',
                   },
                   observedGeneration: {
-                    description: 'The generation that this status is about.',
+                    description: 'The metadata.generation that this status was computed from.',
                     type: 'integer',
                     format: 'int64',
                   },
                   controllerManager: {
                     description:
-                      'The controller manager that runs the services. Its conditions become Unknown when it no longer renews its Leases.',
+                      'The controller manager that runs the services. The conditions of the services become Unknown when it no longer renews its Leases.',
                     type: 'object',
                     required: ['leaseNamespace', 'leaseGroup'],
                     properties: {
@@ -116,50 +123,55 @@ export const definition: CustomResourceDefinition = {
                         maxLength: 63,
                       },
                       shard: {
-                        description: 'The static shard that serves the object. Absent: any replica of the group.',
+                        description:
+                          'The static shard that serves the object. If unset, any replica of the group serves it.',
                         type: 'string',
                         maxLength: 63,
                       },
                     },
                   },
                   conditions: {
-                    description: 'Accepted, Programmed, Ready, and what services say about themselves.',
+                    description: 'Conditions: Accepted, Programmed, Ready, and one for each service.',
                     type: 'array',
                     items: {
                       type: 'object',
                       required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
                       properties: {
                         type: {
-                          description: 'What it is about, such as Ready.',
+                          description: 'Type of the condition, such as Ready.',
                           type: 'string',
                           maxLength: 316,
                           pattern:
                             '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\\/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
                         },
                         status: {
-                          description: 'Whether it is so.',
+                          description: 'Status of the condition: True, False or Unknown.',
                           type: 'string',
                           enum: ['True', 'False', 'Unknown'],
                         },
                         observedGeneration: {
-                          description: 'The generation of the object that was looked at.',
+                          description: 'The metadata.generation that the condition was computed from.',
                           type: 'integer',
                           format: 'int64',
                           minimum: 0,
                         },
                         lastTransitionTime: {
-                          description: 'When the status changed last.',
+                          description: 'Last time that the status of the condition changed.',
                           type: 'string',
                           format: 'date-time',
                         },
                         reason: {
-                          description: 'Why, in one word.',
+                          description: 'Reason of the last transition, as one CamelCase word.',
                           type: 'string',
                           minLength: 1,
                           maxLength: 1024,
                           pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
                         },
-                        message: { description: 'Why, for people. May be empty.', type: 'string', maxLength: 32768 },
+                        message: {
+                          description: 'Human-readable details of the last transition. May be empty.',
+                          type: 'string',
+                          maxLength: 32768,
+                        },
                       },
                     },
                     'x-kubernetes-list-type': 'map',

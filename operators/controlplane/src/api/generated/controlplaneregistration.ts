@@ -32,42 +32,74 @@ export const definition: CustomResourceDefinition = {
         ],
         schema: {
           openAPIV3Schema: {
-            description: 'A control plane, registered for services that work on it.',
+            description: 'Registers a control plane for services that run against it.',
             type: 'object',
             required: ['spec'],
             properties: {
-              apiVersion: { description: 'The group and version of this kind.', type: 'string' },
-              kind: { description: 'The kind.', type: 'string' },
+              apiVersion: {
+                description: 'APIVersion defines the versioned schema of this representation of an object.',
+                type: 'string',
+              },
+              kind: {
+                description: 'Kind is a string value representing the REST resource this object represents.',
+                type: 'string',
+              },
               metadata: { type: 'object' },
               spec: {
-                description: 'What is registered for what.',
+                description: 'Desired state.',
                 type: 'object',
                 required: ['controlPlaneRef'],
                 properties: {
                   controlPlaneRef: {
-                    description: 'The control plane.',
+                    description: 'Reference to the ControlPlane.',
                     type: 'object',
                     required: ['name'],
-                    properties: { name: { description: 'Its name.', type: 'string', minLength: 1, maxLength: 253 } },
+                    properties: {
+                      name: {
+                        description: 'Name of the referenced object.',
+                        type: 'string',
+                        minLength: 1,
+                        maxLength: 253,
+                      },
+                    },
                   },
                   endpointRef: {
-                    description: "The endpoint that services use. Absent: the control plane's own.",
+                    description:
+                      'Reference to the ControlPlaneEndpoint that services use. Defaults to the endpoint of the control plane.',
                     type: 'object',
                     required: ['name'],
-                    properties: { name: { description: 'Its name.', type: 'string', minLength: 1, maxLength: 253 } },
+                    properties: {
+                      name: {
+                        description: 'Name of the referenced object.',
+                        type: 'string',
+                        minLength: 1,
+                        maxLength: 253,
+                      },
+                    },
                   },
                   kubeconfigSecretRef: {
-                    description: "The Secret with the kubeconfig that services use. Absent: the control plane's own.",
+                    description:
+                      'Reference to the Secret with the kubeconfig that services use. Defaults to the Secret of the control plane.',
                     type: 'object',
                     required: ['name', 'namespace'],
                     properties: {
-                      name: { description: 'Its name.', type: 'string', minLength: 1, maxLength: 253 },
-                      namespace: { description: 'Its namespace.', type: 'string', minLength: 1, maxLength: 63 },
+                      name: {
+                        description: 'Name of the referenced object.',
+                        type: 'string',
+                        minLength: 1,
+                        maxLength: 253,
+                      },
+                      namespace: {
+                        description: 'Namespace of the referenced object.',
+                        type: 'string',
+                        minLength: 1,
+                        maxLength: 63,
+                      },
                     },
                   },
                   services: {
                     description:
-                      'What it is registered for, such as controllers, scheduler or workloads. Any case; the operator writes it in lower case.',
+                      'Services that the control plane is registered for, such as controllers, scheduler or workloads. The operator converts the names to lower case.',
                     type: 'array',
                     items: {
                       type: 'string',
@@ -80,7 +112,7 @@ export const definition: CustomResourceDefinition = {
                   },
                   mode: {
                     description:
-                      'Shared: one instance of a service for many control planes. Dedicated: an instance of its own.',
+                      'Shared: one instance of a service serves many control planes. Dedicated: a separate instance serves this control plane.',
                     type: 'string',
                     enum: ['Shared', 'Dedicated'],
                     default: 'Shared',
@@ -88,34 +120,45 @@ export const definition: CustomResourceDefinition = {
                 },
               },
               status: {
-                description: 'How services reach it.',
+                description: 'Observed state.',
                 type: 'object',
                 properties: {
                   ready: {
-                    description: 'Services may begin: everything below is there and fits together.',
+                    description:
+                      'Whether services can use the control plane: the endpoint and the kubeconfig are resolved and consistent.',
                     type: 'boolean',
                   },
                   resolvedEndpoint: {
-                    description: 'Where the control plane is. The kubeconfig in the Secret says the same.',
+                    description: 'URL of the control plane, equal to the server in the kubeconfig.',
                     type: 'string',
                   },
                   resolvedKubeconfigSecretRef: {
-                    description: 'The Secret with the kubeconfig, under the key kubeconfig.',
+                    description: 'Reference to the Secret with the kubeconfig, under the key kubeconfig.',
                     type: 'object',
                     required: ['name', 'namespace'],
                     properties: {
-                      name: { description: 'Its name.', type: 'string', minLength: 1, maxLength: 253 },
-                      namespace: { description: 'Its namespace.', type: 'string', minLength: 1, maxLength: 63 },
+                      name: {
+                        description: 'Name of the referenced object.',
+                        type: 'string',
+                        minLength: 1,
+                        maxLength: 253,
+                      },
+                      namespace: {
+                        description: 'Namespace of the referenced object.',
+                        type: 'string',
+                        minLength: 1,
+                        maxLength: 63,
+                      },
                     },
                   },
                   observedGeneration: {
-                    description: 'The generation that this status is about.',
+                    description: 'The metadata.generation that this status was computed from.',
                     type: 'integer',
                     format: 'int64',
                   },
                   controllerManager: {
                     description:
-                      'The controller manager that runs the services. Its conditions become Unknown when it no longer renews its Leases.',
+                      'The controller manager that runs the services. The conditions of the services become Unknown when it no longer renews its Leases.',
                     type: 'object',
                     required: ['leaseNamespace', 'leaseGroup'],
                     properties: {
@@ -132,50 +175,55 @@ export const definition: CustomResourceDefinition = {
                         maxLength: 63,
                       },
                       shard: {
-                        description: 'The static shard that serves the object. Absent: any replica of the group.',
+                        description:
+                          'The static shard that serves the object. If unset, any replica of the group serves it.',
                         type: 'string',
                         maxLength: 63,
                       },
                     },
                   },
                   conditions: {
-                    description: 'Ready, and what services say about themselves.',
+                    description: 'Conditions: Ready, and one for each service.',
                     type: 'array',
                     items: {
                       type: 'object',
                       required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
                       properties: {
                         type: {
-                          description: 'What it is about, such as Ready.',
+                          description: 'Type of the condition, such as Ready.',
                           type: 'string',
                           maxLength: 316,
                           pattern:
                             '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\\/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
                         },
                         status: {
-                          description: 'Whether it is so.',
+                          description: 'Status of the condition: True, False or Unknown.',
                           type: 'string',
                           enum: ['True', 'False', 'Unknown'],
                         },
                         observedGeneration: {
-                          description: 'The generation of the object that was looked at.',
+                          description: 'The metadata.generation that the condition was computed from.',
                           type: 'integer',
                           format: 'int64',
                           minimum: 0,
                         },
                         lastTransitionTime: {
-                          description: 'When the status changed last.',
+                          description: 'Last time that the status of the condition changed.',
                           type: 'string',
                           format: 'date-time',
                         },
                         reason: {
-                          description: 'Why, in one word.',
+                          description: 'Reason of the last transition, as one CamelCase word.',
                           type: 'string',
                           minLength: 1,
                           maxLength: 1024,
                           pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
                         },
-                        message: { description: 'Why, for people. May be empty.', type: 'string', maxLength: 32768 },
+                        message: {
+                          description: 'Human-readable details of the last transition. May be empty.',
+                          type: 'string',
+                          maxLength: 32768,
+                        },
                       },
                     },
                     'x-kubernetes-list-type': 'map',

@@ -30,7 +30,7 @@ const planes = (title: string, steps: readonly Step[], name?: string): Case => (
   ...(name === undefined ? {} : { name }),
 });
 const path = (clusterPath: string): object => ({ virtual: { clusterPath } });
-const unchanged = 'the path cannot be changed';
+const unchanged = 'the cluster path is immutable';
 const long = 'x'.repeat(64);
 const typed = { kind: 'Thing', name: 'a' };
 
@@ -53,32 +53,39 @@ const controlPlanes: readonly Case[] = [
   planes('a path with a slash', [{ spec: path('a/b'), refused: 'spec.virtual.clusterPath' }]),
   planes('a path that is too long', [{ spec: path(long), refused: 'Too long' }]),
   planes('an empty path', [{ spec: path(''), refused: 'spec.virtual.clusterPath' }]),
-  planes('the path root', [{ spec: path('root'), refused: 'root is the management plane' }]),
-  planes('the name root without a path', [{ refused: 'root is the management plane' }], 'root'),
+  planes('the path root', [{ spec: path('root'), refused: 'root is reserved for the management plane' }]),
+  planes('the name root without a path', [{ refused: 'root is reserved for the management plane' }], 'root'),
   planes('the name root with a path', [{ spec: path('roots') }], 'root'),
   planes('a long name without a path', [{ refused: 'DNS label' }], long),
   planes('a long name with a path', [{ spec: path('short') }], long),
   planes('a name with dots without a path', [{ refused: 'DNS label' }], 'a.b'),
   planes('a name with dots and a path', [{ spec: path('a-b') }], 'a.b'),
   planes('a mode that there is not', [{ spec: { mode: 'Hosted' }, refused: 'spec.mode' }]),
-  planes('Dedicated without dedicated', [{ spec: { mode: 'Dedicated' }, refused: 'mode Dedicated needs dedicated' }]),
-  planes('dedicated without Dedicated', [{ spec: { dedicated: {} }, refused: 'only for mode Dedicated' }]),
+  planes('Dedicated without dedicated', [
+    { spec: { mode: 'Dedicated' }, refused: 'spec.dedicated is required when spec.mode is Dedicated' },
+  ]),
+  planes('dedicated without Dedicated', [
+    { spec: { dedicated: {} }, refused: 'must not be set unless spec.mode is Dedicated' },
+  ]),
   planes('both migrations', [
     {},
     { spec: { mode: 'Dedicated', dedicated: { providerRef: typed } } },
-    { spec: { mode: 'Virtual', dedicated: { providerRef: typed } }, refused: 'only for mode Dedicated' },
+    {
+      spec: { mode: 'Virtual', dedicated: { providerRef: typed } },
+      refused: 'must not be set unless spec.mode is Dedicated',
+    },
     { spec: { mode: 'Virtual' } },
   ]),
   planes('an untyped provider', [
     { spec: { mode: 'Dedicated', dedicated: { providerRef: { name: 'a' } } }, refused: 'providerRef.kind' },
   ]),
   planes('endpoint and policy', [
-    { spec: { endpointRef: { name: 'e' }, endpointPolicy: {} }, refused: 'exclude each other' },
+    { spec: { endpointRef: { name: 'e' }, endpointPolicy: {} }, refused: 'are mutually exclusive' },
   ]),
   planes('a policy', [{ spec: { endpointPolicy: { hostname: 'a.example' } } }]),
   planes('a policy with a template', [{ spec: { endpointPolicy: { hostnameTemplate: '{name}.example' } } }]),
   planes('a policy with both', [
-    { spec: { endpointPolicy: { hostname: 'a', hostnameTemplate: '{name}' } }, refused: 'exclude each other' },
+    { spec: { endpointPolicy: { hostname: 'a', hostnameTemplate: '{name}' } }, refused: 'are mutually exclusive' },
   ]),
   planes('a template with another variable', [
     { spec: { endpointPolicy: { hostnameTemplate: '{uid}.example' } }, refused: 'hostnameTemplate' },

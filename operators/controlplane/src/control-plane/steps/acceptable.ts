@@ -16,14 +16,15 @@ export async function acceptable({ controlPlane, path, world, signal }: Pass): P
   if (controlPlane.spec?.mode === 'Dedicated') {
     return refused(
       'DedicatedNotSupported',
-      'mode Dedicated is not built yet: set spec.mode to Virtual, without spec.dedicated',
+      'mode Dedicated is not supported yet: set spec.mode to Virtual and remove spec.dedicated',
     );
   }
   if (path.length > 63 || !label.test(path) || path === 'root') {
-    const why = path === 'root' ? 'it is the management plane' : 'it must be a DNS label of at most 63 characters';
+    const why =
+      path === 'root' ? 'it is reserved for the management plane' : 'it must be a DNS label of at most 63 characters';
     return refused(
       'InvalidClusterPath',
-      `"${path}" cannot be the path: ${why}; create another one with spec.virtual.clusterPath`,
+      `invalid cluster path "${path}": ${why}; create another ControlPlane with spec.virtual.clusterPath`,
     );
   }
   const known = await find(world.tenants.client, Tenant, { name: path }, { signal });

@@ -12,13 +12,13 @@ export async function classOf(pass: Pass): Promise<Verdict | undefined> {
     if (!pass.class)
       return refused(
         'ClassNotFound',
-        `there is no ControlPlaneClass "${classRef.name}": create it, or change spec.classRef`,
+        `ControlPlaneClass "${classRef.name}" not found: create it, or change spec.classRef`,
       );
     const { modesAllowed = [] } = pass.class.spec ?? {};
     if (modesAllowed.length > 0 && !modesAllowed.includes(mode)) {
       return refused(
         'ModeNotAllowed',
-        `class ${classRef.name} allows mode ${modesAllowed.join(', ')}, and not ${mode}: choose another class or mode`,
+        `ControlPlaneClass "${classRef.name}" does not allow mode ${mode}: use mode ${modesAllowed.join(' or ')}, or another class`,
       );
     }
   }
@@ -27,7 +27,7 @@ export async function classOf(pass: Pass): Promise<Verdict | undefined> {
     const model = pass.class?.spec?.auth?.model;
     return refused(
       unsupportedAuthModel,
-      `class ${classRef?.name} has auth.model "${model}": it must be certificate or token`,
+      `ControlPlaneClass "${classRef?.name}" has spec.auth.model "${model}": it must be certificate or token`,
     );
   }
   pass.auth = auth;

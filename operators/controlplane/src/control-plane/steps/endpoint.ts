@@ -38,12 +38,12 @@ async function resolved(pass: Pass): Promise<Verdict | undefined> {
   if ('reason' in found) return found;
   const ready = findCondition(found.status?.conditions, 'Ready');
   if (ready && ready.status !== 'True') {
-    return pending(`ControlPlaneEndpoint ${found.metadata.name} is not ready: ${ready.reason}: ${ready.message}`);
+    return pending(`ControlPlaneEndpoint "${found.metadata.name}" is not ready: ${ready.reason}: ${ready.message}`);
   }
   const addresses = resolveAddresses(found, pass.path);
   if (!addresses)
     return pending(
-      `ControlPlaneEndpoint ${found.metadata.name} has no endpoint yet: its provider, or you, must set one`,
+      `ControlPlaneEndpoint "${found.metadata.name}" has no address yet: set spec.endpoint, or wait for its provider`,
     );
   pass.addresses = addresses;
   // Somebody decided where nodes join; the built-in provider leaves that open.
@@ -56,7 +56,7 @@ async function referred(pass: Pass, name: string): Promise<ControlPlaneEndpoint 
   const own = controlPlane.metadata.name!;
   if (name !== own) await release(pass, own);
   const found = await find(client, ControlPlaneEndpoint, { name }, { signal });
-  return found ?? pending(`there is no ControlPlaneEndpoint "${name}": create it, or change spec.endpointRef`);
+  return found ?? pending(`ControlPlaneEndpoint "${name}" not found: create it, or change spec.endpointRef`);
 }
 
 /** One that was allocated before the control plane named another. */
@@ -79,7 +79,7 @@ async function allocated(pass: Pass): Promise<ControlPlaneEndpoint | Verdict> {
       type: 'Accepted',
       reason: 'InvalidHostname',
       message:
-        'the host name template gives no valid host name for this control plane: change spec.endpointPolicy, or gateway.hostnameTemplate of the class',
+        'the host name template does not yield a valid host name for this control plane: change spec.endpointPolicy, or spec.gateway.hostnameTemplate of the class',
     };
   }
   const wanted = {
@@ -88,13 +88,12 @@ async function allocated(pass: Pass): Promise<ControlPlaneEndpoint | Verdict> {
   };
   const known = await find(client, ControlPlaneEndpoint, { name }, { signal });
   const isNew = !known && (await create(pass, name, wanted));
-  if (isNew)
-    return { ...pending(`ControlPlaneEndpoint ${name} was just made`), isUnsaid: true, lookAgainMs: providerMs };
+  if (isNew) return { ...pending(`created ControlPlaneEndpoint "${name}"`), isUnsaid: true, lookAgainMs: providerMs };
   const there = known ?? (await apiReader.get(ControlPlaneEndpoint, { name }, { signal }));
   if (isControlledBy(there, controlPlane)) return isBeingDeleted(there) ? ending(name) : kept(pass, there, wanted);
   if (isBeingDeleted(there)) return ending(name);
   return pending(
-    `ControlPlaneEndpoint ${name} exists and was not made for this control plane: name it in spec.endpointRef, or delete it`,
+    `ControlPlaneEndpoint "${name}" already exists and does not belong to this control plane: set it in spec.endpointRef, or delete it`,
   );
 }
 
@@ -127,4 +126,4 @@ async function kept(pass: Pass, there: ControlPlaneEndpoint, wanted: Wanted): Pr
 
 const pending = (message: string): Verdict => ({ type: 'Programmed', reason: 'EndpointPending', message });
 const ending = (name: string): Verdict =>
-  pending(`ControlPlaneEndpoint ${name} is being deleted; it is made anew when it has gone`);
+  pending(`waiting for the deletion of ControlPlaneEndpoint "${name}" before creating it again`);

@@ -15,7 +15,7 @@ import { annotationOf, secretAnnotations } from '../kept-secret.ts';
 import { suspended } from '../suspended.ts';
 import type { Pass, Verdict } from '../world.ts';
 
-const insideKept = 'InsideKept';
+const bootstrapApplied = 'BootstrapApplied';
 
 export async function inside(pass: Pass): Promise<Verdict | undefined> {
   const { world, signal, entrance, addresses, tenant } = pass;
@@ -51,11 +51,16 @@ export async function inside(pass: Pass): Promise<Verdict | undefined> {
   }
   try {
     await putAll();
-    pass.withdrawn.push(insideKept);
+    pass.withdrawn.push(bootstrapApplied);
   } catch (error) {
     if (signal.aborted || isPassing(error)) throw error;
     // All of it was there. A webhook of the tenant's own that refuses everything is no reason to let those run out who can remove it.
-    pass.remarks.push({ type: insideKept, status: false, reason: 'Refused', message: asError(error).message });
+    pass.remarks.push({
+      type: bootstrapApplied,
+      status: false,
+      reason: 'ApplyFailed',
+      message: asError(error).message,
+    });
   }
   return undefined;
 }

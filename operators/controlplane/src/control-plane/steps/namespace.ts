@@ -24,13 +24,18 @@ export async function namespace(pass: Pass): Promise<Verdict | undefined> {
   // The cache was behind, or keeps only those with our label.
   const there = await find(apiReader, Namespace, { name }, { signal });
   if (!there)
-    return { type: 'Programmed', reason: 'Bootstrapping', message: `namespace ${name} has just gone`, lookAgainMs: 1 };
+    return {
+      type: 'Programmed',
+      reason: 'Bootstrapping',
+      message: `namespace "${name}" was just deleted, retrying`,
+      lookAgainMs: 1,
+    };
   if (isOurs(pass, there)) return verdictOn(there);
   if (isLeftOver(pass, there)) return replaced(pass, there);
   return {
     type: 'Programmed',
-    reason: 'NamespaceTaken',
-    message: `namespace ${name} exists and was not made for this control plane: delete it, or create a control plane with another name`,
+    reason: 'NamespaceConflict',
+    message: `namespace "${name}" already exists and does not belong to this control plane: delete it, or create a control plane with another name`,
     lookAgainMs: foreignLookMs,
   };
 }
@@ -54,7 +59,7 @@ const verdictOn = (there: NamespaceObject): Verdict | undefined =>
 const ending = (name: string): Verdict => ({
   type: 'Programmed',
   reason: 'NamespaceTerminating',
-  message: `namespace ${name} is being deleted; it is made anew when it has gone`,
+  message: `waiting for the deletion of namespace "${name}" before creating it again`,
   lookAgainMs: 1_000,
 });
 

@@ -36,7 +36,7 @@ const replacedLookMs = 1_000;
 const replaced = ({ path }: Pass): Verdict => ({
   type: 'Programmed',
   reason: 'TenantTerminating',
-  message: `tenant ${path} has just gone, or is another by now`,
+  message: `Tenant "${path}" was deleted or replaced, retrying`,
   lookAgainMs: replacedLookMs,
 });
 

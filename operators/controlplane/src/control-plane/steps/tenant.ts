@@ -28,14 +28,14 @@ const rejectedLookMs = 30_000;
 export async function tenant(pass: Pass): Promise<Verdict | undefined> {
   const { world, path, controlPlane, signal } = pass;
   const own = hostsOf(pass.addresses!).find((host) => isOfHost(world.host, host));
-  if (own !== undefined) return programming('HostnameRejected', `${own} is a name of the platform itself`);
+  if (own !== undefined) return programming('HostnameRejected', `host name "${own}" is reserved for the platform`);
   const known = await find(world.tenants.client, Tenant, { name: path }, { signal });
   try {
     const found = known ?? (await claim(pass)) ?? (await world.host.client.get(Tenant, { name: path }, { signal }));
     const there = mayAdopt(found, controlPlane) ? await adopt(pass, found) : found;
     if (!isClaimedBy(there, controlPlane)) return taken(path, claimOf(there));
     if (isBeingDeleted(there)) {
-      return programming('TenantTerminating', `tenant ${path} is being deleted; it is made anew when it has gone`);
+      return programming('TenantTerminating', `waiting for the deletion of Tenant "${path}" before creating it again`);
     }
     pass.tenant = await kept(pass, there);
     return undefined;
@@ -43,7 +43,7 @@ export async function tenant(pass: Pass): Promise<Verdict | undefined> {
     // Which name it is and why, the server says best.
     if (!hasCode(error, 'Invalid')) throw error;
     return {
-      ...programming('HostnameRejected', `tenant ${path} was refused: ${error.message}`),
+      ...programming('HostnameRejected', `the host rejected Tenant "${path}": ${error.message}`),
       lookAgainMs: rejectedLookMs,
     };
   }
