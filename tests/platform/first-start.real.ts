@@ -80,7 +80,7 @@ test('a configuration file says what a command line would, and mistakes in it ar
   writeFileSync(file, 'data_dir: x\n');
   const program = platform.launch('--config', file);
   assert.equal((await program.ended()).code, 2);
-  assert.equal(program.output.stderr, `hangar: --config: ${file}: data_dir: there is no such flag; is it data-dir?\n`);
+  assert.equal(program.output.stderr, `hangar: --config: ${file}: data_dir: unknown flag; did you mean data-dir?\n`);
 });
 
 test('the API server alone has neither operator nor controllers nor demo', async () => {

@@ -13,7 +13,7 @@ export interface Aggregation {
 }
 
 export function aggregationOf(plane: ControlPlane, credentials: () => Credentials, log: Logger): Aggregation {
-  const onError = (error: Error): void => log.error('an aggregated API could not be looked after', { error });
+  const onError = (error: Error): void => log.error('failed to reconcile an aggregated API', { error });
   const { authority, frontProxyAuthority } = credentials();
   const aggregator = new Aggregator({ plane, clientCertificate: () => credentials().frontProxy, onError });
   const published = {

@@ -69,7 +69,7 @@ export async function authentication(
   const external = await externalAuthentication(asked, world);
   const anonymous = external.anonymous ?? (asked.anonymous === undefined ? undefined : { enabled: asked.anonymous });
   if (external.anonymous && asked.anonymous !== undefined) {
-    throw new UsageError('--anonymous-auth and anonymous of --authentication-config exclude each other');
+    throw new UsageError('--anonymous-auth and the field anonymous of --authentication-config are mutually exclusive');
   }
   return {
     clientCas: bundle(usersCa, proxiesCa),
@@ -98,7 +98,7 @@ export async function authentication(
 
 async function serviceAccountsOf(asked: AuthenticationOptions, signing: string): Promise<ServiceAccounts> {
   const others = await Promise.all(asked.keyFiles.map((file) => read('--service-account-key-file', file)));
-  return usable('the keys of service accounts', () => {
+  return usable('service account keys', () => {
     const verificationKeys = [...others, signing].flatMap(verificationKeysOf);
     return new ServiceAccounts({
       issuers: asked.issuers,
@@ -126,7 +126,7 @@ function checkProxies(flags: FrontProxyFlags, authorities: string, usersCa: stri
   const isShared = certificatesOf(authorities).some((one) => ofUsers.includes(one));
   if (isShared && flags.allowedNames.length === 0) {
     throw new UsageError(
-      '--requestheader-client-ca-file has the CA of users, too: --requestheader-allowed-names must say which of them are proxies',
+      '--requestheader-client-ca-file also has a CA of users: set --requestheader-allowed-names to the names of the proxies',
     );
   }
 }

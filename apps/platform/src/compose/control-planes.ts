@@ -52,7 +52,7 @@ export async function openControlPlanes(
   opened.defer(() => open.close());
   const { plane } = open;
   const allowed = await authorization(plane, options.authorization, (error) =>
-    log.error('the authorization configuration is not used', { error }),
+    log.error('the authorization configuration was rejected: the previous one stays in use', { error }),
   );
   opened.defer(() => allowed.close());
   const fairQueue = new FairQueue({ clock: systemClock, cpuMs: threadCpuMs, ...options.flow });

@@ -106,7 +106,7 @@ export async function readAuthorities(folder: string): Promise<Authorities> {
     const text = await readIfThere(join(folder, name));
     if (text !== undefined) return text;
     throw new UsageError(
-      `--pki-dir: ${join(folder, name)} is missing; "hangar pki init DIR" makes a folder with all of them`,
+      `--pki-dir: ${join(folder, name)} is missing; "hangar pki init DIR" creates a directory with all files`,
     );
   };
   const pair = async (name: string): Promise<KeyPair> => ({

@@ -51,7 +51,7 @@ async function ownConfiguration(store: Store, prefix: string, { dataDirectory }:
   if (exists) return file;
   if (await hasSealedSecrets(store, prefix)) {
     throw new UsageError(
-      `${file} is missing, and the store has secrets that only its key opens: put it back, or name one by --encryption-provider-config`,
+      `${file} is missing, and the store has Secrets that are encrypted with its key: restore the file, or set --encryption-provider-config`,
     );
   }
   await writeSecret(file, newEncryptionConfiguration(systemRandom));

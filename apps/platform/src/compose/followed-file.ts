@@ -36,9 +36,9 @@ export class FollowedFiles {
         // Also when it cannot be used: it is told once, not at every look.
         last = contents;
         use(contents);
-        log.info('files were read again', { paths });
+        log.info('reloaded changed files', { paths });
       } catch (error) {
-        log.error('files have changed and cannot be used; what was read before stays', { paths, error });
+        log.error('failed to reload changed files: the previous content stays in use', { paths, error });
       }
     });
     this.#schedule();

@@ -25,7 +25,7 @@ function merged(path: string, before: string, text: string): string {
     return dumpYaml(mergedEntries(known, insistOnKubeconfig(parseYaml(text).value)));
   } catch (error) {
     // A message of the parser may quote the file, which has secrets.
-    throw new UsageError(`${path} is not a kubeconfig; move it, or name another file by --kubeconfig`, {
+    throw new UsageError(`${path} is not a kubeconfig; move it, or set --kubeconfig to another file`, {
       cause: error,
     });
   }

@@ -47,7 +47,7 @@ export async function servingPair(
 /** Throws when the key is not the certificate's: between two writes of a renewal they may differ for a moment. */
 function checkPair({ key, certificate }: { readonly key: string; readonly certificate: string }): void {
   if (!new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))) {
-    throw new Error('the private key is not that of the certificate');
+    throw new Error('the private key does not match the certificate');
   }
 }
 
@@ -74,7 +74,7 @@ export function followServing({ listener, pair, trusted, clientCaFile, files }: 
 export function renewRegularly(renew: () => Promise<unknown>, log: Logger): { close(): void } {
   const again = () => systemClock.after(renewalPeriodMs, () => void look());
   const look = async (): Promise<void> => {
-    await renew().catch((error: unknown) => log.error('certificates could not be renewed', { error }));
+    await renew().catch((error: unknown) => log.error('failed to renew certificates', { error }));
     if (!isClosed) timer = again();
   };
   let isClosed = false;

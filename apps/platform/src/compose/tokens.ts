@@ -11,7 +11,7 @@ export function readTokens(text: string): StaticToken[] {
     .map((line, index) => {
       const [token, user, uid, groups] = fieldsOf(line);
       if (!token || !user || uid === undefined) {
-        throw new UsageError(`--token-file: entry ${index + 1} is not token,user,uid[,"group,group"]`);
+        throw new UsageError(`--token-file: line ${index + 1} must be token,user,uid[,"group,group"]`);
       }
       return { token, user, uid, groups: groups === undefined || groups === '' ? [] : groups.split(',') };
     });

@@ -25,7 +25,7 @@ export function openWatchdog(
   const directory = join(options.dataDirectory, 'watchdog');
   const file = join(directory, 'activity.json');
   const onError = (error: Error): void =>
-    log.error('the crash journal could not be written: the next start may not find the cause of a crash', { error });
+    log.error('failed to write the crash journal: the next start may not find the cause of a crash', { error });
   const journal = new CrashJournal(file, onError);
   const crash = new CrashJournal(join(directory, 'crash.json'), onError);
   // Before the thread writes its own record. If this start fails before `recover`, the next start finds this one.

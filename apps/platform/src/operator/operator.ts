@@ -47,7 +47,7 @@ export async function operator(args: readonly string[]): Promise<void> {
     });
     await manager.run(stopping);
   } catch (error) {
-    if (!stopping.aborted) log.error('the operator ends', { error: error as Error });
+    if (!stopping.aborted) log.error('the operator is shutting down', { error: error as Error });
     process.exitCode = stopping.aborted ? 0 : 1;
   } finally {
     await Promise.all([managementClient.close(), host.client.close()]);

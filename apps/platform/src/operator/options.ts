@@ -64,27 +64,39 @@ const groups: readonly HelpGroup[] = [
     rows: [
       [
         '--kubeconfig FILE',
-        'of the management plane, where ControlPlanes are (default: KUBECONFIG, the pod that this is, or ~/.kube/config)',
+        'kubeconfig of the management plane, which has the ControlPlanes (default: KUBECONFIG, the in-cluster config, or ~/.kube/config)',
       ],
+      ['--tenants-kubeconfig FILE', 'kubeconfig of the Hangar that serves the tenants (default: the management plane)'],
       [
-        '--tenants-kubeconfig FILE',
-        'of the Hangar whose tenants virtual control planes are (default: the management plane is one)',
+        '--internal-url URL',
+        'URL of that Hangar for components of the platform (default: the server of its kubeconfig)',
       ],
-      ['--internal-url URL', 'where the platform itself reaches that Hangar (default: as its kubeconfig says)'],
-      ['--external-url URL', 'where everybody else does (default: the same)'],
-      ['--install-definitions', 'install the four kinds in the management plane, or bring them up to date'],
+      ['--external-url URL', 'URL of that Hangar for users (default: the same as --internal-url)'],
+      [
+        '--install-definitions',
+        'create or update the CustomResourceDefinitions of the operator in the management plane',
+      ],
     ],
   },
   {
     title: 'Process',
     rows: [
-      ['--config FILE', 'YAML with any of these flags, without their dashes: what is typed wins'],
-      ['--leader-elect', 'of several operators one works, and the others wait to take over'],
-      ['--leader-elect-namespace NAME', "of the Lease (default: the pod's or the kubeconfig's own, or kube-system)"],
-      ['--metrics-listen HOST:PORT', '/metrics, in the clear; off: nowhere (default: 127.0.0.1:8080)'],
-      ['--health-listen HOST:PORT', '/livez and /readyz; off: nowhere (default: where the metrics are)'],
+      ['--config FILE', 'YAML file with any of these flags, without dashes; flags on the command line take precedence'],
+      ['--leader-elect', 'elect a leader among several operators; the others stand by'],
+      [
+        '--leader-elect-namespace NAME',
+        'namespace of the Lease (default: that of the pod or of the kubeconfig, or kube-system)',
+      ],
+      [
+        '--metrics-listen HOST:PORT',
+        'address that serves /metrics over plain HTTP; off: do not serve (default: 127.0.0.1:8080)',
+      ],
+      [
+        '--health-listen HOST:PORT',
+        'address that serves /livez and /readyz; off: do not serve (default: the same as --metrics-listen)',
+      ],
       ['--version', 'print the version'],
-      ['-h, --help', 'print this'],
+      ['-h, --help', 'print this text'],
     ],
   },
   loggingHelp,
@@ -92,7 +104,7 @@ const groups: readonly HelpGroup[] = [
 ];
 
 export const operatorHelp = helpText(
-  'Runs the operator of control planes alone, against a management cluster and a Hangar.\n\nUsage: hangar operator [options]',
+  'Runs only the control plane operator, against a management cluster and a Hangar.\n\nUsage: hangar operator [options]',
   groups,
 );
 
@@ -117,7 +129,7 @@ function optionsOf(values: FlagValues<typeof operatorFlags>): OperatorOptions {
   const { kubeconfig, 'tenants-kubeconfig': tenants, 'health-listen': health } = values;
   const electsLeader = values['leader-elect'] ?? false;
   if (values['leader-elect-namespace'] !== undefined && !electsLeader) {
-    throw new UsageError('--leader-elect-namespace is for --leader-elect');
+    throw new UsageError('--leader-elect-namespace requires --leader-elect');
   }
   return {
     kubeconfig: kubeconfig === undefined ? undefined : resolve(kubeconfig),

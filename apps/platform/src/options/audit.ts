@@ -32,12 +32,12 @@ export const auditFlags = {
 export const auditHelp: HelpGroup = {
   title: 'Audit',
   rows: [
-    ['--audit-policy-file FILE', 'what is audited, and how closely (default: nothing is)'],
-    ['--audit-log-path FILE', 'where events are written; - is standard output'],
-    ['--audit-log-maxsize MEGABYTES', 'a larger log is put aside (default: 100; 0: never)'],
-    ['--audit-log-maxbackup N', 'how many of these are kept (default: all)'],
-    ['--audit-log-maxage DAYS', 'for how long they are kept (default: for ever)'],
-    ['--audit-webhook-config-file FILE', 'kubeconfig of a server that is sent the events'],
+    ['--audit-policy-file FILE', 'audit policy (default: no audit)'],
+    ['--audit-log-path FILE', 'file for audit events; - is standard output'],
+    ['--audit-log-maxsize MEGABYTES', 'size at which the log is rotated (default: 100; 0: never)'],
+    ['--audit-log-maxbackup N', 'number of rotated logs to keep (default: all)'],
+    ['--audit-log-maxage DAYS', 'age up to which rotated logs are kept (default: no limit)'],
+    ['--audit-webhook-config-file FILE', 'kubeconfig of the webhook that receives audit events'],
   ],
 };
 
@@ -53,11 +53,11 @@ export function auditOptions(values: Values): AuditOptions | undefined {
   const webhookFile = values['audit-webhook-config-file'];
   if (policyFile === undefined) {
     const orphan = Object.keys(auditFlags).find((name) => values[name as keyof Values] !== undefined);
-    if (orphan !== undefined) throw new UsageError(`--${orphan} needs --audit-policy-file`);
+    if (orphan !== undefined) throw new UsageError(`--${orphan} requires --audit-policy-file`);
     return undefined;
   }
   if (path === undefined && webhookFile === undefined) {
-    throw new UsageError('--audit-policy-file needs --audit-log-path or --audit-webhook-config-file');
+    throw new UsageError('--audit-policy-file requires --audit-log-path or --audit-webhook-config-file');
   }
   return {
     policyFile,
@@ -77,6 +77,6 @@ export function auditOptions(values: Values): AuditOptions | undefined {
 function number(values: Values, name: keyof Values, fallback: number): number {
   const given = values[name];
   if (given === undefined) return fallback;
-  if (!/^\d{1,6}$/.test(given)) throw new UsageError(`--${name}: "${given}" is no number`);
+  if (!/^\d{1,6}$/.test(given)) throw new UsageError(`--${name}: "${given}" is not a number`);
   return Number(given);
 }

@@ -62,37 +62,55 @@ export const authenticationFlags = {
 export const authenticationHelp: HelpGroup = {
   title: 'Authentication',
   rows: [
-    ['--client-ca-file FILE', "CAs whose certificates prove users, besides Hangar's own; read again when it changes"],
-    ['--token-file FILE', 'static tokens, a line each: token,user,uid,"group,group"'],
+    ['--client-ca-file FILE', 'CAs of client certificates, in addition to the CA of Hangar; reloaded when it changes'],
+    ['--token-file FILE', 'static bearer tokens, one per line: token,user,uid,"group,group"'],
     [
       '--anonymous-auth true|false',
-      'who proves nothing is system:anonymous, everywhere or nowhere (default: for health and version alone)',
+      'allow anonymous requests, as user system:anonymous, to all endpoints or to none (default: only health and version)',
     ],
     [
       '--authentication-config FILE',
-      'OpenID Connect issuers, which are read again when it changes, and where system:anonymous is let in',
+      'AuthenticationConfiguration: OpenID Connect issuers, reloaded when the file changes, and the endpoints that allow anonymous requests',
     ],
-    ['--authentication-token-webhook-config-file FILE', 'kubeconfig of a server that is asked about other tokens'],
+    [
+      '--authentication-token-webhook-config-file FILE',
+      'kubeconfig of the webhook that authenticates all other bearer tokens',
+    ],
     ['--enable-bootstrap-token-auth true|false', 'accept the bootstrap tokens in kube-system (default: true)'],
-    ['--api-audiences NAMES', 'whom tokens for this API are for (default: the issuers of service accounts)'],
+    [
+      '--api-audiences NAMES',
+      'audiences of service account tokens for this API (default: the service account issuers)',
+    ],
     [
       '--service-account-issuer URL',
-      'of tokens; may be repeated: the first issues, all are accepted (default: https://kubernetes.default.svc.cluster.local)',
+      'issuer of service account tokens; may be repeated: the first one issues tokens, all are accepted (default: https://kubernetes.default.svc.cluster.local)',
     ],
     [
       '--service-account-signing-key-file FILE',
-      'private key that signs tokens (default: DIR/pki/sa.key, made at the first start)',
+      'private key that signs service account tokens (default: DIR/pki/sa.key, created at the first start)',
     ],
-    ['--service-account-key-file FILE', 'one more key that verifies tokens, such as an earlier one; may be repeated'],
-    ['--service-account-jwks-uri URL', 'where the public keys are, when that is not this server'],
-    ['--service-account-max-token-expiration DURATION', 'what longer requests are shortened to, such as 24h'],
-    ['--service-account-extend-token-expiration true|false', 'let tokens of pods live for a year (default: true)'],
-    ['--requestheader-client-ca-file FILE', 'CAs of front proxies, whose headers say who asks'],
-    ['--requestheader-allowed-names NAMES', 'common names that their certificates may have (default: any)'],
-    ['--requestheader-username-headers NAMES', '(default: X-Remote-User)'],
-    ['--requestheader-uid-headers NAMES', '(default: X-Remote-Uid)'],
-    ['--requestheader-group-headers NAMES', '(default: X-Remote-Group)'],
-    ['--requestheader-extra-headers-prefix NAMES', '(default: X-Remote-Extra-)'],
+    [
+      '--service-account-key-file FILE',
+      'additional key that verifies service account tokens, such as a previous one; may be repeated',
+    ],
+    ['--service-account-jwks-uri URL', 'URL of the JSON Web Key Set, if this server does not serve it'],
+    ['--service-account-max-token-expiration DURATION', 'maximum lifetime of requested tokens, such as 24h'],
+    [
+      '--service-account-extend-token-expiration true|false',
+      'extend the lifetime of tokens of pods to one year (default: true)',
+    ],
+    [
+      '--requestheader-client-ca-file FILE',
+      'CAs of client certificates of front proxies, whose request headers identify the user',
+    ],
+    ['--requestheader-allowed-names NAMES', 'allowed common names of these client certificates (default: any)'],
+    ['--requestheader-username-headers NAMES', 'request headers with the user name (default: X-Remote-User)'],
+    ['--requestheader-uid-headers NAMES', 'request headers with the UID of the user (default: X-Remote-Uid)'],
+    ['--requestheader-group-headers NAMES', 'request headers with the groups (default: X-Remote-Group)'],
+    [
+      '--requestheader-extra-headers-prefix NAMES',
+      'prefixes of request headers with extra attributes (default: X-Remote-Extra-)',
+    ],
   ],
 };
 
@@ -131,7 +149,7 @@ function frontProxy(values: Values): FrontProxyFlags | undefined {
   const clientCaFile = values['requestheader-client-ca-file'];
   if (clientCaFile === undefined) {
     const useless = Object.entries(values).find(([name, given]) => name.startsWith('requestheader-') && given);
-    if (useless) throw new UsageError(`--${useless[0]} is for --requestheader-client-ca-file`);
+    if (useless) throw new UsageError(`--${useless[0]} requires --requestheader-client-ca-file`);
     return undefined;
   }
   return {
@@ -147,7 +165,7 @@ function frontProxy(values: Values): FrontProxyFlags | undefined {
 /** Repeated, or separated by commas. An empty name would be no name at all, and allow everything. */
 function listed(given: readonly string[] | undefined): string[] | undefined {
   const all = given?.flatMap((one) => one.split(',').map((part) => part.trim()));
-  if (all?.includes('')) throw new UsageError('a list of names has an empty one');
+  if (all?.includes('')) throw new UsageError('the list of names has an empty name');
   return all;
 }
 
@@ -155,7 +173,7 @@ function flag(values: Values, name: keyof Values): boolean | undefined {
   const given = values[name];
   if (given === undefined) return undefined;
   if (given === 'true' || given === 'false') return given === 'true';
-  throw new UsageError(`--${name}: "${String(given)}" is neither true nor false`);
+  throw new UsageError(`--${name}: "${String(given)}" must be true or false`);
 }
 
 function httpsUrl(name: string, given: string | undefined): string | undefined {

@@ -22,13 +22,22 @@ export const authorizationHelp: HelpGroup = {
   rows: [
     [
       '--authorization-mode MODES',
-      'asked in this order: Node, RBAC, Webhook, AlwaysAllow, AlwaysDeny (default: Node,RBAC); system:masters may do everything',
+      'ordered list of authorizers: Node, RBAC, Webhook, AlwaysAllow, AlwaysDeny; group system:masters is always allowed (default: Node,RBAC)',
     ],
-    ['--authorization-config FILE', 'an AuthorizationConfiguration instead, read again when it changes'],
-    ['--authorization-webhook-config-file FILE', 'kubeconfig of the server that mode Webhook asks'],
-    ['--authorization-webhook-version VERSION', 'of its SubjectAccessReviews: v1 or v1beta1 (default: v1beta1)'],
-    ['--authorization-webhook-cache-authorized-ttl DURATION', 'how long a yes is kept (default: 5m)'],
-    ['--authorization-webhook-cache-unauthorized-ttl DURATION', 'how long a no is kept (default: 30s)'],
+    ['--authorization-config FILE', 'AuthorizationConfiguration, instead of the other flags; reloaded when it changes'],
+    ['--authorization-webhook-config-file FILE', 'kubeconfig of the webhook of mode Webhook'],
+    [
+      '--authorization-webhook-version VERSION',
+      'API version of the SubjectAccessReviews: v1 or v1beta1 (default: v1beta1)',
+    ],
+    [
+      '--authorization-webhook-cache-authorized-ttl DURATION',
+      'time for which allowed responses are cached (default: 5m)',
+    ],
+    [
+      '--authorization-webhook-cache-unauthorized-ttl DURATION',
+      'time for which denied responses are cached (default: 30s)',
+    ],
   ],
 };
 
@@ -52,14 +61,14 @@ export function authorizationSource(values: Values): AuthorizationSource {
   const asked = values['authorization-mode']?.flatMap((one) => one.split(',')) ?? ['Node', 'RBAC'];
   for (const [at, mode] of asked.entries()) {
     if (!modes.includes(mode as never))
-      throw new UsageError(`--authorization-mode: "${mode}" is none of ${modes.join(', ')}`);
+      throw new UsageError(`--authorization-mode: "${mode}" must be one of ${modes.join(', ')}`);
     if (asked.indexOf(mode) < at) throw new UsageError(`--authorization-mode: "${mode}" is given more than once`);
   }
   const webhookFlag = Object.keys(others).find(
     (name) => name.startsWith('authorization-webhook-') && others[name as keyof typeof others] !== undefined,
   );
   if (webhookFlag !== undefined && !asked.includes('Webhook')) {
-    throw new UsageError(`--${webhookFlag} is for --authorization-mode Webhook`);
+    throw new UsageError(`--${webhookFlag} requires --authorization-mode Webhook`);
   }
   return asked.map((mode) => (mode === 'Webhook' ? webhook(values) : named(mode as (typeof modes)[number])));
 }
@@ -70,10 +79,10 @@ const named = (type: (typeof modes)[number]): AuthorizerConfiguration =>
 function webhook(values: Values): AuthorizerConfiguration {
   const file = values['authorization-webhook-config-file'];
   if (file === undefined)
-    throw new UsageError('--authorization-mode Webhook needs --authorization-webhook-config-file');
+    throw new UsageError('--authorization-mode Webhook requires --authorization-webhook-config-file');
   const version = values['authorization-webhook-version'] ?? 'v1beta1';
   if (version !== 'v1' && version !== 'v1beta1') {
-    throw new UsageError(`--authorization-webhook-version: "${version}" is neither v1 nor v1beta1`);
+    throw new UsageError(`--authorization-webhook-version: "${version}" must be v1 or v1beta1`);
   }
   return {
     type: 'Webhook',

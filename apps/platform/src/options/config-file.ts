@@ -39,7 +39,7 @@ function entriesOf(file: string): [string, unknown][] {
   if (problems.length > 0) throw new UsageError(`--config: ${file}: ${problems.join(', ')}`);
   if (value === null || value === undefined) return [];
   if (typeof value !== 'object' || Array.isArray(value)) {
-    throw new UsageError(`--config: ${file}: it must be a map of flags, such as "port: 6443"`);
+    throw new UsageError(`--config: ${file}: the file must be a map of flags, such as "port: 6443"`);
   }
   return Object.entries(value);
 }
@@ -52,16 +52,16 @@ function valueOf(
 ): string | boolean | string[] {
   const refused = (problem: string): UsageError => new UsageError(`--config: ${file}: ${key}: ${problem}`);
   if (!Object.hasOwn(flags, key)) throw refused(unknownKey(key, flags));
-  if (notInFiles.has(key)) throw refused('belongs on the command line');
+  if (notInFiles.has(key)) throw refused('can only be set on the command line');
   const { type, multiple } = flags[key]!;
   if (type === 'boolean') {
-    if (typeof value !== 'boolean') throw refused(`${shown(value)} is neither true nor false`);
+    if (typeof value !== 'boolean') throw refused(`${shown(value)} must be true or false`);
     return value;
   }
   if (multiple) {
-    if (!Array.isArray(value)) throw refused(`${shown(value)} is no list`);
+    if (!Array.isArray(value)) throw refused(`${shown(value)} must be a list`);
     return value.map((one) => {
-      if (!isText(one)) throw refused(`${shown(one)} is no string`);
+      if (!isText(one)) throw refused(`${shown(one)} must be a string`);
       return String(one);
     });
   }
@@ -69,7 +69,7 @@ function valueOf(
     all.some(({ name, argument }) => name === key && argument === 'true|false'),
   );
   if (takesBoolean && typeof value === 'boolean') return String(value);
-  if (!isText(value)) throw refused(`${shown(value)} is no ${takesBoolean ? 'true or false' : 'string'}`);
+  if (!isText(value)) throw refused(`${shown(value)} must be ${takesBoolean ? 'true or false' : 'a string'}`);
   return String(value);
 }
 
@@ -81,5 +81,5 @@ const shown = (value: unknown): string => JSON.stringify(value)?.slice(0, 60) ??
 function unknownKey(key: string, flags: Flags): string {
   const plain = (text: string): string => text.toLowerCase().replaceAll(/[^a-z]/g, '');
   const meant = Object.keys(flags).find((name) => plain(name) === plain(key));
-  return meant === undefined ? 'there is no such flag' : `there is no such flag; is it ${meant}?`;
+  return meant === undefined ? 'unknown flag' : `unknown flag; did you mean ${meant}?`;
 }

@@ -18,9 +18,12 @@ export const flowHelp: HelpGroup = {
   rows: [
     [
       '--max-requests-inflight N',
-      'how many requests that only read are under way at once, for all control planes together; one of them alone gets half (default: 400)',
+      'maximum number of non-mutating requests in flight, for all control planes; one control plane can use up to half (default: 400)',
     ],
-    ['--max-mutating-requests-inflight N', 'the same for requests that change something (default: 200)'],
+    [
+      '--max-mutating-requests-inflight N',
+      'maximum number of mutating requests in flight, in the same way (default: 200)',
+    ],
   ],
 };
 
@@ -32,6 +35,7 @@ export const flowOptions = (values: Values): FlowOptions => ({
 });
 
 function count(values: Values, name: keyof Values): number {
-  if (!/^[1-9]\d{0,6}$/.test(values[name])) throw new UsageError(`--${name}: "${values[name]}" is not a number from 1`);
+  if (!/^[1-9]\d{0,6}$/.test(values[name]))
+    throw new UsageError(`--${name}: "${values[name]}" must be a number greater than 0`);
   return Number(values[name]);
 }

@@ -13,7 +13,7 @@ export const memoryHelp: HelpGroup = {
   rows: [
     [
       '--cache-memory SIZE',
-      'what all control planes together may keep in memory of what they have stored, such as 512Mi or 2Gi; lists of what is not kept are read from the store (default: 256Mi; 0: nothing is kept)',
+      'memory for cached objects of all control planes, such as 512Mi or 2Gi; lists of objects that are not cached are read from the store (default: 256Mi; 0: no cache)',
     ],
   ],
 };

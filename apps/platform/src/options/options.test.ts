@@ -214,7 +214,7 @@ test('lines that are none are refused without showing the token', () => {
     assert.throws(
       () => readTokens(`ok,jane,1\n${line}`),
       (error: Error) =>
-        error instanceof UsageError && error.message.includes('entry 2') && !error.message.includes('secret'),
+        error instanceof UsageError && error.message.includes('line 2') && !error.message.includes('secret'),
       line,
     );
   }

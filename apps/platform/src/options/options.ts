@@ -85,27 +85,33 @@ const groups: readonly HelpGroup[] = [
   {
     title: 'Basics',
     rows: [
-      ['--data-dir DIR', 'where everything is kept (default: .data)'],
-      ['--config FILE', 'YAML with any of these flags, without their dashes: what is typed wins'],
-      ['--kubeconfig FILE', "where the administrator's kubeconfig is written (default: DIR/admin.kubeconfig)"],
+      ['--data-dir DIR', 'data directory (default: .data)'],
+      ['--config FILE', 'YAML file with any of these flags, without dashes; flags on the command line take precedence'],
+      ['--kubeconfig FILE', 'file for the kubeconfig of the administrator (default: DIR/admin.kubeconfig)'],
       ['--detach', 'start in the background: return when Hangar is ready; see "hangar status", "logs" and "down"'],
       [
         '--exit-with-parent',
-        'stop when the process that started Hangar exits; may be =false (default: when npx or npm started it)',
+        'stop when the parent process exits; can be set to false (default: true if npx or npm started Hangar)',
       ],
-      ['--version', 'print the version and the Kubernetes release that is served'],
-      ['-h, --help', 'print this'],
+      ['--version', 'print the version and the Kubernetes release'],
+      ['-h, --help', 'print this text'],
     ],
   },
   {
     title: 'Serving',
     rows: [
-      ['--listen HOST:PORT', 'where the API is served, over TLS (default: 127.0.0.1:6443; port 0: any)'],
-      ['--port N', 'the port of --listen'],
-      ['--advertise-address IP', 'what the endpoints of the kubernetes service say (default: where the API is served)'],
-      ['--host NAME', 'one more name or address of this server, for its certificate; may be repeated'],
-      ['--external-url URL', 'where tenants are reached, the same for all replicas (default: where the API is served)'],
-      ['--internal-url URL', 'where the platform itself reaches them (default: where the API is served)'],
+      ['--listen HOST:PORT', 'address that serves the API over TLS (default: 127.0.0.1:6443; port 0: any free port)'],
+      ['--port N', 'port of --listen'],
+      [
+        '--advertise-address IP',
+        'IP address in the endpoints of the service kubernetes (default: the address of --listen)',
+      ],
+      ['--host NAME', 'additional name or IP address for the serving certificate; may be repeated'],
+      [
+        '--external-url URL',
+        'URL of the tenants for users, the same for all replicas (default: the address of --listen)',
+      ],
+      ['--internal-url URL', 'URL of the tenants for components of the platform (default: the address of --listen)'],
       ...servingHelp,
     ],
   },
@@ -116,8 +122,11 @@ const groups: readonly HelpGroup[] = [
   {
     title: 'Admission',
     rows: [
-      ['--enable-admission-plugins NAMES', 'plugins that are off unless they are named, separated by commas'],
-      ['--disable-admission-plugins NAMES', 'plugins that are on unless they are named, separated by commas'],
+      [
+        '--enable-admission-plugins NAMES',
+        'admission plugins to enable in addition to the default ones, separated by commas',
+      ],
+      ['--disable-admission-plugins NAMES', 'admission plugins to disable, separated by commas'],
     ],
   },
   auditHelp,
@@ -126,7 +135,7 @@ const groups: readonly HelpGroup[] = [
     rows: [
       [
         '--encryption-provider-config FILE',
-        "kube-apiserver's EncryptionConfiguration; without it, the embedded store has DIR/pki/encryption.yaml, made at the first start, and others encrypt nothing",
+        'EncryptionConfiguration, as for kube-apiserver; by default the embedded store uses DIR/pki/encryption.yaml, created at the first start, and other stores encrypt nothing',
       ],
     ],
   },
@@ -135,7 +144,7 @@ const groups: readonly HelpGroup[] = [
     rows: [
       [
         '--outbound-allow-cidr CIDR',
-        'let webhooks and APIServices reach addresses in this network that are refused otherwise: loopback, link-local and metadata addresses, and for tenants the addresses of this machine; may be repeated',
+        'allow webhooks and APIServices to connect to addresses of this network that are blocked by default: loopback, link-local and metadata addresses, and for tenants the addresses of this machine; may be repeated',
       ],
     ],
   },
@@ -147,14 +156,14 @@ const groups: readonly HelpGroup[] = [
     title: 'Environment',
     rows: [
       ...loggingEnvironmentHelp,
-      ['OTEL_EXPORTER_OTLP_ENDPOINT', 'a collector of OpenTelemetry that is sent traces (default: none are made)'],
+      ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OpenTelemetry collector for traces (default: no traces)'],
     ],
   },
 ];
 
 export const help = helpText(
   [
-    'Starts Hangar, a home for Kubernetes control planes: API server, store, operator and controllers',
+    'Starts Hangar: API server, store, operator and controllers for many Kubernetes control planes',
     'in one process.\n\nUsage: hangar up [options]',
   ].join('\n'),
   groups,
@@ -260,7 +269,7 @@ function listenAddress(text: string, instead: string | undefined): { host: strin
   const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d{1,5})$/.exec(text);
   const port = Number(instead ?? match?.[3]);
   if (instead !== undefined && (!/^\d{1,5}$/.test(instead) || port > 65_535)) {
-    throw new UsageError(`--port: "${instead}" is no port`);
+    throw new UsageError(`--port: "${instead}" is not a port`);
   }
   if (!match || Number(match[3]) > 65_535) throw new UsageError(`--listen: "${text}" is not HOST:PORT`);
   return { host: match[1] ?? (match[2] || '0.0.0.0'), port };

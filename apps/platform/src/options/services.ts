@@ -22,11 +22,11 @@ export const serviceFlags = {
 export const serviceHelp: HelpGroup = {
   title: 'Control planes',
   rows: [
-    ['--bare', 'the API server alone, without the operator of control planes, the controllers and demo'],
-    ['--no-demo', 'do not make the control plane "demo" at the first start'],
+    ['--bare', 'run only the API server, without the operator, the controllers and the control plane demo'],
+    ['--no-demo', 'do not create the control plane "demo" at the first start'],
     [
       '--leader-elect',
-      'one of several servers on one store runs the operator and the controllers; may be =false (default: with etcd)',
+      'elect one of several servers on one store to run the operator and the controllers; can be set to false (default: true with etcd)',
     ],
   ],
 };
@@ -40,7 +40,7 @@ interface Values {
 export function serviceOptions(values: Values, { type }: StoreOptions): ServiceOptions {
   const isBare = values.bare ?? false;
   const electsLeader = values['leader-elect'] ?? type === 'etcd';
-  if (isBare && values['leader-elect']) throw new UsageError('--leader-elect has nobody to elect with --bare');
+  if (isBare && values['leader-elect']) throw new UsageError('--leader-elect and --bare cannot be used together');
   // A store that others serve is nobody's first.
   return { isBare, makesDemo: !isBare && !values['no-demo'] && type !== 'etcd', electsLeader: !isBare && electsLeader };
 }

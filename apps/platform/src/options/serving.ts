@@ -23,11 +23,11 @@ export const servingFlags = {
 } as const;
 
 export const servingHelp: readonly HelpRow[] = [
-  ['--tls-cert-file FILE', "what the port shows, instead of a certificate of Hangar's own; read again when it changes"],
-  ['--tls-private-key-file FILE', 'its key'],
+  ['--tls-cert-file FILE', 'serving certificate; reloaded when it changes (default: a generated certificate)'],
+  ['--tls-private-key-file FILE', 'private key of --tls-cert-file'],
   [
     '--pki-dir DIR',
-    'CAs and the key of tokens that several servers share, made by "hangar pki init DIR" and only read here (default: those of --data-dir, made at the first start)',
+    'CAs and token signing key that several servers share, created by "hangar pki init DIR"; never written by the server (default: those in --data-dir, created at the first start)',
   ],
 ];
 
@@ -37,7 +37,7 @@ export function servingOptions(values: Values): ServingOptions {
   const certificateFile = values['tls-cert-file'];
   const keyFile = values['tls-private-key-file'];
   if ((certificateFile === undefined) !== (keyFile === undefined)) {
-    throw new UsageError('--tls-cert-file and --tls-private-key-file need each other');
+    throw new UsageError('--tls-cert-file and --tls-private-key-file must be set together');
   }
   return { certificateFile, keyFile, clientCaFile: values['client-ca-file'], pkiDirectory: values['pki-dir'] };
 }

@@ -41,6 +41,6 @@ test('a store that is named so needs nothing else, takes certificates over TLS a
   const files = ['--etcd-cafile=ca', '--etcd-certfile=crt', '--etcd-keyfile=key'];
   const { tls } = read('--store=etcds://a', ...files) as { tls: unknown };
   assert.deepEqual(tls, { ca: 'ca', certificate: 'crt', key: 'key' });
-  assert.throws(() => read('--store=etcd://a', ...files), /in the clear/);
+  assert.throws(() => read('--store=etcd://a', ...files), /does not use TLS/);
   assert.throws(() => read('--store=etcd://a', '--etcd-endpoints=http://b:1'), UsageError);
 });

@@ -40,13 +40,16 @@ export const storeHelp: HelpGroup = {
   rows: [
     [
       '--store STORE',
-      'embedded, memory, or an etcd: etcd://HOST:PORT,HOST:PORT in the clear, etcds:// or https:// over TLS; etcd alone takes --etcd-endpoints (default: embedded)',
+      'embedded, memory or etcd: etcd://HOST:PORT,HOST:PORT without TLS, etcds:// or https:// with TLS, or etcd with --etcd-endpoints (default: embedded)',
     ],
-    ['--etcd-endpoints URLS', 'of --store etcd, separated by commas'],
-    ['--etcd-cafile FILE', "CAs of etcd's certificates (default: those that Node trusts)"],
-    ['--etcd-certfile FILE', 'certificate that is shown to etcd'],
-    ['--etcd-keyfile FILE', 'its key'],
-    ['--etcd-compaction-interval DURATION', "how much of etcd's history is kept (default: 5m; 0: left to others)"],
+    ['--etcd-endpoints URLS', 'endpoints of --store etcd, separated by commas'],
+    ['--etcd-cafile FILE', 'CAs of the serving certificates of etcd (default: those that Node.js trusts)'],
+    ['--etcd-certfile FILE', 'client certificate for etcd'],
+    ['--etcd-keyfile FILE', 'private key of --etcd-certfile'],
+    [
+      '--etcd-compaction-interval DURATION',
+      'interval between compactions of etcd (default: 5m; 0: no compaction by Hangar)',
+    ],
   ],
 };
 
@@ -59,14 +62,16 @@ export function storeOptions(values: Values): StoreOptions {
     case 'embedded':
     case 'memory': {
       const useless = Object.entries(values).find(([name, given]) => name.startsWith('etcd-') && given !== undefined);
-      if (useless) throw new UsageError(`--${useless[0]} is for --store etcd`);
+      if (useless) throw new UsageError(`--${useless[0]} requires --store etcd`);
       return { type };
     }
     case 'etcd':
-      if (endpoints === undefined) throw new UsageError('--store etcd needs --etcd-endpoints');
+      if (endpoints === undefined) throw new UsageError('--store etcd requires --etcd-endpoints');
       return etcd(endpoints.split(','), values);
     default:
-      throw new UsageError(`--store: "${type}" is none of embedded, memory, etcd, etcd://HOST:PORT, etcds://HOST:PORT`);
+      throw new UsageError(
+        `--store: "${type}" must be one of embedded, memory, etcd, etcd://HOST:PORT, etcds://HOST:PORT`,
+      );
   }
 }
 
@@ -79,13 +84,13 @@ const etcd = (endpoints: readonly string[], values: Values): EtcdOptions => ({
 
 function etcdByUrl(text: string, values: Values): EtcdOptions {
   if (values['etcd-endpoints'] !== undefined)
-    throw new UsageError('--store names etcd already: leave --etcd-endpoints out');
+    throw new UsageError('--store already has the endpoints of etcd: remove --etcd-endpoints');
   const endpoints = endpointsOf(text);
   const given = etcd(endpoints, values);
   // Who gives certificates expects that nobody listens.
   if (given.tls && endpoints.some((one) => one.startsWith('http:'))) {
     throw new UsageError(
-      `--store: "${text}" is in the clear, and --etcd-cafile, --etcd-certfile and --etcd-keyfile are for etcds://`,
+      `--store: "${text}" does not use TLS: --etcd-cafile, --etcd-certfile and --etcd-keyfile require etcds://`,
     );
   }
   return given;
@@ -94,7 +99,7 @@ function etcdByUrl(text: string, values: Values): EtcdOptions {
 function tlsFiles(values: Values): EtcdTlsFiles | undefined {
   const { 'etcd-cafile': ca, 'etcd-certfile': certificate, 'etcd-keyfile': key } = values;
   if ((certificate === undefined) !== (key === undefined)) {
-    throw new UsageError('--etcd-certfile and --etcd-keyfile need each other');
+    throw new UsageError('--etcd-certfile and --etcd-keyfile must be set together');
   }
   return ca === undefined && certificate === undefined ? undefined : { ca, certificate, key };
 }
@@ -106,5 +111,5 @@ function milliseconds(compaction: string): number {
   } catch {
     // As wrong as a negative one.
   }
-  throw new UsageError(`--etcd-compaction-interval: "${compaction}" is no duration`);
+  throw new UsageError(`--etcd-compaction-interval: "${compaction}" is not a duration`);
 }

@@ -18,33 +18,33 @@ export const pkiSections: readonly { readonly title: string; readonly rows: [lef
   {
     title: 'Commands',
     rows: [
-      ['init DIR', 'make the CAs and keys that DIR does not have, for --pki-dir'],
-      ['secret', 'make them as a Secret of a cluster, unless there is one of this name'],
-      ['kubeconfig', "print a kubeconfig with a new client certificate of DIR's CA"],
+      ['init DIR', 'create the CAs and keys that are missing in DIR, for --pki-dir'],
+      ['secret', 'create the CAs and keys as a Secret in a cluster, unless it exists'],
+      ['kubeconfig', 'print a kubeconfig with a new client certificate signed by the CA in DIR'],
     ],
   },
   {
-    title: 'Options of secret',
+    title: 'Options for secret',
     rows: [
-      ['--namespace NAME', 'where the Secret is made (default: default)'],
-      ['--name NAME', 'of the Secret (default: hangar-pki)'],
-      ['--kubeconfig FILE', 'of the cluster (default: KUBECONFIG, the pod that this is, or ~/.kube/config)'],
+      ['--namespace NAME', 'namespace of the Secret (default: default)'],
+      ['--name NAME', 'name of the Secret (default: hangar-pki)'],
+      ['--kubeconfig FILE', 'kubeconfig of the cluster (default: KUBECONFIG, the in-cluster config, or ~/.kube/config)'],
     ],
   },
   {
-    title: 'Options of kubeconfig',
+    title: 'Options for kubeconfig',
     rows: [
-      ['--pki-dir DIR', 'where the CA is'],
-      ['--server URL', 'where the API is served'],
-      ['--user NAME', 'who the certificate is for (default: kubernetes-admin)'],
-      ['--group NAME', 'a group of this user; may be repeated (default: system:masters when no user is named)'],
-      ['--days N', `how long the certificate counts (default: ${days.default}; at most ${days.max})`],
+      ['--pki-dir DIR', 'directory of the CA'],
+      ['--server URL', 'URL of the API server'],
+      ['--user NAME', 'user name in the certificate (default: kubernetes-admin)'],
+      ['--group NAME', 'group of the user; may be repeated (default: system:masters if --user is not set)'],
+      ['--days N', `lifetime of the certificate in days (default: ${days.default}; at most ${days.max})`],
     ],
   },
 ];
 
 export const pkiHelp = helpText(
-  'The keys that several servers on one etcd share.\n\nUsage: hangar pki COMMAND',
+  'Manages the CAs and keys that several servers on one etcd share.\n\nUsage: hangar pki COMMAND',
   pkiSections,
 );
 
@@ -62,16 +62,19 @@ export async function pki(args: readonly string[]): Promise<void> {
     case '--help':
       return console.log(pkiHelp);
     default:
-      throw new UsageError(`pki: "${command}" is none of init, secret, kubeconfig`);
+      throw new UsageError(`unknown command "${command}" for "hangar pki": use init, secret or kubeconfig`);
   }
 }
 
 async function init(args: readonly string[]): Promise<void> {
   const { positionals } = parsed(args, {});
   const [folder, ...others] = positionals;
-  if (folder === undefined || others.length > 0) throw new UsageError('pki init needs one folder: hangar pki init DIR');
+  if (folder === undefined || others.length > 0)
+    throw new UsageError('pki init requires one directory: hangar pki init DIR');
   const made = await initPki(folder, world);
-  console.log(made.length === 0 ? `${folder} has all of them` : `made in ${folder}: ${made.join(', ')}`);
+  console.log(
+    made.length === 0 ? `${folder} already has all CAs and keys` : `created in ${folder}: ${made.join(', ')}`,
+  );
 }
 
 const text = { type: 'string' } as const;
@@ -85,7 +88,7 @@ async function secret(args: readonly string[]): Promise<void> {
   const client = connect(await defaultConfig({ kubeconfig: values.kubeconfig }));
   try {
     const isNew = await createPkiSecret(client, values, newPki(world));
-    console.log(`secret ${values.namespace}/${values.name} ${isNew ? 'created' : 'is there already, and stays'}`);
+    console.log(`secret ${values.namespace}/${values.name} ${isNew ? 'created' : 'unchanged: it already exists'}`);
   } catch (error) {
     // A cluster that is away, or rights that are missing: a Job tries again.
     if (!hasAnyCode(error)) throw error;
@@ -105,7 +108,8 @@ async function printKubeconfig(args: readonly string[]): Promise<void> {
     days: { ...text, default: String(days.default) },
   });
   const { 'pki-dir': folder, server, user = 'kubernetes-admin' } = values;
-  if (folder === undefined || server === undefined) throw new UsageError('pki kubeconfig needs --pki-dir and --server');
+  if (folder === undefined || server === undefined)
+    throw new UsageError('pki kubeconfig requires --pki-dir and --server');
   if (URL.parse(server)?.protocol !== 'https:') throw new UsageError(`--server: "${server}" is not https://…`);
   const { authority } = await readAuthorities(folder);
   const organizations = values.group ?? (values.user === undefined ? ['system:masters'] : []);
@@ -120,7 +124,7 @@ const hasAnyCode = (error: unknown): error is Error =>
 function daysOf(given: string): number {
   const number = Number(given);
   if (/^\d{1,4}$/.test(given) && number >= 1 && number <= days.max) return number;
-  throw new UsageError(`--days: "${given}" is not a number from 1 to ${days.max}`);
+  throw new UsageError(`--days: "${given}" must be a number from 1 to ${days.max}`);
 }
 
 function parsed<const T extends ParseArgsOptionsConfig>(args: readonly string[], options: T) {

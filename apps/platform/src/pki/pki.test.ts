@@ -64,7 +64,7 @@ test('half a pair is neither completed nor replaced, and nothing else is made', 
     await rm(join(folder, 'ca.key'));
     await rm(join(folder, 'encryption.yaml'));
     const before = await contentsOf(folder);
-    await assert.rejects(initPki(folder, world), /has ca\.crt but not ca\.key: put back what is lost/);
+    await assert.rejects(initPki(folder, world), /has ca\.crt but not ca\.key: restore the missing files/);
     assert.deepEqual(await contentsOf(folder), before);
   }));
 
@@ -122,15 +122,15 @@ test('the command makes the folder, prints kubeconfigs of its CA, and says what 
   inFolder(async (folder) => {
     const made = await hangar('pki', 'init', join(folder, 'pki'));
     assert.equal(made.failure, undefined, made.stderr);
-    assert.match(made.stdout, /^made in .*ca\.crt/);
+    assert.match(made.stdout, /^created in .*ca\.crt/);
     const shared = [`--pki-dir=${folder}/pki`, '--server=https://hangar.example.com'];
     const admin = await hangar('pki', 'kubeconfig', ...shared);
     assert.match(subjectOf(admin.stdout), /O=system:masters\nCN=kubernetes-admin/);
     const operator = await hangar('pki', 'kubeconfig', ...shared, '--user=hangar-operator', '--days=30');
     assert.equal(subjectOf(operator.stdout), 'CN=hangar-operator');
     for (const [args, problem] of [
-      [['pki', 'nonsense'], /none of init, secret, kubeconfig/],
-      [['pki', 'init'], /needs one folder/],
+      [['pki', 'nonsense'], /unknown command ".*" for "hangar pki": use init, secret or kubeconfig/],
+      [['pki', 'init'], /requires one directory/],
       [['pki', 'kubeconfig', ...shared, '--days=0'], /--days/],
       [['pki', 'kubeconfig', '--pki-dir=/nowhere', '--server=https://a'], /\/nowhere\/ca\.crt is missing/],
       [['pki', 'kubeconfig', `--pki-dir=${folder}/pki`, '--server=http://a'], /is not https/],

@@ -74,7 +74,7 @@ export async function initPki(folder: string, world: World): Promise<readonly st
     if (lost.length > 0 && !missing.includes(part)) {
       const kept = part.files.filter((file) => present.has(file));
       throw new UsageError(
-        `${folder} has ${kept.join(', ')} but not ${lost.join(', ')}: put back what is lost, or remove what is left`,
+        `${folder} has ${kept.join(', ')} but not ${lost.join(', ')}: restore the missing files, or remove the others`,
       );
     }
   }

@@ -89,7 +89,7 @@ export class Demo {
         }
       } catch (error) {
         if (!signal.aborted && !hasCode(error, 'Expired')) {
-          log.warn('the kubeconfig of demo could not be followed', { error: error as Error });
+          log.warn('failed to watch the kubeconfig of demo, retrying', { error: error as Error });
         }
       }
       await sleep(clock, pauseMs, signal).catch(() => undefined);

@@ -32,7 +32,7 @@ export class IncidentEvents {
       if (!controlPlane || controlPlane.metadata.uid !== found?.metadata.annotations?.[annotations.uid]) return;
       this.#recorder.for(this.#options).warning(controlPlane, reason, message);
     } catch (error) {
-      log.debug('recording an Event failed', { tenant, reason, error: error as Error });
+      log.debug('failed to record an Event', { tenant, reason, error: error as Error });
     }
   }
 

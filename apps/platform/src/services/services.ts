@@ -55,7 +55,7 @@ export function startServices({ inside, log, electsLeader, demoFile }: ServicesO
     hasDemo: demo?.isUsable ?? Promise.resolve(false),
     async stop() {
       for (const { stop, ended } of begun) {
-        stop.abort(new Error('the server ends'));
+        stop.abort(new Error('the server is shutting down'));
         await ended;
       }
     },

@@ -45,7 +45,7 @@ test('who fails is told and begun anew, each time after a longer wait, and after
   const last = begunAt.at(-1)! - begunAt.at(-2)!;
   assert.ok(last >= 70_000 && last <= 70_500, String(last));
   assert.match(supervisor.text(), new RegExp(`hangar_service_restarts_total\\{service="x"\\} ${begunAt.length - 1}`));
-  assert.match(lines[0]!, /a service failed and is begun anew.*broken/);
+  assert.match(lines[0]!, /a service failed, restarting.*broken/);
   stop.abort();
   await ended;
   assert.equal(getEventListeners(stop.signal, 'abort').length, 0);
@@ -65,7 +65,7 @@ test('it is well while it runs and not before; a stop ends it without a word', a
     },
     stop.signal,
   );
-  assert.equal(supervisor.problem('x'), 'it is starting');
+  assert.equal(supervisor.problem('x'), 'the service is starting');
   assert.match(supervisor.text(), /hangar_service_up\{service="x"\} 0/);
   begun.resolve();
   await clock.advance(1);
@@ -74,7 +74,7 @@ test('it is well while it runs and not before; a stop ends it without a word', a
   stop.abort();
   await ended;
   assert.deepEqual(lines, []);
-  assert.equal(supervisor.problem('x'), 'it is not running');
+  assert.equal(supervisor.problem('x'), 'the service is not running');
 });
 
 test('a stop ends the wait, and who ends by itself is begun anew, too', async () => {

@@ -25,9 +25,9 @@ export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #restarts = new Counter(
     'hangar_service_restarts_total',
-    'Parts of this process that failed and were begun anew.',
+    'Restarts of the services of this process after a failure.',
   );
-  readonly #up = new Gauge('hangar_service_up', 'Parts of this process: 1 while one is at work.');
+  readonly #up = new Gauge('hangar_service_up', 'Whether a service of this process is running.');
   readonly #problems = new Map<string, string>();
 
   constructor(options: SupervisorOptions) {
@@ -48,18 +48,22 @@ export class Supervisor {
   async run({ name, run }: SupervisedService, signal: AbortSignal): Promise<void> {
     const { clock, random, log } = this.#options;
     this.#restarts.add(labelsOf(name), 0);
-    this.#set(name, 'it is starting');
+    this.#set(name, 'the service is starting');
     for (let failures = 0; !signal.aborted;) {
       const begunMs = clock.monotonicMs();
       const error = await this.#once(() => run(signal, () => this.#set(name, undefined)));
-      this.#set(name, 'it is not running');
+      this.#set(name, 'the service is not running');
       if (signal.aborted) {
-        if (error && !isAbort(error)) log.error('a service did not end well', { service: name, error });
+        if (error && !isAbort(error)) log.error('a service failed during shutdown', { service: name, error });
         return;
       }
       failures = clock.monotonicMs() - begunMs >= wellAfterMs ? 1 : failures + 1;
       const waitMs = Math.round(backOffMs(backOff, failures, random));
-      log.error('a service failed and is begun anew', { service: name, error: error ?? new Error('it ended'), waitMs });
+      log.error('a service failed, restarting', {
+        service: name,
+        error: error ?? new Error('the service exited'),
+        waitMs,
+      });
       this.#restarts.add(labelsOf(name));
       await sleep(clock, waitMs, signal).catch(() => undefined);
     }

@@ -56,7 +56,7 @@ export class OtlpExporter {
       signal: AbortSignal.timeout(timeoutMs),
     });
     await answer.arrayBuffer();
-    if (!answer.ok) throw new Error(`the collector of traces answered ${answer.status}`);
+    if (!answer.ok) throw new Error(`the trace collector answered ${answer.status}`);
   }
 }
 

@@ -18,7 +18,7 @@ const failure = (code: string, more = {}) => Object.assign(new Error(`why ${code
 
 test('a failure is explained with what to do about it', async () => {
   for (const [error, expected] of [
-    [failure('EADDRNOTAVAIL', { syscall: 'listen' }), /no address 127\.0\.0\.1.*--listen/],
+    [failure('EADDRNOTAVAIL', { syscall: 'listen' }), /address 127\.0\.0\.1 is not available.*--listen/],
     [failure('EACCES', { syscall: 'listen' }), /1024.*--port/],
     [failure('EACCES', { syscall: 'mkdir' }), /--data-dir \(\/data\)/],
     [failure('ENOSPC'), /\/data is full/],

@@ -43,24 +43,26 @@ function adviceFor(code: string, isListening: boolean, { dataDirectory, host, st
   switch (code) {
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return isListening || code === 'ENOTFOUND' ? `this machine has no address ${host}; correct --listen` : undefined;
+      return isListening || code === 'ENOTFOUND'
+        ? `address ${host} is not available on this machine; change --listen`
+        : undefined;
     case 'EACCES':
     case 'EPERM':
       return isListening
-        ? 'this user may not use the port; choose one from 1024 on by --port'
-        : `this user may not write there; correct --data-dir (${dataDirectory}) or --kubeconfig`;
+        ? 'permission denied for this port; use a port from 1024 with --port'
+        : `permission denied; change --data-dir (${dataDirectory}) or --kubeconfig`;
     case 'EROFS':
     case 'ENOTDIR':
-      return `the directory cannot be written; correct --data-dir (${dataDirectory}) or --kubeconfig`;
+      return `the directory is not writable; change --data-dir (${dataDirectory}) or --kubeconfig`;
     case 'ENOSPC':
     case 'StorageFull':
       return `the disk of ${dataDirectory} is full; free some space`;
     case 'Unavailable':
       return store.type === 'etcd'
-        ? `etcd does not answer at ${store.endpoints.join(', ')}; check that it runs, and that --store names it`
+        ? `etcd does not answer at ${store.endpoints.join(', ')}; check that it is running, and that --store has its address`
         : undefined;
     case 'Unauthenticated':
-      return 'etcd refuses the credentials; check --etcd-cafile, --etcd-certfile and --etcd-keyfile';
+      return 'etcd rejected the credentials; check --etcd-cafile, --etcd-certfile and --etcd-keyfile';
     default:
       return undefined;
   }

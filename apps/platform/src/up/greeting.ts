@@ -27,8 +27,7 @@ export function greeting({ url, program, options, demoFile, isBackground }: Gree
   const used = demoFile === undefined ? admin : shown(demoFile);
   lines.push('', `  kubectl --kubeconfig ${used} create configmap hello --from-literal=from=hangar`);
   lines.push(`  kubectl --kubeconfig ${used} get configmaps --all-namespaces`, '');
-  if (!services.isBare)
-    lines.push('Create a control plane of your own:', '', `  ${program} create ${placed(options)}`, '');
+  if (!services.isBare) lines.push('Create your own control plane:', '', `  ${program} create ${placed(options)}`, '');
   if (store.type === 'memory') lines.push('The store is in memory: all data is lost when Hangar stops.', '');
   return [
     ...lines,

@@ -30,5 +30,5 @@ test('an etcd that does not answer is waited for, and then named', async () => {
 test('a folder of shared keys that is not there is named, with what makes one', async () => {
   const { failure, stderr } = await started('--store=memory', '--pki-dir=/nowhere');
   assert.equal(failure, 'exit code 2');
-  assert.match(stderr, /^hangar: --pki-dir: \/nowhere\/ca\.crt is missing; "hangar pki init DIR" makes/);
+  assert.match(stderr, /^hangar: --pki-dir: \/nowhere\/ca\.crt is missing; "hangar pki init DIR" creates/);
 });
