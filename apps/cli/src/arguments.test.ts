@@ -20,7 +20,7 @@ describe('a command line', () => {
   });
 
   for (const [words, message] of [
-    [['create'], /create needs NAME/],
+    [['create'], /create requires NAME/],
     [['create', 'a', 'b'], /create: unexpected argument "b"/],
     [['create', 'a', '--clas', 'x'], /create: unknown option "--clas"/],
     [['create', 'a', '--class'], /create: .*--class.*argument missing/],
@@ -86,7 +86,7 @@ test('what goes wrong has an exit code, and what to do next', () => {
   assert.deepEqual(explain(coded('ConnectionFailed', 'ECONNREFUSED')), {
     exitCode: 1,
     message: 'the server cannot be reached: ECONNREFUSED',
-    next: `is it running? start it with: ${hangar('up')}`,
+    next: `check that it is running; start it with: ${hangar('up')}`,
   });
   assert.deepEqual(explain(coded('Aborted')), { exitCode: 130 });
   assert.deepEqual(explain('a text'), { exitCode: 1, message: 'a text' });

@@ -9,7 +9,7 @@ import { CliError, usage } from './errors.ts';
 import { hangar } from './hints.ts';
 import { quoted } from './terminal/plain-text.ts';
 
-export const helpOption: OptionSpec = { name: 'help', short: 'h', meaning: 'explain this command' };
+export const helpOption: OptionSpec = { name: 'help', short: 'h', meaning: 'show help for this command' };
 
 /** All that a command understands. */
 export const optionsOf = (command: CommandSpec): readonly OptionSpec[] => [
@@ -94,7 +94,7 @@ function checkValues(options: readonly OptionSpec[], values: Values): void {
 function checkCount(command: CommandSpec, given: readonly string[]): void {
   const { args } = command;
   const missing = args.filter(({ isOptional }) => !isOptional)[given.length];
-  if (missing) throw usage(`${command.name} needs ${missing.name}: ${missing.meaning}`, seeHelp(command));
+  if (missing) throw usage(`${command.name} requires ${missing.name}: ${missing.meaning}`, seeHelp(command));
   if (given.length <= args.length || args.at(-1)?.isRepeated) return;
   throw usage(`${command.name}: unexpected argument ${quoted(given[args.length]!)}`, seeHelp(command));
 }

@@ -16,20 +16,23 @@ export interface Explanation {
 export const interruptedCode = 130;
 
 const failures: Readonly<Record<string, { readonly what: string; readonly next?: string }>> = {
-  ConnectionFailed: { what: 'the server cannot be reached', next: `is it running? start it with: ${hangar('up')}` },
+  ConnectionFailed: {
+    what: 'the server cannot be reached',
+    next: `check that it is running; start it with: ${hangar('up')}`,
+  },
   ConnectionLost: {
     what: 'the connection to the server broke',
-    next: 'the request may have been executed: check, and try again',
+    next: 'the request may have been executed: check before you retry',
   },
-  TimedOut: { what: 'the server did not answer in time', next: `see what is wrong with: ${hangar('doctor')}` },
-  MalformedAnswer: { what: 'the answer is not that of a Kubernetes API', next: 'check the server in the kubeconfig' },
+  TimedOut: { what: 'the server did not answer in time', next: `to find the problem: ${hangar('doctor')}` },
+  MalformedAnswer: { what: 'the response is not from a Kubernetes API', next: 'check the server in the kubeconfig' },
   CredentialsFailed: { what: 'the credentials cannot be read' },
   InvalidKubeconfig: { what: 'the kubeconfig cannot be used' },
   Unauthorized: {
-    what: 'the server does not accept the credentials',
-    next: 'they belong to another server, or have expired: use the kubeconfig of the running server',
+    what: 'the server rejected the credentials',
+    next: 'the credentials belong to another server, or have expired: use the kubeconfig of the running server',
   },
-  Forbidden: { what: 'the server forbids the request' },
+  Forbidden: { what: 'the server denied the request' },
   ServiceUnavailable: { what: 'the server is not ready', next: `try again in a moment, or see: ${hangar('doctor')}` },
   TooManyRequests: { what: 'the server is overloaded', next: 'try again in a moment' },
 };

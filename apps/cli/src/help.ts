@@ -8,9 +8,9 @@ const columnsMax = 100;
 const meaningColumn = 30;
 
 const exitCodes = `Exit codes:
-  0   done
+  0   success
   1   the command failed, or a check found a problem
-  2   the command line is wrong`;
+  2   invalid command line`;
 
 export interface HelpOptions {
   /** `hangar`, or `kubectl hangar`. */
@@ -20,7 +20,7 @@ export interface HelpOptions {
 export function overview(commands: readonly CommandSpec[], { program }: HelpOptions): string {
   const all = [...platformCommands, ...commands.filter(({ isHidden }) => !isHidden)];
   return [
-    'Hangar is a home for Kubernetes control planes.',
+    'Hangar serves many Kubernetes control planes from one process.',
     `Usage:\n  ${program} COMMAND …`,
     `Commands:\n${all.map(({ name, summary }) => row(name, summary, 22)).join('\n')}`,
     exitCodes,

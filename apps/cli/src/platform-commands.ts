@@ -7,7 +7,7 @@ export interface PlatformCommand {
 
 export const platformCommands: readonly PlatformCommand[] = [
   { name: 'up', summary: 'run Hangar: API server, store, operator and controllers in one process' },
-  { name: 'operator', summary: 'run the operator of control planes alone' },
-  { name: 'controller-manager', summary: "run Kubernetes' own controllers for every registered cluster" },
-  { name: 'pki', summary: 'make the keys that several servers share' },
+  { name: 'operator', summary: 'run only the control plane operator' },
+  { name: 'controller-manager', summary: 'run the controllers of Kubernetes for every registered cluster' },
+  { name: 'pki', summary: 'manage the CAs and keys that several servers share' },
 ];

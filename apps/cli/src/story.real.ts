@@ -221,7 +221,7 @@ describe('a person and a script', { concurrency: false }, () => {
     assert.match(await well(kubectl('--kubeconfig', 'again.kubeconfig', 'get', 'configmaps')), /^kept /m);
     const refused = await hangar('delete', 'shop', '--destroy');
     assert.equal(refused.code, 1);
-    assert.match(refused.err, /no terminal to ask\n +.*add --yes/);
+    assert.match(refused.err, /no terminal for the confirmation\n +.*add --yes/);
     await well(hangar('delete', 'shop', '--destroy', '--yes'));
     await well(hangar('create', 'shop', '-o', 'again.kubeconfig'));
     assert.doesNotMatch(await well(kubectl('--kubeconfig', 'again.kubeconfig', 'get', 'configmaps')), /^kept /m);
@@ -234,7 +234,7 @@ describe('a person and a script', { concurrency: false }, () => {
     assert.equal(code, 1);
     assert.match(
       err,
-      /the server cannot be reached: .*\n +is it running\? start it with: node \/.*bin\/hangar\.js up\n$/,
+      /the server cannot be reached: .*\n +check that it is running; start it with: node \/.*bin\/hangar\.js up\n$/,
     );
     const doctor = await hangar('doctor');
     assert.equal(doctor.code, 1);

@@ -14,9 +14,9 @@ import { insistOnSuccess, tenantTarget } from './common/tenant-request.ts';
 
 export const backup: Command = {
   name: 'backup',
-  summary: 'write a control plane into a file',
+  summary: 'back up a control plane to a file',
   description:
-    'The file contains all objects as of one revision, including Secrets. Only you can read it; store it as you store Secrets. "hangar restore" creates a control plane from it, on this Hangar or another one.',
+    'The file contains all objects as of one revision, including Secrets. The file has mode 0600; protect it like a Secret. "hangar restore" creates a control plane from it, on this Hangar or another one.',
   args: [{ name: 'NAME', meaning: 'name of the control plane', completes: 'control-plane' }],
   options: [
     {
@@ -40,9 +40,8 @@ export const backup: Command = {
 async function backUp({ session, given, client: connected }: Call): Promise<void> {
   const name = given.args[0]!;
   const file = given.text('output');
-  if (file === undefined) throw usage('backup needs -o FILE');
-  if (file === '-' && session.out.isTty)
-    throw usage('a backup is binary: redirect the output, or name a file with -o FILE');
+  if (file === undefined) throw usage('backup requires -o FILE');
+  if (file === '-' && session.out.isTty) throw usage('a backup is binary: redirect the output, or set -o FILE');
   const client = await connected();
   const { signal } = session;
   const plane = await findControlPlane(client, name, signal);

@@ -111,7 +111,10 @@ describe('create', () => {
     const { code } = await creating;
     const err = session.err.text;
     assert.equal(code, 1);
-    assert.match(err, /is not ready after 10 s: Ready is False \(EndpointPending\): no endpoint\\x1b\[2J yet\n/);
+    assert.match(
+      err,
+      /timed out after 10 s waiting for control plane "\S+" to become ready: Ready is False \(EndpointPending\): no endpoint\\x1b\[2J yet\n/,
+    );
     assert.match(err, /hangar describe demo/);
   });
 
@@ -129,7 +132,10 @@ describe('create', () => {
     await using world = await openTestWorld();
     const session = overWith(/waiting for/);
     await world.runIn(session, 'create', 'demo', '--timeout', '2s');
-    assert.match(session.err.text, /is not ready after 2 s: no operator has reconciled it yet/);
+    assert.match(
+      session.err.text,
+      /timed out after 2 s waiting for control plane "\S+" to become ready: no operator has reconciled it yet/,
+    );
   });
 
   test('ends soon when the control plane is refused, with why', async () => {
@@ -163,7 +169,7 @@ describe('create', () => {
     await created(world.client);
     await world.client.delete(ControlPlane, { name: 'demo' });
     await creating;
-    assert.match(session.err.text, /was deleted while it was waited for/);
+    assert.match(session.err.text, /was deleted before it became ready/);
   });
 
   test('is not said to have failed when Ctrl-C ended it', async () => {
@@ -178,10 +184,10 @@ describe('create', () => {
   });
 
   for (const [name, why] of [
-    ['Demo', /is not a valid name/],
-    ['a/../b', /is not a valid name/],
-    ['\u001b[2J', /"\\x1b\[2J" is not a valid name/],
-    ['x'.repeat(64), /is not a valid name/],
+    ['Demo', /is not a valid control plane name/],
+    ['a/../b', /is not a valid control plane name/],
+    ['\u001b[2J', /"\\x1b\[2J" is not a valid control plane name/],
+    ['x'.repeat(64), /is not a valid control plane name/],
     ['root', /management plane/],
   ] as const) {
     test(`refuses the name ${JSON.stringify(name)} before anything is asked`, async () => {
@@ -381,7 +387,10 @@ describe('delete', () => {
     ]) {
       const { code, out, err } = await world.run(...words);
       assert.deepEqual([code, out], [1, '']);
-      assert.match(err, /control plane "demo" was not deleted: .*no terminal to ask\n +to destroy it .* add --yes\n$/);
+      assert.match(
+        err,
+        /control plane "demo" was not deleted: .*no terminal for the confirmation\n +to destroy it .* add --yes\n$/,
+      );
     }
     assert.equal((await world.client.get(ControlPlane, { name: 'demo' })).metadata.deletionTimestamp, undefined);
     assert.equal((await world.run('delete', 'demo', '--destroy', '--yes')).code, 0);
@@ -447,7 +456,10 @@ describe('delete', () => {
     await world.client.patch(ControlPlane, { name: 'demo' }, { type: 'merge', body });
     const { code, err } = await world.run('delete', 'demo', '--timeout', '300ms');
     assert.equal(code, 1);
-    assert.match(err, /is not deleted after 0\.3 s: waiting for example\.com\/never/);
+    assert.match(
+      err,
+      /timed out after 0\.3 s waiting for the deletion of control plane \S+: waiting for example\.com\/never/,
+    );
     assert.match((await world.run('delete', 'demo', '--no-wait')).out, /is being deleted/);
   });
 });

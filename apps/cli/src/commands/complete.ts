@@ -9,8 +9,8 @@ import { plain } from '../terminal/plain-text.ts';
 
 export const complete: Command = {
   name: '__complete',
-  summary: 'what a shell offers for a word',
-  args: [{ name: 'WORD', meaning: 'as it was typed', isOptional: true, isRepeated: true }],
+  summary: 'print completions for a shell',
+  args: [{ name: 'WORD', meaning: 'words of the command line', isOptional: true, isRepeated: true }],
   options: [],
   examples: [],
   isHidden: true,

@@ -10,7 +10,7 @@ export const completion: Command = {
   name: 'completion',
   summary: 'print the completion script for a shell',
   description: [
-    'Run the line of your shell, or add it to the file that the shell reads at start:',
+    'Run the line for your shell, or add it to the startup file of the shell:',
     '  source <(hangar completion bash)',
     '  source <(hangar completion zsh)',
     '  hangar completion fish | source',

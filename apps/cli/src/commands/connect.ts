@@ -17,12 +17,12 @@ export const connect: Command = {
   name: 'connect',
   summary: 'run a command, or a shell, with KUBECONFIG set to a control plane',
   description:
-    'The kubeconfig is a temporary file that only you can read; it is removed when the command exits. The exit code is that of the command. Without a command it runs your shell.',
+    'The kubeconfig is a temporary file that only you can read; it is removed when the command exits. hangar exits with the exit code of the command. Without a command it runs your shell.',
   args: [
     { name: 'NAME', meaning: 'name of the control plane', completes: 'control-plane' },
     { name: 'COMMAND', meaning: 'command and its arguments, after --', isOptional: true, isRepeated: true },
   ],
-  options: [{ name: 'external', meaning: 'with the address for clients outside of the platform network' }],
+  options: [{ name: 'external', meaning: 'use the address for clients outside the platform network' }],
   examples: ['connect demo -- kubectl get namespaces', 'connect demo'],
   isConnected: true,
   run: connectTo,

@@ -25,11 +25,12 @@ export const create: Command = {
   args: [{ name: 'NAME', meaning: 'name of the control plane: lower-case letters, digits and dashes, at most 63' }],
   options: [
     { name: 'class', value: 'NAME', meaning: 'ControlPlaneClass (default: none)' },
-    { name: 'host', value: 'NAME', meaning: 'host name for clients outside of the platform network' },
+    { name: 'host', value: 'NAME', meaning: 'host name for clients outside the platform network' },
     {
       name: 'deletion-policy',
       value: 'POLICY',
-      meaning: 'Retain or Destroy: what a deletion does with the data (default: that of the class, else Retain)',
+      meaning:
+        'Retain or Destroy the data when the control plane is deleted (default: the policy of the class, else Retain)',
       oneOf: ['Retain', 'Destroy'],
       completes: ['Retain', 'Destroy'],
     },
@@ -39,7 +40,7 @@ export const create: Command = {
       name: 'output',
       short: 'o',
       value: 'FILE|FORMAT',
-      meaning: 'file for its kubeconfig (- is standard output); or json, yaml, name, wide: print the object',
+      meaning: 'file for the kubeconfig (- is standard output); or json, yaml, name, wide: print the object',
       completes: 'file',
     },
   ],
@@ -55,7 +56,9 @@ async function createNow({ session, given, client: connected }: Call): Promise<v
   const format = formats.find((one) => one === output);
   const file = format === undefined ? output : undefined;
   if (file !== undefined && !given.flag('wait')) {
-    throw usage('-o FILE and --no-wait cannot be used together: the kubeconfig exists when the control plane is ready');
+    throw usage(
+      '-o FILE and --no-wait cannot be used together: the kubeconfig does not exist until the control plane is ready',
+    );
   }
   const waitMs = timeoutMs(given);
   if (file !== undefined && file !== '-') await insistOnReplaceable(resolve(session.folder, file), file);

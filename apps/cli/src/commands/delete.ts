@@ -23,11 +23,11 @@ export const deleteCommand: Command = {
   name: 'delete',
   summary: 'delete a control plane, and with --destroy its data',
   description:
-    'The data is retained unless the deletion policy is Destroy: a control plane of the same name takes it over. Destroyed data cannot be recovered, so the command asks first, and without a terminal it needs --yes. The context that "hangar use" added to your kubeconfig is removed.',
+    'The data is retained unless the deletion policy is Destroy: a control plane of the same name takes it over. Destroyed data cannot be recovered, so the command prompts for confirmation; without a terminal it requires --yes. The context that "hangar use" added to your kubeconfig is removed.',
   args: [{ name: 'NAME', meaning: 'name of the control plane', completes: 'control-plane' }],
   options: [
     { name: 'destroy', meaning: 'destroy its data as well' },
-    { name: 'yes', short: 'y', meaning: 'do not ask' },
+    { name: 'yes', short: 'y', meaning: 'do not ask for confirmation' },
     { name: 'wait', isOn: true, meaning: 'do not wait until the deletion is complete' },
     timeoutOption,
   ],
@@ -103,13 +103,13 @@ async function insistOnYes(ask: Session['ask'], plane: ControlPlaneObject, polic
   if (!ask) {
     throw new CliError(
       'Declined',
-      `control plane ${quoted(name!)} was not deleted: its data ${policy === 'Destroy' ? 'would' : 'might'} be destroyed, and there is no terminal to ask`,
+      `control plane ${quoted(name!)} was not deleted: its data ${policy === 'Destroy' ? 'would' : 'might'} be destroyed, and there is no terminal for the confirmation`,
       {
-        next: 'to destroy it without a question, add --yes',
+        next: 'to destroy it without confirmation, add --yes',
       },
     );
   }
-  const answer = await ask(`${what} Type its name to go on: `);
+  const answer = await ask(`${what} Type its name to confirm: `);
   if (answer.trim() !== name) throw new CliError('Declined', 'nothing was deleted');
 }
 
@@ -131,13 +131,16 @@ async function untilGone({ session, client, name, uid, waitMs }: Going): Promise
       clock,
       signal,
       timeoutMs: waitMs,
-      onBroken: () => progress.say('the server does not answer, trying again'),
+      onBroken: () => progress.say('the server does not answer, retrying'),
       isDone: (object) => (last = object)?.metadata.uid !== uid,
     });
     if (isGone) return;
-    throw failed(`control plane ${name} is not deleted after ${waitMs / 1_000} s: ${whatHolds(last)}`, {
-      next: `see: ${hangar(`describe ${name}`)}`,
-    });
+    throw failed(
+      `timed out after ${waitMs / 1_000} s waiting for the deletion of control plane ${name}: ${whatHolds(last)}`,
+      {
+        next: `see: ${hangar(`describe ${name}`)}`,
+      },
+    );
   } finally {
     progress.end();
   }

@@ -14,12 +14,12 @@ const marks = { good: '✔', doubtful: '!', bad: '✖' } as const;
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'check the installation, and say what to do about each problem',
+  summary: 'check the installation, and suggest a fix for each problem',
   description:
-    '✔ is fine, ! may become a problem, ✖ is a problem: then the exit code is 1. It checks Node, the data directory and its disk, certificates, the port, the server, its clock, kubectl and the operator.',
+    '✔ is fine, ! may become a problem, ✖ is a problem; any ✖ makes the exit code 1. It checks Node, the data directory and its disk, certificates, the port, the server, its clock, kubectl and the operator.',
   args: [],
   options: [
-    { name: 'port', value: 'N', meaning: 'also say which process listens on this port of 127.0.0.1' },
+    { name: 'port', value: 'N', meaning: 'also report which process listens on this port of 127.0.0.1' },
     {
       name: 'output',
       short: 'o',

@@ -133,7 +133,7 @@ describe('kubeconfig and use', () => {
     ]) {
       const { code, out, err } = await world.run(...words);
       assert.deepEqual([code, out], [1, '']);
-      assert.match(err, /has "exec", which a kubeconfig from a server must not have/);
+      assert.match(err, /has the field "exec", which is not allowed in a kubeconfig from a server/);
     }
     assert.deepEqual((await readdir(world.folder)).sort(), ['.data']);
   });

@@ -23,7 +23,7 @@ export const get: Command = {
   args: [
     {
       name: 'NAME',
-      meaning: 'only these',
+      meaning: 'names of control planes (default: all)',
       isOptional: true,
       isRepeated: true,
       completes: 'control-plane',
@@ -31,8 +31,8 @@ export const get: Command = {
   ],
   options: [
     outputOption,
-    { name: 'selector', short: 'l', value: 'SELECTOR', meaning: 'only those with these labels, such as team=red' },
-    { name: 'watch', short: 'w', meaning: 'print every change until Ctrl-C' },
+    { name: 'selector', short: 'l', value: 'SELECTOR', meaning: 'label selector, such as team=red' },
+    { name: 'watch', short: 'w', meaning: 'watch for changes until Ctrl-C' },
     { name: 'retained', meaning: 'list retained data instead: path, size, age' },
     managedFieldsOption,
   ],

@@ -9,7 +9,7 @@ import { hangar } from '../hints.ts';
 
 export const help: Command = {
   name: 'help',
-  summary: 'explain a command',
+  summary: 'show help for a command',
   args: [{ name: 'COMMAND', meaning: 'name of the command', isOptional: true }],
   options: [],
   examples: ['help create'],

@@ -13,11 +13,11 @@ export const kubeconfig: Command = {
   name: 'kubeconfig',
   summary: 'print, write or merge the kubeconfig of a control plane',
   description:
-    'Prints the kubeconfig, unless -o or --merge is given. --merge puts it into your own kubeconfig (the first file of KUBECONFIG, else ~/.kube/config) as context hangar-NAME; all other entries of that file stay, except for comments. -o does not overwrite a file that is not a kubeconfig.',
+    'Prints the kubeconfig, unless -o or --merge is given. --merge merges it into your kubeconfig (the first file of KUBECONFIG, else ~/.kube/config) as context hangar-NAME; all other entries of that file stay, except for comments. -o does not overwrite a file that is not a kubeconfig.',
   args: [{ name: 'NAME', meaning: 'name of the control plane', completes: 'control-plane' }],
   options: [
-    { name: 'merge', meaning: 'put it into your own kubeconfig; the current context stays' },
-    { name: 'external', meaning: 'with the address for clients outside of the platform network' },
+    { name: 'merge', meaning: 'merge it into your kubeconfig without changing the current context' },
+    { name: 'external', meaning: 'use the address for clients outside the platform network' },
     {
       name: 'output',
       short: 'o',
@@ -33,7 +33,7 @@ export const kubeconfig: Command = {
     const output = given.text('output');
     if (output === 'name' || output === 'wide')
       throw usage(`a kubeconfig cannot be printed as ${output}; use json or yaml`);
-    if (given.flag('merge') && output !== undefined) throw usage('--merge and -o cannot be together');
+    if (given.flag('merge') && output !== undefined) throw usage('--merge and -o cannot be used together');
     const client = await connected();
     const { signal } = session;
     const plane = await findControlPlane(client, name, signal);

@@ -13,9 +13,9 @@ export const purge: Command = {
   name: 'purge',
   summary: 'destroy the retained data of a deleted control plane',
   description:
-    'The data cannot be recovered, so the command asks first; without a terminal it needs --yes. The data of a control plane that exists is not touched, and neither is materialised data, which a kube-apiserver may serve.',
+    'The data cannot be recovered, so the command prompts for confirmation; without a terminal it requires --yes. The data of a control plane that exists is not touched, and neither is materialised data, which a kube-apiserver may serve.',
   args: [{ name: 'PATH', meaning: 'path of the data, as "hangar get --retained" lists it' }],
-  options: [{ name: 'yes', short: 'y', meaning: 'do not ask' }],
+  options: [{ name: 'yes', short: 'y', meaning: 'do not ask for confirmation' }],
   examples: ['purge demo', 'purge demo --yes'],
   isConnected: true,
   run: purgeNow,
@@ -48,10 +48,14 @@ const materialised = (path: string): CliError =>
 
 async function insistOnYes(ask: Call['session']['ask'], path: string, size: string): Promise<void> {
   if (!ask) {
-    throw new CliError('Declined', `the data at path ${quoted(path)} was not destroyed: there is no terminal to ask`, {
-      next: 'to destroy it without a question, add --yes',
-    });
+    throw new CliError(
+      'Declined',
+      `the data at path ${quoted(path)} was not destroyed: there is no terminal for the confirmation`,
+      {
+        next: 'to destroy it without confirmation, add --yes',
+      },
+    );
   }
-  const answer = await ask(`The data at path ${path} (${size}) will be destroyed. Type the path to go on: `);
+  const answer = await ask(`The data at path ${path} (${size}) will be destroyed. Type the path to confirm: `);
   if (answer.trim() !== path) throw new CliError('Declined', 'nothing was destroyed');
 }

@@ -24,10 +24,10 @@ export const restore: Command = {
   name: 'restore',
   summary: 'create a control plane from a backup',
   description:
-    'No control plane and no retained data may exist under the name. The restore is complete or does not happen. Credentials that the old control plane issued stay valid only if the backup includes its keys and the name is the same.',
+    'No control plane and no retained data may exist with this name. The restore is atomic. Credentials that the old control plane issued stay valid only if the backup includes its keys and the name is the same.',
   args: [{ name: 'NAME', meaning: 'name of the new control plane' }],
   options: [
-    { name: 'file', short: 'f', value: 'FILE', meaning: 'the backup', completes: 'file' },
+    { name: 'file', short: 'f', value: 'FILE', meaning: 'backup file', completes: 'file' },
     { name: 'class', value: 'NAME', meaning: 'ControlPlaneClass (default: none)' },
     { name: 'wait', isOn: true, meaning: 'do not wait until it is ready' },
     timeoutOption,
@@ -41,7 +41,7 @@ async function restoreNow({ session, given, client: connected }: Call): Promise<
   const name = given.args[0]!;
   insistOnNewName(name);
   const file = given.text('file');
-  if (file === undefined) throw usage('restore needs -f FILE');
+  if (file === undefined) throw usage('restore requires -f FILE');
   const waitMs = timeoutMs(given);
   const body = await contentOf(resolve(session.folder, file), file);
   const client = await connected();

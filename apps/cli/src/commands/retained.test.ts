@@ -45,7 +45,7 @@ describe('purge', () => {
     await retain(world, 'red');
     const refused = await world.run('purge', 'red');
     assert.deepEqual([refused.code, refused.out], [1, '']);
-    assert.match(refused.err, /no terminal to ask\n +to destroy it without a question, add --yes\n$/);
+    assert.match(refused.err, /no terminal for the confirmation\n +to destroy it without confirmation, add --yes\n$/);
     const questions: string[] = [];
     const ask = (answer: string) => async (question: string) => {
       questions.push(question);

@@ -15,7 +15,8 @@ export const suspend: Command = {
   examples: ['suspend demo', 'suspend demo --offline'],
   isConnected: true,
   async run({ session, given, client }) {
-    if (given.flag('read-only') && given.flag('offline')) throw usage('--read-only and --offline cannot be together');
+    if (given.flag('read-only') && given.flag('offline'))
+      throw usage('--read-only and --offline cannot be used together');
     const suspension = given.flag('offline') ? 'Offline' : 'ReadOnly';
     const name = await setSuspension({ session, client: await client(), name: given.args[0]! }, suspension);
     session.out.write(`control plane ${name} is ${suspension === 'Offline' ? 'offline' : 'read-only'}\n`);

@@ -15,9 +15,9 @@ import { durationMs } from './common/timeout.ts';
 
 export const top: Command = {
   name: 'top',
-  summary: 'show what tenants do: requests, objects, bytes, memory, watches',
+  summary: 'show the usage of tenants: requests, objects, bytes, memory, watches',
   description:
-    'On a terminal the table is updated until q or Ctrl-C; elsewhere, and with --once, it is printed once. If there are very many tenants, only those in use are shown, unless they are sorted by objects or bytes. MEMORY is the size of the objects that the server caches now, SHARE is the part of all caches.',
+    'On a terminal the table is updated until q or Ctrl-C; otherwise, and with --once, it is printed once. If there are very many tenants, only active tenants are shown, unless they are sorted by objects or bytes. MEMORY is the size of the objects that the server caches now, SHARE is its share of all caches.',
   args: [],
   options: [
     { name: 'once', meaning: 'print one table of all tenants' },
@@ -39,7 +39,7 @@ export const top: Command = {
     {
       name: 'interval',
       value: 'TIME',
-      meaning: 'between two looks, and of what requests a second are counted in (default: 2s)',
+      meaning: 'time between two samples, which requests per second are computed from (default: 2s)',
     },
   ],
   examples: ['top', 'top --once --sort objects', 'top -o json'],
@@ -116,7 +116,7 @@ async function drawn(looking: Looking): Promise<never> {
     const rows = await counts.of(all.slice(0, rowsThatFit(size)), signal);
     const shownOf =
       all.length < sample.tenants ? `${all.length} in use of ${sample.tenants} tenants` : `${all.length} tenants`;
-    const title = `${shownOf}, by ${sorting}, every ${intervalMs / 1_000} s; q ends it`;
+    const title = `${shownOf}, by ${sorting}, every ${intervalMs / 1_000} s; press q to quit`;
     session.out.write(screen(title, topTable(rows), size));
     before = sample;
     await sleep(session.clock, intervalMs, signal);

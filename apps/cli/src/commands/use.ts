@@ -9,9 +9,9 @@ export const use: Command = {
   name: 'use',
   summary: 'make a control plane the current context of kubectl',
   description:
-    'Puts the control plane into your own kubeconfig (the first file of KUBECONFIG, else ~/.kube/config) and makes hangar-NAME the current context. All other entries of that file stay, except for comments. "hangar use -" returns to the context before.',
+    'Adds the control plane to your kubeconfig (the first file of KUBECONFIG, else ~/.kube/config) and makes hangar-NAME the current context. All other entries of that file stay, except for comments. "hangar use -" returns to the previous context.',
   args: [{ name: 'NAME', meaning: 'name of the control plane; - is the previous context', completes: 'control-plane' }],
-  options: [{ name: 'external', meaning: 'with the address for clients outside of the platform network' }],
+  options: [{ name: 'external', meaning: 'use the address for clients outside the platform network' }],
   examples: ['use demo', 'use -'],
   isConnected: true,
   async run({ session, given, client: connected }) {

@@ -12,7 +12,7 @@ export const version: Command = {
   summary: 'print the versions of this program and of the server',
   args: [],
   options: [
-    { name: 'client', meaning: 'only the version of this program' },
+    { name: 'client', meaning: 'print only the version of this program' },
     {
       name: 'output',
       short: 'o',

@@ -48,7 +48,7 @@ export async function withDefinitions<T>(answer: Promise<T>): Promise<T> {
   } catch (error) {
     if (!hasCode(error, 'NotFound')) throw error;
     throw failed('the server does not serve ControlPlanes', {
-      next: 'if the kubeconfig is that of a control plane, name that of the management plane: --kubeconfig FILE\nif Hangar was started with --bare, start it without\non another Kubernetes, install the operator: see deploy/',
+      next: 'if the kubeconfig is that of a control plane, use that of the management plane: --kubeconfig FILE\nif Hangar was started with --bare, start it without --bare\non another Kubernetes, install the operator: see deploy/',
       cause: error,
     });
   }
@@ -58,7 +58,7 @@ export async function withDefinitions<T>(answer: Promise<T>): Promise<T> {
 export async function tenantOf(client: Client, plane: ControlPlaneObject, signal?: AbortSignal): Promise<TenantObject> {
   const { name } = plane.metadata;
   if (plane.spec?.mode === 'Dedicated') {
-    throw failed(`control plane ${quoted(name!)} is a dedicated one: this is for virtual ones`);
+    throw failed(`control plane ${quoted(name!)} has mode Dedicated: the command supports only mode Virtual`);
   }
   try {
     return await client.get(Tenant, { name: clusterPathOf(plane) }, { signal });

@@ -37,9 +37,9 @@ export async function untilReady(
       clock,
       timeoutMs,
       signal: AbortSignal.any([signal, refusal.signal]),
-      onBroken: () => progress.say('the server does not answer, trying again'),
+      onBroken: () => progress.say('the server does not answer, retrying'),
       isDone: (object) => {
-        if (!object) throw failed(`control plane ${quoted(name)} was deleted while it was waited for`);
+        if (!object) throw failed(`control plane ${quoted(name)} was deleted before it became ready`);
         last = object;
         if (isRefused(object)) grace ??= clock.after(refusedGraceMs, () => refusal.abort());
         else grace = void grace?.cancel();
@@ -49,13 +49,16 @@ export async function untilReady(
       },
     });
     if (isReady) return last!;
-    throw failed(`control plane ${quoted(name)} is not ready after ${timeoutMs / 1_000} s: ${missing(last)}`, {
-      next: `see: ${hangar(`describe ${name}`)}\nthe operator retries; to wait longer, add --timeout`,
-    });
+    throw failed(
+      `timed out after ${timeoutMs / 1_000} s waiting for control plane ${quoted(name)} to become ready: ${missing(last)}`,
+      {
+        next: `see: ${hangar(`describe ${name}`)}\nthe operator retries; to wait longer, add --timeout`,
+      },
+    );
   } catch (error) {
     if (!refusal.signal.aborted || signal.aborted || error instanceof CliError) throw error;
     throw failed(`control plane ${quoted(name)} is not accepted: ${missing(last)}`, {
-      next: `correct it and the operator retries, or give up: ${hangar(`delete ${name}`)}`,
+      next: `fix the problem and the operator retries, or delete it: ${hangar(`delete ${name}`)}`,
       cause: error,
     });
   } finally {

@@ -24,7 +24,7 @@ export async function listRetained(
   } catch (error) {
     if (!hasCode(error, 'NotFound')) throw error;
     throw failed('the server does not serve RetainedTenants', {
-      next: 'name the Hangar that has the tenants: --data-dir DIR or --kubeconfig FILE',
+      next: 'use the Hangar that serves the tenants: --data-dir DIR or --kubeconfig FILE',
       cause: error,
     });
   }

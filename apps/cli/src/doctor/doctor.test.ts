@@ -81,7 +81,7 @@ describe('hangar doctor', () => {
     assert.equal(err, '');
     assert.match(out, /^! data directory .* does not exist\n {4}create it with: hangar up$/m);
     assert.match(out, /^✖ kubeconfig: the kubeconfig ".data\/admin.kubeconfig" does not exist/m);
-    assert.match(out, /^! kubectl: does not say which version it is$/m);
+    assert.match(out, /^! kubectl: did not report its version$/m);
   });
 
   test('tells a port that is free from one that somebody else has', async () => {
@@ -124,7 +124,7 @@ describe('hangar doctor', () => {
       { connect: async (config) => connect(config, { retry: { brokenMax: 0 } }) },
       'doctor',
     );
-    assert.match(out, /✖ the server at .* is not the one of the kubeconfig: .*process \d+/);
+    assert.match(out, /✖ the server at .* does not match the kubeconfig: .*process \d+/);
     assert.match(out, /✖ server: /);
   });
 
@@ -138,12 +138,12 @@ describe('hangar doctor', () => {
     assert.equal(code, 1);
     assert.match(out, /✖ .*admin\.kubeconfig can be read by other users\n {4}restrict it: chmod 600/);
     assert.match(out, /! kubectl: v1\.20\.0\\x1b\[2J, the server is v1\./);
-    assert.match(out, /✖ operator: has not looked at left-alone/);
+    assert.match(out, /✖ operator: has not reconciled left-alone/);
   });
 
   test('finds that the kinds are not there', async () => {
     await using world = await openTestWorld({ isBare: true });
-    assert.match((await world.run('doctor')).out, /✖ definitions: controlplanes, .* are not there\n {4}.*--bare/);
+    assert.match((await world.run('doctor')).out, /✖ definitions: controlplanes, .* not found\n {4}.*--bare/);
   });
 
   test('never ends before the end, whatever it meets', async () => {

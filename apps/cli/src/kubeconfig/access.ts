@@ -23,12 +23,12 @@ const textMax = 1024 * 1024;
 export function readAccess(text: string, source: string): Access {
   const refused = (problem: string, cause?: unknown): Error =>
     failed(`the kubeconfig in ${source} ${problem}`, { cause });
-  if (text.length > textMax) throw refused('is too long to be one');
+  if (text.length > textMax) throw refused('is too long');
   let root: unknown;
   try {
     root = parseYaml(text).value;
   } catch (error) {
-    throw refused('is no YAML', error);
+    throw refused('is not valid YAML', error);
   }
   const config = fieldsOf(root);
   const current = config['current-context'];
@@ -40,7 +40,7 @@ export function readAccess(text: string, source: string): Access {
     cluster: known(cluster, clusterFields, refused),
     user: known(user, userFields, refused),
   };
-  if (!isWebAddress(access.cluster['server'])) throw refused('does not say where the control plane is');
+  if (!isWebAddress(access.cluster['server'])) throw refused('has no https URL of the control plane');
   return access;
 }
 
@@ -62,7 +62,7 @@ function known(
   for (const [name, value] of Object.entries(object)) {
     if (value === null || value === '') continue;
     if (!names.has(name) || typeof value !== 'string') {
-      throw refused(`has ${quoted(name)}, which a kubeconfig from a server must not have`);
+      throw refused(`has the field ${quoted(name)}, which is not allowed in a kubeconfig from a server`);
     }
     kept[name] = value;
   }

@@ -175,7 +175,7 @@ describe("the user's kubeconfig", () => {
       await writeFile(`${path}.lock`, '');
       await assert.rejects(merge(place(folder, { KUBECONFIG: path }), options), {
         code: 'Failed',
-        message: /being written by somebody else/,
+        message: /is locked by another process/,
       });
       assert.deepEqual(await readdir(folder), ['config.lock'], "another's lock is not taken away");
     }));

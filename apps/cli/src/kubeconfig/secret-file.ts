@@ -48,7 +48,7 @@ async function targetOf(path: string): Promise<{ path: string; isReplaced: boole
   try {
     const real = await realpath(path);
     const found = await lstat(real);
-    if (found.isDirectory()) throw failed(`${quoted(path)} is a directory`, { next: 'name a file' });
+    if (found.isDirectory()) throw failed(`${quoted(path)} is a directory`, { next: 'use a file' });
     return { path: real, isReplaced: found.isFile() };
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return { path, isReplaced: true };
@@ -77,8 +77,8 @@ export async function whileLocked<T>(
     } catch (error) {
       if (!hasCode(error, 'EEXIST')) throw unwritable(path, error);
       if (left <= 1) {
-        throw failed(`${quoted(path)} is being written by somebody else`, {
-          next: `if nobody does, something was left behind: rm ${lock}`,
+        throw failed(`${quoted(path)} is locked by another process`, {
+          next: `if no other process uses it, remove the stale lock: rm ${lock}`,
           cause: error,
         });
       }

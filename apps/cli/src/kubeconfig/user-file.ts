@@ -62,7 +62,7 @@ function parsed(text: string, path: string): unknown {
     if (text.trim() === '') return undefined;
     if (!text.startsWith('{') && parseYamlDocuments(text).length > 1) throw failed('it has more than one document');
     const { value, problems } = parseYaml(text, { findRepeated: true });
-    if (problems.length > 0) throw failed('it has a key twice');
+    if (problems.length > 0) throw failed('it has a duplicate key');
     return value;
   });
 }
@@ -74,6 +74,6 @@ function explained<T>(path: string, work: () => T): T {
     // A parser's words may quote the file, which has secrets.
     const isKnown = error instanceof CliError || error instanceof NotAKubeconfig;
     const why = isKnown ? error.message : 'it is not YAML';
-    throw failed(`${quoted(path)} was not changed: ${why}`, { next: 'correct the file and try again', cause: error });
+    throw failed(`${quoted(path)} was not changed: ${why}`, { next: 'fix the file and try again', cause: error });
   }
 }

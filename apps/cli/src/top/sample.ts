@@ -51,8 +51,8 @@ export async function takeSample(client: Client, options: SampleOptions): Promis
     await insistOnSuccess(answer);
   } catch (error) {
     if (!hasCode(error, 'NotFound')) throw error;
-    throw failed('this server has no tenants to look at', {
-      next: 'name the Hangar that has them: --data-dir DIR or --kubeconfig FILE',
+    throw failed('the server does not serve tenants', {
+      next: 'use the Hangar that serves the tenants: --data-dir DIR or --kubeconfig FILE',
       cause: error,
     });
   }

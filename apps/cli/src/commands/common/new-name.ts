@@ -8,8 +8,8 @@ export function insistOnNewName(name: string): void {
   const isLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name) && name.length <= 63;
   if (!isLabel) {
     throw usage(
-      `${quoted(name)} is not a valid name of a control plane`,
-      'a name has lower-case letters, digits and dashes, at most 63, and begins and ends with a letter or digit',
+      `${quoted(name)} is not a valid control plane name`,
+      'a name consists of at most 63 lower-case letters, digits and dashes, and starts and ends with a letter or digit',
     );
   }
   if (name === 'root') throw usage('"root" is the management plane; choose another name');

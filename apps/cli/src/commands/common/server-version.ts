@@ -23,7 +23,7 @@ export async function serverVersion(client: Client, signal: AbortSignal): Promis
     value = undefined;
   }
   if (answer.status !== 200 || typeof value?.gitVersion !== 'string') {
-    throw failed(`the server answered ${answer.status} and no version`);
+    throw failed(`the server answered ${answer.status} without a version`);
   }
   return value as ServerVersion;
 }

@@ -35,7 +35,7 @@ export async function insistOnReplaceable(path: string, shown: string): Promise<
   if (!found?.isFile() || found.size === 0) return;
   if (found.size <= kubeconfigBytesMax && isKubeconfig(await readFile(path, 'utf8').catch(() => ''))) return;
   throw failed(`${quoted(shown)} exists and is not a kubeconfig, so it was not overwritten`, {
-    next: 'name another file, or remove this one',
+    next: 'use another file, or remove this one',
   });
 }
 

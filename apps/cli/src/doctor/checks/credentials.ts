@@ -24,13 +24,13 @@ export const credentials: Check = {
     const own = await config.credentials?.clientCertificate?.(session.signal);
     return [
       good(`kubeconfig ${platform.shown} for ${config.server}`),
-      ...certificates('the authority in the kubeconfig', config.ca, now),
+      ...certificates('the CA in the kubeconfig', config.ca, now),
       ...certificates('your certificate', own?.certificate, now),
     ];
   },
 };
 
-const renewing = 'restart Hangar, which renews it, and use the kubeconfig that it writes';
+const renewing = 'restart Hangar to renew it, and use the new kubeconfig';
 
 function certificates(what: string, pem: string | undefined, now: number): Finding[] {
   const all = pem?.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];

@@ -14,14 +14,15 @@ export const dataFolder: Check = {
   name: 'data directory',
   async look({ platform }) {
     const path = platform.dataFolder;
-    if (path === undefined) return [doubtful('data directory: not looked at', 'say where it is: --data-dir DIR')];
+    if (path === undefined) return [doubtful('data directory: not checked', 'set --data-dir DIR to check it')];
     try {
       const found = await stat(path);
-      if (!found.isDirectory()) return [bad(`data directory ${path} is none`, 'name another one: --data-dir DIR')];
+      if (!found.isDirectory())
+        return [bad(`data directory ${path} is not a directory`, 'use another one: --data-dir DIR')];
     } catch (error) {
       if (hasCode(error, 'ENOENT'))
         return [doubtful(`data directory ${path} does not exist`, `create it with: ${hangar('up')}`)];
-      return [bad(`data directory ${path}: ${asError(error).message}`, 'run as the user whose it is')];
+      return [bad(`data directory ${path}: ${asError(error).message}`, 'run as the owner of the directory')];
     }
     return [await rights(path), await secrecy(platform.kubeconfigs), await room(path)].flat();
   },
@@ -34,7 +35,7 @@ async function rights(path: string): Promise<Finding> {
   } catch {
     return bad(
       `data directory ${path} cannot be written`,
-      'run as the user whose it is, or give it to yourself: chown',
+      'run as the owner of the directory, or change the owner: chown',
     );
   }
 }
@@ -53,7 +54,7 @@ async function secrecy(kubeconfigs: readonly string[]): Promise<Finding[]> {
 async function room(path: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(path);
   const free = bavail * bsize;
-  const text = `${bytesText(free)} are free on its disk`;
-  if (free < freeBytesMin) return bad(text, 'make room: the store stops when the disk is full');
-  return free < freeBytesFew ? doubtful(text, 'make room before the disk is full') : good(text);
+  const text = `data directory has ${bytesText(free)} of free disk space`;
+  if (free < freeBytesMin) return bad(text, 'free disk space: the store stops when the disk is full');
+  return free < freeBytesFew ? doubtful(text, 'free disk space before the disk is full') : good(text);
 }

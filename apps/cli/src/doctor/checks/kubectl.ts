@@ -25,7 +25,7 @@ export const kubectl: Check = {
       });
       version = (JSON.parse(stdout) as { clientVersion: { gitVersion: string } }).clientVersion.gitVersion;
     } catch (error) {
-      const what = hasCode(error, 'ENOENT') ? 'kubectl: not found' : 'kubectl: does not say which version it is';
+      const what = hasCode(error, 'ENOENT') ? 'kubectl: not found' : 'kubectl: did not report its version';
       return [doubtful(what, 'install it: https://kubernetes.io/docs/tasks/tools/')];
     }
     const [own, theirs] = [minorOf(version), minorOf(serverVersion)];

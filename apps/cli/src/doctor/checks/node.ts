@@ -10,6 +10,11 @@ export const nodeVersion: Check = {
   look: async () => {
     const { node } = process.versions;
     if (Number(node.split('.')[0]) >= needed) return [good(`Node ${node}`)];
-    return [bad(`Node ${node} is too old: ${needed} is needed`, 'run "npm ci" where Hangar is, which brings it')];
+    return [
+      bad(
+        `Node ${node} is too old: ${needed} is required`,
+        'run "npm ci" in the directory of Hangar, which installs it',
+      ),
+    ];
   },
 };

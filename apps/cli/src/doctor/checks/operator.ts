@@ -20,7 +20,7 @@ export const operator: Check = {
     const missing = await missingDefinitions(client, session.signal);
     if (missing.length > 0) {
       const next = 'start Hangar without --bare, or install the operator: see deploy/';
-      return [bad(`definitions: ${missing.join(', ')} of ${controlPlaneGroup} are not there`, next)];
+      return [bad(`definitions: ${missing.join(', ')} of ${controlPlaneGroup} not found`, next)];
     }
     const { items } = await client.list(ControlPlane, { signal: session.signal });
     return [good('definitions: installed'), ...care(items, session.clock.now())];
@@ -44,14 +44,19 @@ function care(planes: readonly ControlPlaneObject[], now: number): Finding[] {
     now - Date.parse(metadata.creationTimestamp ?? '') > unseenMaxMs;
   const unseen = planes.filter((plane) => isOld(plane) && !wasSeen(plane));
   if (unseen.length > 0) {
-    return [bad(`operator: has not looked at ${names(unseen)}`, 'is one running? see what Hangar writes on stderr')];
+    return [
+      bad(
+        `operator: has not reconciled ${names(unseen)}`,
+        'check that an operator is running, and see the log of Hangar',
+      ),
+    ];
   }
   const waiting = planes.filter((plane) => isOld(plane) && conditionOf(plane, 'Ready')?.status !== 'True');
   const count = planes.length === 1 ? '1 control plane' : `${planes.length} control planes`;
   if (waiting.length === 0) return [good(`operator: ${count}, all ready`)];
   const [first] = waiting;
   return [
-    good(`operator: looks after ${count}`),
+    good(`operator: reconciles ${count}`),
     doubtful(`not ready: ${names(waiting)}`, `see: ${hangar(`describe ${first!.metadata.name}`)}`),
   ];
 }

@@ -66,7 +66,7 @@ async function serverPort(
     return [
       bad(
         `${name} cannot be reached: ${asError(error).message}`,
-        'check the address in the kubeconfig, and the network',
+        'check the address in the kubeconfig and the network',
       ),
     ];
   }
@@ -101,13 +101,13 @@ async function shown(world: DoctorWorld, place: { host: string; port: number }, 
   if (!authorized && String(authorizationError) !== 'CERT_HAS_EXPIRED') {
     return [
       bad(
-        `the server at ${name} is not the one of the kubeconfig: ${String(authorizationError)} (${await processOn(place.port, place.host)})`,
+        `the server at ${name} does not match the kubeconfig: ${String(authorizationError)} (${await processOn(place.port, place.host)})`,
         `use the kubeconfig of that server, or choose another port: ${hangar('up --port N')}`,
       ),
     ];
   }
   const life = { from: Date.parse(certificate.valid_from ?? ''), to: Date.parse(certificate.valid_to ?? '') };
-  const next = 'restart Hangar, which renews it';
+  const next = 'restart Hangar to renew it';
   return [
     good(`Hangar listens at ${name}`),
     lifeOf("the server's certificate", { ...life, now: world.session.clock.now(), next }),

@@ -48,7 +48,7 @@ function skew(date: string | undefined, begunMs: number, endedMs: number): Findi
   const theirs = Date.parse(date ?? '');
   if (Number.isNaN(theirs)) return [doubtful('clock: the server does not send its time')];
   const aheadMs = theirs + 1_000 < begunMs ? theirs + 1_000 - begunMs : theirs > endedMs ? theirs - endedMs : 0;
-  const text = `clock: the server's is ${Math.round(Math.abs(aheadMs) / 1_000)} s ${aheadMs < 0 ? 'behind' : 'ahead of'} ours`;
+  const text = `clock: the server is ${Math.round(Math.abs(aheadMs) / 1_000)} s ${aheadMs < 0 ? 'behind' : 'ahead of'} this machine`;
   if (Math.abs(aheadMs) > skewMaxMs)
     return [bad(text, 'synchronise both clocks: certificates and tokens depend on them')];
   return Math.abs(aheadMs) > skewSomeMs
