@@ -64,7 +64,7 @@ test('a command line for the real programs is understood as a whole', async () =
   assert.deepEqual(options.managerFlags, ['--v=2', '--concurrent-gc-syncs=3', '--root-ca-file=/here/ca']);
   const refuses = (like: RegExp, ...args: string[]) =>
     assert.rejects(read(...args), (error: Error) => error instanceof UsageError && like.test(error.message));
-  await refuses(/has a flag --concurent-gc-syncs; did you mean --concurrent-gc-syncs/, '--concurent-gc-syncs=3');
+  await refuses(/has the flag --concurent-gc-syncs; did you mean --concurrent-gc-syncs/, '--concurent-gc-syncs=3');
   await refuses(/rejects a flag: invalid argument "x"/, '--concurrent-gc-syncs=x');
   await refuses(/kube-scheduler rejects it: unknown flag: --nonsense/, '--kube-scheduler-flag=--nonsense');
 });
