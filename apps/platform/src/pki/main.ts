@@ -28,7 +28,10 @@ export const pkiSections: readonly { readonly title: string; readonly rows: [lef
     rows: [
       ['--namespace NAME', 'namespace of the Secret (default: default)'],
       ['--name NAME', 'name of the Secret (default: hangar-pki)'],
-      ['--kubeconfig FILE', 'kubeconfig of the cluster (default: KUBECONFIG, the in-cluster config, or ~/.kube/config)'],
+      [
+        '--kubeconfig FILE',
+        'kubeconfig of the cluster (default: KUBECONFIG, the in-cluster config, or ~/.kube/config)',
+      ],
     ],
   },
   {
