@@ -253,8 +253,17 @@ test('what happens is told, however often somebody asks to be told again', async
 
 describe('when history is lost', () => {
   /** A store whose watches end when a test says so. */
-  async function breakable(): Promise<{ store: Store; breakWatches(reason: Error): void; watches(): number }> {
+  interface Breakable {
+    readonly store: Store;
+    /** The watches deliver nothing until they are broken. */
+    holdWatches(): void;
+    breakWatches(reason: Error): void;
+    watches(): number;
+  }
+
+  async function breakable(): Promise<Breakable> {
     const store = await openMemoryStore();
+    let held: Promise<void> = Promise.resolve();
     let broken = Promise.withResolvers<never>();
     broken.promise.catch(() => undefined);
     let watches = 0;
@@ -263,7 +272,13 @@ describe('when history is lost', () => {
       if (options.prefix !== '/registry/clusters/') return source;
       watches++;
       const { promise } = broken;
-      const next: Watch['next'] = () => Promise.race([source.next(), promise]);
+      const next: Watch['next'] = () => {
+        const unlessHeld = source.next().then(async (result) => {
+          await held;
+          return result;
+        });
+        return Promise.race([unlessHeld, promise]);
+      };
       return { ...source, next, close: () => source.close(), requestProgress: () => source.requestProgress() } as Watch;
     };
     const proxy = new Proxy(store, {
@@ -277,13 +292,17 @@ describe('when history is lost', () => {
       const before = broken;
       broken = Promise.withResolvers<never>();
       broken.promise.catch(() => undefined);
+      held = Promise.resolve();
       before.reject(reason);
     };
-    return { store: proxy, breakWatches, watches: () => watches };
+    const holdWatches = (): void => {
+      held = new Promise(() => {});
+    };
+    return { store: proxy, holdWatches, breakWatches, watches: () => watches };
   }
 
-  test('it begins anew, and tells everything that there is', async () => {
-    const { store, breakWatches, watches } = await breakable();
+  test('it starts again and delivers everything that exists', async () => {
+    const { store, holdWatches, breakWatches, watches } = await breakable();
     const problems: Error[] = [];
     await using server = await TenancyServer.open({ store, tenancy: { onError: (error) => problems.push(error) } });
     const red = await server.make('red');
@@ -292,9 +311,10 @@ describe('when history is lost', () => {
     await server.make('blue', { deletionPolicy: 'Destroy' });
     await using recorder = await FeedRecorder.open(server);
     recorder.news();
-    breakWatches(new StoreError('Compacted', 'gone'));
+    holdWatches();
     await server.expect(200, 'DELETE', `${red}/api/v1/namespaces/default/configmaps/a`);
     await server.expect(200, 'DELETE', `${tenants}/blue`);
+    breakWatches(new StoreError('Compacted', 'gone'));
     await recorder.until(() => recorder.told.includes('synced'));
     const news = ofTenants(recorder.news());
     assert.deepEqual(news, ['reset', 'cluster red', 'initial put red configmaps default/b', 'synced']);
