@@ -127,7 +127,7 @@ function suite(sideName: Side['name']): void {
   test('a warning reaches whoever made the pod', async () => {
     assert.equal(
       await printed(pod('newest', ['nginx', 'nginx:1.29'])),
-      'pod/newest created\nWarning: spec.containers[0].image: "latest" is another image every day\n',
+      'pod/newest created\nWarning: spec.containers[0].image: tag "latest" is mutable: use a fixed version\n',
     );
   });
 

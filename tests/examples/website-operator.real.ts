@@ -134,8 +134,8 @@ function suite(sideName: Side['name']): void {
   test('what is somebody else’s is not taken', async () => {
     await side.client.create(ConfigMap, { metadata: key('taken'), data: { a: '1' } });
     await create('taken', { html: 'mine' });
-    const ready = await told('taken', "the ConfigMap taken is somebody else's");
-    assert.deepEqual([ready.status, ready.reason], ['False', 'NameTaken']);
+    const ready = await told('taken', 'ConfigMap "taken" already exists and does not belong to this Website');
+    assert.deepEqual([ready.status, ready.reason], ['False', 'NameConflict']);
     assert.deepEqual((await side.client.get(ConfigMap, key('taken'))).data, { a: '1' });
     assert.equal(await find(side.client, Deployment, key('taken')), undefined);
     await side.client.delete(ConfigMap, key('taken'));

@@ -9,7 +9,7 @@ const version = 'v1';
 
 const fields = object({
   spec: object({
-    title: string({ maxLength: 80, description: 'What it is about, in a few words.' }),
+    title: string({ maxLength: 80, description: 'Short title of the note.' }),
     text: optional(string({ maxLength: 10_000 })),
     tags: optional(list(string(), { 'x-kubernetes-list-type': 'set' })),
   }),

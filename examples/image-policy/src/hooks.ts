@@ -22,7 +22,7 @@ export function hooksOf(registries: readonly string[], options: HookOptions): Ad
       .map(({ field, image }) => ({ field, message: `${registryOf(image)} is not one of ${registries.join(', ')}` }));
     if (causes.length > 0) throw denied(causes.map((one) => `${one.field}: ${one.message}`).join('; '), { causes });
     for (const { field, image } of images) {
-      if (versionOf(image) === 'latest') warn(`${field}: "latest" is another image every day`);
+      if (versionOf(image) === 'latest') warn(`${field}: tag "latest" is mutable: use a fixed version`);
     }
   };
   return [

@@ -33,7 +33,7 @@ export async function reconcile(request: Request, { client, log }: ReconcileCont
   for (const kind of owned) {
     const there = await find(client, kind, request);
     if (!there || isControlledBy(there, website)) continue;
-    await tell(false, 'NameTaken', `the ${kind.kind} ${name} is somebody else's`);
+    await tell(false, 'NameConflict', `${kind.kind} "${name}" already exists and does not belong to this Website`);
     return { requeueAfterMs: 30_000 };
   }
 
