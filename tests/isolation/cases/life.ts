@@ -6,7 +6,7 @@ import { prefixRange } from '@hangar/store';
 import { planePath as planeOf, tenant } from '../../../packages/server/src/testing/tenancy-server.ts';
 import { definition, definitions, widget, widgets } from '../../../packages/server/src/testing/test-server.ts';
 import { isMarked, inDefault, garbage, nothing, plain, rbac, tenants } from '../testing/world.ts';
-import type { Data, Resident, World } from '../testing/world.ts';
+import type { Data, Resident, Shown, World } from '../testing/world.ts';
 
 const mergePatch = 'application/merge-patch+json';
 const selfReviews = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
@@ -213,6 +213,43 @@ export function lifeCases(get: () => World): void {
       await world.expect(404, 'GET', `${kept.plane}/api/v1/configmaps`);
       await world.server.make(kept.name);
       await kept.get(`${inDefault}/configmaps/shared`);
+    });
+
+    test('retained data of one tenant is neither seen nor purged by another tenant or a user without rights', async () => {
+      const world = get();
+      const [kept, other] = [await world.tenant(), await world.tenant()];
+      await end(kept);
+      const before = await kept.stored();
+      const retained = '/apis/tenancy.hangar.dev/v1alpha1/retainedtenants';
+      const paths = [retained, `${retained}/${kept.name}`, `${retained}?watch=true`, `${retained}/none`];
+      for (const method of ['GET', 'DELETE', 'PATCH', 'PUT', 'POST']) {
+        for (const path of paths) {
+          const sent = method === 'GET' ? {} : { body: { metadata: { name: kept.name } } };
+          const tries: [what: string, shown: Shown, target: string][] = [
+            ...Object.entries(other.credentials).flatMap(([what, shown]): [string, Shown, string][] => [
+              [`${what} in its own control plane`, shown, other.plane + path],
+              [`${what} in the management plane`, shown, path],
+              [`${what} in the deleted control plane`, shown, kept.plane + path],
+            ]),
+            ['a user of the management plane without rights', plain, path],
+          ];
+          for (const [what, shown, target] of tries) {
+            const { status, text } = await world.server.request(method, target, { ...sent, ...shown });
+            assert.ok([401, 403, 404, 405].includes(status), `${method} ${target} by ${what}: ${status} ${text}`);
+            assert.ok(
+              !text.includes(kept.marker) && !text.includes('storedBytes'),
+              `${method} ${target} by ${what}: ${text}`,
+            );
+          }
+          const { status } = await world.server.request(method, path, { ...sent, ...plain });
+          assert.equal(status, 403, `${method} ${path}`);
+          const inOwn = await other.request(method, path, sent);
+          assert.ok(inOwn.status === 404 || inOwn.status === 405, `${method} ${path}: ${inOwn.status}`);
+        }
+      }
+      assert.deepEqual(await kept.stored(), before);
+      await world.expect(200, 'DELETE', `${retained}/${kept.name}`);
+      assert.equal((await kept.stored()).size, 0, 'the administrator of the platform purges it');
     });
   });
 
