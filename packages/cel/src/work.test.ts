@@ -173,10 +173,11 @@ describe('slices', () => {
         computed.push(name);
         return name;
       });
-    const results = await inSlices(stepping(restAfterMs), () => {
+    const compute = (): string[] => {
       attempts += 1;
       return ['a', 'b'].map((outer) => once(() => ['1', '2', '3'].map((inner) => part(outer + inner)).join()));
-    });
+    };
+    const results = await inSlices(stepping(restAfterMs), compute, { cpuMs: ticking(restAfterMs) });
     assert.deepEqual(results, ['a1,a2,a3', 'b1,b2,b3']);
     assert.deepEqual(computed, ['a1', 'a2', 'a3', 'b1', 'b2', 'b3']);
     assert.ok(attempts > 3, `${attempts} attempts`);
@@ -190,7 +191,7 @@ describe('slices', () => {
     const compute = (): void => {
       for (;;) once(() => void (parts++, burn()));
     };
-    const endless = async (): Promise<void> => inSlices(systemClock, compute, 200);
+    const endless = async (): Promise<void> => inSlices(systemClock, compute, { totalMs: 200 });
     await assert.rejects(endless(), { code: 'Interrupted', message: /the request takes more than 200 ms/ });
     assert.ok(parts >= 8 && parts <= 12, `${parts} parts`);
   });

@@ -317,14 +317,14 @@ suite('lists merge', () => {
 });
 
 suite('apply in slices', () => {
-  /** A clock on which every slice is over after one part. */
-  function restless(): Clock {
-    let nowMs = 0;
-    return { ...systemClock, monotonicMs: () => (nowMs += 1_000) };
-  }
+  let nowMs = 0;
+  /** Time on which every slice is over after a few parts. */
+  const restless: Clock = { ...systemClock, monotonicMs: () => (nowMs += 2) };
+  const limits = { cpuMs: () => (nowMs += 2), totalMs: Infinity };
   const count = 6_000;
   const texts = (from: number): string[] => Array.from({ length: count }, (_, at) => `i${from + at}`);
-  const keyed = (from: number, value: string): JsonObject[] => texts(from).map((name) => ({ name, value }));
+  const keyed = (from: number, value: string): JsonObject[] =>
+    Array.from({ length: 100 }, (_, at) => ({ name: `i${from + at}`, value }));
 
   /** Applies at once and with a pause after each part: the objects or errors must be equal. */
   async function both(
@@ -344,7 +344,7 @@ suite('apply in slices', () => {
     };
     const [one, other] = [structuredClone(live), structuredClone(live)];
     const expected = await outcome(() => applyObject({ ...given, live: one }));
-    const sliced = await outcome(() => inSlices(restless(), () => applyObject({ ...given, live: other })));
+    const sliced = await outcome(() => inSlices(restless, () => applyObject({ ...given, live: other }), limits));
     assert.deepEqual(sliced, expected);
     return typeof expected === 'string' ? live! : (expected as Applied).object;
   }
@@ -371,13 +371,22 @@ suite('apply in slices', () => {
     },
   });
 
-  test('gives the same object and the same conflicts as apply at once', async () => {
-    const map = (value: string): JsonObject => Object.fromEntries(texts(0).map((name) => [name, value]));
-    let live = await both(undefined, config({ set: texts(0), list: keyed(0, 'v'), map: map('v') }), 'one', false);
-    live = await both(live, config({ set: texts(3_000), list: keyed(3_000, 'v'), map: map('v') }), 'two', false);
-    live = await both(live, config({ set: texts(9_000), list: keyed(0, 'w'), map: map('w') }), 'two', false);
-    live = await both(live, config({ set: texts(9_000).toReversed(), list: keyed(0, 'w').toReversed() }), 'two', true);
-    live = await both(live, config({ set: ['a'], list: [] }), 'one', true);
+  /** Applies, changes, replaces and reverses what `spec` makes of two numbers, for two managers. */
+  async function allChanges(spec: (from: number, value: string) => JsonObject): Promise<void> {
+    let live = await both(undefined, config(spec(0, 'v')), 'one', false);
+    live = await both(live, config(spec(50, 'v')), 'two', false);
+    live = await both(live, config(spec(0, 'w')), 'two', false);
+    live = await both(live, config(spec(0, 'w')), 'two', true);
+    live = await both(live, config({ set: ['a'] }), 'one', true);
     assert.deepEqual(managersOf(live), ['one Apply', 'two Apply']);
-  });
+  }
+
+  test('gives the same objects and conflicts as apply at once: wide sets and maps', () =>
+    allChanges((from, value) => ({
+      set: value === 'v' ? texts(from) : texts(from).toReversed(),
+      map: Object.fromEntries(texts(0).map((name) => [name, value])),
+    })));
+
+  test('gives the same objects and conflicts as apply at once: long lists', () =>
+    allChanges((from, value) => ({ list: value === 'v' ? keyed(from, value) : keyed(from, value).toReversed() })));
 });

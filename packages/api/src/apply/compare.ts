@@ -6,7 +6,7 @@
 import { isObject } from '../object.ts';
 import type { JsonObject } from '../object.ts';
 import type { FieldSet } from './field-set.ts';
-import { leaf, noFields, union } from './field-set.ts';
+import { leaf, noFields, partOf, union } from './field-set.ts';
 import { everyField } from './fields-of.ts';
 import { nodeOfItems, nodeOfKeys } from './known-nodes.ts';
 import type { Alternative, ListMerge, MergeType } from './merge-type.ts';
@@ -145,9 +145,10 @@ function compareLists(list: ListMerge, before: readonly unknown[], after: readon
   const left = itemsByElement(list, before);
   const right = itemsByElement(list, after);
   const gathered = new Gathered(list);
+  const part = partOf(list, right.size);
   for (const [element, items] of right) {
     const old = left.get(element) ?? [];
-    const found = compareItems(list, old, items);
+    const found = part(() => compareItems(list, old, items));
     if (found) gathered.add(element, found);
   }
   for (const [element, items] of left) {

@@ -10,6 +10,7 @@
 
 import { once } from '@hangar/cel/work';
 import { isObject } from '../object.ts';
+import type { ListMerge } from './merge-type.ts';
 import {
   canonicalElement,
   compareElements,
@@ -38,6 +39,12 @@ const wide = Symbol('wide');
 const wideFrom = 64;
 /** Nodes of more elements are made in parts: see `once`. */
 const slowFrom = 5_000;
+
+export const atOnce = <T>(compute: () => T): T => compute();
+
+/** Returns how to compute the results for the items of a list: if there are many lists or objects, each is a part. */
+export const partOf = ({ element }: ListMerge, count: number): typeof atOnce =>
+  count > wideFrom && (element.map || element.list) ? once : atOnce;
 
 function markWide(node: object): void {
   if (Object.isExtensible(node)) Object.defineProperty(node, wide, { value: true });

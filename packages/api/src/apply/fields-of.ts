@@ -7,7 +7,7 @@
 import { isObject } from '../object.ts';
 import type { JsonObject } from '../object.ts';
 import type { FieldSet } from './field-set.ts';
-import { leaf, noFields } from './field-set.ts';
+import { leaf, noFields, partOf } from './field-set.ts';
 import { nodeOfItems, nodeOfKeys } from './known-nodes.ts';
 import type { ListMerge, MapMerge, MergeType } from './merge-type.ts';
 import { untypedAtomic } from './merge-type.ts';
@@ -49,10 +49,11 @@ function appliedKeys(map: MapMerge, object: JsonObject, isSelf: boolean): FieldS
 
 function appliedItems(list: ListMerge, items: readonly unknown[], isSelf: boolean): FieldSet | undefined {
   const nodes = new Map<string, FieldSet>();
+  const part = partOf(list, items.length);
   for (const item of items) {
     const element = itemElement(list, item);
     // Of items that are there twice, nobody owns parts.
-    nodes.set(element, nodes.has(element) ? leaf : applied(list.element, item, true)!);
+    nodes.set(element, nodes.has(element) ? leaf : part(() => applied(list.element, item, true)!));
   }
   if (nodes.size === 0) return isSelf ? leaf : undefined;
   return nodeOfItems(list, isSelf, [...nodes.keys()], [...nodes.values()]);
@@ -81,9 +82,10 @@ function everyKey(map: MapMerge, object: JsonObject): FieldSet {
 
 function everyItem(list: ListMerge, items: readonly unknown[]): FieldSet {
   const nodes = new Map<string, FieldSet>();
+  const part = partOf(list, items.length);
   for (const item of items) {
     const element = itemElement(list, item);
-    nodes.set(element, nodes.has(element) ? leaf : everyField(list.element, item));
+    nodes.set(element, nodes.has(element) ? leaf : part(() => everyField(list.element, item)));
   }
   return nodeOfItems(list, true, [...nodes.keys()], [...nodes.values()]);
 }

@@ -8,6 +8,7 @@ import { once } from '@hangar/cel/work';
 import { isObject } from '../object.ts';
 import type { JsonObject } from '../object.ts';
 import type { ListMerge, MapMerge, MergeType } from './merge-type.ts';
+import { atOnce } from './field-set.ts';
 import { untypedAtomic } from './merge-type.ts';
 import { itemElement } from './path-element.ts';
 import { equalValues, isEmptyObject, own, setOwn } from './values.ts';
@@ -54,7 +55,6 @@ function copyOf(object: JsonObject): JsonObject {
 
 /** Lists with more items than this are merged in parts. */
 const wideFrom = 1_000;
-const atOnce = <T>(compute: () => T): T => compute();
 
 /**
  * Items that only one side has keep their place between those of both; where the sides disagree about the order of what

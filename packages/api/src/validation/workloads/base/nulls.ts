@@ -3,6 +3,7 @@
  * those that have some are copied without them.
  */
 
+import { once } from '@hangar/cel/work';
 import { schemaOf } from '../../../builtin/schemas.ts';
 import { normalise } from '../../../fields/normalise.ts';
 import { isObject } from '../../../object.ts';
@@ -74,13 +75,23 @@ function recalled(object: KubeObject): KubeObject {
 export function toleratingNulls({ create, update, warnings }: KindValidation): KindValidation {
   if (!warnings) {
     return {
-      create: (object) => create(withoutNulls(object)),
-      update: (object, old, subresource) => update(withoutNulls(object), withoutNulls(old), subresource),
+      create: (object) => create(once(() => withoutNulls(object))),
+      update: (object, old, subresource) =>
+        update(
+          once(() => withoutNulls(object)),
+          once(() => withoutNulls(old)),
+          subresource,
+        ),
     };
   }
   return {
-    create: (object) => create(remembered(object)),
-    update: (object, old, subresource) => update(remembered(object), remembered(old), subresource),
+    create: (object) => create(once(() => remembered(object))),
+    update: (object, old, subresource) =>
+      update(
+        once(() => remembered(object)),
+        once(() => remembered(old)),
+        subresource,
+      ),
     warnings: (object, old) => warnings(recalled(object), old && recalled(old)),
   };
 }

@@ -30,9 +30,11 @@ export function checkContainers(errors: FieldError[], path: string, spec: PodSpe
     const at = index(path, i);
     checkPart(errors, (own) => checkContainer(own, at, container, scope));
     checkUnique(errors, child(at, 'name'), container.name ?? '', names);
-    if (container.lifecycle) checkLifecycle(errors, child(at, 'lifecycle'), container.lifecycle, spec);
-    checkProbes(errors, at, container, spec);
-    checkRestartPolicy(errors, at, container);
+    checkPart(errors, (own) => {
+      if (container.lifecycle) checkLifecycle(own, child(at, 'lifecycle'), container.lifecycle, spec);
+      checkProbes(own, at, container, spec);
+      checkRestartPolicy(own, at, container);
+    });
   }
   checkHostPorts(errors, path, containers);
 }
