@@ -1,21 +1,27 @@
-/** Follows docs/install.md on a machine that has only Node, npm, kubectl and the tarballs: npx, a project, and a server in the background. */
+/** Follows docs/install.md and the start of the README on a machine that has only Node, npm, kubectl and the tarballs. */
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { libraryNode } from '../../scripts/build/manifest.ts';
 import { run } from '../../tools/run.ts';
-import { readDocument, root } from '../examples/testing/documents.ts';
+import { tool } from '../../tools/tool.ts';
+import { version } from '../deploy/testing/files.ts';
+import { blocksOf, normalised, readDocument, root } from '../examples/testing/documents.ts';
+import type { Block } from '../examples/testing/documents.ts';
 import { Shell } from '../examples/testing/shell.ts';
 import { build, startMachine } from './testing/machine.ts';
 
 const page = 'docs/install.md';
 const pasteTimeoutMs = 5 * 60_000;
 
+before(build, { timeout: 10 * 60_000 });
+
 describe('the installation page', () => {
   const opened = new AsyncDisposableStack();
-  before(build, { timeout: 10 * 60_000 });
   after(() => opened.disposeAsync());
 
   test('its commands work as typed', { timeout: 15 * 60_000 }, async () => {
@@ -50,6 +56,44 @@ describe('the installation page', () => {
     assert.doesNotMatch(log, /"level":(?:50|60),/);
   });
 });
+
+for (const { name, node } of [
+  { name: `Node ${libraryNode}`, node: () => tool('node-22') },
+  { name: 'Node 26', node: async () => process.execPath },
+]) {
+  test(`the start of the README works from the tarball on ${name}`, { timeout: 15 * 60_000 }, async () => {
+    await using opened = new AsyncDisposableStack();
+    const machine = opened.use(await startMachine(await node()));
+    const shell = opened.use(new Shell({ cwd: machine.home, env: machine.env, pasteTimeoutMs }));
+    // The registry of the machine does not have Node 26, which npm installs as an optional dependency.
+    const node26 = join(root, 'node_modules', `node-linux-${process.arch}`);
+    const tarball = join(root, 'dist/tarballs', `hangar-${version}.tgz`);
+    await shell.paste(
+      `mkdir start && cd start && npm init --yes > npm.log && npm install --silent ${tarball} ${node26}\n`,
+    );
+    opened.defer(async () => {
+      await run('npx', ['hangar', 'down'], { timeoutMs: 60_000, cwd: join(machine.home, 'start'), env: machine.env });
+    });
+    assert.match(await shell.paste('npx hangar up --detach --port 0\n'), /^ready https:\/\/127\.0\.0\.1:\d+$/m);
+    const blocks = startOfReadme();
+    assert.ok(blocks.filter(({ language }) => language === 'sh').length >= 3);
+    for (const [at, { language, text, line }] of blocks.entries()) {
+      if (language !== 'sh') continue;
+      assert.equal(normalised(await shell.paste(text)), normalised(blocks[at + 1]!.text), `README.md:${line}`);
+    }
+  });
+}
+
+/** Returns the blocks of the section "Five minutes" that follow the start of the server. */
+function startOfReadme(): Block[] {
+  const text = readFileSync(join(root, 'README.md'), 'utf8');
+  const [, , section = ''] = /^## (Five minutes)\n([^]*?)^## /m.exec(text) ?? [];
+  const blocks = blocksOf(section);
+  const server = blocks.findIndex(({ about }) => about === 'terminal server');
+  assert.ok(server >= 0);
+  // The output of the server follows its command.
+  return blocks.slice(server + 2);
+}
 
 describe('the unit of systemd', () => {
   test('keeps the server from gaining rights, and restarts it', async () => {
