@@ -10,7 +10,7 @@ import { flagGroups } from '../../apps/platform/src/options/options.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 const read = (file: string): string => readFileSync(root + file, 'utf8');
-const documents = globSync('**/*.md', { cwd: root, exclude: ['node_modules', '**/node_modules'] });
+const documents = globSync('**/*.md', { cwd: root, exclude: ['dist', '.data', 'node_modules', '**/node_modules'] });
 const isTest = (file: string): boolean => /\.(test|real|bench|fuzz)\.ts$|\/testing\/|\/generated\//.test(file);
 const withoutCode = (text: string): string => text.replaceAll(/^ *```[^]*?^ *```$/gm, '').replaceAll(/`[^`\n]*`/g, '');
 
