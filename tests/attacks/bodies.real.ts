@@ -14,11 +14,12 @@ import type {
 } from '../../packages/server/src/testing/in-process.ts';
 import { bestSliceOf } from './testing/slices.ts';
 
+const sliceMsMax = 50;
 /**
- * The bar is 50 ms on a quiet machine. Where other work keeps the cores busy, a collection of garbage takes several times the
- * CPU of this thread, because its helpers do not run: hence twice as much.
+ * Where other work keeps the cores busy, a collection of garbage takes several times the CPU of this thread, because its helpers
+ * do not run. Therefore an attack fails only when none of so many tries stays below the limit.
  */
-const sliceMsMax = 100;
+const tries = 12;
 
 // Attacks look into answers of every kind.
 // eslint-disable-next-line typescript/no-explicit-any
@@ -76,9 +77,9 @@ async function expect(
   return JSON.parse(answer.body.toString());
 }
 
-/** The answer to the best of five tries, none of whose slices may be longer than the limit. */
+/** Returns the answer to the first try whose slices are all shorter than the limit. */
 async function attack(t: TestContext, work: () => Promise<InProcessAnswer>): Promise<InProcessAnswer> {
-  const { result, longestMs } = await bestSliceOf(5, sliceMsMax, work);
+  const { result, longestMs } = await bestSliceOf(tries, sliceMsMax, work);
   t.diagnostic(`${result.status}, longest slice ${longestMs.toFixed(1)} ms`);
   assert.ok(longestMs < sliceMsMax, `a slice took ${longestMs.toFixed(1)} ms of CPU`);
   return result;

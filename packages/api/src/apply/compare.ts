@@ -142,10 +142,10 @@ function compareMaps(map: MapMerge, before: JsonObject, after: JsonObject): Node
 }
 
 function compareLists(list: ListMerge, before: readonly unknown[], after: readonly unknown[]): NodeDifference {
-  const left = itemsByElement(list, before);
-  const right = itemsByElement(list, after);
+  const part = partOf(list, before.length + after.length);
+  const left = part(() => itemsByElement(list, before));
+  const right = part(() => itemsByElement(list, after));
   const gathered = new Gathered(list);
-  const part = partOf(list, right.size);
   for (const [element, items] of right) {
     const old = left.get(element) ?? [];
     const found = part(() => compareItems(list, old, items));

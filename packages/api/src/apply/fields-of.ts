@@ -50,8 +50,9 @@ function appliedKeys(map: MapMerge, object: JsonObject, isSelf: boolean): FieldS
 function appliedItems(list: ListMerge, items: readonly unknown[], isSelf: boolean): FieldSet | undefined {
   const nodes = new Map<string, FieldSet>();
   const part = partOf(list, items.length);
-  for (const item of items) {
-    const element = itemElement(list, item);
+  const elements = part(() => items.map((item) => itemElement(list, item)));
+  for (const [at, item] of items.entries()) {
+    const element = elements[at]!;
     // Of items that are there twice, nobody owns parts.
     nodes.set(element, nodes.has(element) ? leaf : part(() => applied(list.element, item, true)!));
   }
@@ -83,8 +84,9 @@ function everyKey(map: MapMerge, object: JsonObject): FieldSet {
 function everyItem(list: ListMerge, items: readonly unknown[]): FieldSet {
   const nodes = new Map<string, FieldSet>();
   const part = partOf(list, items.length);
-  for (const item of items) {
-    const element = itemElement(list, item);
+  const elements = part(() => items.map((item) => itemElement(list, item)));
+  for (const [at, item] of items.entries()) {
+    const element = elements[at]!;
     nodes.set(element, nodes.has(element) ? leaf : part(() => everyField(list.element, item)));
   }
   return nodeOfItems(list, true, [...nodes.keys()], [...nodes.values()]);

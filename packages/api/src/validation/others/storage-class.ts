@@ -61,7 +61,7 @@ function topologyErrors(terms: readonly JsonObject[]): FieldError[] {
     const identity = JSON.stringify([...expressions].sort(([one], [other]) => (one < other ? -1 : 1)));
     // Kubernetes compares with slots that are still empty, of which it has as many as there are terms.
     // Whoever sends very many gets no more answers than that.
-    const slots = identity === '[]' ? Math.min(terms.length, slotsMax) : 0;
+    const slots = identity === '[]' ? Math.min(terms.length, at < slotsMax ? slotsMax : 1) : 0;
     const repeats = slots + Number(seen.has(identity));
     seen.add(identity);
     return [...errors, ...Array.from({ length: repeats }, () => duplicate(path, ''))];
