@@ -1,7 +1,6 @@
 /**
- * The gate between a decoded write and the store. Plugins are asked in order: first those that may change the object, then,
- * when it has its final form, those that may only refuse it. When one that asks outsiders has changed the object, all of the
- * first kind are asked once more, as what they saw is not what will be.
+ * Runs the admission plugins between decoding a write and storing it. Mutating plugins run first, in order; validating plugins then see the
+ * final object. If a plugin that calls external code changes the object, all mutating plugins run a second time.
  */
 
 import { managedFieldsProblem } from '@hangar/api';
@@ -41,15 +40,15 @@ export interface AdmissionRequest {
   annotate(key: string, value: string, level?: AnnotationLevel): void;
 }
 
-/** What the plugins that change an object share while they are asked about one request. */
+/** State that the mutating plugins share during one request. */
 export class MutationRounds {
-  /** They are asked for the second time. */
+  /** True in the second round. */
   isSecond = false;
-  /** Whoever changed the object so that others should see it sets this. */
+  /** Set by a plugin whose change the other plugins must see. */
   needsSecond = false;
   #states: Map<object, unknown> | undefined;
 
-  /** What a plugin keeps from the first round to the second; made when it is first asked for. */
+  /** Returns the state that a plugin keeps between the rounds, created on first use. */
   state<T>(plugin: object, make: () => T): T {
     this.#states ??= new Map();
     let state = this.#states.get(plugin) as T | undefined;
@@ -77,10 +76,10 @@ interface Asked {
 export class Admission {
   readonly #make: () => readonly AdmissionPlugin[];
   #plugins: readonly AdmissionPlugin[] | undefined;
-  /** Those who have something to say about a resource: most plugins are about pods, most writes are not. */
+  /** Plugins by resource. Most plugins handle only pods, and most writes are not to pods. */
   readonly #asked = new WeakMap<Resource, Asked>();
 
-  /** They are made for the first write. */
+  /** `make` creates the plugins on the first write. */
   constructor(make: () => readonly AdmissionPlugin[]) {
     this.#make = make;
   }
@@ -132,14 +131,14 @@ export class Admission {
   }
 }
 
-/** A span for each plugin, where requests are traced. */
+/** Records a span for each plugin when requests are traced. */
 const mutation = (plugin: AdmissionPlugin, request: AdmissionRequest, rounds: MutationRounds): void | Promise<void> =>
   isTraced() ? traced(`mutate ${plugin.name}`, () => plugin.mutate!(request, rounds)) : plugin.mutate!(request, rounds);
 
 const validation = (plugin: AdmissionPlugin, request: AdmissionRequest): void | Promise<void> =>
   isTraced() ? traced(`validate ${plugin.name}`, () => plugin.validate!(request)) : plugin.validate!(request);
 
-/** Who owns what may be changed by admission, but not into something that means nothing. */
+/** Restores `managedFields` and warns if admission left them invalid. */
 function insistOnManagedFields(
   request: AdmissionRequest,
   { metadata }: KubeObject,

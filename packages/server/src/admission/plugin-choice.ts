@@ -1,14 +1,14 @@
 /**
- * The plugins that there are, in the order in which they are asked, which is kube-apiserver's; and the choice among them.
- * Only their names: the plugins themselves come with the first write.
+ * Names of all admission plugins in the order of kube-apiserver, and the selection among them. The plugins themselves are loaded with the
+ * first write.
  */
 
-/** False: only when it is asked for. */
+/** False: off unless enabled by name. */
 const isOnByDefault = {
   NamespaceLifecycle: true,
   LimitRanger: true,
   ServiceAccount: true,
-  // Off in kube-apiserver, on in every cluster that kubeadm made: without it a node may write about others.
+  // Off in kube-apiserver, on in every cluster created by kubeadm: without it a node can write objects of other nodes.
   NodeRestriction: true,
   TaintNodesByCondition: true,
   AlwaysPullImages: false,
@@ -40,13 +40,13 @@ export type PluginName = keyof typeof isOnByDefault;
 
 export const pluginNames = Object.keys(isOnByDefault) as readonly PluginName[];
 
-/** By the names that `--enable-admission-plugins` and `--disable-admission-plugins` take. */
+/** Plugin names as in `--enable-admission-plugins` and `--disable-admission-plugins`. */
 export interface PluginChoice {
   readonly enabled?: readonly string[];
   readonly disabled?: readonly string[];
 }
 
-/** Throws for names that no plugin has, or that are in both lists: a typing error must not leave a rule out. */
+/** Throws for unknown names and for names in both lists, so that a typing error cannot disable a check. */
 export function checkPluginChoice({ enabled = [], disabled = [] }: PluginChoice): void {
   const unknown = [...enabled, ...disabled].find((name) => !(pluginNames as readonly string[]).includes(name));
   if (unknown !== undefined) {
@@ -56,7 +56,7 @@ export function checkPluginChoice({ enabled = [], disabled = [] }: PluginChoice)
   if (both !== undefined) throw new Error(`the admission plugin "${both}" is both enabled and disabled`);
 }
 
-/** In their order. Throws like `checkPluginChoice`. */
+/** Returns the selected plugins in order. Throws like `checkPluginChoice`. */
 export function chosenPlugins(choice: PluginChoice): readonly PluginName[] {
   checkPluginChoice(choice);
   const { enabled = [], disabled = [] } = choice;

@@ -1,4 +1,4 @@
-/** The plugins of a control plane. Loaded with its first write. */
+/** The admission plugins of a control plane. Loaded with the first write. */
 
 import { escalationCheck } from '../auth/authorization/rbac/escalation.ts';
 import type { ControlPlane } from '../control-plane.ts';
@@ -77,6 +77,6 @@ const makers: Readonly<Record<PluginName, Make>> = {
 
 export function admissionPlugins(plane: ControlPlane, chosen: readonly PluginName[]): AdmissionPlugin[] {
   const plugins = chosen.map((name) => makers[name](plane));
-  // No plugins of kube-apiserver's: they look at what all others made of roles, policies and claims, and are always on.
+  // Validation in kube-apiserver, not plugins: they check the final roles, policies and claims, and are always on.
   return [...plugins, escalationCheck, paramAccessCheck, deviceClaimCheck];
 }

@@ -1,20 +1,20 @@
-/** Where a request without any credentials is let in as `system:anonymous`, to be judged as everybody else. */
+/** Decides for which requests without credentials the user is `system:anonymous`, which is then authorized like other users. */
 
 import type { ServerRequest } from '../http/message.ts';
 import { isPublicPath } from '../request/public-paths.ts';
 
 export type AnonymousAccess = (path: string, request: ServerRequest) => boolean;
 
-/** Whoever may reach the port may ask whether the server is well, and which one it is. */
+/** Every client that can reach the port may read the health and version of the server. */
 export const anonymousHealth: AnonymousAccess = isPublicPath;
 
 export interface AnonymousOptions {
   readonly enabled: boolean;
-  /** Each an exact path. Absent or empty: everywhere. */
+  /** Exact paths. Absent or empty: all paths. */
   readonly conditions?: readonly { readonly path: string }[];
 }
 
-/** As `anonymous` of an AuthenticationConfiguration says. */
+/** Implements `anonymous` of an AuthenticationConfiguration. */
 export function anonymousAccess({ enabled, conditions = [] }: AnonymousOptions): AnonymousAccess {
   if (!enabled) return () => false;
   if (conditions.length === 0) return () => true;

@@ -183,7 +183,7 @@ test('who may not is told what it may not, in the words of Kubernetes', async ()
     const refused = await server.expect(403, method, path, { token: 'jane-token' });
     assert.deepEqual([refused.reason, refused.message], ['Forbidden', message]);
   }
-  // What does not exist is not told apart from what may not be seen.
+  // The response does not reveal whether the resource exists.
   await server.expect(403, 'GET', '/apis/nothing.example.com/v1/things', { token: 'jane-token' });
   await server.expect(200, 'GET', '/version', { token: 'jane-token' });
 });

@@ -1,4 +1,4 @@
-/** From a request to its user: what the connection proves, and tokens from a file. Other ways have folders of their own. */
+/** Authenticates requests by client certificate and by tokens from a file. Other methods have separate folders. */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '@hangar/core';
@@ -9,24 +9,24 @@ import { authenticatedGroup, credentialId } from './user.ts';
 import type { User } from './user.ts';
 
 export interface Authenticator {
-  /** Undefined when the request shows nothing that is known here; the next one is asked. */
+  /** Returns undefined if the request has no credential for this authenticator; the next one then runs. */
   authenticate(request: ServerRequest): User | undefined | Promise<User | undefined>;
 }
 
-/** The verified certificate's subject is the user: the common name, with each organization as a group. */
+/** Authenticates by the subject of the verified certificate: the common name is the user, each organization a group. */
 export class CertificateAuthenticator implements Authenticator {
   readonly #clock: Clock;
   #authorities: CertificateAuthorities | undefined;
-  /** A connection's certificate does not change. Null: it is of another CA. */
+  /** The certificate of a connection does not change. Null: issued by another CA. */
   #users = new WeakMap<Peer, User | null>();
 
-  /** `authorities`: whose certificates are users, where the listener trusts others too. PEM. */
+  /** `authorities`: the PEM certificates of the CAs that issue user certificates, if the listener also trusts others. */
   constructor(clock: Clock, authorities?: string) {
     this.#clock = clock;
     if (authorities !== undefined) this.#authorities = new CertificateAuthorities(authorities);
   }
 
-  /** For requests from now on, also of connections that TLS verified against others. Throws when there are none. */
+  /** Replaces the CAs for later requests, also on open connections. Throws if there are none. */
   use(authorities: string): void {
     this.#authorities = new CertificateAuthorities(authorities);
     this.#users = new WeakMap();
@@ -56,7 +56,7 @@ export interface StaticToken {
   readonly groups?: readonly string[];
 }
 
-/** Tokens from a file. Compared by their digests, in constant time. */
+/** Authenticates tokens from a file. Compares digests in constant time. */
 export class StaticTokenAuthenticator implements TokenAuthenticator {
   readonly #users: readonly { digest: Buffer; user: User }[];
 

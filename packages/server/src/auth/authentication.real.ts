@@ -1,4 +1,4 @@
-/** Tokens, reviews and impersonation are answered as by a real kube-apiserver, refusals and their words included. */
+/** Compares tokens, reviews and impersonation with a real kube-apiserver, including denials and their messages. */
 
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
@@ -58,7 +58,7 @@ async function same(steps: readonly Step[]): Promise<void> {
   assert.deepEqual(await compareServers(real, hangar, steps), []);
 }
 
-/** The real one follows its own storage with some delay. */
+/** The caches of the real server lag behind its storage. */
 async function untilKnown(bearer: string, headers: Record<string, string> = {}): Promise<void> {
   const deadline = Date.now() + patienceMs;
   const asked = { token: bearer, headers, body: '{}' };
@@ -238,7 +238,7 @@ test('impersonation is allowed and refused alike', async () => {
     as({ 'Impersonate-Group': 'g' }),
     as({ 'Impersonate-Uid': '7' }),
     as({ 'Impersonate-Extra-A': 'b', 'Impersonate-Group': ['x', 'y'] }),
-    // From here on kube-apiserver tries the wide right first, which these need.
+    // From here on kube-apiserver first tries the broad permission, which these need.
     as({ 'Impersonate-User': 'joe', 'Impersonate-Extra-Scopes': ['view', 'edit'], 'Impersonate-Extra-A%2fB%zz': 'c' }),
     as({ 'Impersonate-User': 'system:node:n1', 'Impersonate-Group': 'g' }),
     as({ 'Impersonate-User': 'system:serviceaccount:ns:robot', 'Impersonate-Group': 'g' }),
@@ -264,7 +264,7 @@ test('impersonation is allowed and refused alike', async () => {
     as({ 'Impersonate-User': 'joe', 'Impersonate-Extra-Scopes': 'view' }, jane),
     list({ 'Impersonate-User': 'jim' }),
   ]);
-  // kube-apiserver tells what the way says that was good the last time; here it is the first of them.
+  // kube-apiserver reports the error of the mode that last succeeded; this server reports that of the first mode.
   for (const headers of [
     { 'Impersonate-User': 'joe', 'Impersonate-Group': ['ops', 'admins'] },
     { 'Impersonate-User': 'joe', 'Impersonate-Extra-Scopes': ['view', 'edit'] },

@@ -1,24 +1,24 @@
 /**
- * Which of the CAs that the listener trusts has issued a certificate. TLS verified the chain already, against all of them
- * together; users' and front proxies' certificates come from different ones and must not be taken for each other.
+ * Determines which of the CAs that the listener trusts issued a certificate. TLS verified the chain against all of them together;
+ * certificates of users and of front proxies come from different CAs and must not be confused.
  */
 
 import { X509Certificate } from 'node:crypto';
 
-/** Longer chains are nobody's. */
+/** Longer chains match no CA. */
 const chainLengthMax = 10;
 
 export class CertificateAuthorities {
   readonly #roots: readonly X509Certificate[];
 
-  /** Throws when there is no certificate in it. */
+  /** Throws if there is no certificate. */
   constructor(pem: string) {
     const all = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
     if (all.length === 0) throw new Error('no certificate in the bundle of certificate authorities');
     this.#roots = all.map((one) => new X509Certificate(one));
   }
 
-  /** Is there a path of signatures from the first certificate to one of these CAs, over the others? */
+  /** Reports whether the first certificate is signed by one of these CAs, directly or through the others. */
   issued(chain: readonly Uint8Array[] | undefined): boolean {
     const [first, ...others] = (chain ?? []).slice(0, chainLengthMax).map((der) => new X509Certificate(der));
     let certificate = first;

@@ -24,7 +24,7 @@ const suites: Readonly<Record<string, { readonly setup: readonly Step[]; readonl
   quotas: { setup: quotaSetup, steps: quotas },
 };
 
-/** Off, unless they are asked for. */
+/** Plugins that are off by default. */
 const off = [
   'AlwaysPullImages',
   'DenyServiceExternalIPs',
@@ -47,7 +47,7 @@ before(async () => {
   });
   const setup = Object.values(suites).flatMap((suite) => suite.setup);
   assert.deepEqual(await compareServers(real, hangar, setup), []);
-  // The real server's plugins see what others wrote with some delay.
+  // The plugins of the real server read from caches, which lag behind writes.
   await sleep(1_500);
 });
 

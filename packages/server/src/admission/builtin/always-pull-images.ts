@@ -1,4 +1,7 @@
-/** Images are pulled anew for every pod: else a pod could use a private image that another one brought to its node. */
+/**
+ * AlwaysPullImages: sets the pull policy of every container to `Always`, so that a pod cannot use a private image that another pod pulled
+ * to its node.
+ */
 
 import { fieldErrorText, index, notSupported } from '@hangar/api';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts';
@@ -28,7 +31,7 @@ export const alwaysPullImages: AdmissionPlugin = {
   },
 };
 
-/** Undefined when the request brings no image that was not there before. */
+/** Returns undefined if the request adds no image. */
 function specWithNewImages(request: AdmissionRequest): PodSpec | undefined {
   const pod = podOf(request);
   if (!pod) return undefined;

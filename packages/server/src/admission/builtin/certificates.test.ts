@@ -41,7 +41,7 @@ test('nobody asks for a client certificate of the group that may do everything, 
   });
 });
 
-/** The right to approve and to sign is given for names of signers. */
+/** Allows approving and signing for one signer name. */
 const forSigner =
   (name: string): Authorizer['authorize'] =>
   (who, info) =>

@@ -1,6 +1,6 @@
 /**
- * Who may approve, sign and vouch for certificates: the right is given for a signer's name, or for all signers of a domain
- * (`example.com/*`). Nobody gets a client certificate of the group that may do everything.
+ * Authorizes approving, signing and attesting certificates by signer name, or for all signers of a domain (`example.com/*`). Denies client
+ * certificates of the group `system:masters`.
  */
 
 import { certificateRequestSubject, quote } from '@hangar/api';
@@ -25,7 +25,7 @@ async function maySign(request: AdmissionRequest, right: Right, signer: string):
   const { user, guard } = request;
   const info = (name: string): ResourceRequest => ({
     isResource: true,
-    // Not a verb of any request: only rules name it.
+    // Not a verb of any request: used only in rules.
     verb: right as ResourceRequest['verb'],
     group: 'certificates.k8s.io',
     version: '*',
@@ -94,7 +94,7 @@ export const clusterTrustBundleAttest: AdmissionPlugin = {
   },
 };
 
-/** The garbage collector's own work. */
+/** Reports whether only owner references changed, as in writes by the garbage collector. */
 function changesOnlyReferences(object: KubeObject, old: KubeObject): boolean {
   const stripped = ({ metadata, ...rest }: KubeObject): unknown => {
     const { ownerReferences: _, finalizers: __, managedFields: ___, resourceVersion: ____, ...others } = metadata;

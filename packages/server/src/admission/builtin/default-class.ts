@@ -1,4 +1,4 @@
-/** The one class of several that counts for those who name none. */
+/** Chooses the default class among several. */
 
 import type { KubeObject } from '@hangar/api';
 
@@ -14,7 +14,7 @@ export const defaultable = ({ metadata }: KubeObject, annotations: readonly stri
   createdAt: metadata.creationTimestamp ?? '',
 });
 
-/** The newest; of those of one second the first by name. */
+/** Returns the newest default class. Ties within one second are resolved by name. */
 export function defaultClassOf(classes: Iterable<DefaultableClass>): string | undefined {
   let chosen: DefaultableClass | undefined;
   for (const one of classes) {

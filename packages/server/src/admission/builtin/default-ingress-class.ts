@@ -1,4 +1,4 @@
-/** Ingresses that name no class get the default one, if there is one. */
+/** Sets the default IngressClass, if one exists, on Ingresses that name no class. */
 
 import type { KubeObject } from '@hangar/api';
 import type { ControlPlane } from '../../control-plane.ts';
@@ -12,7 +12,7 @@ interface Ingress extends KubeObject {
 
 const ingressClasses = { group: 'networking.k8s.io', version: 'v1', resource: 'ingressclasses' };
 const isDefault = ['ingressclass.kubernetes.io/is-default-class'];
-/** Older than the field, and still obeyed. */
+/** Predates the field `ingressClassName` and is still supported. */
 const classAnnotation = 'kubernetes.io/ingress.class';
 
 export function defaultIngressClass(plane: ControlPlane): AdmissionPlugin {

@@ -1,4 +1,4 @@
-/** Claims that name no storage class get the default one, if there is one. */
+/** Sets the default StorageClass, if one exists, on PersistentVolumeClaims that name no class. */
 
 import type { ControlPlane } from '../../control-plane.ts';
 import { Followed } from '../../objects/followed.ts';

@@ -1,4 +1,4 @@
-/** Pods stay five minutes on a node that is lost or not ready, unless they say otherwise. */
+/** Adds tolerations of five minutes for nodes that are unreachable or not ready, unless the pod sets its own. */
 
 import type { AdmissionPlugin } from '../admission.ts';
 import { podOf, podResources, specOf } from './pod.ts';

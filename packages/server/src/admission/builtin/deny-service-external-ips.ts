@@ -1,4 +1,4 @@
-/** Services with addresses of others could catch their traffic: no new ones, where this is enabled. */
+/** DenyServiceExternalIPs: denies new external IPs of Services, which could intercept traffic to other hosts. */
 
 import type { KubeObject } from '@hangar/api';
 import type { AdmissionPlugin } from '../admission.ts';

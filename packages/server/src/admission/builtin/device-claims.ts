@@ -1,12 +1,12 @@
 /**
- * Rights in claims of devices that a right to write the claim does not include:
+ * Permissions on resource claims that the right to write the claim does not include:
  *
- * - access as an administrator, to devices that others use: only in namespaces that are labelled for it, whoever asks;
- * - which devices are allocated and for whom, in `status`: needs `resourceclaims/binding`, in all namespaces;
- * - what a driver says of its devices, in `status`: needs `resourceclaims/driver` for the driver's name, with a verb that says
- *   whether it speaks of the node that it runs on.
+ * - Admin access to devices in use: only in namespaces labelled for it, for all users.
+ * - Allocated devices and consumers, in `status`: requires `resourceclaims/binding` in all namespaces.
+ * - Device status reported by a driver, in `status`: requires `resourceclaims/driver` for the driver's name, with a verb that states
+ *   whether the driver runs on the same node.
  *
- * Always on, as these are no plugins of kube-apiserver's but parts of its validation.
+ * Always enabled: kube-apiserver does these checks in validation, not in a plugin.
  */
 
 import { forbidden, invalidObject } from '@hangar/api';
@@ -24,7 +24,7 @@ const nodeNameExtra = 'authentication.kubernetes.io/node-name';
 
 interface DeviceRequest {
   readonly exactly?: { readonly adminAccess?: boolean };
-  /** Where older versions have it. */
+  /** Location of the field in older versions. */
   readonly adminAccess?: boolean;
 }
 
@@ -59,7 +59,7 @@ export const deviceClaimCheck: AdmissionPlugin = {
   validate(request) {
     const { object, operation, subresource } = request;
     if (!object) return undefined;
-    // A spec cannot be changed.
+    // The spec is immutable.
     if (operation === 'CREATE' && subresource === '') return checkSpec(request, object);
     return subresource === 'status' ? checkStatus(request, object) : undefined;
   },
@@ -132,7 +132,7 @@ async function driverErrors(request: AdmissionRequest, now: ClaimStatus, before:
   return errors;
 }
 
-/** Those of whose devices something was added, changed or removed, in the order of their names. */
+/** Returns the drivers with added, changed or removed devices, sorted by name. */
 function changedDrivers(now: ClaimStatus, before: ClaimStatus): string[] {
   const keyOf = ({ driver, pool, device, shareID }: DeviceStatus): string =>
     JSON.stringify([driver, pool, device, shareID ?? '']);
@@ -146,7 +146,7 @@ function changedDrivers(now: ClaimStatus, before: ClaimStatus): string[] {
   return [...drivers].toSorted();
 }
 
-/** A service account whose token names the one node that the claim is allocated to. */
+/** Reports whether the user is a service account whose token names the only node that the claim is allocated to. */
 function isOnItsNode({ name, extra }: User, { allocation }: ClaimStatus): boolean {
   const terms = allocation?.nodeSelector?.nodeSelectorTerms ?? [];
   const { matchExpressions = [], matchFields = [] } = terms[0] ?? {};
@@ -159,7 +159,7 @@ function isOnItsNode({ name, extra }: User, { allocation }: ClaimStatus): boolea
 
 type Asked = Pick<ResourceRequest, 'verb' | 'subresource' | 'namespace' | 'name'>;
 
-/** Undefined: it is allowed. */
+/** Returns undefined if allowed. */
 async function refusalOf({ guard, user, resource }: AdmissionRequest, asked: Asked): Promise<string | undefined> {
   const { version } = resource;
   const question: ResourceRequest = {

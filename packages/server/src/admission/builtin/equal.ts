@@ -1,4 +1,4 @@
-/** Equality of decoded values, as Kubernetes compares them: what is absent, null or empty is the same. */
+/** Equality of decoded values with Kubernetes semantics: absent, null and empty values are equal. */
 
 import { isObject } from '@hangar/api';
 

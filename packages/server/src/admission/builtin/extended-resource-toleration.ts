@@ -1,4 +1,4 @@
-/** Nodes with special devices are tainted with the device's name: pods that ask for the device tolerate it. */
+/** Nodes with special devices are tainted with the name of the device. Adds the matching toleration to pods that request the device. */
 
 import type { AdmissionPlugin } from '../admission.ts';
 import { podOf, podResources, specOf } from './pod.ts';

@@ -1,4 +1,4 @@
-/** Other objects that a decision depends on. */
+/** Finds other objects that a decision depends on. */
 
 import { hasCode } from '@hangar/core';
 import type { KubeObject } from '@hangar/api';
@@ -6,13 +6,13 @@ import { objectKey } from '../../control-plane.ts';
 import type { ControlPlane } from '../../control-plane.ts';
 import type { Followed, FollowedResource } from '../../objects/followed.ts';
 
-/** What is in memory is enough to say yes; before anybody says no, everything that was acknowledged is waited for. */
+/** Returns the object from memory. If it is missing, waits for all acknowledged writes before reporting it missing. */
 export async function find<T>(followed: Followed<T>, name: string): Promise<T | undefined> {
   const known = (followed.all ?? (await followed.ready())).get(name);
   return known ?? (await followed.fresh()).get(name);
 }
 
-/** Straight from the store, for what is rarely asked. Undefined also for names that nothing can have. */
+/** Reads from the store, for rare lookups. Returns undefined also for invalid names. */
 export async function read(
   plane: ControlPlane,
   named: FollowedResource,

@@ -1,7 +1,4 @@
-/**
- * Objects live in namespaces that exist and stay: nothing is created in one that is absent or going away, and the
- * namespaces that every cluster needs cannot be deleted.
- */
+/** Denies creating objects in namespaces that are missing or terminating, and deleting the namespaces that every cluster needs. */
 
 import { forbiddenRequest, notFound, StatusError } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
@@ -32,10 +29,10 @@ export const namespaceLifecycle: AdmissionPlugin = {
   },
 };
 
-/** Asking whether something is allowed in a namespace creates nothing there. */
+/** A LocalSubjectAccessReview creates nothing in its namespace. */
 const isReview = ({ resource }: AdmissionRequest): boolean => resource.name === 'localsubjectaccessreviews';
 
-/** Every creation asks: what is in memory is enough to say yes, and what the bytes tell is not decoded. */
+/** Runs for every creation: an entry in memory suffices to allow it, and the object is decoded only if it may be terminating. */
 async function namespaceOf(plane: ControlPlane, name: string): Promise<{ isTerminating: boolean } | undefined> {
   const resource = plane.catalogue.find(namespaces)!;
   const key = objectKey(plane, resource, '', name);
@@ -48,7 +45,7 @@ async function namespaceOf(plane: ControlPlane, name: string): Promise<{ isTermi
   return { isTerminating: status?.phase === 'Terminating' };
 }
 
-/** What is in memory may not know of a deletion yet that was acknowledged: the store is asked for this long after one. */
+/** Memory may lag behind an acknowledged deletion: after one, lookups read from the store for this long. */
 const deletionLastsMs = 30_000;
 const deletions = new WeakMap<ControlPlane, Map<string, number>>();
 

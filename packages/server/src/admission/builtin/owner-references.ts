@@ -1,6 +1,6 @@
 /**
- * Who names an owner could have an object deleted, or keep its owner from being deleted: they must have the right to
- * do so themselves. Off unless it is enabled, as in kube-apiserver.
+ * Setting an owner reference can delete an object or block the deletion of its owner, so the user needs those permissions. Off by default,
+ * as in kube-apiserver.
  */
 
 import { parseApiVersion } from '@hangar/api';
@@ -15,7 +15,7 @@ export const ownerReferencesPermissionEnforcement: AdmissionPlugin = {
   async validate(request) {
     const { operation, resource, subresource, object, old } = request;
     if ((operation !== 'CREATE' && operation !== 'UPDATE') || !object) return;
-    // Pods' statuses are written by nodes, which may not delete.
+    // Nodes write the status of pods and may not delete them.
     if (resource.group === '' && resource.name === 'pods' && subresource === 'status') return;
     const [owners, before] = [ownersOf(object), ownersOf(old)];
     if (old ? equal(owners, before) : owners.length === 0) return;
@@ -43,7 +43,7 @@ interface Asked {
   readonly subresource: string;
 }
 
-/** Undefined when it is allowed, otherwise the reason, which may be empty. */
+/** Returns undefined if allowed, otherwise the reason, which may be empty. */
 async function refusal({ user, guard }: AdmissionRequest, asked: Asked): Promise<string | undefined> {
   const { decision, reason, error } = await guard.judge(user, { isResource: true, rest: '', ...asked });
   return decision === 'allow' ? undefined : `${reason}, ${error?.message ?? '<nil>'}`;

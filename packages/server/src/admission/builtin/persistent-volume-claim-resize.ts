@@ -1,4 +1,4 @@
-/** A claim grows only when it is bound, and its storage class knows how to grow volumes. */
+/** Allows resizing a claim only if it is bound and its StorageClass allows expansion. */
 
 import type { ControlPlane } from '../../control-plane.ts';
 import type { AdmissionPlugin } from '../admission.ts';

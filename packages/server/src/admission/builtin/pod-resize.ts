@@ -1,4 +1,4 @@
-/** A running pod grows only as far as its node has room at all, and only where nodes know how. */
+/** Allows resizing a pod only up to the capacity of its node, and only if the node supports it. */
 
 import { quote, StatusError } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';

@@ -1,4 +1,4 @@
-/** A pod that is bound to a node gets the labels that tell where the node is. */
+/** Copies the topology labels of a node to a pod that is bound to it. */
 
 import type { KubeObject } from '@hangar/api';
 import type { ControlPlane } from '../../control-plane.ts';

@@ -1,6 +1,6 @@
 /**
- * The parts of pods that plugins look at, as decoded objects have them: what is absent is zero or unset, lists and maps may
- * be null. Everything is changeable, because admission is what changes it.
+ * The fields of pods that plugins use, as in decoded objects: absent values are zero or unset, and lists and maps may be null. Fields are
+ * mutable because admission changes them.
  */
 
 import type { JsonObject, KubeObject } from '@hangar/api';
@@ -63,7 +63,7 @@ export interface Projection {
   podCertificate?: Maybe<JsonObject>;
 }
 
-/** One of many sources is set. */
+/** Exactly one source is set. */
 export interface Volume {
   name?: string;
   secret?: Maybe<{ secretName?: string }>;
@@ -88,7 +88,7 @@ export interface PodSpec extends SizedPodSpec {
   ephemeralContainers?: List<Container>;
   volumes?: List<Volume>;
   serviceAccountName?: string;
-  /** The old name of the same field, which answers still have. */
+  /** Deprecated alias of `serviceAccountName`, still present in responses. */
   serviceAccount?: string;
   automountServiceAccountToken?: Maybe<boolean>;
   imagePullSecrets?: List<NamedReference>;
@@ -121,18 +121,18 @@ export interface Pod extends KubeObject {
 
 export const podResources: ReadonlySet<string> = new Set(['/pods']);
 
-/** The pod's own spec; a pod without one gets an empty one, which validation refuses later. */
+/** Returns the spec of the pod. Adds an empty spec if there is none; validation rejects it later. */
 export function specOf(pod: KubeObject): PodSpec {
   const { spec } = pod as Pod;
   return spec ?? ((pod as Pod).spec = {});
 }
 
-/** The pod that is created or changed itself, not by a subresource; undefined for anything else. */
+/** Returns the pod if the request creates or updates it directly, not through a subresource; otherwise undefined. */
 export function podOf({ object, subresource, operation }: AdmissionRequest): Pod | undefined {
   return subresource === '' && (operation === 'CREATE' || operation === 'UPDATE') ? (object as Pod) : undefined;
 }
 
-/** Init containers first, as the node starts them. */
+/** Yields init containers first, in the order in which the node starts them. */
 export function* allContainers({ initContainers, containers, ephemeralContainers }: PodSpec): Generator<Container> {
   yield* initContainers ?? [];
   yield* containers ?? [];
@@ -141,5 +141,5 @@ export function* allContainers({ initContainers, containers, ephemeralContainers
 
 export const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
-/** A static pod's shadow, which the node wrote: it must stay as it is. */
+/** Reports whether the pod mirrors a static pod. The node writes such pods, and admission must not change them. */
 export const isMirror = ({ metadata }: KubeObject): boolean => metadata.annotations?.[mirrorAnnotation] !== undefined;

@@ -1,4 +1,4 @@
-/** A pod's priority is what its PriorityClass says; there is at most one class for those that name none. */
+/** Sets the priority of a pod from its PriorityClass. At most one class may be the global default. */
 
 import type { KubeObject } from '@hangar/api';
 import type { ControlPlane } from '../../control-plane.ts';
@@ -75,7 +75,7 @@ export function priority(plane: ControlPlane): AdmissionPlugin {
   };
 }
 
-/** Whoever writes a pod back may not know these. */
+/** Keeps values that a client may omit in an update. */
 function keep(spec: ReturnType<typeof specOf>, old: ReturnType<typeof specOf>): void {
   if (old.priority !== undefined && old.priority !== null) spec.priority ??= old.priority;
   if (old.preemptionPolicy) spec.preemptionPolicy ??= old.preemptionPolicy;

@@ -1,4 +1,4 @@
-/** What running under a RuntimeClass costs a pod, and where such pods can run. */
+/** Sets the overhead and the scheduling constraints of a pod from its RuntimeClass. */
 
 import { quote } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
@@ -14,7 +14,7 @@ import { forbid } from '../refusal.ts';
 import { mergeTolerations } from './tolerations.ts';
 
 interface RuntimeClass {
-  /** Undefined: the class says nothing about it. */
+  /** Undefined: not set by the class. */
   readonly overhead: Amounts | undefined;
   readonly scheduling:
     | { readonly nodeSelector: ReadonlyMap<string, string>; readonly tolerations: readonly Toleration[] }

@@ -1,4 +1,4 @@
-/** Volumes and claims stay until their controllers have seen that nobody uses them. */
+/** Adds finalizers to volumes and claims, which controllers remove when they are no longer in use. */
 
 import type { AdmissionPlugin } from '../admission.ts';
 

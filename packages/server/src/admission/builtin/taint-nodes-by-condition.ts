@@ -1,4 +1,4 @@
-/** A new node takes no pods before its controller has seen that it is ready. */
+/** Taints new nodes until the node controller observes that they are ready. */
 
 import type { KubeObject } from '@hangar/api';
 import type { AdmissionPlugin } from '../admission.ts';

@@ -1,14 +1,14 @@
-/** Which tolerations make others superfluous. */
+/** Merges tolerations and drops redundant ones. */
 
 import type { Toleration } from './pod.ts';
 
-/** Both lists as one, without what another one of them covers. */
+/** Returns both lists as one, without tolerations that another one covers. */
 export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
   const all = [...first, ...second];
   const merged: Toleration[] = [];
   all.forEach((one, at) => {
     if (merged.some((other) => covers(other, one))) return;
-    // Of equal ones the first stays.
+    // Of equal tolerations the first is kept.
     if (all.slice(at + 1).some((other) => !isSame(other, one) && covers(other, one))) return;
     merged.push(one);
   });
@@ -22,7 +22,7 @@ const isSame = (a: Toleration, b: Toleration): boolean =>
   (a.effect ?? '') === (b.effect ?? '') &&
   (a.tolerationSeconds ?? undefined) === (b.tolerationSeconds ?? undefined);
 
-/** Does `wide` tolerate all that `one` does? */
+/** Reports whether `wide` tolerates everything that `one` tolerates. */
 export function covers(wide: Toleration, one: Toleration): boolean {
   if (isSame(wide, one)) return true;
   const isForAllKeys = !wide.key && wide.operator === 'Exists';

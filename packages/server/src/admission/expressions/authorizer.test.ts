@@ -10,7 +10,7 @@ import { authorizerBindings, PendingAnswer } from './authorizer.ts';
 const environment = kubernetesEnvironment({ authorizer: authorizerType });
 const jane: User = { name: 'jane', uid: '', groups: ['system:authenticated'], extra: {} };
 
-/** A request that jane makes, where `judge` is asked what she may do besides. */
+/** A request by jane; `judge` answers her further authorization checks. */
 const request = (judge: (user: User, info: RequestInfo) => Judgement | Promise<Judgement>): AdmissionRequest =>
   ({
     guard: { judge },

@@ -1,7 +1,7 @@
 /**
- * `authorizer`: what may the request's user, or a service account, do besides? The server's own guard answers. Expressions
- * do not wait, authorizers may: a question that is not answered at once breaks the evaluation off, which is done again when
- * there is an answer. Each question costs a third of what an expression may, so this ends.
+ * The CEL variable `authorizer`, which checks permissions of the user of the request or of a service account with the guard of the server.
+ * Expressions are synchronous and authorizers may not be: a check without an immediate answer aborts the evaluation, which is repeated when
+ * the answer arrives. Each check costs a third of the limit of an expression, so this terminates.
  */
 
 import { authorizerValue, requestResourceValue } from '@hangar/cel';
@@ -13,7 +13,7 @@ import type { RequestInfo, Verb } from '../../request/info.ts';
 import type { AdmissionRequest } from '../admission.ts';
 import { namespaceOf } from '../matching/namespace.ts';
 
-/** Thrown through an evaluation whose answer is not there yet. */
+/** Thrown through an evaluation that needs an answer that is still pending. */
 export class PendingAnswer extends Error {
   readonly answered: Promise<void>;
 
@@ -25,7 +25,7 @@ export class PendingAnswer extends Error {
 
 type Asked = Pick<AdmissionRequest, 'guard' | 'user' | 'resource' | 'subresource' | 'namespace' | 'name'>;
 
-/** The variables `authorizer` and `authorizer.requestResource` of one request; each question is asked once. */
+/** Returns the variables `authorizer` and `authorizer.requestResource` of one request. Each distinct check runs once. */
 export function authorizerBindings(asked: Asked): CelBindings {
   const { guard, user, resource, subresource, name } = asked;
   const answers = new Map<string, AuthorizationAnswer>();
@@ -54,7 +54,7 @@ const answerOf = ({ decision, reason, error }: Judgement): AuthorizationAnswer =
   ...(error ? { error: error.message } : {}),
 });
 
-/** An account that was not authenticated is not in the group of those who were. */
+/** A service account that was not authenticated is not in the group `system:authenticated`. */
 const askedFor = ({ serviceAccount }: AuthorizationQuestion, user: User): User =>
   serviceAccount
     ? { name: usernameOf(serviceAccount), uid: '', groups: groupsOf(serviceAccount.namespace), extra: {} }
@@ -63,7 +63,7 @@ const askedFor = ({ serviceAccount }: AuthorizationQuestion, user: User): User =
 function infoOf(question: AuthorizationQuestion, verb: string): RequestInfo {
   const { path, group = '', resource = '', subresource = '', namespace = '', name = '' } = question;
   if (path !== undefined) return { isResource: false, verb, path };
-  // Any version: a right is not one of a version.
+  // Any version: permissions do not depend on the version.
   const [version, rest] = ['*', ''];
   return { isResource: true, verb: verb as Verb, group, version, resource, subresource, namespace, name, rest };
 }

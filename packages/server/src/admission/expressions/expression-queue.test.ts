@@ -7,7 +7,7 @@ import { ExpressionQueue } from './expression-queue.ts';
 import type { Expression } from './expression-queue.ts';
 
 const scope = { hasParams: false, hasAuthorizer: false };
-/** Long enough for the budget to read the clock several times while it compiles one. */
+/** Long enough that the budget reads the clock several times during compilation. */
 const text = `1 in [${Array.from({ length: 1_000 }, (_, at) => at).join(', ')}]`;
 
 function queued(count: number): { queue: ExpressionQueue; expressions: readonly Expression[] } {

@@ -34,7 +34,7 @@ interface PendingExpression {
   interruptions: number;
 }
 
-/** The problem of an expression that is evaluated although the budget ended before it was compiled. */
+/** Problem of an expression that is evaluated although the budget was exhausted before it was compiled. */
 const notCompiled = `compilation failed: operation interrupted: expressions of this request take more than ${compilationMsMax} ms of CPU time`;
 
 export class ExpressionQueue {
@@ -49,8 +49,8 @@ export class ExpressionQueue {
   }
 
   /**
-   * Compiles what is not compiled yet. Undefined: all expressions are compiled. When the budget of one request is exhausted,
-   * the rest stays for the next request, and fails if this one evaluates it.
+   * Compiles the remaining expressions. Returns undefined if all are compiled. If the budget of one request is exhausted, the next request
+   * compiles the rest; evaluating them in this request fails.
    */
   ready(clock: Clock): Promise<void> | undefined {
     if (this.#pending.length === 0) return undefined;
@@ -67,9 +67,9 @@ export class ExpressionQueue {
 }
 
 /**
- * Returns false if the compilation was interrupted and is to be repeated. An interruption is not a property of the
- * expression: a garbage collection or a slow processor causes it, too. The result is shared by all tenants, so an
- * interruption is kept only after `interruptionsMax` of them.
+ * Returns false if the compilation was interrupted and must be repeated. An interruption is not a property of the expression: a garbage
+ * collection or a slow processor can cause it. All tenants share the result, so an interruption is kept only after `interruptionsMax` of
+ * them.
  */
 function compileNext(pending: PendingExpression, budget: WorkBudget): boolean {
   const { source, expression } = pending;

@@ -1,6 +1,6 @@
 /**
- * The budget of processor time and memory that all expressions of one request share: rules of custom resources, policies,
- * match conditions, variables and messages, in every attempt to make the write.
+ * The budget of CPU time and memory shared by all expressions of one request: rules of custom resources, policies, match conditions,
+ * variables and messages, in every attempt of the write.
  */
 
 import { WorkBudget } from '@hangar/cel/work';
@@ -9,18 +9,18 @@ import type { AdmissionRequest } from '../admission.ts';
 
 const budgets = new WeakMap<object, WorkBudget>();
 
-/** `attemptOf`: the same object for every attempt to make one write. */
+/** `attemptOf` is the same object for all attempts of one write. */
 export function budgetOf(attemptOf: object): WorkBudget {
   let budget = budgets.get(attemptOf);
   if (budget === undefined) budgets.set(attemptOf, (budget = new WorkBudget()));
   return budget;
 }
 
-/** Lets other requests run when expressions of this one have run for a while. Undefined: no need to wait. */
+/** Lets other requests run after expressions of this request have run for a while. Returns undefined if no wait is needed. */
 export const restOf = (attemptOf: object, clock: Clock): Promise<void> | undefined =>
   budgets.get(attemptOf)?.rest(clock);
 
-/** What an evaluation needs to know of its request. */
+/** Parts of a request that evaluations need. */
 export interface RequestWork {
   readonly budget: WorkBudget;
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-/** One resource under several names: which versions of it show the same objects, and what kind these are of. */
+/** Finds the versions of a resource that serve the same objects, and the kind of those objects. */
 
 import type { ControlPlane } from '../../control-plane.ts';
 import { subresourceOf } from '../../resources/resource.ts';
@@ -10,7 +10,7 @@ export interface Kind {
   readonly kind: string;
 }
 
-/** Of the objects that such a request carries. */
+/** Returns the kind of the objects in such a request. */
 export function kindOf(resource: Resource, subresource: string): Kind {
   const { group, version, kind } = (subresource !== '' && subresourceOf(resource, subresource)) || resource;
   return { group, version, kind };
@@ -23,7 +23,7 @@ interface Equivalents {
 
 const known = new WeakMap<ControlPlane['catalogue'], WeakMap<Resource, Equivalents>>();
 
-/** The other versions of a resource, also those in other groups, that show the same stored objects. */
+/** Returns the other versions of a resource, in any group, that serve the same stored objects. */
 export function equivalentsOf({ catalogue }: ControlPlane, resource: Resource): readonly Resource[] {
   if (resource.storagePrefix === '') return [];
   let cache = known.get(catalogue);
@@ -33,7 +33,7 @@ export function equivalentsOf({ catalogue }: ControlPlane, resource: Resource): 
     const { generation, groups } = catalogue;
     const resources = groups.flatMap(({ name: group, versions }) =>
       versions.flatMap(({ name: version }) => {
-        // What shows the same objects has the same name, in whichever group.
+        // Resources that serve the same objects have the same name, in any group.
         const other = catalogue.find({ group, version, resource: resource.name });
         return other && other !== resource && other.storagePrefix === resource.storagePrefix ? [other] : [];
       }),

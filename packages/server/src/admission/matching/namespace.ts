@@ -1,4 +1,4 @@
-/** In which namespace a request is, for those who match it: a namespace is in itself. */
+/** The namespace of a request for matching: a Namespace object is in itself. */
 
 import type { AdmissionRequest } from '../admission.ts';
 

@@ -1,4 +1,4 @@
-/** The namespaces that requests are in, for selectors of their labels and for expressions that look at them. */
+/** Looks up the namespaces of requests, for label selectors and for expressions. */
 
 import { notFound } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
@@ -14,7 +14,10 @@ type Labels = Readonly<Record<string, string>>;
 const none: Labels = {};
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' };
 
-/** Not to be changed. At once when it is in memory, possibly a moment behind, as kube-apiserver's own cache is. Rejects with 404. */
+/**
+ * Returns the namespace, which must not be changed. Synchronous if it is in memory, which may lag slightly, like the cache of
+ * kube-apiserver. Rejects with 404.
+ */
 export function findNamespace(plane: ControlPlane, name: string): KubeObject | Promise<KubeObject> {
   const resource = plane.catalogue.find(namespaces)!;
   const key = objectKey(plane, resource, '', name);
@@ -28,7 +31,7 @@ async function read(plane: ControlPlane, resource: Resource, name: string): Prom
   return decoded(resource, entry);
 }
 
-/** Once for each version of a namespace. */
+/** Decoded once for each version of a namespace. */
 const objects = new WeakMap<Entry, KubeObject>();
 
 function decoded(resource: Resource, entry: Entry): KubeObject {
@@ -37,7 +40,7 @@ function decoded(resource: Resource, entry: Entry): KubeObject {
   return object;
 }
 
-/** Undefined: neither a namespace nor in one, so that no selector can exempt it. Rejects with 404. */
+/** Returns undefined for requests that are neither for a namespace nor in one: no selector can exempt them. Rejects with 404. */
 export function namespaceLabels(
   request: AdmissionRequest,
   plane: ControlPlane = request.plane,
@@ -45,7 +48,7 @@ export function namespaceLabels(
   const { subresource, object } = request;
   const name = namespaceOf(request);
   if (isNamespace(request)) {
-    // One that is being written is as it will be; the store has it as it was.
+    // A namespace that is being written is matched by its new labels, not by those in the store.
     if (subresource === '' && object) return labelsOf(object);
   } else if (name === '') return undefined;
   const found = findNamespace(plane, name);

@@ -1,4 +1,4 @@
-/** Which operations on which resources a webhook or a policy is about. */
+/** Matches requests against the operations and resources in the rules of a webhook or policy. */
 
 import type { AdmissionRequest } from '../admission.ts';
 
@@ -11,7 +11,7 @@ export interface Rule {
   readonly scope?: 'Cluster' | 'Namespaced' | '*';
 }
 
-/** A resource as rules name it. */
+/** A resource as named in rules. */
 export interface RuleTarget {
   readonly group: string;
   readonly version: string;
@@ -20,7 +20,7 @@ export interface RuleTarget {
 
 type Asked = Pick<AdmissionRequest, 'operation' | 'namespace' | 'subresource'>;
 
-/** `target` stands in for the request's own resource when another version of it is asked about. */
+/** `target` replaces the resource of the request when another version of it is matched. */
 export function ruleMatches(rule: Rule, { operation, namespace, subresource }: Asked, target: RuleTarget): boolean {
   return (
     scopeMatches(rule.scope, namespace) &&
@@ -34,7 +34,7 @@ export function ruleMatches(rule: Rule, { operation, namespace, subresource }: A
 const has = (all: readonly string[] | undefined, one: string): boolean =>
   all?.some((item) => item === '*' || item === one) ?? false;
 
-/** Namespaces themselves are of the cluster, and so have no namespace here. */
+/** Namespace objects are cluster-scoped and have no namespace here. */
 const scopeMatches = (scope: Rule['scope'], namespace: string): boolean =>
   scope === undefined || scope === '*' || (scope === 'Namespaced') === (namespace !== '');
 

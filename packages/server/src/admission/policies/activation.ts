@@ -1,6 +1,6 @@
 /**
- * One evaluation of a group of expressions over the same values. Variables are computed when an expression first asks for
- * them, once for the whole group. All of it is paid from one budget, which bounds what a request can cost.
+ * Evaluates a group of expressions over the same values. Variables are computed on first use, once for the group. One budget bounds the
+ * cost of a request.
  */
 
 import { CelError, LazyMap } from '@hangar/cel';
@@ -11,11 +11,11 @@ import type { Expression } from './expression.ts';
 import { PolicyProblem } from './problem.ts';
 import { joinedValues } from './values.ts';
 
-/** What the expressions of one policy and one binding may cost, and what its conditions may. */
+/** CEL cost limits of the expressions of one policy and binding, and of its match conditions. */
 export const policyCostLimit = 10_000_000;
 export const conditionsCostLimit = 2_500_000;
 
-/** What a group of expressions may cost, as Kubernetes counts. */
+/** Remaining CEL cost of a group of expressions. */
 export class Budget {
   #left: number;
 
@@ -51,7 +51,7 @@ export class Activation {
     this.#bindings = joinedValues(values, { variables: new LazyMap('kubernetes.variables', compute) });
   }
 
-  /** Rejects with PolicyProblem when the budget is used up. Lets other requests run before, when it is due. */
+  /** Rejects with PolicyProblem if the budget is exhausted. Lets other requests run first, when due. */
   async evaluate({ text, program, problem }: Expression): Promise<Outcome> {
     if (!program) return { error: `compilation error: ${problem}` };
     for (;;) {
@@ -85,7 +85,7 @@ export class Activation {
     return program.evaluate(this.#bindings, this.#work);
   }
 
-  /** Charged as it is computed: an expression over many variables must not outrun the budget before it is looked at. */
+  /** Charged when it is computed: an expression with many variables must not exceed the budget before the next check. */
   #variable(name: string, { program, problem }: Expression): CelValue {
     if (!program) throw new CelError('Evaluation', `composited variable "${name}" fails to compile: ${problem}`);
     try {

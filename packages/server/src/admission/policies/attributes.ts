@@ -1,6 +1,6 @@
 /**
- * A request for admission as policies see it. It differs from what the verbs hand over in small ways that Kubernetes has
- * and policies depend on: a namespace is in itself, and a subresource has a kind of its own.
+ * The attributes of an admission request as policies see them. As in Kubernetes, a Namespace object is in itself, and a subresource has its
+ * own kind.
  */
 
 import type { GroupVersionKind, KubeObject } from '@hangar/api';
@@ -11,7 +11,7 @@ import { isNamespace, namespaceOf } from '../matching/namespace.ts';
 
 export interface Attributes {
   readonly request: AdmissionRequest;
-  /** What the object is. */
+  /** Kind of the object. */
   readonly kind: GroupVersionKind;
   readonly resource: ResourceName;
   readonly namespace: string;
@@ -35,9 +35,9 @@ export function attributesOf(request: AdmissionRequest): Attributes {
   };
 }
 
-/** Writes of a scale are handed over as writes of what is scaled. */
+/** Writes to `scale` carry the scaled object: returns its Scale. */
 const asScale = ({ resource }: AdmissionRequest, object: KubeObject): KubeObject =>
   object.kind === 'Scale' ? object : resource.scale!.scaleOf(object);
 
-/** `apps/v1, Kind=Deployment`; the core group's begins with a slash. */
+/** `apps/v1, Kind=Deployment`; in the core group it starts with a slash. */
 export const kindText = ({ group, version, kind }: GroupVersionKind): string => `${group}/${version}, Kind=${kind}`;

@@ -1,4 +1,4 @@
-/** Whoever may write policies must not be able to stop the server with one. */
+/** A user who may write policies must not be able to stop the server with one. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * What no policy is asked about: policies themselves, so that nobody locks himself out of repairing one, and questions
- * about identity and rights, without which nothing works.
+ * Requests that no policy applies to: policies themselves, so that users can always repair them, and reviews of identity and permissions,
+ * which everything depends on.
  */
 
 import type { AdmissionRequest } from '../admission.ts';

@@ -1,4 +1,4 @@
-/** The expressions of a policy, compiled. One that does not compile fails when it is evaluated, if it is. */
+/** The compiled expressions of a policy. An expression that does not compile fails when it is evaluated. */
 
 import type { ExpressionScope, ExpressionUse } from '@hangar/api/expressions';
 import type { Clock } from '@hangar/core';
@@ -8,7 +8,7 @@ import type { NamedExpression, PolicySpec } from './spec.ts';
 
 export type { Expression };
 
-/** What all expressions of one policy may refer to. */
+/** Compiles the expressions of one policy in a shared scope. */
 export class PolicyCompiler {
   readonly variables: ReadonlyMap<string, Expression>;
   readonly #scope: ExpressionScope;
@@ -20,7 +20,7 @@ export class PolicyCompiler {
     this.variables = this.#declare(spec.variables ?? [], types);
   }
 
-  /** Each may refer to those before it. */
+  /** Each variable may refer to the variables before it. */
   #declare(declared: readonly NamedExpression[], types: Map<string, unknown>): Map<string, Expression> {
     const variables = new Map<string, Expression>();
     for (const { name, expression: text } of declared) {
@@ -44,7 +44,7 @@ export class PolicyCompiler {
     return (spec.matchConditions ?? []).map(({ expression }) => this.compile(expression, 'condition'));
   }
 
-  /** Compiles all expressions, once; other requests run in between. Undefined: they are compiled. */
+  /** Compiles all expressions once; other requests run in between. Returns undefined if all are compiled. */
   ready(clock: Clock): Promise<void> | undefined {
     return this.#queue.ready(clock);
   }

@@ -1,4 +1,4 @@
-/** `matchConditions`: one that is false exempts the request, whatever the others say or fail with. */
+/** Evaluates `matchConditions`: a false condition exempts the request, even if other conditions fail. */
 
 import type { CelBindings } from '@hangar/cel';
 import type { RequestWork } from '../expressions/request-work.ts';
@@ -10,11 +10,11 @@ import { PolicyProblem } from './problem.ts';
 export interface Conditions {
   readonly expressions: readonly Expression[];
   readonly variables: ReadonlyMap<string, Expression>;
-  /** Errors are the policy's failure; else the request is exempted. */
+  /** True: errors are failures of the policy. False: errors exempt the request. */
   readonly isStrict: boolean;
 }
 
-/** Rejects with PolicyProblem when it cannot be told. */
+/** Rejects with PolicyProblem if the result is unknown. */
 export async function conditionsHold(conditions: Conditions, values: CelBindings, work: RequestWork): Promise<boolean> {
   const { expressions, variables, isStrict } = conditions;
   if (expressions.length === 0) return true;
@@ -28,7 +28,7 @@ export async function conditionsHold(conditions: Conditions, values: CelBindings
       else if (outcome.value === false) isExempt = true;
     }
   } catch (error) {
-    // Out of budget, all of them are in doubt: also one that was false.
+    // When the budget is exhausted, no result counts, not even a false condition.
     if (!(error instanceof PolicyProblem) || isStrict) throw error;
     return false;
   }

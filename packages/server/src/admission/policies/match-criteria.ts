@@ -1,6 +1,6 @@
 /**
- * Which requests a policy, or a binding of it, is about. The rules are asked first because they cost nothing and most
- * requests fail them; labels of namespaces, which may have to be read, are asked last.
+ * Matches requests against the constraints of a policy or binding. Rules are checked first because they are cheap and most requests fail
+ * them; namespace labels, which may have to be read, are checked last.
  */
 
 import { labelSelectorOf } from '@hangar/api';
@@ -15,7 +15,7 @@ import { ruleMatches } from '../matching/rules.ts';
 import type { Attributes } from './attributes.ts';
 import type { MatchResources, MatchRule } from './spec.ts';
 
-/** What the request is matched as: itself, or the same resource in another group or version. */
+/** The resource that matched: the requested one, or the same resource in another group or version. */
 export interface Match {
   readonly resource: ResourceName;
   readonly kind: GroupVersionKind;
@@ -36,14 +36,14 @@ export class MatchCriteria {
     this.#namespaces = labelSelectorOf(resources.namespaceSelector ?? {});
   }
 
-  /** By rules and by the object's labels; `selectsNamespace` remains to be asked. */
+  /** Matches by rules and by the labels of the object. The caller then checks `selectsNamespace`. */
   match(attributes: Attributes): Match | undefined {
     if (this.#excluded.length > 0 && this.#ruleMatch(this.#excluded, attributes)) return undefined;
     const match = this.#rules.length === 0 ? attributes : this.#ruleMatch(this.#rules, attributes);
     return match && this.#selectsObject(attributes) ? match : undefined;
   }
 
-  /** What is of the cluster is never exempted. Rejects with 404 when there is no such namespace. */
+  /** Cluster-scoped objects are never exempted. Rejects with 404 if the namespace does not exist. */
   selectsNamespace({ request }: Attributes, plane: ControlPlane): boolean | Promise<boolean> {
     if (this.#namespaces.isEmpty) return true;
     const labels = namespaceLabels(request, plane);

@@ -1,6 +1,6 @@
 /**
- * Whoever makes a policy sees its parameters through it: by messages, by what is refused. So who names a kind or an object
- * as parameter must be allowed to read it.
+ * A policy reveals its parameters through messages and denials, so the author of a policy must be allowed to read the parameter kind or
+ * object that it names.
  */
 
 import { forbidden, invalidObject, parseApiVersion } from '@hangar/api';
@@ -21,7 +21,7 @@ const policyOf: Readonly<Record<string, string>> = {
   MutatingAdmissionPolicyBinding: 'mutatingadmissionpolicies',
 };
 
-/** Always on, as it is no plugin of kube-apiserver's but a part of its validation. */
+/** Always on: kube-apiserver does this check in validation, not in a plugin. */
 export const paramAccessCheck: AdmissionPlugin = {
   name: 'ParamAccess',
   resources: new Set(
@@ -33,7 +33,7 @@ export const paramAccessCheck: AdmissionPlugin = {
   validate: checkParamAccess,
 };
 
-/** Throws 422, as for a field that may not be set. */
+/** Throws 422, as for a forbidden field. */
 function checkParamAccess(request: AdmissionRequest): void | Promise<void> {
   const { object, old, user, subresource } = request;
   if (!object || subresource !== '' || user.groups.includes(mastersGroup)) return undefined;
@@ -53,7 +53,7 @@ function checkParamAccess(request: AdmissionRequest): void | Promise<void> {
 
 const specOf = (object: KubeObject | undefined): PolicySpec & BindingSpec => (object?.['spec'] ?? {}) as PolicySpec;
 
-/** Nothing named is nothing to check. */
+/** An absent value needs no check. */
 const isSame = (now: unknown, before: unknown): boolean =>
   now === undefined || JSON.stringify(now) === JSON.stringify(before);
 
@@ -108,7 +108,7 @@ interface ParamType {
   readonly resource: string;
 }
 
-/** Who cannot be told what is meant must be allowed everything. */
+/** If the type is unknown, access to all types is required. */
 const anyType: ParamType = { group: '*', version: '*', resource: '*' };
 
 function typeOf(plane: ControlPlane, paramKind: ParamKind): ParamType {
@@ -129,7 +129,7 @@ function refuse({ resource, object }: AdmissionRequest, path: string, why: strin
   throw invalidObject({ group: resource.group, kind: resource.kind }, object?.metadata.name ?? '', errors);
 }
 
-/** Go's `%v` of a user. */
+/** Formats a user like Go's `%v`. */
 function goText({ name, uid, groups, extra }: User): string {
   const keys = Object.keys(extra).toSorted();
   return `&{${name} ${uid} [${groups.join(' ')}] map[${keys.map((key) => `${key}:[${extra[key]!.join(' ')}]`).join(' ')}]}`;

@@ -1,6 +1,6 @@
 /**
- * The objects that a policy is told about as `params`. They are read when a request needs them: a parameter that was just
- * written counts at once, and nothing is kept of kinds that may be large.
+ * Reads the objects that a policy gets as `params` when a request needs them: a written parameter takes effect immediately, and nothing is cached
+ * of kinds that may be large.
  */
 
 import { labelSelectorOf, parseApiVersion } from '@hangar/api';
@@ -13,10 +13,10 @@ import { kindText } from './attributes.ts';
 import { PolicyProblem } from './problem.ts';
 import type { ParamKind, ParamRef } from './spec.ts';
 
-/** The resource whose objects are parameters; throws PolicyProblem when nothing of that kind is served. */
+/** Returns the resource of the parameter kind. Throws PolicyProblem if no such kind is served. */
 export function paramResource(plane: ControlPlane, paramKind: ParamKind): Resource {
   const found = findKind(plane, paramKind);
-  // What is not stored here cannot be read as a parameter.
+  // Objects that are not stored here cannot be parameters.
   if (found && found.storagePrefix !== '') return found;
   const kind = { ...parseApiVersion(paramKind.apiVersion ?? ''), kind: paramKind.kind ?? '' };
   throw new PolicyProblem(`failed to find resource referenced by paramKind: '${kindText(kind)}'`);
@@ -36,11 +36,11 @@ export interface ParamsWanted {
   /** Undefined: the policy has no parameters. */
   readonly resource: Resource | undefined;
   readonly ref: ParamRef | undefined;
-  /** Of the request. */
+  /** Namespace of the request. */
   readonly namespace: string;
 }
 
-/** The policy is evaluated once for each; null stands for no parameter. Rejects with PolicyProblem. */
+/** Returns the parameters; the policy is evaluated once for each. Null stands for no parameter. Rejects with PolicyProblem. */
 export async function collectParams(wanted: ParamsWanted): Promise<readonly (KubeObject | null)[]> {
   const { resource, ref } = wanted;
   if (!resource || !ref) return [null];

@@ -1,4 +1,4 @@
-/** Admission policies decide and change as in a real kube-apiserver: the same answers, warnings and objects. */
+/** Compares admission policies with a real kube-apiserver: the same responses, warnings and objects. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -20,7 +20,7 @@ const everything: Authorizer = { authorize: () => 'allow' };
 const size = { size: { type: 'integer' } };
 const widgets = definition({ versions: [version('v1', size), version('v2', size, { storage: false })] });
 
-/** The last of their kind: when these are in force, so are all before them. */
+/** The last policies of their kind: when these are in force, all others are. */
 const sentinels = [
   validating('the last that validates', { validations: [{ expression: 'false' }] }, () => []),
   mutating(

@@ -23,7 +23,7 @@ const never = { validations: [{ expression: 'false', message: 'never' }] };
 const refused = async (server: TestServer, data: Record<string, string> = {}, token = 'admin'): Promise<string> =>
   (await server.expect(422, 'POST', configMaps, { body: configMap('a', data), token })).message;
 
-/** A request as verbs make it, with notes of what it is told. */
+/** A request as verbs create it, which records its annotations. */
 function requestFor({ plane }: TestServer, object: object): AdmissionRequest & { readonly notes: Map<string, string> } {
   const notes = new Map<string, string>();
   return {
@@ -290,7 +290,7 @@ test('who names a parameter must be allowed to read it', async () => {
   const lost = { ...bound({ name: 'x' }), metadata: { name: 'lost' } };
   const unknown = await write(422, bindings('validating'), { ...lost, spec: { ...lost.spec, policyName: 'nobody' } });
   assert.match(unknown.message, /unable to get policy nobody to determine minimum required permissions/);
-  // What stays as it is was judged before.
+  // Unchanged references are not checked again.
   mayRead.clear();
   await server.expect(200, 'PATCH', `${policies('Validating')}/p`, {
     body: { metadata: { labels: { a: 'b' } } },

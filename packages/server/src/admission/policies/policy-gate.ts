@@ -1,6 +1,6 @@
 /**
- * What both kinds of policies have as admission plugins. While there is no policy, which is the rule, a write costs one
- * look at an empty list; CEL and all that evaluates are loaded with the first request that a policy may be for.
+ * The common part of both policy plugins. Without policies, the usual case, a write costs one check of an empty list; CEL and the
+ * evaluation are loaded with the first request that a policy may match.
  */
 
 import type { ControlPlane } from '../../control-plane.ts';

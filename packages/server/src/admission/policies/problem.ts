@@ -1,4 +1,4 @@
-/** What is wrong with a policy, rather than with the request: the policy's `failurePolicy` decides what follows from it. */
+/** An error in a policy, not in the request: the `failurePolicy` of the policy decides. */
 
 import { CodedError } from '@hangar/core';
 

@@ -1,4 +1,4 @@
-/** From the policies in force to those that a request must be put to: with their bindings and their parameters. */
+/** Selects the policies in force that apply to a request, with their bindings and parameters. */
 
 import { StatusError } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
@@ -18,10 +18,10 @@ export interface Invocation<Compiled> {
   readonly params: readonly (KubeObject | null)[];
 }
 
-/** A policy that should be asked and cannot be; not one that lets errors pass. */
+/** A policy that applies and cannot be evaluated, unless it ignores errors. */
 export interface Failure<Compiled> {
   readonly policy: Policy<Compiled>;
-  /** Absent when the policy itself is what is wrong. */
+  /** Absent if the policy itself is invalid. */
   readonly binding?: Binding;
   readonly problem: string;
 }
@@ -31,7 +31,7 @@ export interface Selection<Compiled> {
   readonly failures: readonly Failure<Compiled>[];
 }
 
-/** Those that the request may be for, by what can be told at once. Most requests end here. */
+/** Returns the policies that may match the request, by synchronous checks. Most requests match none. */
 export function candidates<Compiled>(
   bound: readonly BoundPolicy<Compiled>[],
   attributes: Attributes,
@@ -46,7 +46,7 @@ interface Candidate<Compiled> extends BoundPolicy<Compiled> {
   readonly match: Match;
 }
 
-/** `plane`: where namespaces and parameters are; a request may be to a resource that has a plane of its own. */
+/** `plane` holds the namespaces and parameters; the resource of the request may belong to another plane. */
 export async function select<Compiled>(
   found: readonly Candidate<Compiled>[],
   attributes: Attributes,
@@ -80,13 +80,13 @@ async function bindingApplies({ criteria }: Binding, attributes: Attributes, pla
   return criteria.match(attributes) !== undefined && criteria.selectsNamespace(attributes, plane);
 }
 
-/** Anything else is a failure of the server, which no policy may let pass. */
+/** Other errors are failures of the server, which no policy may ignore. */
 function textOf(error: unknown): string {
   if (error instanceof PolicyProblem || error instanceof StatusError) return error.message;
   throw error;
 }
 
-/** For `namespaceObject`; undefined for what is in none. Rejects with 404. */
+/** Returns the value of `namespaceObject`; undefined for cluster-scoped objects. Rejects with 404. */
 export async function namespaceObject(
   { namespace, isNamespace }: Attributes,
   plane: ControlPlane,

@@ -19,7 +19,7 @@ test('the same spec is compiled once, another one by itself', () => {
 test('control planes with one policy each decide by their own, whatever others have', async () => {
   const servers = await Promise.all([1, 2, 3].map(() => TestServer.start()));
   try {
-    // The first two have the same, bound in the first alone; the third has another of the same name.
+    // The first two servers have the same policy, bound only in the first; the third has a different policy of the same name.
     for (const [at, server] of servers.entries()) {
       const constraint = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] };
       await server.create(`${group}/validatingadmissionpolicies`, {

@@ -1,6 +1,6 @@
 /**
- * Compiled policies, shared by control planes that have the very same one: fleets are governed by one set of policies. What
- * is compiled depends on the policy's `spec` alone, and evaluating it changes nothing in it.
+ * Shares compiled policies between control planes with identical ones, since fleets use one set of policies. The compiled form depends only
+ * on `spec`, and evaluation does not change it.
  */
 
 import type { CacheBudget } from '../../objects/cache-budget.ts';

@@ -1,6 +1,6 @@
 /**
- * The policies that are in force: those that exist and are bound. Policies and bindings are followed from the first write
- * on; what was made of them is kept until one of them changes.
+ * The policies in force: those that exist and are bound. Policies and bindings are watched from the first write on; the result is cached
+ * until one of them changes.
  */
 
 import type { KubeObject } from '@hangar/api';
@@ -9,12 +9,12 @@ import { Followed } from '../../objects/followed.ts';
 import { MatchCriteria } from './match-criteria.ts';
 import type { BindingSpec, PolicySpec } from './spec.ts';
 
-/** One policy, parsed; its expressions are compiled when a request first needs them. */
+/** A parsed policy. Its expressions are compiled when a request first needs them. */
 export class Policy<Compiled> {
   readonly name: string;
   readonly spec: PolicySpec;
   readonly criteria: MatchCriteria;
-  /** Errors refuse the request. */
+  /** True: errors deny the request. */
   readonly isStrict: boolean;
   readonly #compile: (spec: PolicySpec) => Compiled;
   #compiled: Compiled | undefined;
@@ -35,7 +35,7 @@ export class Policy<Compiled> {
 export class Binding {
   readonly name: string;
   readonly spec: BindingSpec;
-  /** Undefined: all that its policy is about. */
+  /** Undefined: everything that the policy matches. */
   readonly criteria: MatchCriteria | undefined;
 
   constructor(object: KubeObject) {
@@ -51,7 +51,7 @@ export interface BoundPolicy<Compiled> {
 }
 
 export interface SourceOptions<Compiled> {
-  /** Resource names, in the plural. */
+  /** Plural resource names. */
   readonly policies: string;
   readonly bindings: string;
   readonly compile: (spec: PolicySpec) => Compiled;
@@ -72,7 +72,7 @@ export class PolicySource<Compiled> {
     this.#bindings = follow(options.bindings, (object) => new Binding(object));
   }
 
-  /** In the order of their names; undefined before they were read. */
+  /** Policies sorted by name; undefined before the first read. */
   get current(): readonly BoundPolicy<Compiled>[] | undefined {
     if (this.#bound) return this.#bound;
     const [policies, bindings] = [this.#policies.all, this.#bindings.all];

@@ -1,4 +1,4 @@
-/** The parts of policies and their bindings that both kinds share, as the validation of these kinds let them through. */
+/** The fields common to both kinds of policies and bindings, as validated. */
 
 import type { JsonObject, LabelSelectorObject } from '@hangar/api';
 import type { Rule } from '../matching/rules.ts';

@@ -1,4 +1,4 @@
-/** Many policies may be costly together: between two of them others get their turn. */
+/** Yields to other requests between policies, which may be expensive together. */
 
 import { breathe } from '@hangar/core';
 import type { Clock } from '@hangar/core';

@@ -1,4 +1,4 @@
-/** What expressions are told: the objects, the request, the namespace, the parameters. */
+/** The values of expressions: objects, request, namespace and parameters. */
 
 import type { JsonObject, KubeObject } from '@hangar/api';
 import type { CelBindings } from '@hangar/cel';
@@ -15,7 +15,7 @@ export interface Told {
   readonly namespace: KubeObject | undefined;
 }
 
-/** `request` is made when an expression reads it. */
+/** `request` is built when an expression reads it. */
 export function valuesOf(told: Told): CelBindings {
   const { attributes, match, object, old, params, namespace } = told;
   let request: JsonObject | undefined;
@@ -30,7 +30,7 @@ export function valuesOf(told: Told): CelBindings {
   };
 }
 
-/** The AdmissionRequest of admission.k8s.io/v1 without the objects; texts that are empty are left out, as Go does. */
+/** Returns the AdmissionRequest of admission.k8s.io/v1 without the objects. Empty strings are omitted, as in Go. */
 function requestValue({ request, kind, resource, namespace }: Attributes, match: Match): JsonObject {
   const { subresource, name, operation, user, isDryRun, options } = request;
   const { extra } = user;
@@ -58,13 +58,13 @@ function requestValue({ request, kind, resource, namespace }: Attributes, match:
 const present = (texts: Readonly<Record<string, string>>): JsonObject =>
   Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
 
-/** Who else has to do with a namespace is not shown. */
+/** Omits managers and owners. */
 function shownNamespace({ metadata, spec, status }: KubeObject): JsonObject {
   const { managedFields: _, ownerReferences: __, ...shown } = metadata;
   return { metadata: shown, spec: spec ?? {}, status: status ?? {} };
 }
 
-/** Values may be made when they are read, which spreading them would do. */
+/** Copies property descriptors: spreading would evaluate lazy values. */
 export const joinedValues = (values: CelBindings, more: CelBindings): CelBindings =>
   Object.defineProperties(
     {},

@@ -1,4 +1,4 @@
-/** Objects in the version that a policy was written for. */
+/** Converts objects to the version of a policy. */
 
 import { StatusError } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
@@ -6,9 +6,9 @@ import type { ControlPlane } from '../../control-plane.ts';
 import type { Match } from './match-criteria.ts';
 import { PolicyProblem } from './problem.ts';
 
-/** Never changes the object. Rejects with PolicyProblem when it cannot be had. */
+/** Never changes the object. Rejects with PolicyProblem if the conversion fails. */
 export async function inVersion(plane: ControlPlane, object: KubeObject, from: Match, to: Match): Promise<KubeObject> {
-  // A subresource may have a kind of its own, which is the same whatever version it is reached by.
+  // The kind of a subresource can be the same in all versions of the resource.
   if (from.kind.version === to.kind.version && from.kind.group === to.kind.group) return object;
   const [source, target] = [plane.catalogue.find(from.resource), plane.catalogue.find(to.resource)];
   if (!source?.convert || !target) {

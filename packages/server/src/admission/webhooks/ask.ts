@@ -1,4 +1,4 @@
-/** One question to one webhook: the review is sent, and what comes back is a verdict, a refusal, or a failure. */
+/** Calls one webhook: sends the review and returns the verdict, a denial or a failure. */
 
 import { badRequest } from '@hangar/api';
 import { asError, uuid } from '@hangar/core';
@@ -11,7 +11,7 @@ import { readVerdict, reviewOf } from './review.ts';
 import type { Verdict } from './review.ts';
 import type { VersionedRequest } from './versions.ts';
 
-/** The webhook could not be asked, or its answer not be understood: `failurePolicy` says what that means. */
+/** The call failed or its response is invalid: `failurePolicy` decides. */
 export class WebhookFailure extends Error {
   constructor(webhook: string, cause: Error) {
     super(`failed calling webhook ${JSON.stringify(webhook)}: ${cause.message}`, { cause });
@@ -19,8 +19,8 @@ export class WebhookFailure extends Error {
 }
 
 /**
- * The verdict of a webhook that allows the request. Rejects with a StatusError when it does not, with a WebhookFailure
- * when there is no verdict.
+ * Returns the verdict of a webhook that allows the request. Rejects with a StatusError if it denies the request, with a WebhookFailure if
+ * there is no verdict.
  */
 export async function askWebhook(
   invocation: Invocation,
@@ -41,10 +41,10 @@ export async function askWebhook(
   return verdict;
 }
 
-/** Nobody waits for the answer any more. Timers may fire a moment before their time. */
+/** Reports whether the deadline of the request has passed. Timers may fire slightly early. */
 export const isOver = ({ plane, deadlineMs }: AdmissionRequest): boolean => plane.clock.monotonicMs() > deadlineMs - 1;
 
-/** All answers about one request: a few patches of the largest objects. */
+/** Limits the responses of all webhooks for one request: a few patches of the largest objects. */
 const requestBytesMax = 16 * 1024 * 1024;
 const budgets = new WeakMap<AdmissionRequest, AnswerBudget>();
 

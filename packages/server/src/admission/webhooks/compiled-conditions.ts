@@ -1,4 +1,4 @@
-/** Match conditions with CEL behind them. Only `conditions.ts` imports this, when there is a condition. */
+/** Match conditions compiled with CEL. Imported only by `conditions.ts`, when there is a condition. */
 
 import { CelError } from '@hangar/cel';
 import type { CelBindings } from '@hangar/cel';
@@ -9,7 +9,7 @@ import { workOf } from '../expressions/request-work.ts';
 import type { RequestWork } from '../expressions/request-work.ts';
 import type { MatchCondition, Seen } from './conditions.ts';
 
-/** Of all conditions of a webhook together: about a quarter of a second. */
+/** Cost limit of all conditions of a webhook together: about 250 ms. */
 const costMax = 2_500_000;
 
 export class CompiledConditions {
@@ -25,7 +25,7 @@ export class CompiledConditions {
     this.#expressions = conditions.map(({ expression: text }) => this.#queue.add({ text, use: 'condition', scope }));
   }
 
-  /** Rejects with an Error when it cannot be said, and failures are not to be ignored. */
+  /** Rejects with an Error if the result is unknown and failures are not ignored. */
   async match(seen: Seen): Promise<boolean> {
     const pending = this.#queue.ready(seen.request.plane.clock);
     if (pending) await pending;
@@ -35,7 +35,7 @@ export class CompiledConditions {
     throw new Error(outcome.length === 1 ? outcome[0]! : `[${outcome.join(', ')}]`);
   }
 
-  /** Evaluates as often as answers of the authorizer are missing. */
+  /** Repeats the evaluation until all answers of the authorizer are available. */
   async #answered({ request, described, object, old }: Seen): Promise<boolean | string[]> {
     const bindings = {
       object: object ?? null,
@@ -55,7 +55,7 @@ export class CompiledConditions {
     }
   }
 
-  /** Texts when there are failures only. */
+  /** Returns the failures if no condition is false. */
   async #evaluate(bindings: CelBindings, { budget, clock }: RequestWork): Promise<boolean | string[]> {
     const failures: string[] = [];
     let left = costMax;

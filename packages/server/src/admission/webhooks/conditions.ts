@@ -1,6 +1,6 @@
 /**
- * `matchConditions`: expressions that say whether a webhook is to be asked at all. One that is false exempts the request;
- * without any such, one that fails is treated as the webhook's own failure would be.
+ * `matchConditions`: expressions that decide whether a webhook is called. A false condition exempts the request; otherwise, a failing
+ * condition counts as a failure of the webhook.
  */
 
 import type { JsonObject, KubeObject } from '@hangar/api';
@@ -12,7 +12,7 @@ export interface MatchCondition {
   readonly expression: string;
 }
 
-/** What expressions see. */
+/** Values of the expressions. */
 export interface Seen {
   readonly request: AdmissionRequest;
   /** As in a review, without the objects. */
@@ -31,7 +31,7 @@ export class MatchConditions {
     this.#ignoresFailure = ignoresFailure;
   }
 
-  /** Rejects with an Error when it cannot be said, and failures are not to be ignored. */
+  /** Rejects with an Error if the result is unknown and failures are not ignored. */
   async match(seen: Seen): Promise<boolean> {
     const compiled = this.#compiled ?? (await this.#load());
     return compiled.match(seen);

@@ -1,4 +1,4 @@
-/** A webhook as its configuration says it, compiled once: rules to match, selectors to ask, a place to call. */
+/** A webhook parsed from its configuration: rules, selectors and client. */
 
 import { internalError, LabelSelector, labelSelectorOf } from '@hangar/api';
 import type { KubeObject, LabelSelectorObject } from '@hangar/api';
@@ -9,7 +9,7 @@ import type { Rule } from '../matching/rules.ts';
 import { MatchConditions } from './conditions.ts';
 import type { MatchCondition } from './conditions.ts';
 
-/** One of `webhooks`, as it is stored: defaulted and validated, unless others wrote it. */
+/** One entry of `webhooks` as stored: defaulted and validated, unless written by another server. */
 interface StoredWebhook {
   readonly name: string;
   readonly clientConfig: WebhookClientConfig;
@@ -27,24 +27,24 @@ interface StoredWebhook {
 
 export interface Webhook {
   readonly name: string;
-  /** Of the configuration that it is in. */
+  /** Name of its configuration. */
   readonly configuration: string;
-  /** Tells it from all others, also from another one of the same name. */
+  /** Unique, also among webhooks of the same name. */
   readonly id: string;
   readonly rules: readonly Rule[];
   readonly ignoresFailure: boolean;
   readonly matchesEquivalent: boolean;
-  /** Throws 500 when it means nothing, which only others could have stored: a gate that nobody can read stays shut. */
+  /** Throws 500 if the stored selector is invalid, so that the webhook fails closed. Only another server can store such a selector. */
   readonly namespaceSelector: LabelSelector;
   readonly objectSelector: LabelSelector;
-  /** What it does besides answering would be done by a dry run, too. */
+  /** The webhook has side effects in a dry run, too. */
   readonly hasSideEffects: boolean;
   readonly timeoutMs: number;
-  /** The first of them that is known here; undefined: it cannot be asked. */
+  /** First supported version; undefined: the webhook cannot be called. */
   readonly reviewVersion: 'v1' | 'v1beta1' | undefined;
   readonly isReinvocable: boolean;
   readonly conditions: MatchConditions | undefined;
-  /** Throws when it names no place that could be called. */
+  /** Throws if the client configuration names no valid target. */
   client(): WebhookClient;
 }
 

@@ -1,9 +1,9 @@
-/** A webhook's refusal as the client gets it: it says who refused, and why, as far as the webhook says something that can be told. */
+/** Converts the denial of a webhook to the error for the client, with the name of the webhook and its valid details. */
 
 import { isObject, StatusError } from '@hangar/api';
 import type { Status, StatusCause, StatusDetails } from '@hangar/api';
 
-/** `result` is what the webhook sent: anything at all. */
+/** `result` is untrusted: it can have any shape. */
 export function denied(name: string, result: Partial<Status> | undefined): StatusError {
   const by = `admission webhook ${JSON.stringify(name)} denied the request`;
   const { message, reason, code, details } = result ?? {};
@@ -15,7 +15,7 @@ export function denied(name: string, result: Partial<Status> | undefined): Statu
   });
 }
 
-/** Its reason and its code are the webhook's own, or none. */
+/** Reason and code come from the webhook, or are absent. */
 class DeniedError extends StatusError {
   override readonly status: Status;
 
@@ -30,7 +30,7 @@ const isRefusal = (code: unknown): code is number =>
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Only what is of the right type: all formats of answers must be able to hold it. */
+/** Keeps only fields of the right type, so that all response formats can encode them. */
 function detailsOf(given: object): StatusDetails {
   const { causes, retryAfterSeconds, ...others } = given as Record<string, unknown>;
   return {

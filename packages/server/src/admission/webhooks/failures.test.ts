@@ -90,7 +90,7 @@ test('a client that does not wait as long as its webhooks is told so, and so are
   assert.equal(status, 504);
   assert.match(data.message, /request did not complete within requested timeout/);
   await one.server.create(`${configMaps}?timeout=20s`, configMap('a'));
-  // The call for the first object may arrive after the client gave up.
+  // The call for the first object may arrive after the client timed out.
   const call = one.hook.received.find(({ review }) => review.request.name === 'a')!;
   assert.equal(call.path, '/hang?timeout=20s');
 });
@@ -111,7 +111,7 @@ test('webhooks on this machine are not called unless the administrator allows it
     assert.match(data.message, /not allowed by this server's policy/, host);
     await server.remove(`${base}/validatingwebhookconfigurations/hook-${at}`);
   }
-  // A service leads there, too: by its endpoints, or by a name.
+  // A service resolves to the same address, by its endpoints or by a name.
   await server.create('/api/v1/namespaces/default/services', {
     metadata: { name: 'hook' },
     spec: { ports: [{ port: 443 }] },

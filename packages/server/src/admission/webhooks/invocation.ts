@@ -1,4 +1,4 @@
-/** Whether a webhook is to be asked about a request, and as what. */
+/** Decides whether a webhook is called for a request, and with which version of the resource. */
 
 import { asError } from '@hangar/core';
 import type { JsonObject, KubeObject } from '@hangar/api';
@@ -14,12 +14,12 @@ import type { VersionedRequest } from './versions.ts';
 
 export interface Invocation {
   readonly webhook: Webhook;
-  /** As which the webhook wants to see the request. */
+  /** The resource that the webhook receives the request as. */
   readonly resource: Resource;
   readonly described: JsonObject;
 }
 
-/** The resource as which its rules name the request; undefined: they do not. Cheap, and asked first. */
+/** Returns the resource that the rules match; undefined if they do not match. Cheap: checked first. */
 export function matchedResource(webhook: Webhook, request: AdmissionRequest): Resource | undefined {
   const { resource, plane } = request;
   const matches = (target: Resource) => (rule: Webhook['rules'][number]) => ruleMatches(rule, request, target);
@@ -27,7 +27,7 @@ export function matchedResource(webhook: Webhook, request: AdmissionRequest): Re
   if (!webhook.matchesEquivalent) return undefined;
   const equivalents = equivalentsOf(plane, resource);
   if (equivalents.length === 0) return undefined;
-  // Earlier rules count more than earlier versions.
+  // The order of rules takes precedence over the order of versions.
   for (const rule of webhook.rules) {
     const found = equivalents.find((one) => matches(one)(rule));
     if (found) return found;
@@ -35,7 +35,7 @@ export function matchedResource(webhook: Webhook, request: AdmissionRequest): Re
   return undefined;
 }
 
-/** Undefined: it is not to be asked. Rejects when that cannot be said. */
+/** Returns undefined if the webhook is not called. Rejects if that is unknown. */
 export async function invocationOf(webhook: Webhook, shown: VersionedRequest): Promise<Invocation | undefined> {
   const { request } = shown;
   const resource = matchedResource(webhook, request);
@@ -57,7 +57,7 @@ export async function invocationOf(webhook: Webhook, shown: VersionedRequest): P
   return { webhook, resource, described };
 }
 
-/** Either state of the object is enough. Options of a connection have no labels, so that no selector selects them. */
+/** Matches the new or the old object. Connect options have no labels, so no selector matches them. */
 function objectSelected(
   { objectSelector }: Webhook,
   { operation, old }: AdmissionRequest,

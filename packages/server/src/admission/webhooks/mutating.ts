@@ -1,6 +1,6 @@
 /**
- * MutatingAdmissionWebhook: one after the other, each sees what those before it made of the object. What one changed, others
- * that were asked before may want to see again (`reinvocationPolicy: IfNeeded`): that is what the second round is for.
+ * MutatingAdmissionWebhook: calls webhooks in order, each with the changes of those before it. In the second round, webhooks with
+ * `reinvocationPolicy: IfNeeded` are called again if the object changed after their call.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -18,13 +18,13 @@ import type { Verdict } from './review.ts';
 import { WebhookSource } from './source.ts';
 import { VersionedRequest } from './versions.ts';
 
-/** What is known of the first round in the second. */
+/** State that the first round passes to the second. */
 interface Reinvocation {
-  /** Were asked, and would be asked again if something changed since. */
+  /** Webhooks to call again if the object changes later. */
   asked: Set<string>;
-  /** Are to be asked again. */
+  /** Webhooks to call again. */
   readonly again: Set<string>;
-  /** The object as the webhooks left it. */
+  /** The object after the last webhook. */
   left: KubeObject | undefined;
 }
 
@@ -39,7 +39,7 @@ export function mutatingWebhooks(plane: ControlPlane): AdmissionPlugin {
     mutate(request, rounds) {
       const webhooks = source.for(request);
       if (webhooks instanceof Promise) return webhooks.then((all) => mutate(all, request, rounds, plugin));
-      // Nothing is allocated and nobody waits where no webhook wants to know.
+      // Synchronous and without allocations if no webhook matches.
       if (webhooks.length === 0 || !webhooks.some((one) => matchedResource(one, request))) return undefined;
       return mutate(webhooks, request, rounds, plugin);
     },
@@ -56,12 +56,12 @@ async function mutate(
 ): Promise<void> {
   if (webhooks.length === 0) return;
   const state = rounds.state<Reinvocation>(plugin, () => ({ asked: new Set(), again: new Set(), left: undefined }));
-  // Others changed the object since: all that want to see it again do.
+  // Other plugins changed the object: all reinvocable webhooks are called again.
   if (rounds.isSecond && !isDeepStrictEqual(state.left, request.object)) requireAgain(state);
   const shown = new VersionedRequest(request);
   for (const [at, webhook] of webhooks.entries()) {
     const invocation = await invocationOf(webhook, shown);
-    // Whoever was not asked in the first round is not asked in the second.
+    // Webhooks that were not called in the first round are not called in the second.
     if (!invocation || (rounds.isSecond && !state.again.has(webhook.id))) continue;
     await shown.show(invocation.resource);
     const place = `round_${rounds.isSecond ? 1 : 0}_index_${at}`;
@@ -92,7 +92,7 @@ function requireAgain(state: Reinvocation): void {
   state.asked = new Set();
 }
 
-/** True when the object is another one now. Throws a WebhookFailure for a patch that is none. */
+/** Reports whether the object changed. Throws a WebhookFailure for an invalid patch. */
 function applyVerdict(
   { patch, patchType }: Verdict,
   webhook: Webhook,
@@ -123,10 +123,10 @@ function applyVerdict(
   return isChanged;
 }
 
-/** Below this, a patch without copies adds little to an object that a request could bring. */
+/** A smaller patch without copies adds little to an object that fits into a request. */
 const smallPatchBytes = 64 * 1024;
 
-/** Throws a WebhookFailure when the object became larger than the body of a request may be. */
+/** Throws a WebhookFailure if the object exceeds the maximum size of a request body. */
 function insistOnSize(object: KubeObject, patch: Uint8Array, operations: readonly unknown[], { name }: Webhook): void {
   const hasCopies = operations.some((one) => isObject(one) && one['op'] === 'copy');
   if (!hasCopies && patch.length < smallPatchBytes) return;
@@ -144,7 +144,7 @@ function operationsOf(patch: Uint8Array, { name }: Webhook): readonly unknown[] 
   }
 }
 
-/** What a webhook makes must be an object of the kind; what the kind does not know is dropped. Throws 500. */
+/** The result must be an object of the kind; unknown fields are dropped. Throws 500. */
 function patched(object: KubeObject, operations: readonly unknown[], { reader }: VersionedRequest): KubeObject {
   try {
     const value = applyJsonPatch(object, operations, { ignoreUnknownFields: true });

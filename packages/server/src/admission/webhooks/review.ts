@@ -1,4 +1,4 @@
-/** AdmissionReview: the question that a webhook is sent, and what its answer must look like. */
+/** AdmissionReview: the request sent to a webhook, and the validation of its response. */
 
 import { isObject, parseJson, quote } from '@hangar/api';
 import type { JsonObject, Status } from '@hangar/api';
@@ -9,7 +9,7 @@ import { kindOf } from '../matching/equivalents.ts';
 import { namespaceOf } from '../matching/namespace.ts';
 import type { VersionedRequest } from './versions.ts';
 
-/** Everything about a request but its objects. */
+/** Returns all fields of a request except its objects. */
 export function describe(request: AdmissionRequest, resource: Resource): JsonObject {
   const { subresource, name, operation, user, isDryRun, options } = request;
   const { group, version, name: plural } = resource;
@@ -54,16 +54,16 @@ export function reviewOf(
 
 export interface Verdict {
   readonly isAllowed: boolean;
-  /** Why not; without a type. */
+  /** Reason of the denial, untyped. */
   readonly result: Partial<Status> | undefined;
   readonly warnings: readonly string[];
   readonly auditAnnotations: Readonly<Record<string, string>>;
-  /** JSON patch, parsed; undefined: nothing is to be changed. */
+  /** Parsed JSON patch; undefined: no change. */
   readonly patch: unknown;
   readonly patchType: string;
 }
 
-/** Throws an Error that says what is wrong with the answer. */
+/** Throws an Error that describes what is invalid in the response. */
 export function readVerdict(uid: string, version: 'v1' | 'v1beta1', review: JsonObject, isMutating: boolean): Verdict {
   const { response } = review;
   if (response === undefined || response === null) throw new Error('webhook response was absent');
@@ -89,7 +89,7 @@ export function readVerdict(uid: string, version: 'v1' | 'v1beta1', review: Json
   };
 }
 
-/** In v1 a patch says its type; in v1beta1 there is only one. */
+/** In v1 a patch has a type; v1beta1 has only one type. */
 function patchOf(response: JsonObject, version: 'v1' | 'v1beta1', isMutating: boolean) {
   const encoded = member(response, 'patch', 'string') ?? '';
   const type = member(response, 'patchType', 'string');
@@ -105,7 +105,7 @@ function patchOf(response: JsonObject, version: 'v1' | 'v1beta1', isMutating: bo
   return { patch: Buffer.from(encoded, 'base64'), patchType: version === 'v1' ? type! : 'JSONPatch' };
 }
 
-/** Throws an Error when it is no list of operations. */
+/** Throws an Error if it is not a list of operations. */
 export function readPatch(bytes: Uint8Array): readonly unknown[] {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   insistOnFewNodes(text);

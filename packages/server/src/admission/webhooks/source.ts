@@ -1,4 +1,4 @@
-/** The webhooks of a control plane, in the order in which they are asked, as their configurations are now. */
+/** The current webhooks of a control plane, in the order of their calls. */
 
 import type { ControlPlane } from '../../control-plane.ts';
 import { Followed } from '../../objects/followed.ts';
@@ -9,7 +9,7 @@ import type { Webhook } from './configuration.ts';
 
 const group = 'admissionregistration.k8s.io';
 
-/** What decides about writes is not decided about by webhooks: one that refuses everything could never be taken back. */
+/** Admission configurations are exempt from webhooks: otherwise a webhook that denies everything could not be removed. */
 const exempt = new Set([
   'validatingwebhookconfigurations',
   'mutatingwebhookconfigurations',
@@ -34,7 +34,7 @@ export class WebhookSource {
     this.#followed = new Followed(plane, resource, (object) => webhooksOf(object, kind === 'mutating'), forget);
   }
 
-  /** Those that may be asked about this request; nothing to wait for once the configurations were read. */
+  /** Returns the webhooks that may match this request. Synchronous after the configurations were read. */
   for(request: AdmissionRequest): readonly Webhook[] | Promise<readonly Webhook[]> {
     if (isExempt(request)) return none;
     return this.#followed.all ? this.#inOrder() : this.#read(request);
@@ -44,7 +44,7 @@ export class WebhookSource {
     this.#followed.close();
   }
 
-  /** By the names of their configurations, then as these list them. */
+  /** Sorted by the names of their configurations, then in the order of the list. */
   #inOrder(): readonly Webhook[] {
     return (this.#ordered ??= [...this.#followed.all!]
       .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -1,6 +1,6 @@
 /**
- * ValidatingAdmissionWebhook: all that want to see the request are asked at the same time, so that it takes as long as the
- * slowest of them, and the first in their order that refuses is the one whose refusal is told.
+ * ValidatingAdmissionWebhook: calls all matching webhooks concurrently, so that a request waits only for the slowest. Reports the first
+ * denial in their order.
  */
 
 import { internalError, timedOut } from '@hangar/api';
@@ -37,7 +37,7 @@ interface Question {
 async function validate(webhooks: readonly Webhook[], request: AdmissionRequest): Promise<void> {
   const questions: Question[] = [];
   for (const webhook of webhooks) {
-    // Each in its own version: they are asked at the same time.
+    // A separate view for each, because they are called concurrently.
     const shown = new VersionedRequest(request);
     const invocation = await invocationOf(webhook, shown);
     if (!invocation) continue;

@@ -1,6 +1,6 @@
 /**
- * A request in the version that a webhook asked for. A webhook that was written for one version of a resource is asked about
- * all of them (`matchPolicy: Equivalent`): the objects are converted there, and what it changed is converted back.
+ * Converts a request to the version that a webhook expects. With `matchPolicy: Equivalent`, a webhook for one version of a resource
+ * receives requests for all of them: objects are converted to that version, and changes are converted back.
  */
 
 import { normalise } from '@hangar/api';
@@ -26,7 +26,7 @@ export class VersionedRequest {
     this.#old = request.old;
   }
 
-  /** As it was last seen, in whichever version, with all that Go writes: a patch may name it. */
+  /** The object in the current version, with all fields that Go writes: a patch may refer to them. */
   get object(): KubeObject | undefined {
     return this.#object && this.#whole(this.#object);
   }
@@ -40,7 +40,7 @@ export class VersionedRequest {
     return struct ? (normalise(struct, object) as KubeObject) : object;
   }
 
-  /** Shows the objects as ones of this resource. */
+  /** Converts the objects to this resource. */
   async show(resource: Resource): Promise<void> {
     if (resource === this.#resource) return;
     await this.settle();
@@ -50,13 +50,13 @@ export class VersionedRequest {
     this.#resource = resource;
   }
 
-  /** Takes what became of the object, in the version that is shown. */
+  /** Sets the changed object, in the current version. */
   change(object: KubeObject): void {
     this.#object = object;
     this.#isChanged = true;
   }
 
-  /** Gives what was changed to the request itself, in its own version. */
+  /** Writes the change back to the request, in the version of the request. */
   async settle(): Promise<void> {
     if (!this.#isChanged) return;
     this.#isChanged = false;
@@ -68,7 +68,7 @@ export class VersionedRequest {
     if (isOwn) this.#object = request.object;
   }
 
-  /** What reads an object that a webhook made. */
+  /** Decodes an object that a webhook returned. */
   get reader(): Decodable {
     const { group, version, kind } = kindOf(this.#resource, this.request.subresource);
     const resource = this.#resource;
@@ -77,7 +77,7 @@ export class VersionedRequest {
   }
 }
 
-/** Subresources of a kind of their own are the same in all versions. */
+/** Subresources with a separate kind are the same in all versions. */
 function convert(
   plane: ControlPlane,
   [from, to]: readonly [Resource, Resource],
@@ -87,7 +87,7 @@ function convert(
   return from.convert(plane, structuredClone(object), to.apiVersion);
 }
 
-/** Verbs hold on to the object that they gave: it becomes the other one. */
+/** Replaces the contents of the object in place, because verbs keep a reference to it. */
 function become(object: KubeObject, other: KubeObject): void {
   if (object === other) return;
   for (const name of Object.keys(object)) delete object[name];

@@ -1,4 +1,4 @@
-/** The same webhooks registered with a real kube-apiserver and with Hangar: what they are asked, and what clients are told. */
+/** Compares the same webhooks with a real kube-apiserver: the reviews they receive and the responses to clients. */
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -23,7 +23,7 @@ const deployments = '/apis/apps/v1/namespaces/default/deployments';
 
 const add = (path: string, value: unknown): object => ({ op: 'add', path, value });
 
-/** By path: what a webhook does. */
+/** Behaviour of the webhook by path. */
 const behaviours: Record<string, WebhookHandler> = {
   '/allow': (review) => allowed(review),
   '/label': (review) =>
@@ -111,7 +111,7 @@ const both = async (method: string, path: string, body?: object): Promise<void> 
 
 let configured = 0;
 
-/** Registers, waits until both know it, and takes it back at the end. */
+/** Registers webhooks, waits until both servers use them, and removes them at the end. */
 async function withWebhooks(
   kind: 'mutating' | 'validating',
   webhooks: readonly object[],
@@ -147,7 +147,7 @@ function clean(value: unknown): unknown {
   return Object.fromEntries(kept.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, one]) => [name, clean(one)]));
 }
 
-/** What each server asked since the last look; validating webhooks are asked in no order. */
+/** Returns the reviews of each server since the last call. Validating webhooks are called in any order. */
 function askedBy(isHangar: boolean): unknown[] {
   const all = hook.received.filter(({ agent }) => agent.startsWith('hangar') === isHangar);
   return all
@@ -202,7 +202,7 @@ test('every kind of write is told in the same words', async () => {
   });
   await withWebhooks('validating', [webhook('allow', { rules: everything, ...quiet }), connections], () =>
     withWebhooks('mutating', [webhook('allow', { rules: everything, ...quiet }), connections], () =>
-      // Managers in the order of their letters: then it does not matter whether two of them wrote in the same second.
+      // Managers in alphabetical order: then it does not matter whether two of them wrote in the same second.
       compare([
         { method: 'POST', path: `${configMaps}?fieldManager=a1&fieldValidation=Strict`, body: configMap('a') },
         { method: 'POST', path: `${configMaps}?dryRun=All`, body: configMap('dry') },
@@ -272,7 +272,7 @@ test('what webhooks change is treated alike, and owned alike', async () => {
             body: { data: { more: '1', hook: 'y' } },
             contentType: merge,
           },
-          // Kubernetes stores what was renamed while it was applied under the key of its old name.
+          // Kubernetes stores an object that was renamed during apply under the key of its old name.
           ...(name === 'rename' ? [] : applied(`s-${name}`)),
         ]);
       },

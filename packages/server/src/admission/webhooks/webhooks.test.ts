@@ -118,7 +118,7 @@ test('a webhook that wants to is asked again when others changed the object afte
     one.webhook('last', { reinvocationPolicy: 'IfNeeded' }),
   ]);
   const { data } = await one.server.create(configMaps, configMap('a'));
-  // The last one changed nothing that it would have to see again, until the first did in the second round.
+  // The last webhook saw no later change until the first one changed the object in the second round.
   assert.deepEqual(one.paths, ['again', 'once', 'last', 'again', 'last']);
   assert.equal(data.seen, '/again/once/last/again/last');
 });
@@ -238,7 +238,7 @@ test('validating webhooks are asked at the same time, and the first refusal in t
   await using one = await WebhookFixture.start(async (review, _, path) => {
     await new Promise<void>((resolve) => {
       waiting.push(resolve);
-      // None is answered before all have come.
+      // No call is answered before all have arrived.
       if (waiting.length === 3) for (const each of waiting) each();
     });
     return path === '/a' ? allowed(review) : denied(review, { message: path });
@@ -254,7 +254,7 @@ test('a dry run is not told to webhooks that do more than answer', async () => {
   await one.configure('Validating', 'all', [one.webhook('calm', { sideEffects: 'NoneOnDryRun' })]);
   await server.expect(201, 'POST', `${configMaps}?dryRun=All`, { body: configMap('a') });
   assert.equal(one.hook.received[0]!.review.request.dryRun, true);
-  // Only others could have stored such a one: v1 does not accept it any more.
+  // Only another server can have stored this: v1 no longer accepts it.
   const resource = server.plane.catalogue.find({
     group: 'admissionregistration.k8s.io',
     version: 'v1',

@@ -1,4 +1,4 @@
-/** The default policy, decisions, reasons and refusals are those of a real kube-apiserver with RBAC. */
+/** Compares the default policy, decisions, reasons and denials with a real kube-apiserver with RBAC. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -58,7 +58,7 @@ test('the default policy is the same, object by object', async () => {
       .map(({ metadata: { name, namespace, labels, annotations }, rules, ...rest }: Json) => ({
         ...rest,
         metadata: { name, namespace, labels, annotations },
-        // Without kube-controller-manager nobody collects there.
+        // Without kube-controller-manager no aggregation happens there.
         ...(rest.aggregationRule ? {} : { rules }),
       }))
       .sort((a: Json, b: Json) => (JSON.stringify(a.metadata) < JSON.stringify(b.metadata) ? -1 : 1));
@@ -74,7 +74,7 @@ describe('decisions', () => {
       for (const server of [real, hangar]) {
         for (const { path, object } of objects) await server.request('POST', path, { body: JSON.stringify(object) });
       }
-      // The followers of both have seen everything when they have seen the last.
+      // The marker is written last: when a server has observed it, it has observed everything.
       const marker = { user: `marker-${seed}`, resourceAttributes: { verb: 'get', resource: 'markers' } };
       await Promise.all([real, hangar].map((server) => mark(server, seed)));
       for (const server of [real, hangar])
@@ -108,7 +108,7 @@ test('what a node may do is the same, with the same reasons', async () => {
     }
     return found;
   };
-  // The graph there lags behind what was created.
+  // The graph of the real server lags behind writes.
   await until('they agree', async () => {
     differences.splice(0, Infinity, ...(await differ()));
     return differences.length === 0;
@@ -131,7 +131,7 @@ async function mark(server: Server, seed: number): Promise<void> {
 const decision = async (server: Server, spec: object): Promise<Json> =>
   (await ask(server, 'POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec })).status;
 
-/** Bindings are asked in no order there: which of several that allow is named, and which that are missed first, is chance. */
+/** kube-apiserver evaluates bindings in random order: which allowing binding, or which missing role, it names is random. */
 const comparable = ({ allowed, reason = '', ...rest }: Json): object => ({
   ...rest,
   allowed,

@@ -1,4 +1,4 @@
-/** Rights that a right to write does not include are asked for as by a real kube-apiserver: to create, and in claims. */
+/** Compares permissions that the right to write does not include, for creation and in claims, with a real kube-apiserver. */
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -78,7 +78,7 @@ test('who may update or patch creates nothing by it', async () => {
     { method: 'PUT', path: `${leases}/made`, body: lease, token },
     { method: 'PUT', path: `${rbac}/clusterroles/made`, body: role, token },
     { method: 'PUT', path: `${configMaps}/made`, body: map, token },
-    // What is wrong with it is said first.
+    // Validation errors come first.
     {
       method: 'PATCH',
       path: `${configMaps}/m_ade?fieldManager=m`,

@@ -1,4 +1,4 @@
-/** Authorizers by the names that `--authorization-mode` has for them. */
+/** Authorizers by their names in `--authorization-mode`. */
 
 import type { ControlPlane } from '../../control-plane.ts';
 import { everything, noRules, privilegedGroup } from '../authorize.ts';
@@ -8,7 +8,7 @@ import { RbacAuthorizer } from './rbac/rbac-authorizer.ts';
 
 export type AuthorizationMode = 'AlwaysAllow' | 'AlwaysDeny' | 'Node' | 'RBAC';
 
-/** Before all others, whatever the mode. Its rules are those of the policy, which binds the group to all of them. */
+/** Runs before all others in every mode. The policy binds its group to all rules, so it lists none. */
 export const superusers: Authorizer = { ...privilegedGroup, rulesFor: () => noRules };
 
 const alwaysAllow: Authorizer = { authorize: () => 'allow', rulesFor: () => everything };
@@ -18,7 +18,7 @@ const alwaysDeny: Authorizer = {
   rulesFor: () => noRules,
 };
 
-/** In the order given, which is that in which they are asked. */
+/** In the given order, which is the order of evaluation. */
 export const authorizersOf = (plane: ControlPlane, modes: readonly AuthorizationMode[]): Authorizer[] =>
   modes.map((mode) => authorizerOf(plane, mode));
 

@@ -1,4 +1,4 @@
-/** How little, how much and in which ratio something may ask. Each problem in kube-apiserver's words. */
+/** Checks the minimum, maximum and ratio of requests and limits. Messages match kube-apiserver. */
 
 import { amountsOf, containersTogether, millisOf, unitsOf, zero } from '@hangar/api/quota';
 import type { Amount, Amounts, Claim, MutableAmounts, Which } from '@hangar/api/quota';
@@ -34,7 +34,7 @@ export function claimProblems({ limits }: LimitRange, claim: Claim): string[] {
     ]);
 }
 
-/** Resources that a pod may have as a whole, instead of its containers'. */
+/** Resources that a pod may set at pod level instead of per container. */
 const ofPods = ['cpu', 'memory'];
 
 function podTogether(spec: PodSpec, which: Which): MutableAmounts {
@@ -92,10 +92,10 @@ function tooFarApart(type: string, name: string, ratio: Amount, { requests, limi
   return isFine ? undefined : `${rule}, but provided ratio is ${provided.toFixed(6)}`;
 }
 
-/** What a 64-bit integer of thousandths can hold. */
+/** Largest value that fits a 64-bit integer in thousandths. */
 const millisMax = (2n ** 63n - 1n) / 1000n;
 
-/** In thousandths, unless one of them is too large for it: then in whole units. */
+/** Returns the values in thousandths, or in whole units if one of them is too large. */
 function comparable(request: Amount, limit: Amount, enforced: Amount): [bigint, bigint, bigint] {
   const units: [bigint, bigint, bigint] = [unitsOf(request), unitsOf(limit), unitsOf(enforced)];
   if (units.some((one) => one > millisMax)) return units;

@@ -1,4 +1,4 @@
-/** What containers get that ask for nothing; an annotation tells the pod's owner. */
+/** Sets default requests and limits on containers and records them in an annotation of the pod. */
 
 import type { Amounts } from '@hangar/api/quota';
 import { specOf } from '../pod.ts';
@@ -30,7 +30,7 @@ export function fillDefaults(pod: Pod, { defaultRequests, defaultLimits }: Limit
   };
 }
 
-/** `set`: the names that were missing, in order. */
+/** Returns the filled list and, in `set`, the sorted names that were missing. */
 function fill(given: ResourceList, defaults: Amounts): { list: Record<string, string>; set: string[] } {
   const list = new Map(Object.entries(given ?? {}));
   const set = [...defaults.keys()].filter((name) => !list.has(name)).sort();

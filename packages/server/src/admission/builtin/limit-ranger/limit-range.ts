@@ -1,4 +1,4 @@
-/** A LimitRange as decisions need it: amounts parsed once, in the order of names. */
+/** A parsed LimitRange: amounts are parsed once and sorted by name. */
 
 import type { KubeObject } from '@hangar/api';
 import { amountsOf } from '@hangar/api/quota';
@@ -16,7 +16,7 @@ export interface LimitRange {
   readonly name: string;
   readonly namespace: string;
   readonly limits: readonly Limit[];
-  /** For containers, of all limits together. */
+  /** Defaults for containers, merged from all limits. */
   readonly defaultRequests: Amounts;
   readonly defaultLimits: Amounts;
 }

@@ -1,6 +1,6 @@
 /**
- * LimitRanges of a namespace: what containers get when they ask for nothing, and how little, how much and in which ratio
- * containers, pods and claims may ask.
+ * Enforces the LimitRanges of a namespace: default requests and limits of containers, and minimum, maximum and ratio for containers, pods
+ * and claims.
  */
 
 import type { ControlPlane } from '../../../control-plane.ts';
@@ -17,7 +17,7 @@ import type { LimitRange } from './limit-range.ts';
 const limitRanges = { group: '', version: 'v1', resource: 'limitranges' };
 
 export function limitRanger(plane: ControlPlane): AdmissionPlugin {
-  /** By namespace, each in the order of names; made anew when one changes. */
+  /** LimitRanges by namespace, sorted by name; rebuilt after a change. */
   let byNamespace: Map<string, LimitRange[]> | undefined;
   const followed = new Followed(plane, limitRanges, readLimitRange, () => (byNamespace = undefined));
 
@@ -51,7 +51,7 @@ export function limitRanger(plane: ControlPlane): AdmissionPlugin {
   };
 }
 
-/** A pod's resources change by resizing alone. */
+/** The resources of a pod change only through the `resize` subresource. */
 function isLimited({ operation, subresource, resource, old }: AdmissionRequest): boolean {
   if (operation !== 'CREATE' && operation !== 'UPDATE') return false;
   if (old?.metadata.deletionTimestamp !== undefined) return false;

@@ -1,4 +1,4 @@
-/** A node's own Node: it may not move itself to other pods by labels or taints that it has no right to. */
+/** Restricts writes of a node to its own Node: it must not attract pods with labels or taints that it may not set. */
 
 import { quote } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
@@ -56,7 +56,7 @@ function changedLabels(node: NodeObject, old: NodeObject | undefined): string[] 
   return [...new Set([...now!.keys(), ...before!.keys()])].filter((label) => now!.get(label) !== before!.get(label));
 }
 
-/** Administrators keep these for themselves. */
+/** Prefix of labels reserved for administrators. */
 const restricted = 'node-restriction.kubernetes.io';
 
 const kubeletLabels: ReadonlySet<string> = new Set([

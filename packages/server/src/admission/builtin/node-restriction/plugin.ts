@@ -1,6 +1,6 @@
 /**
- * A node writes what is its own: its Node, Lease and CSINode, the pods that run on it, tokens for those. A node that was
- * broken into gains no more than that.
+ * Restricts a node to its own objects: its Node, Lease and CSINode, the pods that run on it, and tokens for those pods. A compromised node
+ * gains no further access.
  */
 
 import { certificateRequestSubject, quote } from '@hangar/api';
@@ -14,7 +14,7 @@ import { checkNode } from './node-objects.ts';
 import { checkPod, checkPodEviction, checkPodStatus } from './pods.ts';
 import { checkToken } from './tokens.ts';
 
-/** What the node with this name asks for. */
+/** A request made by the node of this name. */
 export interface NodeRequest {
   readonly plane: ControlPlane;
   readonly node: string;
@@ -26,7 +26,7 @@ type Rule = (asked: NodeRequest) => void | Promise<void>;
 const userPrefix = 'system:node:';
 const group = 'system:nodes';
 
-/** Undefined: it is no node. */
+/** Returns undefined if the user is not a node. */
 export function nodeNameOf({ name, groups }: User): string | undefined {
   return name.startsWith(userPrefix) && groups.includes(group) ? name.slice(userPrefix.length) : undefined;
 }
@@ -86,7 +86,7 @@ function checkClaim({ request, node }: NodeRequest): void {
   );
 }
 
-/** Without what a node finds out when it grows a volume. */
+/** Strips the fields that a node may change when it resizes a volume. */
 function withoutSizes({ metadata, ...rest }: KubeObject): unknown {
   const { resourceVersion: _, managedFields: __, ...others } = metadata;
   const status: Record<string, unknown> = { ...(rest['status'] as object | undefined) };

@@ -1,4 +1,4 @@
-/** Does a pod make its node read objects of the API? */
+/** Finds the API objects that a pod makes its node read. */
 
 import { quote } from '@hangar/api';
 import { hasSecrets } from '../service-account/secret-references.ts';
@@ -7,7 +7,7 @@ import type { PodSpec, Projection, Volume } from '../pod.ts';
 
 export interface Reference {
   readonly what: string;
-  /** Nobody knows what it is: then it counts as one. */
+  /** The volume source is unknown: it counts as a reference. */
   readonly isUnknown?: boolean;
 }
 
@@ -37,7 +37,7 @@ function hasConfigMaps(spec: PodSpec): boolean {
   );
 }
 
-/** Sources that a node has, or finds, without the API. */
+/** Volume sources that do not make the node read API objects. */
 const local = [
   'awsElasticBlockStore',
   'azureDisk',

@@ -1,4 +1,4 @@
-/** A node mirrors its static pods, tells how its pods are, and ends them; it makes none that could read what is not its own. */
+/** Lets a node create mirror pods, update the status of its pods and delete them. Denies pods that reference other objects. */
 
 import { notFound, quote } from '@hangar/api';
 import { equal } from '../equal.ts';

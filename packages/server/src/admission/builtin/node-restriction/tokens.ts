@@ -1,4 +1,4 @@
-/** A node gets tokens for the pods that run on it, for audiences that those pods ask for. */
+/** Lets a node request tokens for pods that run on it, for the audiences that those pods use. */
 
 import { notFound, quote } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
@@ -58,7 +58,7 @@ async function checkAudience({ plane, request }: NodeRequest, pod: KubeObject, a
   const { user, guard, namespace, name } = request;
   const info: ResourceRequest = {
     isResource: true,
-    // Not a verb of any request: only rules name it.
+    // Not a verb of any request: used only in rules.
     verb: 'request-serviceaccounts-token-audience' as ResourceRequest['verb'],
     group: '',
     version: 'v1',
@@ -75,7 +75,7 @@ async function checkAudience({ plane, request }: NodeRequest, pod: KubeObject, a
   );
 }
 
-/** True when the volume needs a token for the audience; a text when it cannot be found out. */
+/** Reports whether the volume needs a token for the audience. Returns a message if that is unknown. */
 async function asks(plane: ControlPlane, pod: KubeObject, volume: Volume, audience: string): Promise<boolean | string> {
   if (
     volume.projected?.sources?.some(
@@ -93,7 +93,7 @@ async function asks(plane: ControlPlane, pod: KubeObject, volume: Volume, audien
   return tokenRequests?.some((one) => (one.audience ?? '') === audience) ?? false;
 }
 
-/** The name of the CSI driver behind a volume; empty when there is none. */
+/** Returns the name of the CSI driver of a volume; empty if it has none. */
 async function driverOf(
   plane: ControlPlane,
   { metadata }: KubeObject,

@@ -1,4 +1,4 @@
-/** Which rules count at a level in a version, and what of them a pod violates. */
+/** Selects the rules of a level and version, and evaluates a pod against them. */
 
 import type { ObjectMeta } from '@hangar/api';
 import type { PodSpec } from '../pod.ts';
@@ -7,10 +7,10 @@ import type { Check, Rule, Violation } from './checks/check.ts';
 import { restrictedRules } from './checks/restricted.ts';
 import type { LevelVersion } from './policy.ts';
 
-/** Baseline first: in this order violations are told. */
+/** Violations are reported in this order. */
 const rules: readonly Rule[] = [...baselineRules, ...restrictedRules];
 
-/** Later versions are like it. */
+/** Later versions have the same rules. */
 const newest = Math.max(...rules.flatMap(({ versions }) => versions.map(({ since }) => since)));
 
 const known = new Map<string, readonly Check[]>();

@@ -1,4 +1,4 @@
-/** Who sets a stricter level is told which pods, that are there already, would be refused now. */
+/** Warns which existing pods violate a stricter level that is set on their namespace. */
 
 import { quote } from '@hangar/api';
 import { collectionPrefix } from '../../../control-plane.ts';
@@ -9,7 +9,7 @@ import { reasonText, violationsOf } from './evaluate.ts';
 import { levelText } from './policy.ts';
 import type { LevelVersion } from './policy.ts';
 
-/** More are not looked at, nor for longer. */
+/** Bounds the number of checked pods and the time spent on them. */
 const podsMax = 3_000;
 const timeoutMs = 1_000;
 

@@ -1,6 +1,6 @@
 /**
- * The Pod Security Standards, as a namespace's labels ask for them: pods that violate the enforced level are refused; about
- * others, and about what makes pods, there are warnings and notes for the audit log. Nobody is exempt.
+ * Enforces the Pod Security Standards by the labels of the namespace: denies pods that violate the enforced level, and adds warnings and
+ * audit annotations for pods and for objects with pod templates. There are no exemptions.
  */
 
 import { invalidObject, quote, StatusError } from '@hangar/api';
@@ -100,7 +100,7 @@ function evaluate(request: AdmissionRequest, policy: ReadPolicy, { metadata, spe
   if (warned !== '') request.warn(`would ${warned}`);
 }
 
-/** Only what runs can make a pod less secure than it was. */
+/** Reports whether containers or images changed: no other update can make a pod less secure. */
 function isSignificant(spec: PodSpec, old: PodSpec): boolean {
   return (
     hasOtherImages(spec.containers ?? [], old.containers ?? []) ||
@@ -118,7 +118,7 @@ async function checkNamespace(plane: ControlPlane, request: AdmissionRequest): P
   const { operation, object, old } = request;
   const now = readPolicy(object!.metadata.labels);
   const before = operation === 'UPDATE' ? readPolicy(old!.metadata.labels) : undefined;
-  // What was wrong before may stay wrong, so that the namespace can be changed otherwise.
+  // Errors that existed before are tolerated, so that other fields of the namespace can change.
   if (now.errors.length > 0 && JSON.stringify(now.errors) !== JSON.stringify(before?.errors)) {
     throw invalidObject({ group: '', kind: 'Namespace' }, request.name, now.errors);
   }

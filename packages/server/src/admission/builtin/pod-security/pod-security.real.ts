@@ -47,7 +47,7 @@ test('pods of every kind are refused, warned about and let in as by kube-apiserv
   const steps = Array.from({ length: 400 }, (_, at): Step => {
     const { metadata, spec } = randomTemplate(random);
     const body = { metadata: { name: `p${at}`, ...metadata }, spec };
-    // Nothing is kept: only what admission says is of interest.
+    // Dry run: only the response of admission matters.
     return post(`${inNamespace(names[at % names.length]!, 'pods')}?dryRun=All`, body, {
       ignore: ['metadata.managedFields'],
     });

@@ -1,4 +1,4 @@
-/** What a namespace's labels say: at which level, in which version of the rules, pods are refused, warned about, audited. */
+/** Parses the labels of a namespace: the level and version of the rules that are enforced, warned about and audited. */
 
 import { invalid, key } from '@hangar/api';
 import type { FieldError } from '@hangar/api';
@@ -7,7 +7,7 @@ export type Level = 'privileged' | 'baseline' | 'restricted';
 
 export interface LevelVersion {
   readonly level: Level;
-  /** The minor version of Kubernetes 1. */
+  /** Minor version of Kubernetes 1. */
   readonly version: number | 'latest';
 }
 
@@ -31,7 +31,7 @@ export const levelText = ({ level, version }: LevelVersion): string =>
 
 export const isSame = (a: LevelVersion, b: LevelVersion): boolean => a.level === b.level && a.version === b.version;
 
-/** Is `a` stricter than `b`? */
+/** Reports whether `a` is stricter than `b`. */
 export const isStricter = (a: Level, b: Level): boolean => levels.indexOf(a) > levels.indexOf(b);
 
 export function readPolicy(labels: Readonly<Record<string, string>> | null | undefined): ReadPolicy {
@@ -40,7 +40,7 @@ export function readPolicy(labels: Readonly<Record<string, string>> | null | und
   const fault = (name: string, value: string, detail: string): void => {
     errors.push(invalid(key('metadata.labels', name), value, detail));
   };
-  /** A level that nobody knows: refusing is strict about it, warning and auditing leave it. */
+  /** An unknown level counts as `otherwise`: the strictest level for `enforce`, the most permissive for `warn` and `audit`. */
   const levelAt = (mode: string, otherwise: Level): Level | undefined => {
     const name = prefix + mode;
     const value = labels[name];
@@ -67,7 +67,7 @@ export function readPolicy(labels: Readonly<Record<string, string>> | null | und
   const warnLevel = levelAt('warn', 'privileged');
   const warnVersion = versionAt('warn');
   let warn: LevelVersion = { level: warnLevel ?? 'privileged', version: warnVersion ?? 'latest' };
-  // Whoever enforces is also told by controllers what would be refused later.
+  // Controllers create pods later, so an enforced level also sets the default warn level.
   if (warnLevel === undefined && isEnforced && isStricter(enforce.level, warn.level)) {
     warn = { level: enforce.level, version: warnVersion ?? enforce.version };
   }

@@ -1,4 +1,4 @@
-/** Where objects that make pods have their pods' spec. */
+/** Location of the pod template in each kind that creates pods. */
 
 import type { JsonObject, ObjectMeta } from '@hangar/api';
 import type { PodSpec } from '../pod.ts';

@@ -1,4 +1,4 @@
-/** What a request would add to the quotas of its namespace, and whether they have room for it. */
+/** Computes the usage that a request adds to the quotas of its namespace, and checks their limits. */
 
 import type { KubeObject } from '@hangar/api';
 import { addInto, compare, difference, isInScope, zero } from '@hangar/api/quota';
@@ -6,7 +6,7 @@ import type { Amounts, Evaluator, MutableAmounts, Quota } from '@hangar/api/quot
 import type { AdmissionRequest } from '../../admission.ts';
 import { forbid } from '../../refusal.ts';
 
-/** The quotas as they are when the request is granted, those that stay among them. Throws 403. */
+/** Returns all quotas, with the usage of the request added. Throws 403. */
 export function charge(request: AdmissionRequest, evaluator: Evaluator, quotas: readonly Quota[]): readonly Quota[] {
   const { operation, object, old } = request;
   const nowMs = request.plane.clock.now();
@@ -20,7 +20,7 @@ export function charge(request: AdmissionRequest, evaluator: Evaluator, quotas: 
   const growth = operation === 'UPDATE' ? growthOf(usage, evaluator.usage(old!, nowMs)) : usage;
   return quotas.map((quota) => {
     if (!interested.includes(quota)) return quota;
-    // What enters the quota's scope only now counts as a whole.
+    // An object that newly enters the scope of the quota counts in full.
     const counted = operation === 'UPDATE' && isAbout(quota, evaluator, old!) ? growth : usage;
     return chargeQuota(request, quota, counted);
   });
@@ -52,7 +52,7 @@ function chargeQuota(request: AdmissionRequest, quota: Quota, usage: Amounts): Q
   if (requested.size === 0) return quota;
   const used = new Map(quota.used);
   addInto(used, requested);
-  // A status tells what is: it is counted, and never refused.
+  // A status write reports observed state: it is counted and never denied.
   if (request.subresource !== 'status') {
     const exceeded = [...requested.keys()].filter((one) => compare(used.get(one)!, hard.get(one)!) > 0).sort();
     if (exceeded.length > 0) {

@@ -1,4 +1,4 @@
-/** The evaluator of a resource that is served here, chosen once: every write asks. */
+/** Caches the quota evaluator of each resource: every write needs it. */
 
 import { evaluatorOf } from '@hangar/api/quota';
 import type { Evaluator } from '@hangar/api/quota';
@@ -6,7 +6,7 @@ import type { Resource } from '../../../resources/resource.ts';
 
 const known = new WeakMap<Resource, Evaluator | 'none'>();
 
-/** Undefined for what no quota counts. */
+/** Returns undefined if no quota counts the resource. */
 export function evaluatorFor(resource: Resource): Evaluator | undefined {
   let evaluator = known.get(resource);
   if (!evaluator) {

@@ -1,7 +1,7 @@
 /**
- * The quotas of one namespace as the store has them. Everybody who wants to be charged at one time is charged in one write
- * that fails when somebody else, of this server or another, was faster; then all of them are looked at anew. So the sum of
- * what was granted is in the store before anything of it is, and never exceeds the quota.
+ * The quotas of one namespace in the store. Concurrent requests are charged in one conditional write. If another writer, in this server or
+ * another, changes the quotas first, all of them are evaluated again. Usage is thus stored before the objects are, and never exceeds the
+ * quota.
  */
 
 import { conflict, formatTime, staleObject, updateManagedFields } from '@hangar/api';
@@ -18,7 +18,7 @@ import { evaluatorFor } from './evaluator-for.ts';
 
 export const quotaResource = { group: '', version: 'v1', resource: 'resourcequotas' };
 
-/** So often others may be faster. */
+/** Maximum number of attempts after conflicting writes. */
 const attemptsMax = 10;
 
 interface Waiting {
@@ -38,7 +38,7 @@ export class Ledger {
     this.#namespace = namespace;
   }
 
-  /** Resolves when it is charged; rejects when there is no room for it. */
+  /** Resolves when the request is charged; rejects if it exceeds a quota. */
   charge(request: AdmissionRequest): Promise<void> {
     return new Promise((grant, refuse) => {
       this.#waiting.push({ request, grant, refuse });
@@ -95,7 +95,7 @@ export class Ledger {
   }
 }
 
-/** One after the other: each sees what those before it were granted. */
+/** Charges the requests in order: each sees the usage of those before it. */
 function chargeAll(
   together: readonly Waiting[],
   before: readonly Quota[],

@@ -1,6 +1,6 @@
 /**
- * Quotas of a namespace: what is created, or grows, is charged before it is stored. What goes away is given back by the
- * quota's controller, which counts anew; a write that is charged and then fails is given back so as well.
+ * Charges the quotas of a namespace before an object that is created or grows is stored. The quota controller recalculates usage, which
+ * releases the charges of deleted objects and of writes that failed after they were charged.
  */
 
 import type { ControlPlane } from '../../../control-plane.ts';
@@ -10,7 +10,7 @@ import { evaluatorFor } from './evaluator-for.ts';
 import { Ledger, quotaResource } from './ledger.ts';
 
 export function resourceQuota(plane: ControlPlane): AdmissionPlugin {
-  /** Namespaces with quotas: all others, which are most, pay for one look into this. */
+  /** Namespaces with quotas. Writes to all other namespaces cost one lookup. */
   let limited: ReadonlySet<string> | undefined;
   const followed = new Followed(
     plane,
@@ -47,7 +47,7 @@ export function resourceQuota(plane: ControlPlane): AdmissionPlugin {
       const { namespace, operation, resource } = request;
       if (namespace === '' || (operation !== 'CREATE' && operation !== 'UPDATE')) return undefined;
       if (isLimited(namespace) === false || !evaluatorFor(resource)?.handles(request)) return undefined;
-      // It was charged already, and only its name or its address was taken in the meantime.
+      // The request was charged in an earlier attempt: only its name or IP address was already taken.
       if (operation === 'CREATE' && charged.has(request.attemptOf)) return undefined;
       return charge(request);
     },

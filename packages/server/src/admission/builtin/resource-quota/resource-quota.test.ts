@@ -65,7 +65,7 @@ test('two servers on one store do not exceed the quota together', async () => {
         .then(({ status }) => status === 201),
     );
     const granted = await Promise.all([...ours, ...Array.from({ length: 20 }, charge)]);
-    // Those who lose every race against the other server are told to try again: never too many, possibly fewer.
+    // Requests that lose every race against the other server get a conflict, so fewer than the limit may succeed, never more.
     const count = granted.filter(Boolean).length;
     assert.ok(count > 0 && count <= 15, String(count));
     assert.deepEqual(await usedOf(server), { configmaps: String(count) });

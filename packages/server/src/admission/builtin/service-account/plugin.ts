@@ -1,6 +1,6 @@
 /**
- * Every pod runs as a service account of its namespace, `default` unless it says another one, which must exist. The pod gets
- * the account's token and its secrets for pulling images. Mirror pods are the node's and get, and may use, nothing of it.
+ * Sets the service account of every pod, by default `default`; the account must exist. Adds its token and its image pull secrets to the
+ * pod. Mirror pods belong to the node: they get neither, and may not use service accounts.
  */
 
 import { sleep } from '@hangar/core';
@@ -21,14 +21,14 @@ export interface ServiceAccount {
   readonly automount: boolean | undefined;
   readonly secrets: ReadonlySet<string>;
   readonly pullSecrets: readonly string[];
-  /** Its pods may use no other secrets than its own. */
+  /** Pods may use only the secrets of the account. */
   readonly limitsSecrets: boolean;
 }
 
 const accounts = { group: '', version: 'v1', resource: 'serviceaccounts' };
 const defaultName = 'default';
 
-/** A new namespace gets its default account from a controller: it is waited for a little. */
+/** A controller creates the default account of a new namespace: requests wait for it for a short time. */
 const defaultAttemptsMax = 10;
 const retryMs = { min: 100, spread: 100 };
 
@@ -66,7 +66,7 @@ export function serviceAccount(plane: ControlPlane): AdmissionPlugin {
       if (isMirror(pod)) return checkMirror(request, pod);
       const spec = specOf(pod);
       const account = await accountOf(request, spec.serviceAccountName || defaultName);
-      // Both names of the field, as answers have them.
+      // Sets both names of the field, as in responses.
       spec.serviceAccountName ||= defaultName;
       spec.serviceAccount = spec.serviceAccountName;
       if (spec.automountServiceAccountToken ?? account.automount ?? true) mountToken(spec, plane.random);
@@ -101,7 +101,7 @@ function checkMirror(request: AdmissionRequest, pod: Pod): void {
   if (usesToken) throw forbid(request, 'a mirror pod may not use ServiceAccountToken volume projections');
 }
 
-/** As Go reads booleans. */
+/** Values that Go parses as true. */
 const trueTexts: ReadonlySet<string | undefined> = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
 
 function readAccount(object: KubeObject): ServiceAccount {

@@ -1,4 +1,4 @@
-/** Which secrets a pod uses, and whether its service account allows them. */
+/** Finds the secrets that a pod uses, and checks whether its service account allows them. */
 
 import { UnclassifiedError } from '@hangar/api';
 import { allContainers } from '../pod.ts';
@@ -27,7 +27,7 @@ function usesSecret(volume: Volume): boolean {
 const because = ({ name }: ServiceAccount): string =>
   `is not allowed because service account ${name} does not reference that`;
 
-/** Undefined when the account allows them all. */
+/** Returns undefined if the account allows all secrets. */
 export function secretProblem(spec: PodSpec, account: ServiceAccount): string | undefined {
   for (const { secret } of spec.volumes ?? []) {
     if (!secret) continue;
@@ -49,7 +49,7 @@ export function secretProblem(spec: PodSpec, account: ServiceAccount): string | 
   return `imagePullSecrets[${at}].name="${name}" ${because(account)} imagePullSecret`;
 }
 
-/** kube-apiserver forgets to say that this one is forbidden. */
+/** kube-apiserver returns this error without a status reason. */
 export function ephemeralSecretProblem(spec: PodSpec, account: ServiceAccount): UnclassifiedError | undefined {
   for (const container of spec.ephemeralContainers ?? []) {
     const problem = containerProblem(container, 'ephemeral container', account);

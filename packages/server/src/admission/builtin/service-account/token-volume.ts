@@ -1,4 +1,4 @@
-/** Where containers find the token of their pod's service account, with what they need to use it. */
+/** Adds the volume with the service account token, the CA bundle and the namespace to a pod. */
 
 import { generateName } from '@hangar/api';
 import type { Random } from '@hangar/core';
@@ -6,7 +6,7 @@ import type { Container, PodSpec, Volume } from '../pod.ts';
 
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount';
 const namePrefix = 'kube-api-access-';
-/** An hour, and a little for clocks that differ: tokens that are used longer are warned about, not refused. */
+/** An hour plus a margin for clock skew: use of older tokens leads to a warning, not to a denial. */
 const expirationSeconds = 60 * 60 + 7;
 
 export function mountToken(spec: PodSpec, random: Random): void {
@@ -21,7 +21,7 @@ export function mountToken(spec: PodSpec, random: Random): void {
   if (isNeeded && !known) spec.volumes = [...(spec.volumes ?? []), tokenVolume(name)];
 }
 
-/** Whoever mounts something there wants no token. */
+/** A container with its own mount at this path gets no token. */
 const hasMount = ({ volumeMounts }: Container): boolean =>
   volumeMounts?.some((mount) => mount.mountPath === mountPath) ?? false;
 

@@ -1,4 +1,4 @@
-/** ServiceAccount: the default account, its token, its secrets, and what pods may not use. */
+/** ServiceAccount: the default account, its token and secrets, and denied references. */
 
 import type { Step } from '../../../testing/both-servers.ts';
 import { container, get, inNamespace, merge, namespace, pod, post } from './steps.ts';

@@ -1,4 +1,4 @@
-/** For tests of what admission says to those who may do everything. */
+/** Authorizer for admission tests that do not test authorization. */
 
 import type { Authorizer } from '../../../auth/authorize.ts';
 

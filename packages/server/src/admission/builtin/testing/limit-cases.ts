@@ -1,4 +1,4 @@
-/** LimitRanger: defaults with their annotation, and every rule with its text. */
+/** LimitRanger: defaults with their annotation, and the message of every rule. */
 
 import type { Step } from '../../../testing/both-servers.ts';
 import { container, inNamespace, merge, namespace, pod, post } from './steps.ts';

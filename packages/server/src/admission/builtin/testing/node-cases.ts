@@ -1,4 +1,4 @@
-/** NodeRestriction: what the node `n1` may write, and what of others it may not. */
+/** NodeRestriction: allowed and denied writes of the node `n1`. */
 
 import type { Step } from '../../../testing/both-servers.ts';
 import { container, inNamespace, merge, namespace, pod, post, remove } from './steps.ts';

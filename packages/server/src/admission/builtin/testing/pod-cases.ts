@@ -1,4 +1,4 @@
-/** What pods get from classes: priority, preemption, overhead, places; tolerations; and the taint of new nodes. */
+/** Fields that pods get from classes: priority, preemption, overhead, scheduling; tolerations; and the taint of new nodes. */
 
 import type { Step } from '../../../testing/both-servers.ts';
 import { container, get, inNamespace, merge, namespace, pod, post, put } from './steps.ts';

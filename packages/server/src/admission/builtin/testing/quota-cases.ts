@@ -1,11 +1,11 @@
-/** ResourceQuota: what each name counts, in which scope, with which text it refuses, and what is used afterwards. */
+/** ResourceQuota: counted resources, scopes, messages of denials, and usage. */
 
 import type { Step } from '../../../testing/both-servers.ts';
 import { container, get, inNamespace, merge, namespace, pod, post } from './steps.ts';
 
 const space = (name: string): string => `quota-${name}`;
 
-/** There is no controller: the status is written as it would. */
+/** Writes the status, because no controller runs here. */
 const quota = (
   name: string,
   spec: { hard: Record<string, string>; [name: string]: unknown },

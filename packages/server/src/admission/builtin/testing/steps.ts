@@ -1,4 +1,4 @@
-/** Short ways to write the requests of admission tests, each of which is made of both servers. */
+/** Helpers for the requests of admission tests, each sent to both servers. */
 
 import type { Step } from '../../../testing/both-servers.ts';
 
@@ -21,7 +21,7 @@ export const namespace = (name: string, labels: object = {}): Step =>
 
 export const container = (name: string, rest: object = {}): object => ({ name, image: 'image', ...rest });
 
-/** Without a token of its account, which has a random name; with the containers that are given. */
+/** A pod without a service account token, whose volume has a random name. */
 export const pod = (name: string, spec: object = {}, metadata: object = {}): object => ({
   metadata: { name, ...metadata },
   spec: { automountServiceAccountToken: false, containers: [container('c')], ...spec },

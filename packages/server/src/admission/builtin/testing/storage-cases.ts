@@ -1,4 +1,4 @@
-/** Storage and ingress classes for those who name none, finalizers of what is in use, and claims that grow. */
+/** Default storage and ingress classes, protection finalizers, and claims that grow. */
 
 import type { Step } from '../../../testing/both-servers.ts';
 import { inNamespace, merge, namespace, post } from './steps.ts';

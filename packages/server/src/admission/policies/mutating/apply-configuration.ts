@@ -1,4 +1,4 @@
-/** `Object{spec: Object.spec{…}}`: what is named gets these values, by the rules of server-side apply. */
+/** `Object{spec: Object.spec{…}}`: merges the given fields by the rules of server-side apply. */
 
 import { isObject, mergeConfiguration } from '@hangar/api';
 import type { JsonObject, KubeObject } from '@hangar/api';

@@ -1,4 +1,4 @@
-/** The kind that a policy changes objects of: how they merge, and how a changed one becomes an object again. */
+/** The kind of the objects that a policy changes: how they merge, and how the result is decoded. */
 
 import { mergeTypeOfBuiltin } from '@hangar/api';
 import type { FieldReport, JsonObject, KubeObject, MergeType } from '@hangar/api';
@@ -8,7 +8,7 @@ import type { Match } from '../match-criteria.ts';
 
 export interface ChangedKind {
   readonly mergeType: MergeType;
-  /** Fields that are not known are an error, not something to be dropped. */
+  /** Unknown fields are errors instead of being dropped. */
   readonly isStrict: boolean;
   read(value: JsonObject, repeated: undefined): { object: KubeObject } & FieldReport;
   applyDefaults(object: KubeObject): void;

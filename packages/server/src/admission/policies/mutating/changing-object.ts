@@ -1,6 +1,6 @@
 /**
- * The object of a request while policies change it: in whichever version a policy is written for, and at the end written
- * back into the object that the request holds, which is the one that will be stored.
+ * The object of a request while policies change it, converted to the version of each policy. The result is written back into the object of
+ * the request, which is the one that is stored.
  */
 
 import type { KubeObject } from '@hangar/api';
@@ -50,7 +50,7 @@ export class ChangingObject {
   }
 }
 
-/** The same object to whoever holds it, with another's contents. */
+/** Replaces the contents of an object in place, so that all references see the change. */
 function replaceContents(target: KubeObject, source: KubeObject): void {
   for (const key of Object.keys(target)) delete target[key];
   Object.defineProperties(target, Object.getOwnPropertyDescriptors(source));

@@ -1,4 +1,4 @@
-/** Lets the policies that are for a request change its object, one after the other, each seeing what those before it did. */
+/** Applies the matching policies to the object of a request in order. Each sees the changes of those before it. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { StatusError } from '@hangar/api';
@@ -38,7 +38,7 @@ export interface MutationContext {
 
 interface Refusal {
   readonly message: string;
-  /** Of the answer, whose code is 403 in any case. */
+  /** Status reason of the response; the code is always 403. */
   readonly reason: StatusReason;
 }
 
@@ -58,7 +58,7 @@ function refusal({ request }: Attributes, refusals: readonly Refusal[]): StatusE
   return new RefusedByPolicy(reason, message, { ...status.details, causes });
 }
 
-/** It is answered as forbidden, whatever its reason is called. */
+/** The code is 403 for every reason. */
 class RefusedByPolicy extends StatusError {
   override readonly status: StatusError['status'];
 
@@ -86,7 +86,7 @@ async function invokeAll(
       if (pending) await pending;
       const problems = await invoke({ ...context, invocation, params, namespace, authorizer, object, work });
       const { policy, binding } = invocation;
-      // One that lets errors pass has changed what it could.
+      // A policy that ignores errors keeps the changes it made.
       if (!policy.isStrict) continue;
       const who = `policy '${policy.name}' with binding '${binding.name}'`;
       refusals.push(
@@ -111,7 +111,7 @@ interface OneInvocation extends MutationContext {
   readonly work: RequestWork;
 }
 
-/** What went wrong, of each mutation that could not be made. */
+/** Returns the error of each mutation that failed. */
 async function invoke(one: OneInvocation): Promise<string[]> {
   const { attributes, invocation, params, rounds, reinvocation, object } = one;
   const { match, policy } = invocation;
@@ -175,7 +175,7 @@ async function patched(
   );
 }
 
-/** What a patch leaves behind must be an object of the kind: if not, the policy is wrong in a way that is never ignored. */
+/** The result of a patch must be an object of the kind. Otherwise the policy is invalid, and the error is never ignored. */
 function read(kind: ChangedKind, { type }: Mutation, value: JsonObject): KubeObject {
   const { object, error, problems } = kind.read(value, undefined);
   if (error !== undefined) throw broken(error);

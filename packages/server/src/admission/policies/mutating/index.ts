@@ -1,4 +1,4 @@
-/** MutatingAdmissionPolicy: changes what is written as its expressions say, before anybody judges it. */
+/** MutatingAdmissionPolicy: changes objects by CEL expressions, before validation. */
 
 import { createRequire } from 'node:module';
 import { lazy } from '@hangar/core';
@@ -22,7 +22,7 @@ export function mutatingAdmissionPolicy(plane: ControlPlane): AdmissionPlugin {
   return {
     name: 'MutatingAdmissionPolicy',
     mutate(request, rounds) {
-      // A deletion has nothing to change.
+      // A deletion has no object to change.
       if (request.operation === 'DELETE') return undefined;
       return gate.admit(request, (selection, attributes) => {
         const reinvocation = rounds.state(gate, () => new Reinvocation());

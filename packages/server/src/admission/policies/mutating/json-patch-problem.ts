@@ -1,6 +1,6 @@
 /**
- * Why a patch does not apply, in the words of kube-apiserver's library, which tells authors of policies which path was
- * wrong. Only asked for patches that failed: the operations are replayed up to the one that did.
+ * Explains why a patch does not apply, with the messages of the library that kube-apiserver uses, so that policy authors see the failing
+ * path. Runs only for patches that failed: replays the operations up to the failing one.
  */
 
 import { applyJsonPatch, isObject, StatusError } from '@hangar/api';
@@ -15,7 +15,7 @@ export interface Operation extends JsonObject {
 
 interface FailedOperation {
   readonly operation: Operation;
-  /** As the operations before it left it. */
+  /** The document as the preceding operations left it. */
   readonly document: unknown;
 }
 
@@ -37,7 +37,7 @@ export function failsOnlyItsTest(object: JsonObject, operations: readonly Operat
   return failed?.operation.op === 'test' && testProblem(failed.document, failed.operation.path) === undefined;
 }
 
-/** Undefined: for a reason that is this server's own, such as a bound. */
+/** Returns undefined if the cause is specific to this server, such as a size limit. */
 export function patchProblem(object: JsonObject, operations: readonly Operation[]): string | undefined {
   const failed = failedOperation(object, operations);
   if (!failed) return undefined;
@@ -129,7 +129,7 @@ const tokensOf = (path: string): string[] =>
 
 const keyOf = (path: string): string => tokensOf(path).at(-1) ?? '';
 
-/** What the last part of a path is in; undefined where the path leads nowhere. */
+/** Returns the container of the last path segment; undefined if the path does not exist. */
 function containerOf(document: unknown, path: string): unknown {
   const tokens = tokensOf(path);
   if (tokens.length === 0) return undefined;

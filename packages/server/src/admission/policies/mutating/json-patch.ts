@@ -1,4 +1,4 @@
-/** `[JSONPatch{op: …, path: …, value: …}]`: operations as of RFC 6902. A test that fails leaves the object as it was. */
+/** `[JSONPatch{op: …, path: …, value: …}]`: applies operations of RFC 6902. A failing test leaves the object unchanged. */
 
 import { applyJsonPatch, StatusError } from '@hangar/api';
 import type { JsonObject, KubeObject } from '@hangar/api';
@@ -43,7 +43,7 @@ function operationsOf(value: CelValue): Operation[] {
   });
 }
 
-/** Whole numbers beyond what a double holds become texts, as in the JSON of protobuf. */
+/** Integers beyond the range of a double become strings, as in the JSON mapping of protobuf. */
 function jsonOf(value: CelValue): unknown {
   try {
     return plainNumbers(applyConfigurationJson(value), String);

@@ -1,4 +1,4 @@
-/** Expressions compute whole numbers that JSON here does not hold: each is replaced by what stands for it. */
+/** Replaces the large integers in the result of an expression, which JSON cannot hold here. */
 
 import { isObject } from '@hangar/api';
 
@@ -9,7 +9,7 @@ export function plainNumbers(value: unknown, replacement: (large: bigint) => unk
   const result = { ...value };
   for (const [key, one] of Object.entries(result)) {
     const plain = plainNumbers(one, replacement);
-    // A plain assignment to `__proto__` would change the object's prototype instead.
+    // A plain assignment to `__proto__` would change the prototype of the object instead.
     if (plain !== one)
       Object.defineProperty(result, key, { value: plain, enumerable: true, configurable: true, writable: true });
   }

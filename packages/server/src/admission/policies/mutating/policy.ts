@@ -1,4 +1,4 @@
-/** A MutatingAdmissionPolicy with its expressions compiled. */
+/** A compiled MutatingAdmissionPolicy. */
 
 import type { Clock } from '@hangar/core';
 import { PolicyCompiler } from '../expression.ts';
@@ -14,7 +14,7 @@ export interface Mutation {
 export interface MutatingPolicy {
   readonly conditions: Conditions;
   readonly variables: ReadonlyMap<string, Expression>;
-  /** Compiles the expressions; undefined: they are compiled. */
+  /** Compiles the expressions. Returns undefined if they are compiled. */
   ready(clock: Clock): Promise<void> | undefined;
   readonly mutations: readonly Mutation[];
   readonly isReinvoked: boolean;

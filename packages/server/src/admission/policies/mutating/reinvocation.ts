@@ -1,13 +1,10 @@
-/**
- * Which policies are asked again in the second round: those that want to be (`IfNeeded`) and were followed by a change of
- * the object, their own included.
- */
+/** Selects the policies for the second round: those with `reinvocationPolicy: IfNeeded` that ran before a later change of the object. */
 
 export class Reinvocation {
   readonly #wanting = new Set<string>();
   readonly #due = new Set<string>();
 
-  /** A policy that wants to see what comes after it was asked. */
+  /** Records a policy that must see later changes. */
   asked(invocation: string): void {
     this.#wanting.add(invocation);
   }

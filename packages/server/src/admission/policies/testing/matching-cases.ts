@@ -1,4 +1,4 @@
-/** Which requests ValidatingAdmissionPolicies are put to. */
+/** Cases for the matching of ValidatingAdmissionPolicies. */
 
 import {
   configMapOf,

@@ -1,4 +1,4 @@
-/** What MutatingAdmissionPolicies make of objects, and how they fail. */
+/** Cases for the mutations of MutatingAdmissionPolicies and their failures. */
 
 import {
   configMapOf,

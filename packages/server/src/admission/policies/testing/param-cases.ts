@@ -1,4 +1,4 @@
-/** What policies are told of parameters, and what becomes of those that are missing. */
+/** Cases for parameters of policies, including missing ones. */
 
 import { createConfigMap, lone, on, post, rule, validating } from './policy-case.ts';
 import type { PolicyCase } from './policy-case.ts';

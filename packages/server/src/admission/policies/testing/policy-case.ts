@@ -1,6 +1,6 @@
 /**
- * Cases for comparing with a real kube-apiserver: each a policy with its binding in a namespace of its own, and requests
- * that it is put to. All policies of a table are in force at once, because a real server needs seconds to notice one.
+ * Cases for comparison with a real kube-apiserver: each has a policy with its binding, a separate namespace, and requests. All policies of
+ * a table are in force at once, because a real server needs seconds to observe one.
  */
 
 import type { Step } from '../../../testing/both-servers.ts';
@@ -11,11 +11,11 @@ export interface PolicyCase {
   readonly name: string;
   readonly kind: 'Validating' | 'Mutating';
   readonly policy: Json;
-  /** Of the binding; null: there is none. */
+  /** Spec of the binding; null: no binding. */
   readonly binding?: Json | null;
-  /** Of the namespace. */
+  /** Labels of the namespace. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Written before the policy is. */
+  /** Requests made before the policy is created. */
   readonly before?: (namespace: string) => readonly Step[];
   readonly requests: (namespace: string) => readonly Step[];
 }
@@ -30,7 +30,7 @@ export const rule = (resource: string, operations = ['CREATE', 'UPDATE'], rest: 
   return { apiGroups: [group], apiVersions: ['v1'], operations, resources: [name], ...rest };
 };
 export const on = (...rules: Json[]): Json => ({ resourceRules: rules });
-/** For policies that fail before their binding is asked where it applies. */
+/** Constraints for policies that fail before their binding is matched. */
 export const lone = (...rules: Json[]): Json => ({
   ...on(...rules),
   namespaceSelector: { matchLabels: { lone: 'yes' } },
@@ -80,7 +80,7 @@ export const configMapOf = (name: string, data: Json = {}, metadata: Json = {}):
 export const createConfigMap = (namespace: string, name: string, data: Json = {}, metadata: Json = {}): Step =>
   post(configMapsIn(namespace), configMapOf(name, data, metadata));
 
-/** What has to be there before the requests: in the order in which both servers are told. */
+/** Returns the setup requests in order. */
 export function setupOf(one: PolicyCase, namespace: string): Step[] {
   const { kind, policy, binding = {}, labels, before } = one;
   const plural = kind.toLowerCase();

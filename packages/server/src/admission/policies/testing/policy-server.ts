@@ -1,4 +1,4 @@
-/** A server with policies, for tests of what they do in this process. */
+/** A server with policies, for tests in this process. */
 
 import assert from 'node:assert/strict';
 import type { Data, TestServer } from '../../../testing/test-server.ts';
@@ -33,7 +33,7 @@ export const bindingObject = (kind: PolicyKind, policyName: string, spec: object
   spec: { policyName, ...(kind === 'Validating' ? { validationActions: ['Deny'] } : {}), ...spec },
 });
 
-/** Written and followed: the next request is put to it. */
+/** Creates a policy and waits until it is in force. */
 export async function inForce(
   server: TestServer,
   kind: PolicyKind,
@@ -48,7 +48,7 @@ export async function inForce(
   await followed(server);
 }
 
-/** What is written is told to followers in the same turn of the loop or the next ones. */
+/** Watchers receive a write within a few turns of the event loop. */
 export async function followed(server: TestServer): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
   assert.equal(server.problems.length, 0);

@@ -1,4 +1,4 @@
-/** Policies that no server takes: what is wrong with their expressions is said when they are written. */
+/** Policies that servers reject on write because of invalid expressions. */
 
 import type { Step } from '../../../testing/both-servers.ts';
 import { configMapRules, post } from './policy-case.ts';
@@ -29,7 +29,7 @@ const apply = (expression: string): object => ({
 });
 const patch = (expression: string): object => ({ mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression } }] });
 
-/** A parser of another making words some of its complaints in its own way. */
+/** The parser here words some errors differently. */
 const inOwnWords: readonly Step[] = [
   validation("object.data.a == 'b"),
   mutatingPolicy(apply('Object{a b}')),

@@ -1,4 +1,4 @@
-/** What ValidatingAdmissionPolicies say, and how they fail. */
+/** Cases for the results of ValidatingAdmissionPolicies and their failures. */
 
 import { configMapsIn, createConfigMap, post, validating } from './policy-case.ts';
 import type { PolicyCase } from './policy-case.ts';
@@ -59,7 +59,7 @@ const messages: readonly PolicyCase[] = [
   ]),
 ];
 
-/** It costs a hundredth of the product of the lengths, and takes no time at all. */
+/** Costs a hundredth of the product of the lengths, and takes almost no time. */
 const costly = '!object.data.a.contains(object.data.b)';
 const searched = (length: number) => ({ a: 'x'.repeat(length), b: 'y'.repeat(length) });
 

@@ -1,4 +1,4 @@
-/** What policies leave in the audit log: annotations of their own, and failures that their bindings only note. */
+/** Audit annotations of policies, and failures that their bindings only record. */
 
 import type { AdmissionRequest } from '../../admission.ts';
 import type { Denial } from './evaluate.ts';
@@ -18,7 +18,7 @@ export class AuditNotes {
     this.#request.annotate('validation.policy.admission.k8s.io/validation_failure', JSON.stringify([failure]));
   }
 
-  /** Parameters may make several values of one key. */
+  /** Several parameters can produce several values of one key. */
   add(policy: string, key: string, value: string): void {
     const name = `${policy}/${key}`;
     let values = this.#notes.get(name);
@@ -31,7 +31,7 @@ export class AuditNotes {
   }
 }
 
-/** A character that does not fit is left out whole. */
+/** Cuts at a character boundary. */
 function clipped(value: string): string {
   if (Buffer.byteLength(value) <= valueBytesMax) return value;
   const { read } = new TextEncoder().encodeInto(value, new Uint8Array(valueBytesMax));

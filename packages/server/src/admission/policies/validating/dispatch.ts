@@ -1,4 +1,4 @@
-/** Puts a request to the policies that are for it, and acts on what they say as their bindings want it. */
+/** Evaluates the matching policies and applies the actions of their bindings. */
 
 import { StatusError } from '@hangar/api';
 import type { KubeObject, StatusReason } from '@hangar/api';
@@ -49,7 +49,7 @@ const policyText = (policy: string, binding: string | undefined): string =>
 const deniedBy = (policy: string, binding: string | undefined, why: string): string =>
   `${policyText(policy, binding)} denied request: ${why}`;
 
-/** The words of a 403, with the code of the reason. */
+/** Returns an error with the message of a 403 and the code of the reason. */
 function refusal({ request }: Attributes, { message, reason }: Refusal): StatusError {
   const forbidden = forbid(request, message);
   return new StatusError(reason, forbidden.message, {

@@ -1,4 +1,4 @@
-/** What one policy, with one parameter, says of one request. */
+/** Evaluates one policy with one parameter for one request. */
 
 import type { StatusReason } from '@hangar/api';
 import type { CelBindings } from '@hangar/cel';
@@ -11,7 +11,7 @@ import { joinedValues } from '../values.ts';
 import type { ValidatingPolicy, Validation } from './policy.ts';
 
 export interface Denial {
-  /** Of the validation in the policy. */
+  /** Index of the validation in the policy. */
   readonly index: number;
   readonly message: string;
   readonly reason: StatusReason;
@@ -19,14 +19,14 @@ export interface Denial {
 
 export interface Verdict {
   readonly denials: readonly Denial[];
-  /** For the audit log. */
+  /** Audit annotations. */
   readonly annotations: readonly (readonly [key: string, value: string])[];
-  /** Annotations that could not be made refuse the request, whatever the binding's actions are. */
+  /** Errors in audit annotations deny the request, regardless of the actions of the binding. */
   readonly annotationErrors: readonly string[];
 }
 
 export interface Values {
-  /** For `matchConditions`, which do not see the namespace. */
+  /** Values for `matchConditions`, which do not include the namespace. */
   readonly conditions: CelBindings;
   readonly all: CelBindings;
   readonly authorizer: CelBindings;
@@ -64,7 +64,7 @@ async function validate(policy: ValidatingPolicy, isStrict: boolean, values: Val
   });
 }
 
-/** They are paid from what the validations left over. */
+/** Uses the budget that the validations left. */
 async function evaluateMessages(
   { validations }: ValidatingPolicy,
   activation: Activation,

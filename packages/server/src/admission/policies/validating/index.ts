@@ -1,4 +1,4 @@
-/** ValidatingAdmissionPolicy: refuses, warns of or notes writes that its expressions do not hold for. */
+/** ValidatingAdmissionPolicy: denies, warns about or audits writes that violate its expressions. */
 
 import { createRequire } from 'node:module';
 import { lazy } from '@hangar/core';

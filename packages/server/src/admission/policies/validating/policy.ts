@@ -1,4 +1,4 @@
-/** A ValidatingAdmissionPolicy with its expressions compiled. */
+/** A compiled ValidatingAdmissionPolicy. */
 
 import type { StatusReason } from '@hangar/api';
 import type { Clock } from '@hangar/core';
@@ -22,7 +22,7 @@ export interface AuditAnnotation {
 export interface ValidatingPolicy {
   readonly conditions: Conditions;
   readonly variables: ReadonlyMap<string, Expression>;
-  /** Compiles the expressions; undefined: they are compiled. */
+  /** Compiles the expressions. Returns undefined if they are compiled. */
   ready(clock: Clock): Promise<void> | undefined;
   readonly validations: readonly Validation[];
   readonly annotations: readonly AuditAnnotation[];

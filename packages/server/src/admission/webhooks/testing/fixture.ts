@@ -1,4 +1,4 @@
-/** A server with a webhook that it may call: configurations are registered, and known when that is done. */
+/** A server with a webhook: registers configurations and waits until they are in force. */
 
 import { Outbound } from '../../../outbound/index.ts';
 import { TestServer } from '../../../testing/test-server.ts';
@@ -50,11 +50,11 @@ export class WebhookFixture implements AsyncDisposable {
     const resource = `${kind.toLowerCase()}webhookconfigurations`;
     const object = { kind: `${kind}WebhookConfiguration`, metadata: { name }, webhooks };
     await this.server.create(`${base}/${resource}`, object);
-    // A write is acknowledged before followers know of it.
+    // A write is acknowledged before watchers receive it.
     await this.settled();
   }
 
-  /** Followers are told in turns of the event loop, of which there are far fewer than these. */
+  /** Watchers receive changes within far fewer turns of the event loop. */
   async settled(): Promise<void> {
     for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
   }

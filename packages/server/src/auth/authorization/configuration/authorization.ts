@@ -1,7 +1,7 @@
 /**
- * The authorization of a control plane: administrators first, then the configured authorizers. A configuration file is read
- * again when it changes; one that cannot be used is told and leaves everything as it was. What is being asked meanwhile is
- * answered by those who were asked.
+ * The authorization of a control plane: administrators first, then the configured authorizers. The configuration file is reloaded when it
+ * changes; an invalid file is reported and the previous configuration stays in use. Pending requests are decided by the authorizers they
+ * started with.
  */
 
 import { readFile } from 'node:fs/promises';
@@ -20,11 +20,11 @@ import { ConfigurationError, readConfiguration } from './configuration.ts';
 import type { AuthorizerConfiguration, WebhookConfiguration } from './configuration.ts';
 
 export interface AuthorizationOptions {
-  /** Fixed, or a file that is followed. */
+  /** Fixed, or a file that is watched. */
   readonly source: readonly AuthorizerConfiguration[] | { readonly file: string };
-  /** Told why a changed file was not used. */
+  /** Called with the reason why a changed file was rejected. */
   readonly onError: (error: Error) => void;
-  /** How often the file is looked at; absent: every second. */
+  /** Poll interval of the file; absent: every second. */
   readonly intervalMs?: number;
 }
 
@@ -33,11 +33,13 @@ const defaultIntervalMs = 1_000;
 export class Authorization implements Authorizer {
   readonly #plane: ControlPlane;
   readonly #options: AuthorizationOptions;
-  /** With what they follow, whatever else is configured anew. */
+  /** Authorizers and their watches survive a reload. */
   readonly #ofModes = new Map<AuthorizationMode, Authorizer>();
   #current = new AuthorizerUnion([]);
-  /** Of all webhooks, also of those that are no longer configured but still asked. */
-  /** Ends the calls of webhooks. Made with the first of them: most control planes have none, and `abort` is slow. */
+  /**
+   * Aborts the calls of all webhooks, including removed ones with pending calls. Created with the first webhook: most control planes have
+   * none, and `abort` is slow.
+   */
   #closing: AbortController | undefined;
   #bytes: Buffer | undefined;
   #file: string | undefined;
@@ -48,7 +50,7 @@ export class Authorization implements Authorizer {
     this.#options = options;
   }
 
-  /** Rejects with a ConfigurationError when what is configured cannot be. */
+  /** Rejects with a ConfigurationError if the configuration is invalid. */
   static async open(plane: ControlPlane, options: AuthorizationOptions): Promise<Authorization> {
     const authorization = new Authorization(plane, options);
     const { source } = options;
@@ -95,7 +97,7 @@ export class Authorization implements Authorizer {
     for (const one of configured) {
       authorizers.push(one.type === 'Webhook' ? await this.#webhook(one.webhook) : this.#ofMode(one.type));
     }
-    // Not before all of it is known to work.
+    // Only after all of the configuration is known to work.
     this.#current = new AuthorizerUnion(authorizers);
   }
 

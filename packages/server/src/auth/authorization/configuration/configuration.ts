@@ -1,4 +1,4 @@
-/** AuthorizationConfiguration: the authorizers of a server, in the order in which they are asked. Read from a file, strictly. */
+/** AuthorizationConfiguration: the authorizers of a server in order. Parsed strictly from a file. */
 
 import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
@@ -35,10 +35,10 @@ export interface WebhookConfiguration {
   readonly matchConditions: readonly string[];
 }
 
-/** What is wrong with a configuration, in one line. */
+/** Describes an invalid configuration in one line. */
 export class ConfigurationError extends Error {}
 
-/** Attribute-based policies of a file are not served here. */
+/** ABAC is not supported. */
 const types = ['AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook'];
 const apiVersions = new Set(['v1', 'v1beta1', 'v1alpha1'].map((version) => `apiserver.config.k8s.io/${version}`));
 const conditionsMax = 64;
@@ -92,7 +92,7 @@ function readAuthorizer(
     return { type: type as AuthorizationMode, name };
   }
   if (!isObject(webhook)) return void errors.push(required(child(path, 'webhook'), 'required when type=Webhook'));
-  // kube-apiserver leaves `webhook` out of the paths that it tells.
+  // kube-apiserver omits `webhook` from the reported paths.
   return { type, name, webhook: readWebhook(webhook, path, errors) };
 }
 
@@ -164,7 +164,7 @@ function readConnection(value: JsonObject, path: string, errors: FieldError[]): 
   const file = textOf(info, 'kubeConfigFile', at, errors);
   const fileAt = child(at, 'kubeConfigFile');
   if (type === '') errors.push(required(child(at, 'type'), ''));
-  // This server is no pod of the cluster that it serves.
+  // This server does not run as a pod in the cluster that it serves.
   else if (type !== 'KubeConfigFile') errors.push(notSupported(child(at, 'type'), type, ['KubeConfigFile']));
   else if (file === '') errors.push(required(fileAt, ''));
   else if (!isAbsolute(file)) errors.push(invalid(fileAt, file, 'must be an absolute path'));

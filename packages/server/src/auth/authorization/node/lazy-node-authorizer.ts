@@ -1,4 +1,4 @@
-/** The authorizer of kubelets, loaded with the first one that asks: many servers never meet one. */
+/** Loads the authorizer of kubelets with the first request of one: many servers have none. */
 
 import { createRequire } from 'node:module';
 import type { ControlPlane } from '../../../control-plane.ts';

@@ -1,6 +1,6 @@
 /**
- * Kubelets: a user `system:node:NAME` of the group `system:nodes` may read what the pods on that node need, and write what is
- * the node's own. Whether what it writes is its own is up to the admission plugin NodeRestriction: here is no body.
+ * Authorizes kubelets: a user `system:node:NAME` in the group `system:nodes` may read the objects that pods on its node need, and write the
+ * objects of its node. The admission plugin NodeRestriction checks the written objects, as authorization does not see the body.
  */
 
 import { quote } from '@hangar/api';
@@ -15,7 +15,7 @@ import type { NodeGraph, OwnedKind } from './node-graph.ts';
 
 const userPrefix = 'system:node:';
 
-/** Undefined: no node. Empty: one without a name. */
+/** Returns undefined if the user is not a node, and an empty string for a node without a name. */
 export const nodeNameOf = ({ name, groups }: User): string | undefined =>
   name.startsWith(userPrefix) && groups.includes(nodesGroup) ? name.slice(userPrefix.length) : undefined;
 
@@ -24,7 +24,7 @@ export class NodeAuthorizer implements Authorizer {
   readonly #loadRules: () => Promise<readonly PolicyRule[]>;
   #rules: readonly PolicyRule[] | undefined;
 
-  /** `rules`: what all nodes may do, loaded with the first one that asks. */
+  /** `rules`: the permissions of all nodes, loaded with the first request of a node. */
   constructor(graph: NodeGraph, rules: () => Promise<readonly PolicyRule[]>) {
     this.#graph = graph;
     this.#loadRules = rules;
@@ -69,7 +69,7 @@ type Answer = (question: Question) => Verdict;
 
 const no = (reason: string): Judgement => ({ decision: 'no opinion', reason });
 
-/** By an object's ties to the node. */
+/** Allows requests for objects that the node needs. */
 function tied({ graph, node, info }: Question, kind: OwnedKind): Verdict {
   if (info.name === '') return no('No Object name found');
   if (graph.isTied(node, kind, info.namespace, info.name)) return 'allow';
@@ -185,7 +185,7 @@ const pods: Answer = (question) => {
   }
 };
 
-/** By `group/resource`. The last is for a feature that is off. */
+/** By `group/resource`. The last entry is for a feature that is off. */
 const specials: Readonly<Record<string, Answer>> = {
   '/secrets': reads('secrets'),
   '/configmaps': reads('configmaps'),

@@ -1,11 +1,11 @@
 /**
- * What belongs to which node:
+ * The objects that belong to each node:
  *
  *   node ← pod ← secret, configmap, service account, resource claim, persistent volume claim
  *                persistent volume claim ← persistent volume ← secret
  *   node ← volume attachment, resource slice
  *
- * Nothing is read before the first node asks; then every change of a pod updates what it references, and nothing else.
+ * Loaded with the first request of a node; then every change of a pod updates only its references.
  */
 
 import type { KubeObject } from '@hangar/api';
@@ -34,7 +34,7 @@ interface Volume {
   readonly secrets: readonly string[];
 }
 
-/** What an object ties to a node; undefined: nothing. */
+/** Objects that one object ties to a node; undefined: none. */
 interface Ties {
   readonly node: string;
   /** `kind namespace/name`: kinds have no spaces. */
@@ -44,7 +44,7 @@ interface Ties {
 export class NodeGraph {
   readonly #plane: ControlPlane;
   readonly #followers: StoreFollower[] = [];
-  /** `kind namespace/name` → node → by how many objects. */
+  /** `kind namespace/name` → node → number of objects. */
   readonly #nodesOf = new Map<string, Map<string, number>>();
   readonly #volumes = new Map<string, Volume>();
   readonly #volumesOfSecret = new Map<string, Set<string>>();
@@ -60,7 +60,7 @@ export class NodeGraph {
     return this.#isReady;
   }
 
-  /** Rejects when the store cannot be read; the next call tries again. */
+  /** Rejects if the store cannot be read; the next call retries. */
   ready(): Promise<void> {
     return (this.#starting ??= this.#start().catch((error: unknown) => {
       this.#starting = undefined;
@@ -73,7 +73,7 @@ export class NodeGraph {
     for (const follower of this.#followers) follower.close();
   }
 
-  /** Does the node need this object? */
+  /** Reports whether the node needs this object. */
   isTied(node: string, kind: OwnedKind, namespace: string, name: string): boolean {
     const path = `${namespace}/${name}`;
     if (kind === 'persistentvolumes') return this.#isVolumeTied(node, this.#volumes.get(name));
@@ -100,7 +100,7 @@ export class NodeGraph {
       await Promise.all(followers.map((one) => one.start()));
     } catch (error) {
       for (const one of followers) one.close();
-      // The next attempt counts from nothing.
+      // The next attempt starts from scratch.
       for (const known of [this.#nodesOf, this.#volumes, this.#volumesOfSecret]) known.clear();
       throw error;
     }
@@ -177,7 +177,7 @@ export class NodeGraph {
       delete: (key) => changed(key, undefined),
       retain: (keys) => {
         const names = new Set([...keys].map((key) => key.slice(key.lastIndexOf('/') + 1)));
-        // Volumes are known by their names, all else by keys.
+        // Volumes are keyed by name, other objects by key.
         for (const key of known.keys()) if (!keys.has(key) && !names.has(key)) changed(key, undefined);
       },
     });

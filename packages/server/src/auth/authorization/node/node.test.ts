@@ -1,4 +1,4 @@
-/** What a node may do. The same questions are answered by a kube-apiserver in authorization.real.ts. */
+/** Permissions of nodes. authorization.real.ts compares the same requests with kube-apiserver. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** What a pod needs of other objects: what the kubelet that runs it may read. */
+/** Collects the objects that a pod references, which its kubelet may read. */
 
 import type { KubeObject } from '@hangar/api';
 
@@ -66,7 +66,7 @@ export interface Pod extends KubeObject {
 
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
-/** Pods that a kubelet declares itself give it nothing: else it could declare one that needs every secret. */
+/** Mirror pods grant nothing: otherwise a kubelet could create one that references every secret. */
 export function podReferences(pod: Pod): Reference[] {
   if (Object.hasOwn(pod.metadata.annotations ?? {}, mirrorAnnotation)) return [];
   const { spec = {} } = pod;
@@ -110,13 +110,13 @@ function ofVolume(pod: Pod, volume: Volume): [ReferencedKind, (string | undefine
     ['configmaps', [configMap?.name, ...sources.map((one) => one.configMap?.name)]],
     [
       'persistentvolumeclaims',
-      // The claim of an ephemeral volume is named after both.
+      // The claim of an ephemeral volume is named after the pod and the volume.
       [persistentVolumeClaim?.claimName ?? (ephemeral ? `${pod.metadata.name}-${volume.name}` : undefined)],
     ],
   ];
 }
 
-/** Of a template, the claim is what its controller wrote into the status. */
+/** For a template, the controller writes the name of the claim into the status. */
 function claims({ spec, status }: Pod): (string | undefined)[] {
   const made = status?.resourceClaimStatuses ?? [];
   return [

@@ -1,4 +1,4 @@
-/** The secrets that a kubelet needs to mount a persistent volume; those of controllers are not among them. */
+/** Collects the secrets that a kubelet needs to mount a persistent volume, without those of controllers. */
 
 import type { KubeObject } from '@hangar/api';
 
@@ -30,7 +30,7 @@ export interface PersistentVolume extends KubeObject {
   };
 }
 
-/** As `namespace/name`. */
+/** Returns `namespace/name`. */
 export function volumeSecrets({ spec = {} }: PersistentVolume): string[] {
   const claimNamespace = spec.claimRef?.namespace ?? '';
   const { azureFile, cephfs, cinder, flexVolume, rbd, scaleIO, iscsi, storageos, csi } = spec;

@@ -1,4 +1,4 @@
-/** The baseline level: known ways to become more than a container should be. */
+/** The baseline level: prevents known privilege escalations. */
 
 import type { Container, Handler } from '../../pod.ts';
 import { containersText, namesOf, plural, quoted, settersOf, sorted, unlessUserNamespace } from './check.ts';
@@ -148,7 +148,7 @@ const windowsHostProcess: Check = (spec) => {
   };
 };
 
-/** In the order of their ids, which is the order in which violations are told. */
+/** Sorted by id, which is the order of the reported violations. */
 export const baselineRules: readonly Rule[] = [
   { id: 'appArmorProfile', level: 'baseline', versions: since0(appArmorProfile) },
   { id: 'capabilities_baseline', level: 'baseline', versions: since0(capabilities) },

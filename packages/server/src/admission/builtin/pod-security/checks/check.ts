@@ -1,4 +1,4 @@
-/** One rule of the Pod Security Standards, and the wording that all of them share. */
+/** One rule of the Pod Security Standards, and the wording shared by all rules. */
 
 import type { ObjectMeta } from '@hangar/api';
 import { allContainers } from '../../pod.ts';
@@ -16,7 +16,7 @@ export type RestrictiveLevel = 'baseline' | 'restricted';
 export interface Rule {
   readonly id: string;
   readonly level: RestrictiveLevel;
-  /** Since which minor version of Kubernetes it is so, oldest first. */
+  /** Checks by the minor version of Kubernetes that introduced them, oldest first. */
   readonly versions: readonly { readonly since: number; readonly check: Check; readonly overrides?: string }[];
 }
 
@@ -36,7 +36,7 @@ export const namesOf = (spec: PodSpec, isBad: (container: Container) => boolean)
   return names;
 };
 
-/** The pod as a whole and its containers, for what both may set: `pod and container "a"`. */
+/** The pod and the containers that set a bad value: `pod and container "a"`. */
 export function settersOf(spec: PodSpec, isBad: (context: SecurityContext) => boolean): string[] {
   const setters = spec.securityContext && isBad(spec.securityContext) ? ['pod'] : [];
   const names = namesOf(spec, ({ securityContext }) => !!securityContext && isBad(securityContext));
@@ -44,13 +44,13 @@ export function settersOf(spec: PodSpec, isBad: (context: SecurityContext) => bo
   return setters;
 }
 
-/** On Windows there is nothing that the rule is about. */
+/** The rule does not apply to Windows pods. */
 export const unlessWindows =
   (check: Check): Check =>
   (spec, metadata) =>
     spec.os?.name === 'windows' ? undefined : check(spec, metadata);
 
-/** In a user namespace of its own, a pod's root is nobody on the node. */
+/** In a user namespace, the root user of a pod has no privileges on the node. */
 export const unlessUserNamespace =
   (check: Check): Check =>
   (spec, metadata) =>

@@ -1,4 +1,4 @@
-/** Profiles that confine what a process may do: AppArmor and seccomp, by fields and by the annotations before them. */
+/** AppArmor and seccomp profiles, set by fields or by the older annotations. */
 
 import { quote } from '@hangar/api';
 import { allContainers } from '../../pod.ts';
@@ -63,7 +63,7 @@ export const baselineSeccompProfile: Check = (spec) => {
   };
 };
 
-/** Besides not being unconfined, every container must be confined. */
+/** Requires a seccomp profile for every container, in addition to the baseline check. */
 export const restrictedSeccompProfile: Check = (spec, metadata) => {
   const forbidden = baselineSeccompProfile(spec, metadata);
   if (forbidden || spec.securityContext?.seccompProfile) return forbidden;

@@ -1,4 +1,4 @@
-/** The restricted level: what a hardened pod says of itself. */
+/** The restricted level: best practices for hardened pods. */
 
 import type { Volume } from '../../pod.ts';
 import { procMount } from './baseline.ts';
@@ -52,7 +52,7 @@ const allowedVolumes = [
   'projected',
   'secret',
 ];
-/** In the order in which a volume's type is looked for. */
+/** In the order in which the type of a volume is determined. */
 const otherVolumes = [
   'hostPath',
   'gcePersistentDisk',
@@ -109,7 +109,7 @@ const runAsUser: Check = (spec) => {
   return { reason: 'runAsUser=0', detail: `${setters.join(' and ')} must not set runAsUser=0` };
 };
 
-/** In the order of their ids, which is the order in which violations are told. */
+/** Sorted by id, which is the order of the reported violations. */
 export const restrictedRules: readonly Rule[] = [
   {
     id: 'allowPrivilegeEscalation',

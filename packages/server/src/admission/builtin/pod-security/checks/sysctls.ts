@@ -1,4 +1,4 @@
-/** Kernel parameters that are a namespace's own, and so a container may set. */
+/** Namespaced kernel parameters, which a container may set. */
 
 import type { Check, Rule } from './check.ts';
 

@@ -1,4 +1,4 @@
-/** Pods that violate the Pod Security Standards in random ways, or not at all, and are valid otherwise. */
+/** Random pods that violate the Pod Security Standards, or comply with them, and are otherwise valid. */
 
 import { chance, pick } from '@hangar/core';
 import type { Random } from '@hangar/core';
@@ -14,7 +14,7 @@ const profiles = ['RuntimeDefault', 'Unconfined'];
 const profile = (random: Random): object => ({ type: pick(random, profiles) });
 const localhost = { type: 'Localhost', localhostProfile: 'p' };
 
-/** Each is there or not: `often` of them makes a pod that is nearly right. */
+/** Each part is present with this probability. */
 function some(random: Random, makers: readonly Maker[], probability = 0.3): object {
   return Object.assign({}, ...makers.map((make) => (chance(random, probability) ? make(random) : {}))) as object;
 }
@@ -91,7 +91,7 @@ const sysctls = ['kernel.shm_rmid_forced', 'net.ipv4.tcp_rmem', 'net.ipv4.tcp_fi
 
 export function randomTemplate(random: Random, restartPolicy = 'Always'): RandomTemplate {
   const isWindows = chance(random, 0.08);
-  // Windows has no such settings, and validation insists on it.
+  // Windows has no such settings, and validation rejects them.
   if (isWindows) {
     const hostProcess = chance(random, 0.5);
     return {
@@ -105,7 +105,7 @@ export function randomTemplate(random: Random, restartPolicy = 'Always'): Random
       },
     };
   }
-  // Nothing to complain about at any level, or only what is added here.
+  // Compliant with every level, except for the parts added here.
   if (chance(random, 0.12)) {
     const spec = { restartPolicy, containers: [{ name: 'a', image: 'i', securityContext: hardened }] };
     return { metadata: {}, spec: { ...spec, ...(chance(random, 0.3) ? { hostIPC: true } : {}) } };
