@@ -1,6 +1,6 @@
 /**
- * One control plane: a Kubernetes API with a key range of its own. Everything that a verb touches is reached through it,
- * so that two control planes in one process share code and nothing else.
+ * One control plane: a Kubernetes API with its own key range. Verbs reach everything through it, so that two control planes in one process
+ * share only code.
  */
 
 import { badRequest, quote } from '@hangar/api';
@@ -18,7 +18,7 @@ import type { Resource } from './resources/resource.ts';
 export interface ControlPlane {
   /** `root` is the management plane. */
   readonly name: string;
-  /** Every key of this control plane begins with it: `/registry/clusters/root/`. */
+  /** Prefix of every key of this control plane: `/registry/clusters/root/`. */
   readonly prefix: string;
   readonly store: Store;
   readonly clock: Clock;
@@ -30,12 +30,12 @@ export interface ControlPlane {
   readonly definitions: Definitions;
   /** Roles and bindings. */
   readonly policy: Policy;
-  /** For everything that is called because an object of this control plane says so. */
+  /** Outbound calls that objects of this control plane configure, such as webhooks. */
   readonly outbound: Outbound;
   readonly services: ServiceResolver;
 }
 
-/** Where the objects of a resource are; in one namespace when it is given. Ends in a slash, so that no other key matches. */
+/** Returns the key prefix of a resource, or of one namespace of it. Ends in a slash, so that no other key matches. */
 export function collectionPrefix(plane: ControlPlane, resource: Resource, namespace: string): string {
   const prefix = `${plane.prefix}${resource.storagePrefix}/`;
   return resource.namespaced && namespace !== '' ? `${prefix}${safe(namespace)}/` : prefix;
@@ -45,7 +45,7 @@ export function objectKey(plane: ControlPlane, resource: Resource, namespace: st
   return `${collectionPrefix(plane, resource, namespace)}${safe(name)}`;
 }
 
-/** A name is one segment of a key, whatever a client puts into its path: else it could lead into another namespace. */
+/** Ensures that a name is one segment of a key: otherwise a crafted path could lead into another namespace. */
 function safe(segment: string): string {
   if (segment === '.' || segment === '..' || segment.includes('/') || segment.includes('%')) {
     throw badRequest(`Name parameter invalid: ${quote(segment)}: ${whyUnsafe(segment)}`);

@@ -15,7 +15,7 @@ const things = `/apis/${group}/v1/namespaces/default/things`;
 
 type Answering = Pick<RemoteOptions, 'answer' | 'upgrade'>;
 
-/** A hub with another server behind it, which is found to be well. */
+/** Starts a hub with an aggregated server behind it that is available. */
 async function behind(
   answering: Answering,
   options: HubOptions = {},
@@ -99,7 +99,7 @@ test('an answer is handed back while it comes, and both ends of it end together'
   assert.equal((await once(watch, 'data')).toString(), '{"type":"DELETED"}\n');
   watch.destroy();
   await open[0]!.closed;
-  // And the other way round: a client must not take a part for the whole.
+  // The reverse direction: a client must not treat a partial body as complete.
   const broken = await both.hub.stream(`${things}?watch=true`);
   await once(broken, 'data');
   const failed = once(broken, 'error');
@@ -152,7 +152,7 @@ test('a connection that becomes a WebSocket goes through, both ways', async () =
   const closed = once(socket, 'close');
   socket.end();
   await closed;
-  // Where nobody speaks another protocol, the answer is an ordinary one.
+  // The protocol is not upgraded, so the response is an ordinary one.
   const other = connect({ host: '127.0.0.1', port: hub.port, ca: hub.access.ca!, ALPNProtocols: ['http/1.1'] });
   other.write(ask('/api/v1/namespaces/default'));
   assert.match((await other.toArray()).join(''), /^HTTP\/1\.1 200 OK[^]*"kind":"Namespace"/);

@@ -1,7 +1,6 @@
 /**
- * The aggregator of one control plane: which group-versions other servers serve, and the way to each of them. It follows
- * the APIServices in the store; a server that hangs or died costs its own requests only, because everything that is told of
- * all of them together is made from what was found out in the background.
+ * Aggregator of one control plane: maps group-versions to the servers that serve them. Follows the APIServices in the store. Merged
+ * documents are built from results collected in the background, so a server that hangs or is down affects only its own requests.
  */
 
 import type { Timer } from '@hangar/core';
@@ -30,7 +29,10 @@ const lookDelayMs = 100;
 
 export interface AggregatorOptions {
   readonly plane: ControlPlane;
-  /** The front proxy's, by which other servers know this one; asked for with every connection, because it is renewed. */
+  /**
+   * Client certificate of the front proxy, by which aggregated servers authenticate this one. Called for every connection, because it is
+   * renewed.
+   */
   readonly clientCertificate: () => KeyPair | undefined;
   readonly onError: (error: Error) => void;
 }
@@ -41,7 +43,7 @@ export class Aggregator {
   readonly #apiServices: Followed<RegisteredService>;
   readonly #services: Followed<ServicePart>;
   readonly #slices: Followed<SlicePart>;
-  /** By the APIService's name. */
+  /** Keyed by the name of the APIService. */
   readonly #remotes = new Map<string, RemoteApi>();
   #look: Timer | undefined;
   #generation = 0;
@@ -60,7 +62,7 @@ export class Aggregator {
     this.#slices = new Followed(plane, slices, slicePart, recheck);
   }
 
-  /** Resolves when the APIServices are known; the servers behind them are found out about in the background. */
+  /** Resolves when the APIServices are known. The servers behind them are checked in the background. */
   async start(): Promise<void> {
     await this.#apiServices.ready();
   }
@@ -73,7 +75,7 @@ export class Aggregator {
     this.#remotes.clear();
   }
 
-  /** Services and endpoints change all the time, most of them of no concern to us. */
+  /** Delays the check: Services and endpoints change often, and most changes are irrelevant here. */
   #lookSoon(): void {
     this.#look ??= this.#options.plane.clock.after(lookDelayMs, () => {
       this.#look = undefined;
@@ -83,12 +85,12 @@ export class Aggregator {
     });
   }
 
-  /** Grows with every change of what is served elsewhere. */
+  /** Increases whenever the set of remotely served APIs changes. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** In the format of Prometheus. */
+  /** Returns metrics in the Prometheus text format. */
   metrics(): string {
     const lines = [...this.#remotes.values()].map(
       ({ service: { name }, isAvailable }) =>
@@ -97,7 +99,7 @@ export class Aggregator {
     return lines.length === 0 ? '' : `${metricsHead}${lines.join('')}`.trimEnd();
   }
 
-  /** For discovery. */
+  /** Remote group-versions, for discovery. */
   get versions(): RemoteVersion[] {
     return [...this.#remotes.values()].map(({ service, documents: { resources, isFresh } }) => {
       const { group, version, groupPriority, versionPriority } = service;
@@ -105,7 +107,7 @@ export class Aggregator {
     });
   }
 
-  /** For OpenAPI, by path. */
+  /** Remote OpenAPI v3 documents by path. */
   get v3(): ReadonlyMap<string, OpenApiV3Document> {
     const known = [...this.#remotes.values()].flatMap(({ service, documents: { openApiV3 } }) =>
       openApiV3 ? [[discoveryPath(service).slice(1), openApiV3] as const] : [],
@@ -119,7 +121,7 @@ export class Aggregator {
     );
   }
 
-  /** The other server that serves this path, if one does. */
+  /** Returns the remote API that serves this path, if any. */
   find(path: string): RemoteApi | undefined {
     if (this.#remotes.size === 0) return undefined;
     const [, root, one, two] = path.split('/');
@@ -127,13 +129,13 @@ export class Aggregator {
     return root === 'api' && one ? this.#serving('', one) : undefined;
   }
 
-  /** Of `v1.a.b.c` the name alone does not say where the version ends. */
+  /** The name alone is ambiguous: `v1.a.b.c` does not show where the version stops. */
   #serving(group: string, version: string): RemoteApi | undefined {
     const remote = this.#remotes.get(apiServiceName(group, version));
     return remote?.service.group === group && remote.service.version === version ? remote : undefined;
   }
 
-  /** Hands the request on. The user was authenticated and allowed to do this. */
+  /** Proxies the request. The user is already authenticated and authorized. */
   async answer(remote: RemoteApi, path: string, request: ServerRequest, user: User): Promise<Answer> {
     if (isDevious(path)) throw new PageNotFound();
     insistOnPlainTarget(request.target);
@@ -146,7 +148,7 @@ export class Aggregator {
       clock,
       self: this.#self,
       isDiscovery,
-      // Whoever comes next should not have to find out by themselves.
+      // Check now, so that later requests do not have to detect the failure themselves.
       onFailure: () => remote.recheck(),
     });
   }
@@ -173,7 +175,7 @@ export class Aggregator {
       if (registered.available?.reason !== local.reason) this.#markLocal(registered);
       return;
     }
-    // By this group everything else is put right: it is never somebody else's.
+    // APIServices are needed to repair all others, so this group is never served remotely.
     if (this.#remotes.has(registered.name) || registered.group === apiServicesName.group) return;
     const { plane, clientCertificate, onError } = this.#options;
     const options: RemoteApiOptions = {

@@ -1,7 +1,7 @@
 /**
- * Headers of answers from aggregated servers. All tenants are served from one origin: to a browser, an answer of a tenant's server
- * is an answer of every tenant's server and of the console. So only headers that have no effect outside the answer itself are
- * handed back (no cookies, no HSTS, no Alt-Svc, no CORS, no service workers, no challenges), and no answer runs as a document.
+ * Headers of responses from aggregated servers. All tenants are served from one origin: to a browser, a response of one tenant's server is
+ * indistinguishable from a response of any other tenant's server or of the console. So only headers that have no effect outside the
+ * response are returned (no cookies, no HSTS, no Alt-Svc, no CORS, no service workers, no challenges), and no response runs as a document.
  */
 
 import type { Headers } from '../http/message.ts';
@@ -30,7 +30,7 @@ const returned = new Set([
   'x-request-id',
 ]);
 
-/** Of the answer that switches the protocol. */
+/** Headers of the response that switches the protocol. */
 const returnedOnUpgrade = new Set([
   'sec-websocket-accept',
   'sec-websocket-extensions',
@@ -38,17 +38,17 @@ const returnedOnUpgrade = new Set([
   'x-stream-protocol-version',
 ]);
 
-/** An answer that is opened as a page runs nothing, loads nothing, and has an origin of its own. */
+/** A response opened as a page runs nothing, loads nothing, and has an opaque origin. */
 const inert = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; sandbox",
 };
 
-/** Media types that browsers show as text or save. All others, also a missing one, are saved and never shown. */
+/** Media types that browsers show as text or save. All others, including a missing type, are saved and never shown. */
 const plainTypes =
   /^(?:text\/plain|text\/yaml|text\/event-stream|application\/(?:json|yaml|x-yaml|x-ndjson|octet-stream|gzip|x-tar|zip|openmetrics-text|vnd\.kubernetes\.protobuf|com\.github\.proto-openapi\.[\w.@-]+|[\w.-]+\+(?:json|yaml|protobuf)))(?:\s*;[^,]*)?$/i;
 
-/** Returns the headers of the other server's answer for the client. */
+/** Returns the headers of the remote response for the client. */
 export function answeredHeaders(raw: readonly string[]): Headers {
   const headers: Record<string, string | string[]> = {};
   for (const [name, values] of grouped(raw)) {
@@ -60,7 +60,7 @@ export function answeredHeaders(raw: readonly string[]): Headers {
   return { ...headers, ...inert, ...(isPlain ? {} : { 'content-disposition': 'attachment' }) };
 }
 
-/** Returns names and values of the answer that switches to `protocol`. */
+/** Returns header names and values of the response that switches to `protocol`. */
 export function upgradeHeaders(raw: readonly string[], protocol: string): [string, string][] {
   const headers: [string, string][] = [
     ['Connection', 'Upgrade'],
@@ -72,7 +72,7 @@ export function upgradeHeaders(raw: readonly string[], protocol: string): [strin
   return headers;
 }
 
-/** Without those that `Connection` lists. */
+/** Groups headers by name, without those that `Connection` lists. */
 function* grouped(raw: readonly string[]): Generator<[string, string[]]> {
   const all = new Map<string, string[]>();
   for (let i = 0; i + 1 < raw.length; i += 2) {

@@ -1,4 +1,4 @@
-/** An APIService as the aggregator reads it: who serves a group-version, and how that server is known. */
+/** An APIService as the aggregator reads it: which server serves a group-version, and how that server is verified. */
 
 import type { KubeObject } from '@hangar/api';
 
@@ -54,7 +54,7 @@ export function registeredService(object: KubeObject): RegisteredService {
   const { namespace = '', name = '', port = defaultPort } = spec.service ?? {};
   return {
     name: object.metadata.name!,
-    // Of those alone that are somebody else's: what the server serves itself is the same object in every control plane.
+    // Only for remote APIServices: the local ones are the same objects in every control plane.
     uid: spec.service ? (object.metadata.uid ?? '') : '',
     group: spec.group ?? '',
     version: spec.version ?? '',
@@ -70,10 +70,10 @@ export function registeredService(object: KubeObject): RegisteredService {
 export const isRemote = (registered: RegisteredService): registered is RemoteService =>
   registered.service !== undefined;
 
-/** What a connection to it depends on. */
+/** Returns the parts that a connection to the server depends on. */
 export const targetOf = ({ uid, service, ca, isInsecure }: RegisteredService): string =>
   JSON.stringify([uid, service, ca, isInsecure]);
 
-/** Where its discovery is; the core group's own APIService has no group. */
+/** Returns the discovery path; the APIService of the core group has no group. */
 export const discoveryPath = ({ group, version }: RegisteredService): string =>
   group === '' ? `/api/${version}` : `/apis/${group}/${version}`;

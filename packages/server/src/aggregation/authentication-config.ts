@@ -1,7 +1,7 @@
 /**
- * The ConfigMap `extension-apiserver-authentication` in kube-system: by it every aggregated API server learns which
- * certificates are users, which are front proxies, and in which headers those say who asks. As kube-apiserver does, what
- * other replicas published stays beside our own, except certificates that have expired.
+ * Maintains the ConfigMap `extension-apiserver-authentication` in kube-system, from which every aggregated API server reads the CA of
+ * client certificates, the CA of front proxies, and the names of the identity headers. As in kube-apiserver, certificates published by
+ * other replicas are kept beside our own until they expire.
  */
 
 import { X509Certificate } from 'node:crypto';
@@ -16,17 +16,17 @@ import type { ControlPlane } from '../control-plane.ts';
 import { identityHeaderNames } from './headers.ts';
 
 export interface PublishedAuthentication {
-  /** Whose certificates are users; PEM. */
+  /** CA of client certificates; PEM. */
   readonly clientCa: string;
-  /** Whose certificates are front proxies; PEM. */
+  /** CA of front proxies; PEM. */
   readonly frontProxyCa: string;
-  /** Common names of front proxies; empty: any of that CA. */
+  /** Common names of front proxies; empty: any certificate of that CA. */
   readonly allowedNames: readonly string[];
 }
 
 const namespace = 'kube-system';
 const name = 'extension-apiserver-authentication';
-/** Somebody may have changed or deleted it. */
+/** Interval of the check that the ConfigMap was not changed or deleted. */
 const againMs = 60_000;
 const attemptsMax = 5;
 
@@ -43,7 +43,7 @@ export class AuthenticationPublisher {
     this.#onError = onError;
   }
 
-  /** Resolves when it is there; it is looked after until `close`. */
+  /** Resolves when the ConfigMap exists. It is maintained until `close`. */
   async start(): Promise<void> {
     await publishAuthentication(this.#plane, this.#published());
     this.#again();
@@ -81,7 +81,7 @@ export async function publishAuthentication(plane: ControlPlane, published: Publ
 
 type Data = Readonly<Record<string, string>>;
 
-/** What is published where nothing was before. */
+/** Data that is published when the ConfigMap has none. */
 export const publishedData = ({ clientCa, frontProxyCa, allowedNames }: PublishedAuthentication): Data => ({
   'client-ca-file': clientCa,
   'requestheader-client-ca-file': frontProxyCa,
@@ -119,7 +119,7 @@ function namesIn(text: string | undefined): string[] {
 
 const certificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Each once, our own first. */
+/** Merges both bundles without duplicates, our own certificates first. */
 function mergedCertificates(own: string, known: string, clock: Clock): string {
   const all = new Map<string, string>();
   for (const pem of `${own}\n${known}`.match(certificate) ?? []) {
@@ -127,7 +127,7 @@ function mergedCertificates(own: string, known: string, clock: Clock): string {
       const { fingerprint256, validTo } = new X509Certificate(pem);
       if (Date.parse(validTo) > clock.now() && !all.has(fingerprint256)) all.set(fingerprint256, pem);
     } catch {
-      // What others wrote and is no certificate is left out.
+      // Entries of other replicas that are not certificates are dropped.
     }
   }
   return [...all.values()].map((pem) => `${pem}\n`).join('');

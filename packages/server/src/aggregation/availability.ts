@@ -1,6 +1,6 @@
 /**
- * May requests be handed on to an aggregated server? Its service must be there, listen on the port, have somebody behind it,
- * and answer for its group-version. Reasons and texts are those of kube-aggregator.
+ * Decides whether requests may be proxied to an aggregated server: its service must exist, listen on the port, have ready endpoints, and
+ * answer for its group-version. Reasons and messages are those of kube-aggregator.
  */
 
 import type { KubeObject } from '@hangar/api';
@@ -19,18 +19,18 @@ export interface Availability {
   readonly message: string;
 }
 
-/** What is looked at of a Service. */
+/** The part of a Service that is used here. */
 export interface ServicePart {
   readonly type: string;
   readonly ports: readonly { readonly name: string; readonly port: number }[];
 }
 
-/** What is looked at of an EndpointSlice. */
+/** The part of an EndpointSlice that is used here. */
 export interface SlicePart {
   /** `namespace/name`. */
   readonly service: string;
   readonly hasReady: boolean;
-  /** Of those that are ready. */
+  /** Addresses of ready endpoints. */
   readonly addresses: readonly string[];
   readonly portNames: readonly string[];
 }
@@ -59,12 +59,12 @@ export function slicePart(object: KubeObject): SlicePart {
 }
 
 export interface ClusterView {
-  /** By `namespace/name`. */
+  /** Keyed by `namespace/name`. */
   readonly services: ReadonlyMap<string, ServicePart>;
   readonly slices: ReadonlyMap<string, SlicePart>;
 }
 
-/** What of the cluster a service's availability depends on: while this is the same, there is no reason to look again. */
+/** Returns the cluster state that the availability of a service depends on. While it is unchanged, no new check is needed. */
 export function circumstancesOf({ service }: RemoteService, { services, slices }: ClusterView): string {
   const id = `${service.namespace}/${service.name}`;
   return JSON.stringify([services.get(id), [...slices.values()].filter((one) => one.service === id)]);
@@ -79,7 +79,7 @@ export const local: Availability = {
 const passed: Availability = { status: 'True', reason: 'Passed', message: 'all checks passed' };
 const failed = (reason: string, message: string): Availability => ({ status: 'False', reason, message });
 
-/** What its objects say; undefined when nothing speaks against asking it. */
+/** Returns the problem that the objects show; undefined if the server can be probed. */
 export function problemOf({ service }: RemoteService, { services, slices }: ClusterView): Availability | undefined {
   const { namespace, name, port } = service;
   const id = `${namespace}/${name}`;
@@ -101,7 +101,7 @@ export function problemOf({ service }: RemoteService, { services, slices }: Clus
   );
 }
 
-/** The aggregator's own name, when it asks for itself. */
+/** Identity of the aggregator for its own requests. */
 export const aggregatorUser = {
   name: 'system:kube-aggregator',
   uid: '',
@@ -112,7 +112,7 @@ export const aggregatorUser = {
 const checkTimeoutMs = 5_000;
 const answerBytesMax = 4 * 1024 * 1024;
 
-/** Asks it for the discovery that it must serve. Never rejects. */
+/** Requests the discovery document that the server must serve. Never rejects. */
 export async function probe(server: RemoteServer, remote: RemoteService, clock: Clock): Promise<Availability> {
   const path = discoveryPath(remote);
   let url = path;
@@ -133,7 +133,7 @@ export async function probe(server: RemoteServer, remote: RemoteService, clock: 
   }
 }
 
-/** Runs with a signal that fires when the time is over. */
+/** Calls `run` with a signal that aborts after `timeoutMs`. */
 export async function within<T>(clock: Clock, timeoutMs: number, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
   const timer = clock.after(timeoutMs, () => stop.abort());

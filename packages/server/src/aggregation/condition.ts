@@ -1,4 +1,4 @@
-/** Writes what was found out about an APIService into its status, for everybody who looks and for the other replicas. */
+/** Writes the availability of an APIService into its status, for users and for the other replicas. */
 
 import { updateManagedFields } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
@@ -9,10 +9,10 @@ import { timestamp } from '../verbs/metadata.ts';
 import type { ApiServiceCondition } from './api-service.ts';
 import type { Availability } from './availability.ts';
 
-/** As often as others may come first; the next check writes it else. */
+/** Attempts on conflict. If all fail, the next check writes the status. */
 const attemptsMax = 5;
 
-/** Nothing is written when it says so already, or when the object is gone or another one. */
+/** Writes nothing if the status is already up to date, or if the object was deleted or replaced. */
 export async function writeAvailability(
   plane: ControlPlane,
   { name, uid }: { readonly name: string; readonly uid: string },
@@ -48,7 +48,7 @@ export async function writeAvailability(
 const conditionsOf = (object: KubeObject): readonly ApiServiceCondition[] =>
   (object['status'] as { conditions?: readonly ApiServiceCondition[] } | undefined)?.conditions ?? [];
 
-/** Undefined when they say so already. The time is that of the last change from available to not, or back. */
+/** Returns undefined if the conditions are already up to date. The transition time changes only with the status. */
 function withCondition(
   conditions: readonly ApiServiceCondition[],
   { status, reason, message }: Availability,

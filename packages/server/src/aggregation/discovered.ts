@@ -1,18 +1,17 @@
 /**
- * What another server says that it serves, in the form of aggregated discovery. It goes into the document of all servers, so
- * nothing but what discovery knows is taken over, each part with the type that clients expect: one server must not be able
- * to spoil it for the others.
+ * Sanitizes the discovery of another server, in the form of aggregated discovery. It becomes part of the document of all servers, so only
+ * known fields with the types that clients expect are copied: one server must not be able to break it for the others.
  */
 
 import { isObject } from '@hangar/api';
 import type { JsonObject } from '@hangar/api';
 
-/** More than these nobody serves. */
+/** Limit of resources per group-version, far above what real servers have. */
 export const resourcesMax = 5_000;
 const subresourcesMax = 100;
 const namesMax = 100;
 
-/** An entry of aggregated discovery. */
+/** Returns an entry of aggregated discovery. */
 export function checkedResource(entry: JsonObject): JsonObject {
   const shortNames = textsOf(entry['shortNames']);
   const categories = textsOf(entry['categories']);
@@ -35,7 +34,7 @@ export function checkedResource(entry: JsonObject): JsonObject {
   };
 }
 
-/** Of a server that only knows discovery as it was first made: an APIResourceList. */
+/** Converts an APIResourceList, for servers without aggregated discovery. */
 export function discoveredResources({ resources }: JsonObject): JsonObject[] {
   const all = objectsOf(resources).slice(0, resourcesMax);
   const parts = Map.groupBy(all, ({ name }) => textOf(name).split('/', 1)[0]!);

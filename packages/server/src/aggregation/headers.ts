@@ -1,8 +1,8 @@
 /**
- * Headers of requests to aggregated servers. An aggregated server belongs to the tenant that registered it, not to the client: a
- * client's credentials stay here. Only the headers on the list below are handed on, so that a credential in a header that this
- * server does not know (of a proxy in front of it, of another application on the same origin) is not handed on either. The user's
- * identity is set by this server alone.
+ * Headers of requests to aggregated servers. An aggregated server belongs to the tenant that registered it, not to the client, so the
+ * client's credentials are not sent to it. Only the headers on the list below are forwarded, so that a credential in an unknown header (of
+ * a proxy in front of this server, of another application on the same origin) is not forwarded either. The user's identity is set only by
+ * this server.
  */
 
 import type { User } from '../auth/user.ts';
@@ -43,7 +43,7 @@ export const isKubernetesHeader = (name: string): boolean => name.startsWith('x-
 /** A browser cannot set `Authorization` on a WebSocket: Kubernetes takes a token as the name of a subprotocol. */
 const bearerProtocol = 'base64url.bearer.authorization.k8s.io.';
 
-/** As aggregated servers are told to read them. */
+/** Header names that `extension-apiserver-authentication` announces. */
 export const identityHeaderNames = {
   user: 'X-Remote-User',
   uid: 'X-Remote-Uid',
@@ -53,7 +53,7 @@ export const identityHeaderNames = {
 
 type Sent = Record<string, string | string[]>;
 
-/** Returns the headers for the other server. `self` names this one, so that a request that comes back is recognized. */
+/** Returns the headers for the other server. `self` names this server, so that a request that loops back is recognized. */
 export function forwardedHeaders(request: ServerRequest, user: User, self: string): Sent {
   const headers: Sent = {};
   const listed = namesIn(request.header('connection'));
@@ -90,10 +90,10 @@ export function identityHeaders({ name, uid, groups, extra }: User): Sent {
   return headers;
 }
 
-/** Headers are bytes: UTF-8, as Go writes them. */
+/** Header values are bytes: UTF-8, as Go writes them. */
 const latin1 = (text: string): string => Buffer.from(text).toString('latin1');
 
-/** What cannot be in a header's name is written as `%2F`. */
+/** Percent-encodes characters that are not allowed in a header name, such as `%2F`. */
 const escapedKey = (key: string): string =>
   Buffer.from(key)
     .toString('latin1')
@@ -106,6 +106,6 @@ const escapedKey = (key: string): string =>
 export const namesIn = (connection: string | undefined): ReadonlySet<string> =>
   new Set((connection ?? '').split(',').map((name) => name.trim().toLowerCase()));
 
-/** The request was here before: an APIService leads back to this very server. */
+/** Reports whether the request looped back: an APIService refers to this server. */
 export const isReturning = (request: ServerRequest, self: string): boolean =>
   (request.header('via') ?? '').split(',').some((one) => one.trim().endsWith(` ${self}`));

@@ -1,4 +1,4 @@
-/** Aggregated servers and their clients at their worst: what they do must stay between them. */
+/** Tests hostile aggregated servers and hostile clients: neither may affect anything else. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -75,7 +75,7 @@ test('a server that takes connections and says nothing is unavailable, and keeps
   silent.listen(0, 'localhost');
   await once(silent, 'listening');
   const timers: (() => void)[] = [];
-  // Half a minute, and the seconds that a check may take, pass when the test says so.
+  // Manual timers: the test fires the 30 s interval and the timeout of a check.
   const clock: Clock = {
     ...systemClock,
     after: (ms, callback) => {

@@ -1,6 +1,6 @@
 /**
- * Discovery of everything: this server's own documents with the group-versions of aggregated servers put where their
- * APIServices' priorities say. Pure functions on documents; nobody is asked.
+ * Merges the discovery of this server with the group-versions of aggregated servers, ordered by the priorities of their APIServices. Pure
+ * functions on documents; no requests are made.
  */
 
 import type { JsonObject } from '@hangar/api';
@@ -13,7 +13,7 @@ export interface RemoteVersion {
   readonly version: string;
   readonly groupPriority: number;
   readonly versionPriority: number;
-  /** As aggregated discovery lists them. */
+  /** In the form of aggregated discovery. */
   readonly resources: readonly JsonObject[];
   readonly isFresh: boolean;
 }
@@ -24,19 +24,19 @@ interface Named {
 
 type Version = JsonObject & { readonly version: string };
 
-/** `/apis`. */
+/** Merges `/apis`. */
 export function mergedGroupList(list: JsonObject, remotes: readonly RemoteVersion[]): JsonObject {
   if (remotes.length === 0) return list;
   const groups = (list['groups'] as (JsonObject & Named)[]).map((group) => mergedGroup(group, remotes)!);
   const foreign = foreignGroups(remotes, new Set(groups.map(({ name }) => name as string)));
   const added = foreign.map((name) => mergedGroup({ name }, remotes)! as JsonObject & Named);
-  // Of equal priorities, the group whose APIService comes first by its name, which begins with the version.
+  // Groups of equal priority are sorted by the names of their APIServices, which begin with the version.
   const byApiService = ({ name, versions }: JsonObject): string =>
     (versions as Version[]).map(({ version }) => `${version}.${name as string}`).sort()[0]!;
   return { ...list, groups: inserted(groups as (JsonObject & Named)[], added, remotes, byApiService) as never };
 }
 
-/** `/apis/{group}`, or an entry of the list; undefined when nobody serves any of it. */
+/** Merges `/apis/{group}`, or an entry of the list; undefined if no server serves any version of it. */
 export function mergedGroup(group: JsonObject & Named, remotes: readonly RemoteVersion[]): JsonObject | undefined {
   const { name } = group;
   const own = remotes.filter((one) => one.group === name);
@@ -50,7 +50,7 @@ export function mergedGroup(group: JsonObject & Named, remotes: readonly RemoteV
   return { ...group, versions: versions as never, preferredVersion: versions[0]! };
 }
 
-/** `/apis`, with everything in it. */
+/** Merges the aggregated form of `/apis`. */
 export function mergedAggregated(list: JsonObject, remotes: readonly RemoteVersion[]): JsonObject {
   if (remotes.length === 0) return list;
   type Item = { metadata: { name?: string }; versions: Version[] };
@@ -58,7 +58,7 @@ export function mergedAggregated(list: JsonObject, remotes: readonly RemoteVersi
   const merge = (name: string, versions: readonly Version[]): Item & Named & JsonObject => {
     const own = remotes.filter((one) => one.group === name);
     const item = { metadata: name === '' ? {} : { name }, versions: mergedVersions(name, versions, own, shown) };
-    // Only for its place among the others: see below.
+    // Only used to sort: see below.
     return Object.defineProperty(item, 'name', { value: name, enumerable: false }) as never;
   };
   const items = (list['items'] as unknown as Item[]).map((item) => merge(nameOf(item), item.versions));
@@ -70,7 +70,7 @@ export function mergedAggregated(list: JsonObject, remotes: readonly RemoteVersi
 const shown = ({ version, resources, isFresh }: RemoteVersion): Version =>
   ({ version, resources: [...resources], freshness: isFresh ? 'Current' : 'Stale' }) as Version;
 
-/** A remote version takes the place of this server's own. */
+/** A remote version replaces this server's version. */
 function mergedVersions(
   group: string,
   local: readonly Version[],
@@ -90,7 +90,7 @@ function mergedVersions(
 const foreignGroups = (remotes: readonly RemoteVersion[], known: ReadonlySet<string>): string[] =>
   [...new Set(remotes.map(({ group }) => group))].filter((group) => group !== '' && !known.has(group));
 
-/** This server's groups stay in their order; the others go before the first one of a lower priority. */
+/** This server's groups keep their order. Each other group is inserted before the first one of a lower priority. */
 function inserted<T extends Named>(
   groups: readonly T[],
   added: readonly T[],

@@ -1,6 +1,6 @@
 /**
- * One OpenAPI v2 document of all servers: of an aggregated one, the paths of its group-version and the definitions that they
- * need. A definition that is another here under the same name gets a name of its own.
+ * Merges the OpenAPI v2 documents of all servers. An aggregated server contributes the paths of its group-version and the definitions that
+ * they need. A different definition with the same name is renamed.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -16,7 +16,7 @@ export interface RemoteOpenApi {
 
 const refPrefix = '#/definitions/';
 
-/** Documents are as deep as their authors like; deeper than this nobody means it. */
+/** Limits the depth of documents, far above what real documents have. */
 const depthMax = 200;
 
 export function mergedOpenApiV2(base: JsonObject, remotes: readonly RemoteOpenApi[]): JsonObject {
@@ -26,13 +26,13 @@ export function mergedOpenApiV2(base: JsonObject, remotes: readonly RemoteOpenAp
     try {
       add(paths, definitions, prefix, JSON.parse(bytes.toString()) as JsonObject);
     } catch {
-      // What others wrote and cannot be read is left out.
+      // Unreadable documents of other servers are skipped.
     }
   }
   return { ...base, paths, definitions };
 }
 
-/** All of it or, when it throws, nothing. */
+/** Adds everything or, if it throws, nothing. */
 function add(paths: JsonObject, definitions: JsonObject, prefix: string, spec: JsonObject): void {
   const theirPaths = isObject(spec['paths']) ? spec['paths'] : {};
   const theirs = isObject(spec['definitions']) ? spec['definitions'] : {};
@@ -53,7 +53,7 @@ function nameFor(name: string, definition: unknown, definitions: JsonObject): st
   }
 }
 
-/** Names of the definitions that a value leads to. */
+/** Returns the names of the definitions that are reachable from a value. */
 function reachable(from: unknown, definitions: JsonObject): Set<string> {
   const found = new Set<string>();
   const waiting: unknown[] = [from];

@@ -1,7 +1,7 @@
 /**
- * One request handed on to an aggregated API server, and its answer handed back, both as they come: a watch's events are
- * written when they arrive, a slow client slows its own answer only, and whoever goes away takes the other half with it.
- * What goes wrong on the way is told as kube-apiserver tells it: 503 in plain text.
+ * Proxies one request to an aggregated API server, and streams its response back: events of a watch are written when they arrive, a slow
+ * client slows only its own response, and when one side disconnects, the other is closed. Proxy errors are reported as in kube-apiserver:
+ * 503 in plain text.
  */
 
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
@@ -18,7 +18,7 @@ import type { RemoteServer } from './remote-server.ts';
 import { withoutTokens } from './target.ts';
 import { insistOnNoBody, tunnel } from './tunnel.ts';
 
-/** As kube-apiserver: everything but a watch begins its answer in a minute, discovery in seconds. */
+/** As in kube-apiserver: every response except a watch must start within a minute, discovery within seconds. */
 const answerTimeoutMs = 60_000;
 const discoveryTimeoutMs = 5_000;
 
@@ -26,9 +26,9 @@ export interface ProxyOptions {
   readonly clock: Clock;
   /** This server's name in `Via`. */
   readonly self: string;
-  /** Of a group-version: every client waits for it. */
+  /** Discovery of a group-version, for which every client waits. */
   readonly isDiscovery: boolean;
-  /** Told when the other server could not be reached, or broke off. */
+  /** Called when the other server is unreachable or broke off. */
   readonly onFailure: () => void;
 }
 
@@ -73,8 +73,8 @@ async function exchange(
       return streamed(await answered, request);
     } catch (error) {
       outgoing.destroy();
-      // The other side closed a connection that was kept, just as it was used again. Likely it never saw this request; as
-      // nobody can be sure, only what changes nothing is asked twice.
+      // The server closed a kept connection just as it was reused. It probably never saw this request, but that is not certain, so only
+      // reads are repeated.
       const mayRepeat = outgoing.reusedSocket && attempt === 1 && isRead && !('stream' in body) && isReset(error);
       if (!mayRepeat) throw error;
     } finally {
@@ -89,7 +89,7 @@ type Body = { readonly bytes: Uint8Array } | { readonly stream: NonNullable<Serv
 
 const empty: Body = { bytes: new Uint8Array() };
 
-/** Also sets the headers that say how the body ends. */
+/** Also sets the headers for the framing of the body. */
 async function bodyOf(request: ServerRequest, headers: OutgoingHttpHeaders): Promise<Body> {
   const { passing, method } = request;
   const length = request.header('content-length');
@@ -98,7 +98,7 @@ async function bodyOf(request: ServerRequest, headers: OutgoingHttpHeaders): Pro
     if (bytes.length > 0) headers['content-length'] = bytes.length;
     return { bytes };
   }
-  // Without a length, only the body's end says whether there was one.
+  // Without a length, only reading the body shows whether it is empty.
   const isEmpty = length === undefined ? isReading(method) : length === '0';
   if (isEmpty) return empty;
   if (length === undefined) headers['transfer-encoding'] = 'chunked';
@@ -117,7 +117,7 @@ function send(outgoing: ClientRequest, body: Body): void {
     void outgoing.destroy(new Error('the client closed the connection before the request body was complete'));
   stream.once('error', breakOff);
   stream.once('aborted', breakOff);
-  // What the other server did not want to read is no reason to keep the client's connection waiting.
+  // The other server stopped reading: drain the rest, so that the client's connection does not block.
   outgoing.once('close', () => stream.unpipe(outgoing).resume());
   stream.pipe(outgoing);
 }
@@ -149,7 +149,7 @@ function streamed(response: IncomingMessage, { method }: ServerRequest): Answer 
     return textAnswer(502, 'the backend attempted to redirect this request, which is not permitted');
   }
   const headers = answeredHeaders(response.rawHeaders);
-  // Read to its end, not broken off: the connection can be used again.
+  // Drained, not aborted: the connection can be reused.
   if (method === 'HEAD') return { status, headers, body: { start: () => void response.resume() } };
   return { status, headers, body: { start: (sink) => pass(response, sink) } };
 }
@@ -173,7 +173,7 @@ function pass(response: IncomingMessage, sink: Sink): void {
 const isReset = (error: unknown): boolean =>
   ['ECONNRESET', 'EPIPE'].includes((asError(error) as { code?: string }).code ?? '');
 
-/** As Go's own server writes refusals. */
+/** Returns a refusal as Go's HTTP server writes it. */
 export const textAnswer = (status: number, text: string): Answer => ({
   status,
   headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },

@@ -1,4 +1,4 @@
-/** One APIService that another server serves: its connections, whether it is well, and what it says of itself. */
+/** One APIService that another server serves: its connections, its availability, and its documents. */
 
 import { asError, sleep } from '@hangar/core';
 import type { ControlPlane } from '../control-plane.ts';
@@ -18,7 +18,7 @@ export interface RemoteApiOptions {
   readonly plane: ControlPlane;
   readonly reach: Reach;
   readonly view: () => Promise<ClusterView>;
-  /** Told when what it says of itself is another. */
+  /** Called when its documents changed. */
   readonly onDocuments: () => void;
   readonly onError: (error: Error) => void;
 }
@@ -31,7 +31,7 @@ export class RemoteApi {
   readonly #options: RemoteApiOptions;
   readonly #stop = new AbortController();
   #circumstances = '';
-  /** Ends the pause before the next check. */
+  /** Aborts the pause before the next check. */
   #wake = new AbortController();
 
   constructor(service: RemoteService, options: RemoteApiOptions) {
@@ -43,17 +43,17 @@ export class RemoteApi {
     void this.#run();
   }
 
-  /** As it was last written by whichever replica checked it. */
+  /** Last availability written to the status, by any replica. */
   get isAvailable(): boolean {
     return this.service.available?.status === 'True';
   }
 
-  /** Looks again now instead of later. */
+  /** Checks immediately. */
   recheck(): void {
     this.#wake.abort();
   }
 
-  /** Looks again when something has changed that its last check looked at. */
+  /** Checks again if the cluster state that its last check used has changed. */
   reconsider(view: ClusterView): void {
     if (circumstancesOf(this.service, view) !== this.#circumstances) this.recheck();
   }
@@ -86,7 +86,7 @@ export class RemoteApi {
     const found: Availability = problemOf(this.service, seen) ?? (await probe(this.server, this.service, plane.clock));
     if (this.#stop.signal.aborted) return true;
     const isWell = found.status === 'True';
-    // Who sees that it is available finds its resources; OpenAPI may take its time.
+    // Discovery is refreshed before the server is reported available; OpenAPI may follow later.
     if (isWell) await this.documents.refreshDiscovery();
     else this.documents.markStale();
     if (this.#stop.signal.aborted) return true;

@@ -1,6 +1,6 @@
 /**
- * What an aggregated server says of itself: the discovery and the OpenAPI of one group-version, asked for in the background
- * and kept, so that no client waits for it and a server that died is remembered, as stale.
+ * Discovery and OpenAPI of one group-version of an aggregated server. Fetched in the background and kept, so that no client waits for it
+ * and the documents of an unavailable server remain, marked as stale.
  */
 
 import { aggregatedMediaType, etagOf, isObject } from '@hangar/api';
@@ -15,7 +15,7 @@ import { askRemote } from './remote-server.ts';
 import type { RemoteServer } from './remote-server.ts';
 
 const timeoutMs = 5_000;
-/** Of one document; of all that a control plane keeps, see `Outbound.documents`. */
+/** Limit of one document. For the limit of all documents of a control plane, see `Outbound.documents`. */
 const documentBytesMax = 4 * 1024 * 1024;
 
 export interface OpenApiV3Document {
@@ -35,12 +35,12 @@ export class RemoteDocuments {
   readonly #onChange: () => void;
   readonly #fetched = new Map<string, Fetched>();
   #held = 0;
-  /** As aggregated discovery lists them; empty when the server never answered. */
+  /** In the form of aggregated discovery; empty if the server never answered. */
   resources: readonly JsonObject[] = [];
-  /** Known to be what the server serves. */
+  /** Reports whether the documents are up to date. */
   isFresh = false;
   openApiV3: OpenApiV3Document | undefined;
-  /** The server's whole document, of which only this group-version's paths count. */
+  /** The whole document of the server, of which only the paths of this group-version are used. */
   openApiV2: Buffer | undefined;
 
   constructor(server: RemoteServer, remote: RemoteService, clock: Clock, onChange: () => void) {
@@ -56,7 +56,7 @@ export class RemoteDocuments {
     this.#onChange();
   }
 
-  /** Never rejects: what could not be had is as it was, and no longer known to be fresh. */
+  /** Never rejects: on failure the document is kept and marked as stale. */
   async refreshDiscovery(): Promise<void> {
     const found = await this.#discovery().catch(() => undefined);
     const isOther = found !== undefined && JSON.stringify(found) !== JSON.stringify(this.resources);
@@ -66,7 +66,7 @@ export class RemoteDocuments {
     this.#onChange();
   }
 
-  /** Never rejects: what could not be had is as it was. */
+  /** Never rejects: on failure the documents are kept. */
   async refreshOpenApi(): Promise<void> {
     const v3 = await this.#v3().catch(() => this.openApiV3);
     const v2 = (await this.#fetch('/openapi/v2', 'application/json').catch(() => undefined)) ?? this.openApiV2;
@@ -75,7 +75,7 @@ export class RemoteDocuments {
     this.#onChange();
   }
 
-  /** Undefined when the server does not say; rejects when it cannot be asked. */
+  /** Returns undefined if the server does not serve it. Rejects if the server is unreachable. */
   async #discovery(): Promise<readonly JsonObject[] | undefined> {
     const { group, version } = this.#remote;
     const root = group === '' ? '/api' : '/apis';
@@ -97,7 +97,7 @@ export class RemoteDocuments {
     const entry = isObject(paths) && Object.hasOwn(paths, path) ? paths[path] : undefined;
     if (!isObject(entry)) return undefined;
     const url = String(entry['serverRelativeURL'] ?? '');
-    // Of this server's own making is only where it is; elsewhere we do not follow it.
+    // Other locations are not followed: the URL comes from the remote server.
     if (!url.startsWith(`/openapi/v3/${path}`)) return undefined;
     const hash = new URLSearchParams(url.split('?')[1] ?? '').get('hash') ?? '';
     if (hash !== '' && hash === this.openApiV3?.hash) return this.openApiV3;
@@ -108,7 +108,7 @@ export class RemoteDocuments {
     return { hash: hash || etagOf(bytes).replaceAll('"', ''), bytes };
   }
 
-  /** Undefined when there is none; what did not change is not sent again. */
+  /** Returns undefined if the document does not exist. Uses conditional requests. */
   async #fetch(target: string, accept: string): Promise<Buffer | undefined> {
     const known = this.#fetched.get(target);
     const headers = {
@@ -128,7 +128,7 @@ export class RemoteDocuments {
     return bytes;
   }
 
-  /** Documents are kept for as long as the APIService exists. Throws when the control plane has too many already. */
+  /** Charges the budget for as long as the APIService exists. Throws if the control plane exceeds its budget. */
   #hold(bytes: number): void {
     const { documents } = this.#server;
     if (bytes > 0) documents.take(bytes);

@@ -1,6 +1,6 @@
 /**
- * The connections to one aggregated API server: TLS by what its APIService says, with the front proxy's certificate, to
- * where the policy for outgoing calls allows. Kept for the next request.
+ * Connections to one aggregated API server: TLS as its APIService specifies, with the client certificate of the front proxy, to addresses
+ * that the outbound policy allows. Connections are reused.
  */
 
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
@@ -9,7 +9,7 @@ import { asError } from '@hangar/core';
 import type { AnswerBudget, Outbound, ServiceResolver } from '../outbound/index.ts';
 import type { RemoteService } from './api-service.ts';
 
-/** Loaded with the first aggregated server, not with this one. */
+/** Loaded with the first aggregated server, not at startup. */
 const http = () => process.getBuiltinModule('node:http');
 
 export interface KeyPair {
@@ -28,7 +28,7 @@ export interface RemoteRequest {
   /** Path and query. */
   readonly target: string;
   readonly headers: OutgoingHttpHeaders;
-  /** On a connection of its own, which nobody uses afterwards. */
+  /** Uses a dedicated connection that is not reused. */
   readonly isAlone?: boolean;
 }
 
@@ -48,7 +48,7 @@ export class RemoteServer {
     const { Agent } = http();
     this.#agent = new Agent({ keepAlive: true, maxFreeSockets: idleMax, timeout: idleMs });
     this.#alone = new Agent({ keepAlive: false });
-    // Agents know plain connections only; those that they are given here have TLS and the policy behind them.
+    // Agents of node:http create plain connections. This replaces them with connections that use TLS and the outbound policy.
     for (const agent of [this.#agent, this.#alone]) {
       agent.createConnection = ((options: { host: string; port: number }, done: Done) => {
         void this.#connect(options, done);
@@ -66,7 +66,7 @@ export class RemoteServer {
     return this.#reach.outbound.documents;
   }
 
-  /** The request is begun: its body is the caller's to write. Rejects when there is no way to the service. */
+  /** Starts the request; the caller writes its body. Rejects if the service is unreachable. */
   async begin({ method, target, headers, isAlone }: RemoteRequest): Promise<ClientRequest> {
     const { host, port } = await this.#reach.services.resolve(this.#service.service);
     const named = host.includes(':') ? `[${host}]` : host;
@@ -80,7 +80,7 @@ export class RemoteServer {
     });
   }
 
-  /** Where its requests go, as messages name it. */
+  /** Returns the URL of a path, for messages. */
   async url(path: string): Promise<string> {
     const { host, port } = await this.#reach.services.resolve(this.#service.service);
     return `https://${host.includes(':') ? `[${host}]` : host}:${port}${path}`;
@@ -113,7 +113,7 @@ type Agent = InstanceType<ReturnType<typeof http>['Agent']>;
 
 type Done = (error: Error | null, socket?: Socket) => void;
 
-/** A whole answer, for what the aggregator itself asks. Rejects when it is too large, or takes too long. */
+/** Returns a complete response, for requests of the aggregator itself. Rejects if it is too large or takes too long. */
 export async function askRemote(
   server: RemoteServer,
   request: RemoteRequest,

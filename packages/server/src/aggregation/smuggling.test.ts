@@ -1,4 +1,4 @@
-/** One request must stay one: what a client sends is never read by the other server as a request of this server's own. */
+/** Tests request smuggling: the other server must never read data of a client as a request of this server. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ async function behind(answer: RemoteOptions['answer']): Promise<AsyncDisposable 
   return { hub, remote, [Symbol.asyncDispose]: () => both.disposeAsync() };
 }
 
-/** Everything that comes back on a connection of its own. */
+/** Returns everything received on a dedicated connection. */
 async function raw(hub: Hub, text: string): Promise<string> {
   const socket = connect({ host: '127.0.0.1', port: hub.port, ca: hub.access.ca!, ALPNProtocols: ['http/1.1'] });
   socket.write(text);
@@ -44,7 +44,7 @@ test('who wants another protocol has no body', async () => {
     assert.match(await raw(hub, head('GET', ...upgrading, length)), /^HTTP\/1\.1 400 /, length);
   }
   assert.equal(remote.requests.length, 0);
-  // As kubectl exec asks.
+  // As kubectl exec sends it.
   assert.match(await raw(hub, head('POST', ...upgrading, 'Content-Length: 0')), /^HTTP\/1\.1 200 /);
   assert.equal(remote.requests.length, 1);
 });
@@ -111,7 +111,7 @@ test('only what changes nothing is asked again when a kept connection breaks', a
   });
   const { hub } = both;
   const asked = async (method: string): Promise<number> => {
-    // So that there is a connection that was kept.
+    // Leaves a kept connection in the pool.
     await hub.request('PUT', things);
     return (await hub.request(method, things)).status;
   };

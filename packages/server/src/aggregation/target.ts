@@ -1,21 +1,21 @@
 /**
- * Paths and queries that two servers may read as two things. What was allowed here is what the other server must do there,
- * so whatever leaves room for another reading is not handed on; no client writes requests in that way.
+ * Rejects paths and queries that two servers may interpret differently. The other server must do exactly what was authorized here, so
+ * ambiguous requests are not forwarded; no real client sends them.
  */
 
 import { badRequest } from '@hangar/api';
 import { splitTarget } from '../request/query.ts';
 
-/** Go reads none of the parameters when there are too many of them: far fewer than that. */
+/** Go ignores all parameters above its own limit, which is much higher than this. */
 const parametersMax = 1_000;
 
-/** Segments that another server may read as a way to elsewhere. */
+/** Reports whether a path has segments that another server may resolve to a different path. */
 export const isDevious = (path: string): boolean => /\/(?:\.|%2e){1,2}(?:\/|$)|\/\/|%2f|%5c|\\/i.test(path);
 
-/** Parameters that carry credentials (RFC 6750, OpenID Connect). Nothing in Kubernetes reads them. */
+/** Parameters that carry credentials (RFC 6750, OpenID Connect). Kubernetes does not read them. */
 const tokenParameters = new Set(['access_token', 'id_token', 'refresh_token', 'bearer_token', 'authorization']);
 
-/** Returns a target of `insistOnPlainTarget` without credentials in its query. */
+/** Returns a target that passed `insistOnPlainTarget`, without credentials in its query. */
 export function withoutTokens(target: string): string {
   if (!/token|authorization|%/i.test(target)) return target;
   const { path, query } = splitTarget(target);
@@ -36,7 +36,7 @@ export function insistOnPlainTarget(target: string): void {
   if (query !== '') insistOnPlainQuery(query);
 }
 
-/** `%6eotes` is not `notes` to whoever compares what was sent. */
+/** Rejects needless escapes: a server that compares raw paths does not match `%6eotes` with `notes`. */
 function insistOnPlainPath(path: string): void {
   if (!isDecodable(path)) throw badRequest('invalid URL escape in the path');
   for (const [escape] of path.matchAll(/%../g)) {
@@ -46,7 +46,7 @@ function insistOnPlainPath(path: string): void {
 
 const decodedByte = (escape: string): string => String.fromCharCode(Number.parseInt(escape.slice(1), 16));
 
-/** Go drops parameters with a `;` or a wrong escape, and takes a second `?` for a part of the first name. */
+/** Go drops parameters with a `;` or an invalid escape, and reads a second `?` as part of the first name. */
 function insistOnPlainQuery(query: string): void {
   if (query.includes(';')) throw badRequest('invalid semicolon separator in query');
   if (query.startsWith('?') || !isDecodable(query)) throw badRequest('invalid URL escape in the query');
@@ -55,7 +55,7 @@ function insistOnPlainQuery(query: string): void {
   if (parameters > parametersMax) throw badRequest('number of URL query parameters exceeded limit');
 }
 
-/** Every escape is whole, and together they are UTF-8. */
+/** Reports whether all escapes are complete and decode to UTF-8. */
 function isDecodable(text: string): boolean {
   try {
     decodeURIComponent(text);

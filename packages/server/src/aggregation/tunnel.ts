@@ -1,6 +1,6 @@
 /**
- * WebSocket and SPDY through the proxy: once the other server agrees, bytes go both ways until one side ends. Its connection
- * is never one that others use: what a client manages to put on it must not be read as somebody else's request.
+ * Tunnels WebSocket and SPDY through the proxy: once the other server agrees, bytes flow both ways until one side closes. The connection is
+ * never shared: data that a client puts on it must not be read as a request of another client.
  */
 
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
@@ -13,10 +13,10 @@ import { upgradeHeaders } from './answer-headers.ts';
 import type { RemoteServer } from './remote-server.ts';
 import { withoutTokens } from './target.ts';
 
-/** As long as the other server may think about it. */
+/** Timeout for the response of the other server. */
 const answerTimeoutMs = 60_000;
 
-/** Whether the bytes behind the head are a body or already the other protocol is a matter of opinion. Throws 400. */
+/** It is ambiguous whether bytes after the head are a body or already the other protocol. Throws 400. */
 export function insistOnNoBody(request: ServerRequest): void {
   const isEmpty = request.headerValues('content-length').every((length) => length === '0');
   if (!isEmpty || request.header('transfer-encoding') !== undefined) {
@@ -24,7 +24,7 @@ export function insistOnNoBody(request: ServerRequest): void {
   }
 }
 
-/** `refused` makes the answer of a server that stays with HTTP. */
+/** `refused` builds the response if the server does not switch the protocol. */
 export async function tunnel(
   server: RemoteServer,
   request: ServerRequest,
@@ -50,7 +50,7 @@ export async function tunnel(
 
 interface Opened {
   readonly response: IncomingMessage;
-  /** With what already came on it unread again. */
+  /** The upgraded connection; bytes that already arrived on it are unshifted. */
   readonly remote?: Duplex;
 }
 
@@ -75,12 +75,12 @@ function join({ socket, head }: Upgrade, remote: Duplex, { rawHeaders, headers }
   const lines = upgradeHeaders(rawHeaders, headers.upgrade ?? '').map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(Buffer.from(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('')}\r\n`, 'latin1'));
   if (head.length > 0) remote.write(head);
-  // `pipe` ends the other half when one has said everything.
+  // `pipe` ends the other half when one is finished.
   socket.pipe(remote);
   remote.pipe(socket);
 }
 
-/** What was written to it still goes out. */
+/** Closes a side after flushing pending writes. */
 function endSoon(side: Duplex): void {
   if (!side.destroyed) (side as Socket).destroySoon();
 }

@@ -1,10 +1,10 @@
 /**
  * The addresses of one service CIDR. An address is a number here, so that ranges are arithmetic:
  *
- *   10.0.0.0/24    network .0 │ first .1 … static band … .16 │ dynamic .17 … last .254 │ broadcast .255
+ *   10.0.0.0/24 network .0 │ first .1 … static band … .16 │ dynamic .17 … last .254 │ broadcast .255
  *
- * Addresses that are picked for a service come from the dynamic part while it has any left; so whoever asks for one in the
- * lower band will mostly find it free.
+ * Addresses are allocated from the dynamic part while it has free ones, so addresses of the static band mostly stay free for services that
+ * request one.
  */
 
 import { formatIp, isIpv4, parseIp } from '@hangar/api';
@@ -22,7 +22,7 @@ export class AddressRange {
   readonly network: bigint;
   readonly first: bigint;
   readonly last: bigint;
-  /** The first one of the dynamic part. */
+  /** First address of the dynamic part. */
   readonly dynamic: bigint;
   readonly #broadcast: bigint;
 
@@ -39,7 +39,7 @@ export class AddressRange {
     this.dynamic = this.first + staticBand(size);
   }
 
-  /** Undefined for what is no CIDR. */
+  /** Returns undefined if the text is not a CIDR. */
   static parse(cidr: string): AddressRange | undefined {
     const [text, length] = cidr.split('/');
     const parsed = parseAddress(text!);
@@ -47,7 +47,7 @@ export class AddressRange {
     return new AddressRange(cidr, parsed.family, parsed.value, BigInt(length!));
   }
 
-  /** A service may have it: neither the network's own address nor the one that reaches all. */
+  /** Reports whether a service may have the address: in the range, but neither the network nor the broadcast address. */
   contains({ family, value }: ParsedAddress): boolean {
     return family === this.family && value >= this.first && value <= this.last;
   }
@@ -56,7 +56,7 @@ export class AddressRange {
     return formatAddress(this.network, this.family);
   }
 
-  /** Each address once: from a random place of the dynamic part around to it, then the same below. */
+  /** Yields each address once: first the dynamic part from a random start, then the static band in the same way. */
   *candidates(random: Random): Generator<string> {
     yield* this.#around(this.dynamic, this.last, random);
     yield* this.#around(this.first, this.dynamic - 1n, random);
@@ -70,7 +70,7 @@ export class AddressRange {
   }
 }
 
-/** A sixteenth of the range, 16 to 256 addresses; small ranges have none. */
+/** Returns the size of the static band: a sixteenth of the range, 16 to 256 addresses; small ranges have none. */
 function staticBand(size: bigint): bigint {
   if (size <= 16n) return 0n;
   const part = size / 16n;
@@ -94,7 +94,7 @@ export function parseAddress(text: string): ParsedAddress | undefined {
   return isIpv4(address) ? { family: 'IPv4', value: value - mappedPrefix } : { family: 'IPv6', value };
 }
 
-/** The canonical text, which is also the name of its IPAddress. */
+/** Returns the canonical text, which is also the name of the IPAddress. */
 export function formatAddress(value: bigint, family: IpFamily): string {
   const all = family === 'IPv4' ? value + mappedPrefix : value;
   const bytes = Buffer.from(all.toString(16).padStart(32, '0'), 'hex');

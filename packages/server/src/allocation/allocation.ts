@@ -1,7 +1,7 @@
 /**
- * What an object has besides itself: addresses, ports. They are written in the same transaction as the object, each under the
- * condition that nobody else took it in the meantime; so nothing is ever given twice, and nothing leaks when the server ends
- * half-way. A transaction that fails for such a condition is made anew from what is stored then.
+ * Allocates addresses and ports for objects. Allocations are written in the same transaction as the object, each on condition that it is
+ * still free. So nothing is allocated twice, and nothing leaks when the server stops half-way. A transaction that fails on such a condition
+ * is rebuilt from the stored state and retried.
  */
 
 import type { KubeObject } from '@hangar/api';
@@ -10,14 +10,14 @@ import type { ControlPlane } from '../control-plane.ts';
 
 export interface AllocationContext {
   readonly plane: ControlPlane;
-  /** Nothing is written, and the values only have the form of real ones. */
+  /** Nothing is written, and the allocated values are placeholders. */
   readonly isDryRun: boolean;
 }
 
-/** Each puts what it allocates into `object`, and answers the writes that go with it. All throw 422 when they cannot. */
+/** Each method sets the allocated values in `object` and returns the writes that belong to them. All throw 422 on failure. */
 export interface Allocation {
   create(context: AllocationContext, object: KubeObject): Promise<readonly Write[]>;
   update(context: AllocationContext, object: KubeObject, old: KubeObject): Promise<readonly Write[]>;
-  /** Gives everything back. */
+  /** Releases all allocations. */
   remove(context: AllocationContext, object: KubeObject): Promise<readonly Write[]>;
 }

@@ -1,6 +1,6 @@
 /**
- * Cluster IPs. An address is taken when an IPAddress object of its name exists, so that taking one is creating that object
- * under the condition that it is absent.
+ * Cluster IPs. An address is taken when an IPAddress object with its name exists, so allocating an address means creating that object on
+ * condition that it is absent.
  */
 
 import { internalError, invalid } from '@hangar/api';
@@ -20,7 +20,7 @@ import { specOf } from './service-spec.ts';
 
 const ipAddresses = { group: 'networking.k8s.io', version: 'v1', resource: 'ipaddresses' };
 
-/** So many addresses are looked up one by one before all are read: enough unless a range is nearly full. */
+/** Number of addresses that are looked up one by one before all are read: enough unless a range is nearly full. */
 const lookupsMax = 8;
 
 export class ClusterIps {
@@ -36,7 +36,7 @@ export class ClusterIps {
     this.#service = service;
   }
 
-  /** For the families from this place on: the addresses that the spec names, and others where it names none. */
+  /** Allocates addresses for the families from this index on: the requested ones, and free ones where none is requested. */
   async take(from: number): Promise<Write[]> {
     const spec = specOf(this.#service);
     const asked = [...(spec.clusterIPs ?? [])];
@@ -78,7 +78,7 @@ export class ClusterIps {
 
   async #any(family: IpFamily, asked: readonly string[]): Promise<string> {
     const { plane, isDryRun } = this.#context;
-    // What nobody can have shows that nothing was allocated; kube-apiserver answers it too.
+    // An unusable address shows that nothing was allocated; kube-apiserver returns it too.
     if (isDryRun) return this.#dryRunRange(family)?.networkAddress ?? asked[0]!;
     let taken: ReadonlySet<string> | undefined;
     let lookups = 0;
@@ -125,7 +125,7 @@ function canonical(address: string): string {
   return formatAddress(value, family);
 }
 
-/** With the labels by which Kubernetes' controllers tell addresses of services. */
+/** Sets the labels by which the controllers of Kubernetes recognize addresses of services. */
 function newIpAddress(
   plane: ControlPlane,
   resource: Resource,

@@ -1,10 +1,10 @@
-/** What objects have besides themselves, by resource. */
+/** Allocations by resource. */
 
 import type { Allocation } from './allocation.ts';
 import { serviceAllocation } from './services.ts';
 
 export type { Allocation, AllocationContext } from './allocation.ts';
 
-/** Undefined: its objects have nothing. */
+/** Returns undefined for resources without allocations. */
 export const allocationOf = (group: string, name: string): Allocation | undefined =>
   group === '' && name === 'services' ? serviceAllocation : undefined;

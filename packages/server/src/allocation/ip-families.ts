@@ -1,6 +1,6 @@
 /**
- * Decides of which IP families a service is, from its policy, its addresses and what this control plane has. Runs before
- * addresses are allocated, on dry runs too; what it fills in is what the client sees.
+ * Determines the IP families of a service from its policy, its addresses and the families of this control plane. Runs before addresses are
+ * allocated, including dry runs. The client sees the defaults that it sets.
  */
 
 import { clusterIpErrors, invalid, invalidObject } from '@hangar/api';
@@ -12,7 +12,7 @@ import type { ServiceSpec } from './service-spec.ts';
 
 const policyPath = 'spec.ipFamilyPolicy';
 
-/** `families`: those that this control plane has addresses of, the default one first. Throws 422. */
+/** `families`: the families that this control plane has addresses of, the default one first. Throws 422. */
 export function settleFamilies(service: KubeObject, old: KubeObject | undefined, families: readonly IpFamily[]): void {
   const spec = specOf(service);
   const before = old && specOf(old);
@@ -33,7 +33,7 @@ export function settleFamilies(service: KubeObject, old: KubeObject | undefined,
   if (families.length === 2) spec.ipFamilies = withOther(spec.ipFamilies, spec);
 }
 
-/** Without a selector nobody knows of which families its endpoints will be. */
+/** Without a selector the families of its endpoints are unknown. */
 const isOpenHeadless = (spec: ServiceSpec): boolean => spec.clusterIP === 'None' && !hasSelector(spec);
 
 function withOther(families: readonly IpFamily[], { ipFamilyPolicy }: ServiceSpec): IpFamily[] {
@@ -41,7 +41,7 @@ function withOther(families: readonly IpFamily[], { ipFamilyPolicy }: ServiceSpe
   return [families[0]!, families[0] === 'IPv4' ? 'IPv6' : 'IPv4'];
 }
 
-/** A service that only prefers two families is not changed when the cluster gets or loses one. */
+/** A service that prefers dual-stack is not changed when the cluster gets or loses a family. */
 export function isSettledDualStack(spec: ServiceSpec, before: ServiceSpec): boolean {
   return (
     spec.ipFamilyPolicy === 'PreferDualStack' &&
@@ -53,7 +53,7 @@ export function isSettledDualStack(spec: ServiceSpec, before: ServiceSpec): bool
   );
 }
 
-/** The policy SingleStack drops the second address and family; without it they may not just be left out. */
+/** SingleStack drops the second address and family. Without that policy, they must not be omitted. */
 function reductionErrors(spec: ServiceSpec, before: ServiceSpec): FieldError[] {
   const rules = [
     { name: 'clusterIPs', what: 'cluster IP' },

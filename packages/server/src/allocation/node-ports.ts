@@ -1,6 +1,6 @@
 /**
- * Node ports: of a service's own ports, and of the health check that load balancers ask. All are in one bitmap under one key;
- * its revision is the condition under which a change of it is written.
+ * Node ports of services, and the health check ports of load balancers. All are in one bitmap under one key. Updates of the bitmap are
+ * conditional on its revision.
  */
 
 import { decodeProtobuf, internalError, invalid, isProtobuf, UnclassifiedError } from '@hangar/api';
@@ -19,7 +19,7 @@ export class NodePorts {
   readonly #context: AllocationContext;
   readonly #range: PortRange;
   readonly #revision: Revision;
-  /** Taken by this operation, in order. */
+  /** Allocated by this operation, in order. */
   readonly #taken: number[] = [];
   readonly #released: number[] = [];
 
@@ -40,7 +40,7 @@ export class NodePorts {
     return new NodePorts(context, new PortRange(range, Buffer.from(data, 'base64')), entry.modRevision);
   }
 
-  /** For a new service. Two ports with one number (TCP and UDP) share a node port. */
+  /** Allocates ports for a new service. Two ports with one number (TCP and UDP) share a node port. */
   takeFor(service: KubeObject): void {
     const spec = specOf(service);
     if (hasNodePorts(spec)) this.#takeEach(service, spec.ports ?? [], getsNodePorts(spec));
@@ -98,7 +98,7 @@ export class NodePorts {
     if (needsHealthCheckPort(spec)) this.#released.push(spec.healthCheckNodePort ?? 0);
   }
 
-  /** What changed since `open`: nothing, or the bitmap under the condition that it is still the one that was read. */
+  /** Returns the writes since `open`: none, or the bitmap on condition that it is unchanged since it was read. */
   writes(): Write[] {
     if (this.#context.isDryRun || (this.#taken.length === 0 && this.#released.length === 0)) return [];
     for (const port of this.#released) this.#range.release(port);
@@ -129,7 +129,7 @@ export class NodePorts {
   }
 
   #take(port: number): string | undefined {
-    // A dry run says nothing of ports outside: validation does not either.
+    // A dry run accepts ports outside the range, as validation does.
     if (this.#context.isDryRun) {
       if (this.#range.has(port) || this.#taken.includes(port)) return alreadyTaken;
     } else {
@@ -150,7 +150,7 @@ export class NodePorts {
     return port;
   }
 
-  /** A port that nobody can have shows that nothing was allocated; kube-apiserver counts like this too. */
+  /** Returns an unusable port, which shows that nothing was allocated; kube-apiserver counts in the same way. */
   #imagined(): number {
     return this.#taken.length === 0 ? 32_769 : Math.max(...this.#taken) + 1;
   }
@@ -160,7 +160,7 @@ const alreadyTaken = 'provided port is already allocated';
 
 const keyOf = ({ prefix }: ControlPlane): string => `${prefix}ranges/servicenodeports`;
 
-/** There is no bitmap yet: what the services of the store have is taken. */
+/** Without a stored bitmap: collects the ports of the stored services. */
 async function rangeOfServices(plane: ControlPlane): Promise<PortRange> {
   const range = new PortRange(defaultPortRange);
   const services = plane.catalogue.find({ group: '', version: 'v1', resource: 'services' })!;

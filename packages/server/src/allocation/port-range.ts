@@ -1,8 +1,8 @@
 /**
- * Which node ports are taken: a bitmap in the form of Kubernetes' RangeAllocation, so that a kube-apiserver on the same data
- * reads it. `data` is one big-endian number without leading zeros; its lowest bit stands for the first port:
+ * Bitmap of allocated node ports, in the form of Kubernetes' RangeAllocation, so that a kube-apiserver on the same data can read it. `data`
+ * is one big-endian number without leading zeros; its lowest bit stands for the first port:
  *
- *   range 30000-32767, data 0x06  →  30001 and 30002 are taken
+ *   range 30000-32767, data 0x06 → 30001 and 30002 are taken
  */
 
 import type { Random } from '@hangar/core';
@@ -18,7 +18,7 @@ export class PortRange {
   readonly #size: number;
   /** Lowest bits first. */
   readonly #bits: Uint8Array;
-  /** Asked for by nobody in particular come from above this many ports, while there are any. */
+  /** Size of the static band: ports that are not requested explicitly are taken above it while there are any. */
   readonly #staticBand: number;
 
   constructor(text: string, data: Uint8Array = new Uint8Array()) {
@@ -41,7 +41,7 @@ export class PortRange {
     return this.#contains(port) && this.#bit(port - this.#first);
   }
 
-  /** Undefined when it is this one's now; else why it is not. */
+  /** Takes a port. Returns undefined on success, else the reason. */
   take(port: number): Refusal | undefined {
     if (!this.#contains(port)) return 'outside';
     if (this.#bit(port - this.#first)) return 'taken';
@@ -49,7 +49,7 @@ export class PortRange {
     return undefined;
   }
 
-  /** Undefined when none is left. */
+  /** Takes any free port; undefined if none is left. */
   takeAny(random: Random): number | undefined {
     const band = this.#staticBand;
     const at = this.#free(band, this.#size - band, random) ?? this.#free(0, band, random);
@@ -86,7 +86,7 @@ export class PortRange {
   }
 }
 
-/** A thirty-second of the range, 16 to 128 ports; small ranges have none. */
+/** Returns the size of the static band: a thirty-second of the range, 16 to 128 ports; small ranges have none. */
 function staticBand(size: number): number {
   if (size <= 16) return 0;
   return Math.min(128, Math.max(16, Math.floor(size / 32)));

@@ -1,4 +1,4 @@
-/** The ranges of service addresses: those of all ServiceCIDRs in the store, and of which families they are. */
+/** Ranges and families of service addresses, from all ServiceCIDRs in the store. */
 
 import type { KubeObject } from '@hangar/api';
 import { prefixRange } from '@hangar/store';
@@ -8,14 +8,14 @@ import { AddressRange } from './address-range.ts';
 import type { IpFamily } from './address-range.ts';
 
 const serviceCidrs = { group: 'networking.k8s.io', version: 'v1', resource: 'servicecidrs' };
-/** The one that every control plane is born with says which families it has. */
+/** ServiceCIDR that every control plane has. It determines the families. */
 const defaultName = 'kubernetes';
 
 export interface ServiceRanges {
-  /** Those that addresses may be taken from. */
+  /** Ranges that addresses may be taken from. */
   readonly ready: readonly AddressRange[];
   readonly all: readonly AddressRange[];
-  /** The default one first. */
+  /** The default family first. */
   readonly families: readonly IpFamily[];
 }
 
@@ -29,7 +29,7 @@ export async function readServiceRanges(plane: ControlPlane): Promise<ServiceRan
   return { ready: cidrs.filter(isReady).flatMap(rangesOf), all, families: [...families] };
 }
 
-/** Kubernetes serves no larger IPv6 range. */
+/** Kubernetes accepts no larger IPv6 range. */
 const ipv6PrefixLengthMin = 64;
 
 function rangesOf(cidr: KubeObject): AddressRange[] {
@@ -41,7 +41,7 @@ function rangesOf(cidr: KubeObject): AddressRange[] {
   });
 }
 
-/** Nobody said that it is not, and it is not going away. */
+/** Reports whether no condition says otherwise and the range is not being deleted. */
 function isReady(cidr: KubeObject): boolean {
   const { conditions } = (cidr['status'] ?? {}) as { conditions?: { type: string; status: string }[] };
   const ready = conditions?.find(({ type }) => type === 'Ready');

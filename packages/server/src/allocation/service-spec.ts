@@ -1,4 +1,4 @@
-/** The fields of a Service's spec that allocation reads and writes. Empty and absent are the same. */
+/** Fields of a Service's spec that allocation reads and writes. Empty and absent are equivalent. */
 
 import type { JsonObject, KubeObject } from '@hangar/api';
 import type { IpFamily } from './address-range.ts';
@@ -29,7 +29,7 @@ export const isHeadless = ({ clusterIPs }: ServiceSpec): boolean => clusterIPs?.
 export const hasSelector = ({ selector }: ServiceSpec): boolean => Object.keys(selector ?? {}).length > 0;
 export const hasNodePorts = ({ type }: ServiceSpec): boolean => type === 'NodePort' || type === 'LoadBalancer';
 
-/** Ports that ask for nothing get one too. */
+/** Ports that do not request a node port get one too. */
 export const getsNodePorts = (spec: ServiceSpec): boolean =>
   hasNodePorts(spec) && !(spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts === false);
 

@@ -1,4 +1,4 @@
-/** Services get, keep and give back addresses and ports exactly as a real kube-apiserver does it. */
+/** Services get, keep and release addresses and ports exactly as with a real kube-apiserver. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -37,7 +37,7 @@ const remove = (name: string, rest: Partial<Step> = {}): Step => ({
   path: `${services}/${name}`,
   ...rest,
 });
-/** Picked at random. */
+/** Chosen at random. */
 const picked = ['spec.clusterIP', 'spec.clusterIPs', 'spec.ports.0.nodePort', 'spec.healthCheckNodePort'];
 const anyValue = { ignore: picked };
 
@@ -153,7 +153,7 @@ const steps: readonly Step[] = [
   create('asked-next', { clusterIP: '10.0.0.5' }),
   remove('node-released', anyValue),
   create('node-next', { type: 'NodePort', clusterIP: '10.0.0.10', ports: [{ port: 80, nodePort: 30080 }] }),
-  // What finalizers keep goes with the last of them.
+  // Allocations are released with the last finalizer.
   {
     method: 'POST',
     path: services,
@@ -163,7 +163,7 @@ const steps: readonly Step[] = [
   create('kept-early', { clusterIP: '10.0.0.11' }),
   { method: 'PATCH', path: `${services}/kept`, contentType: merge, body: { metadata: { finalizers: null } } },
   create('kept-next', { clusterIP: '10.0.0.11' }),
-  // Endpoints go with their service.
+  // Endpoints are deleted with their service.
   {
     method: 'POST',
     path: '/api/v1/namespaces/default/endpoints',
@@ -171,13 +171,13 @@ const steps: readonly Step[] = [
   },
   remove('kept-next'),
   { method: 'GET', path: '/api/v1/namespaces/default/endpoints/kept-next' },
-  // An update creates what is not there.
+  // An update creates a missing object.
   { method: 'PUT', path: `${services}/put`, body: service('put', { clusterIP: '10.0.0.12' }) },
   { method: 'PUT', path: `${services}/put`, body: service('put', {}) },
   { method: 'PUT', path: `${services}/put-any`, body: service('put-any', {}), ...anyValue },
 ];
 
-/** In a cluster that has both families. */
+/** Steps in a dual-stack cluster. */
 const dualStack: readonly Step[] = [
   create('plain', {}, { ...anyValue }),
   create('both', { ipFamilyPolicy: 'RequireDualStack' }, anyValue),
@@ -238,7 +238,7 @@ test('services of two families are given addresses as by kube-apiserver', async 
   assert.deepEqual(await compareServers(real, hangar, dualStack), []);
 });
 
-/** What a cluster has is decided when it is set up, not by requests. */
+/** The families of a cluster are configured at setup, not by requests. */
 async function addFamily({ plane, store }: InProcessServer, cidr: string): Promise<void> {
   const resource = plane.catalogue.find({ group: 'networking.k8s.io', version: 'v1', resource: 'servicecidrs' })!;
   const key = objectKey(plane, resource, '', 'kubernetes');

@@ -1,6 +1,6 @@
 /**
- * What a Service has: its cluster IPs and its node ports. Its endpoints are not allocated, but go with it: who deletes a service
- * deletes the Endpoints of its name.
+ * Allocates the cluster IPs and node ports of a Service. Its endpoints are not allocated, but deleted with it: deleting a service deletes
+ * the Endpoints with its name.
  */
 
 import type { KubeObject } from '@hangar/api';

@@ -1,17 +1,16 @@
 /**
- * Those who lost a race for something that all want, such as the bitmap of node ports, try again one after the other: else each
- * of n would lose against all others, and n² attempts were made. Nobody waits long for another one's turn, though: an attempt
- * may be held up by a webhook, which is its own misfortune.
+ * Serializes retries after a conflict on a shared value, such as the bitmap of node ports: otherwise each of n requests could lose against
+ * all others, in n² attempts. The wait is bounded, because an attempt may be held up by a webhook.
  */
 
 import type { Clock } from '@hangar/core';
 
 const last = new WeakMap<object, Promise<unknown>>();
 
-/** Far more than an attempt takes that asks nobody outside. */
+/** Far longer than an attempt without external calls takes. */
 const turnMs = 100;
 
-/** Runs `attempt` when the one that was asked for before it, for the same `shared` thing, has ended or had its time. */
+/** Runs `attempt` when the previous one for the same `shared` value has finished or used up its time. */
 export function inTurn<T>(shared: object, clock: Clock, attempt: () => Promise<T>): Promise<T> {
   const before = last.get(shared);
   const mine = before ? ended(before, clock).then(attempt) : attempt();

@@ -1,15 +1,15 @@
-/** What admission has to say about a request to those who read the audit log. Kept as long as the request is. */
+/** Audit annotations that admission adds to a request. Kept as long as the request. */
 
 import type { ServerRequest } from '../http/message.ts';
 
-/** `Request`: it shows what is in the object, and so is not for a log that says only who did what. */
+/** `Request`: the value shows contents of the object, so it is omitted at level Metadata. */
 export type AnnotationLevel = 'Metadata' | 'Request';
 
 type Annotations = WeakMap<ServerRequest, Map<string, string>>;
 
 const byLevel: Readonly<Record<AnnotationLevel, Annotations>> = { Metadata: new WeakMap(), Request: new WeakMap() };
 
-/** The first value of a key stays, as in kube-apiserver. */
+/** The first value of a key is kept, as in kube-apiserver. */
 export function annotateForAudit(request: ServerRequest, key: string, value: string, level: AnnotationLevel): void {
   const annotations = byLevel[level];
   let known = annotations.get(request);
@@ -17,7 +17,7 @@ export function annotateForAudit(request: ServerRequest, key: string, value: str
   if (!known.has(key)) known.set(key, value);
 }
 
-/** Those of this level alone; undefined when nobody had anything to say. */
+/** Returns the annotations of this level only; undefined if there are none. */
 export const auditAnnotationsOf = (
   request: ServerRequest,
   level: AnnotationLevel = 'Metadata',

@@ -1,4 +1,4 @@
-/** The same requests to a real kube-apiserver and to Hangar leave the same events. */
+/** The same requests to a real kube-apiserver and to Hangar produce the same audit events. */
 
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -47,7 +47,7 @@ const requests: readonly (readonly [method: string, path: string, body?: object,
   ['GET', '/nothing/here'],
 ];
 
-/** What is another one's with every run, or belongs to how the test asks. */
+/** Drops values that differ with every run or depend on the test client. */
 function compared(event: AuditEvent): object {
   const { auditID: _id, requestReceivedTimestamp: _r, stageTimestamp: _s, ...rest } = event;
   const { user: _user, userAgent: _agent, sourceIPs: _ips, ...told } = rest;
@@ -57,12 +57,12 @@ function compared(event: AuditEvent): object {
   return JSON.parse(text) as object;
 }
 
-/** kube-apiserver logs a request's object with the defaults that it filled in; here it is what was sent. */
+/** kube-apiserver logs the object of a request after defaulting; Hangar logs it as sent. */
 function asSent({ requestObject }: AuditEvent, ours: AuditEvent | undefined): Pick<AuditEvent, 'requestObject'> {
   return requestObject === undefined ? {} : { requestObject: within(requestObject, ours?.requestObject) };
 }
 
-/** Of the first what the second has, too. */
+/** Returns the part of the first value that the second has too. */
 function within(value: unknown, shape: unknown): unknown {
   if (Array.isArray(value) && Array.isArray(shape)) return value.map((one, place) => within(one, shape[place]));
   if (typeof value !== 'object' || value === null || typeof shape !== 'object' || shape === null) return value;
@@ -111,7 +111,7 @@ test('events are those of kube-apiserver, at every level', async () => {
   }
 });
 
-/** It writes them after its answers. */
+/** kube-apiserver writes events after its responses. */
 async function eventsIn(path: string, count: number): Promise<AuditEvent[]> {
   for (let attempt = 0; ; attempt++) {
     const events = (await readFile(path, 'utf8'))

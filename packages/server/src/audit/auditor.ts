@@ -1,6 +1,6 @@
 /**
- * Writes down who asked for what and what came of it, as closely as the policy says. Bodies are looked at only when the
- * level is above Metadata: below it no secret can get into the log.
+ * Records requests and their results in the detail that the policy requires. Bodies are read only at levels above Metadata: at Metadata no
+ * secret can get into the log.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -21,7 +21,7 @@ export interface AuditorOptions {
   readonly policy: AuditPolicy;
   readonly sinks: readonly AuditSink[];
   readonly clock: Clock;
-  /** Of every event. */
+  /** Added to every event. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
@@ -44,12 +44,12 @@ export class Auditor {
     };
   }
 
-  /** The same, with one annotation more in every event. Closed with this one. */
+  /** Returns an auditor that adds an annotation to every event. Closed with this one. */
   annotated(key: string, value: string): Auditor {
     return new Auditor({ ...this.#options, annotations: { ...this.#options.annotations, [key]: value } });
   }
 
-  /** Undefined: the policy does not want to know of it. `user` is undefined when nobody knows it. */
+  /** Returns undefined if the policy excludes the request. `user` is undefined if not authenticated. */
   begin(request: ServerRequest, info: RequestInfo, user: User | undefined): AuditRecord | undefined {
     const { policy, clock } = this.#options;
     const verdict = policy.verdict(user, info);
@@ -100,7 +100,7 @@ export class AuditRecord {
   readonly #request: ServerRequest;
   readonly #world: RecordWorld;
   #body: Uint8Array | undefined;
-  /** What the rest of the server is given: it leaves a copy of the body here when the level asks for it. */
+  /** Request for the handlers: it copies the body into the record if the level requires it. */
   readonly request: ServerRequest;
 
   constructor({ auditID, facts, info, verdict, request, receivedAt }: Begun, world: RecordWorld) {
@@ -129,7 +129,7 @@ export class AuditRecord {
     (this.#event.annotations ??= {})[key] ??= value;
   }
 
-  /** The answer, with the id by which a client can point to its event. */
+  /** Returns the response with the audit ID header of its event. */
   answered(answer: Answer): Answer {
     const { body } = answer;
     this.#conclude(answer);
@@ -192,7 +192,7 @@ interface StatusTold {
   readonly details?: JsonObject & { readonly name?: string };
 }
 
-/** What a Status tells besides its code; nothing when the answer is an object. */
+/** Returns the fields of a Status besides its code; none if the response is an object. */
 function statusTold(answer: Answer, contentType: string): StatusTold {
   if (!mayBeStatus(answer)) return {};
   const { kind, status, message, reason, details } = (objectIn(answeredBytes(answer), contentType) ??

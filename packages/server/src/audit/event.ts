@@ -5,7 +5,7 @@ import type { User } from '../auth/user.ts';
 import type { RequestInfo } from '../request/info.ts';
 import type { Level, Stage } from './policy.ts';
 
-/** What is the same in all events of a request. */
+/** Fields that are the same in all events of a request. */
 export interface RequestFacts {
   readonly level: Level;
   readonly auditID: string;
@@ -17,7 +17,7 @@ export interface RequestFacts {
   readonly receivedAt: string;
 }
 
-/** What comes in the course of it. */
+/** Fields that are set while the request runs. */
 export interface RequestCourse {
   stage: Stage;
   stageTimestamp: string;
@@ -29,7 +29,7 @@ export interface RequestCourse {
   annotations?: Record<string, string>;
 }
 
-/** As readers have it. */
+/** An event as readers see it. */
 export interface AuditEvent extends RequestCourse {
   readonly kind: 'Event';
   readonly apiVersion: 'audit.k8s.io/v1';
@@ -43,7 +43,7 @@ export interface AuditEvent extends RequestCourse {
   readonly requestReceivedTimestamp: string;
 }
 
-/** The begin of an event: every request has at least two. */
+/** Returns the first part of the event text, which all events of a request share: there are at least two. */
 export function factsText(facts: RequestFacts): string {
   const { level, auditID, requestURI, verb, user, address, userAgent, receivedAt } = facts;
   const source = address === '' ? '' : `,"sourceIPs":[${JSON.stringify(address)}]`;
@@ -58,7 +58,7 @@ export function factsText(facts: RequestFacts): string {
 export const eventText = (facts: string, course: RequestCourse): string =>
   `${facts},${JSON.stringify(course).slice(1)}`;
 
-/** Who is known from one request to the next is the same object. */
+/** Authenticators return the same object for the same user across requests. */
 const userTexts = new WeakMap<User, string>();
 
 function userText(user: User | undefined): string {
@@ -94,7 +94,7 @@ export function objectReference(info: RequestInfo): Record<string, string> | und
 
 let lastTime = { ms: -1, text: '' };
 
-/** To the microsecond in form; the clock has milliseconds. */
+/** Formats microseconds; the clock has milliseconds. */
 export function microTime(ms: number): string {
   if (lastTime.ms !== ms) lastTime = { ms, text: new Date(ms).toISOString().replace('Z', '000Z') };
   return lastTime.text;

@@ -1,4 +1,4 @@
-/** audit: who asked for what, and what came of it. */
+/** audit: records requests, their users and their results. */
 
 export { Auditor } from './auditor.ts';
 export type { AuditRecord } from './auditor.ts';

@@ -1,7 +1,7 @@
 /**
- * Events as lines of a file. What two milliseconds bring is written with one call: a call for each would cost more than
- * the rest of a small request, and a power cut takes seconds from any file that is not synced. The file is put aside when it is large; of those that
- * were put aside only as many and as old ones stay as asked for.
+ * Writes events as lines of a file. Events of two milliseconds are written with one call: one call each would cost more than the rest of a
+ * small request, and a power failure loses seconds of any unsynced file anyway. Large files are rotated; backups are limited by number and
+ * age.
  */
 
 import { closeSync, openSync, readdirSync, renameSync, rmSync, writeSync, fstatSync } from 'node:fs';
@@ -12,13 +12,13 @@ import type { AuditSink } from './sink.ts';
 export interface LogFileOptions {
   /** `-`: standard output. */
   readonly path: string;
-  /** A file that would grow beyond it is put aside; 0: never. */
+  /** A file that would exceed it is rotated; 0: never. */
   readonly bytesMax: number;
-  /** Of files that were put aside; 0: any number, of any age. */
+  /** Limits of backups; 0: no limit of number or age. */
   readonly backupsMax: number;
   readonly ageMaxMs: number;
   readonly clock: Clock;
-  /** The disk refuses: events are lost, requests are not. */
+  /** Called when a write fails: events are lost, requests are served. */
   readonly onError: (error: Error) => void;
 }
 
@@ -34,7 +34,7 @@ export class LogFile implements AuditSink {
   #waiting: string[] = [];
   #isClosed = false;
 
-  /** Throws when the file cannot be opened. */
+  /** Throws if the file cannot be opened. */
   constructor(options: LogFileOptions) {
     this.#options = options;
     this.#file = options.path === '-' ? 1 : openSync(options.path, 'a', 0o600);
@@ -59,7 +59,7 @@ export class LogFile implements AuditSink {
     this.#waiting = [];
     try {
       this.#rotateFor(bytes.length);
-      // What a full disk took only a part of would run into the next line.
+      // Write until complete: after a partial write, as on a full disk, the next event would continue the same line.
       for (let at = 0; at < bytes.length;) at += this.#writeSome(bytes, at);
       this.#bytes += bytes.length;
     } catch (error) {
@@ -67,7 +67,7 @@ export class LogFile implements AuditSink {
     }
   }
 
-  /** A pipe whose reader is slow says that it is full: it is waited for, a little. */
+  /** A full pipe with a slow reader is retried for a short time. */
   #writeSome(bytes: Buffer, at: number): number {
     for (let attempt = 0; ; attempt++) {
       try {
@@ -88,7 +88,7 @@ export class LogFile implements AuditSink {
     try {
       renameSync(path, aside);
     } catch (error) {
-      // It cannot be put aside, as when it is mounted by itself: better a large file than none.
+      // The file cannot be renamed, as with a bind mount: keep writing to the large file.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return this.#options.onError(error as Error);
     }
     try {
@@ -97,7 +97,7 @@ export class LogFile implements AuditSink {
       this.#file = next;
       this.#bytes = 0;
     } catch (error) {
-      // What is open goes on under its new name, until another one can be opened.
+      // The open file is kept under its new name until a new file can be opened.
       return this.#options.onError(error as Error);
     }
     this.#removeOld();
@@ -126,7 +126,7 @@ function partsOf(path: string): { stem: string; extension: string } {
   return { stem: basename(path, extension), extension };
 }
 
-/** When it was put aside; undefined when it is another file. */
+/** Returns the time of the rotation; undefined for other files. */
 function timeIn(name: string, stem: string, extension: string): number | undefined {
   if (!name.startsWith(`${stem}-`) || !name.endsWith(extension)) return undefined;
   const text = name.slice(stem.length + 1, name.length - extension.length);

@@ -1,4 +1,4 @@
-/** What is audited, and how closely: kube-apiserver's audit Policy. The first rule that matches a request decides. */
+/** Selects the requests to audit and their level: kube-apiserver's audit Policy. The first rule that matches a request decides. */
 
 import type { User } from '../auth/user.ts';
 import type { RequestInfo, ResourceRequest } from '../request/info.ts';
@@ -52,7 +52,7 @@ export class AuditPolicy {
     }));
   }
 
-  /** From YAML or JSON. Throws AuditPolicyError. */
+  /** Parses YAML or JSON. Throws AuditPolicyError. */
   static read(text: string): AuditPolicy {
     const { apiVersion, kind, rules, omitStages, omitManagedFields } = fieldsAt(
       parseStrictly(text, (reason) => new AuditPolicyError(reason)),
@@ -68,7 +68,7 @@ export class AuditPolicy {
     return new AuditPolicy(checked, stagesAt(omitStages, 'omitStages'), flagAt(omitManagedFields, 'omitManagedFields'));
   }
 
-  /** `user` is undefined when nobody knows it. */
+  /** `user` is undefined if not authenticated. */
   verdict(user: User | undefined, info: RequestInfo): Verdict {
     return this.#rules.find(({ rule }) => matches(rule, user, info))?.verdict ?? unaudited;
   }
@@ -161,7 +161,7 @@ function flagAt(value: unknown, at: string): boolean {
   return flag;
 }
 
-/** An object that has no other fields. */
+/** Returns an object that has only known fields. */
 function fieldsAt(value: unknown, at: string, known: readonly string[]): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new AuditPolicyError(`${at === '' ? 'it' : at}: must be an object`);

@@ -1,8 +1,8 @@
-/** Where audit events go. */
+/** Destination of audit events. */
 
 export interface AuditSink {
-  /** One event, as JSON. Never throws, never waits. */
+  /** Writes one event, as JSON. Never throws, never blocks. */
   write(event: string): void;
-  /** Resolves when everything that was written is out, or it is given up. */
+  /** Resolves when all events are written or dropped. */
   close(): Promise<void>;
 }

@@ -91,7 +91,7 @@ test('a log that cannot be put aside, or not be opened again, goes on', async (t
   const log = new LogFile({ path, bytesMax: 10, backupsMax: 0, ageMaxMs: 0, clock, onError: () => {} });
   log.write('{"n":1}');
   await clock.advance(1_000);
-  // Somebody took it away, which is what a rotation that broke off leaves.
+  // The file is missing, as after an interrupted rotation.
   renameSync(path, join(folder, 'elsewhere'));
   for (const n of [2, 3]) {
     log.write(`{"n":${n}}`);

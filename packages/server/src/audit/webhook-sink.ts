@@ -1,14 +1,14 @@
-/** Events to another server, as lists: many at a time, a bounded number of them waiting, each list tried a few times. */
+/** Sends events to another server in batches. The number of pending events and of retries is bounded. */
 
 import { sleep } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import type { AuditSink } from './sink.ts';
 
 export interface WebhookSinkOptions {
-  /** Posts an EventList; rejects when it was not taken. */
+  /** Posts an EventList; rejects if it was not accepted. */
   post(body: string): Promise<void>;
   readonly clock: Clock;
-  /** Told of lists that were given up, and how many events were lost. */
+  /** Called for dropped batches with the number of lost events. */
   readonly onLost: (events: number, reason: string) => void;
   readonly batchLengthMax?: number;
   readonly batchWaitMs?: number;
@@ -17,7 +17,7 @@ export interface WebhookSinkOptions {
   readonly firstPauseMs?: number;
 }
 
-/** As kube-apiserver's. */
+/** The defaults of kube-apiserver. */
 const defaults = { batchLengthMax: 400, batchWaitMs: 30_000, waitingMax: 10_000, attemptsMax: 5, firstPauseMs: 10_000 };
 
 export class WebhookSink implements AuditSink {
@@ -40,7 +40,7 @@ export class WebhookSink implements AuditSink {
     else this.#timer ??= clock.after(batchWaitMs, () => this.#send());
   }
 
-  /** What waits is tried once more, without pauses. */
+  /** Pending events are tried once more, without delays. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#send();

@@ -1,4 +1,4 @@
-/** Gives a control plane what it is born with: whatever of it is not there yet, in one transaction. */
+/** Creates the initial objects of a control plane that do not exist yet, in one transaction. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { builtinGroups } from '@hangar/api';
@@ -13,7 +13,7 @@ import type { Resource } from '../resources/resource.ts';
 import { bootstrapObjects } from './objects.ts';
 import type { BootstrapOptions } from './objects.ts';
 
-/** Each attempt that fails is one that another replica won. */
+/** Each failed attempt lost against another replica. */
 const attemptsMax = 10;
 
 export async function bootstrap(plane: ControlPlane, options: BootstrapOptions): Promise<void> {
@@ -24,7 +24,7 @@ export async function bootstrap(plane: ControlPlane, options: BootstrapOptions):
       if (write) writes.push(write);
     }
     if (writes.length === 0 || (await plane.store.commit(writes)).committed) {
-      // Loaded when it is compared with the store, and forgotten: an idle server has no use for it.
+      // Loaded to compare it with the store, then released: an idle server does not need it.
       await (await import('./policy/reconcile.ts')).ensurePolicy(plane);
       return (await import('./ensure-flow-control.ts')).ensureFlowControl(plane);
     }
@@ -32,7 +32,7 @@ export async function bootstrap(plane: ControlPlane, options: BootstrapOptions):
   throw new Error('failed to write the default objects of the control plane');
 }
 
-/** Undefined when it is there already, as it should be. What is ours follows the server; the rest belongs to users. */
+/** Returns undefined if the object is up to date. Objects of the server are updated; all others belong to users. */
 async function writeFor(plane: ControlPlane, declared: KubeObject, isOurs: boolean): Promise<Write | undefined> {
   const resource = resourceOf(plane, declared.apiVersion, declared.kind);
   const { name = '', namespace = '' } = declared.metadata;

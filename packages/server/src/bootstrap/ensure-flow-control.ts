@@ -1,7 +1,7 @@
 /**
- * Priority levels and flow schemas are there at every start, as kube-apiserver has them: what is missing is added, mandatory
- * ones are put right, suggested ones follow what is declared until an administrator takes them over, and those that a past
- * version declared go. One transaction, or none.
+ * Ensures priority levels and flow schemas at every start, as kube-apiserver does: missing objects are created, mandatory ones are
+ * corrected, suggested ones follow the declaration until an administrator takes them over, and obsolete ones are deleted. One transaction,
+ * or none.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -15,10 +15,10 @@ import type { Resource } from '../resources/resource.ts';
 import { fillSystemFields, timestamp } from '../verbs/metadata.ts';
 import { autoUpdateAnnotation, flowSchemas, isMandatory, priorityLevels } from './flow-control.ts';
 
-/** Each attempt that fails is one that another replica won. */
+/** Each failed attempt lost against another replica. */
 const attemptsMax = 10;
 
-/** kube-apiserver's own names, so that a real one that takes over finds nothing to do. */
+/** Same field manager as in kube-apiserver, so that a real one that takes over has nothing to change. */
 const producer = 'api-priority-and-fairness-config-producer-v1';
 const consumer = 'api-priority-and-fairness-config-consumer-v1';
 
@@ -50,13 +50,13 @@ async function writesFor(plane: ControlPlane, resource: Resource, wanted: readon
   return [...writes, ...[...existing.values()].flatMap((entry) => removal(resource, entry))];
 }
 
-/** Nobody declares it any more, and nobody took it over. */
+/** Deletes an object that is no longer declared and was not taken over by an administrator. */
 function removal(resource: Resource, entry: Entry): Write[] {
   const isKept = saidInAnnotation(resource.stored.object(entry)) !== true;
   return isKept ? [] : [{ type: 'delete', key: entry.key, expected: entry.modRevision }];
 }
 
-/** Undefined when it is as it should be. */
+/** Returns undefined if the object is up to date. */
 function revised(
   plane: ControlPlane,
   resource: Resource,
@@ -83,21 +83,21 @@ function revised(
   return object;
 }
 
-/** What an administrator gave to requests without a limit stays: it is the one thing of them that may be chosen. */
+/** Keeps `spec.exempt` as an administrator set it: it is the only configurable field of an exempt level. */
 function specFor(live: KubeObject, wanted: KubeObject): JsonObject {
   const spec = wanted['spec'] as JsonObject;
   const exempt = (live['spec'] as JsonObject | undefined)?.['exempt'];
   return spec['type'] === 'Exempt' && exempt ? { ...spec, exempt } : spec;
 }
 
-/** Undefined: nothing that Go would read as true or false. Then what was never changed is still the server's. */
+/** Returns undefined if Go would not parse the value as a boolean. Then an object that was never changed still belongs to the server. */
 function saidInAnnotation({ metadata }: KubeObject): boolean | undefined {
   const text = metadata.annotations?.[autoUpdateAnnotation] ?? '';
   if (/^(?:1|t|T|true|TRUE|True)$/.test(text)) return true;
   return /^(?:0|f|F|false|FALSE|False)$/.test(text) ? false : undefined;
 }
 
-/** As it is first stored: the steps that clients' objects go through would find the same. */
+/** Returns the object as first stored. The pipeline for client objects would give the same result. */
 function newborn(plane: ControlPlane, declared: KubeObject): KubeObject {
   const object: KubeObject = { ...declared, metadata: { ...declared.metadata, generation: 1 }, status: {} };
   fillSystemFields(object, plane.clock, plane.random);
@@ -145,7 +145,7 @@ const conditionFields: JsonObject = {
   },
 };
 
-/** Lists of them are owned as a whole, and what a pointer leads to is owned itself. */
+/** Atomic lists are owned as a whole, and the target of a pointer is owned itself. */
 function fieldsOf(value: JsonObject): JsonObject {
   const names = Object.keys(value).sort();
   return Object.fromEntries(

@@ -20,7 +20,7 @@ describe('priority levels and flow schemas', () => {
     for (const { spec, metadata } of schemas as Data[]) {
       assert.ok(names.has(spec.priorityLevelConfiguration.name), metadata.name);
     }
-    // What is declared passes the checks that clients' objects pass, and is not changed by them.
+    // Declared objects pass the validation of client objects and are not changed by it.
     for (const one of [...levels, ...schemas] as Data[]) {
       const path = 'rules' in one.spec ? schema(one.metadata.name) : level(one.metadata.name);
       const answer = await server.merge(path, { metadata: { annotations: { touched: 'yes' } } });

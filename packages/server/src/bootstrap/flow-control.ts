@@ -1,16 +1,16 @@
 /**
- * Priority levels and flow schemas that every control plane has, as kube-apiserver declares them: two of each that must be
- * there for requests to be served at all, and suggested ones that an administrator may take over.
+ * Priority levels and flow schemas that every control plane has, as kube-apiserver declares them: two of each are mandatory, the others are
+ * suggested and may be taken over by an administrator.
  */
 
 import type { JsonObject, KubeObject } from '@hangar/api';
 
 const apiVersion = 'flowcontrol.apiserver.k8s.io/v1';
 
-/** Says whether the server keeps the specification up to date, `"true"`, or whether an administrator does. */
+/** States whether the server keeps the specification up to date (`"true"`) or an administrator does. */
 export const autoUpdateAnnotation = 'apf.kubernetes.io/autoupdate-spec';
 
-/** Always as declared here, whatever their annotation says. */
+/** Reports whether the object is always as declared here, regardless of its annotation. */
 export const isMandatory = ({ metadata: { name } }: KubeObject): boolean => name === 'exempt' || name === 'catch-all';
 
 export const priorityLevels = (): KubeObject[] => [
@@ -112,7 +112,7 @@ const level = (name: string, spec: JsonObject): KubeObject => declared('Priority
 
 interface Queues {
   readonly shares: number;
-  /** In per cent. */
+  /** In percent. */
   readonly lendable: number;
   readonly queues: number;
   readonly handSize: number;

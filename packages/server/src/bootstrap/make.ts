@@ -1,4 +1,4 @@
-/** Objects that the server itself declares. */
+/** Builds objects that the server itself declares. */
 
 import { updateManagedFields } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
@@ -6,7 +6,7 @@ import type { ControlPlane } from '../control-plane.ts';
 import type { Resource } from '../resources/resource.ts';
 import { fillSystemFields, timestamp } from '../verbs/metadata.ts';
 
-/** Through the same steps as an object that a client creates. */
+/** Runs the same steps as for an object that a client creates. */
 export function make(plane: ControlPlane, resource: Resource, declared: KubeObject): KubeObject {
   const { object } = resource.read(declared, undefined);
   resource.strategy.applyDefaults(object);
@@ -23,7 +23,7 @@ export function make(plane: ControlPlane, resource: Resource, declared: KubeObje
   });
   const { status } = object;
   resource.strategy.prepareForCreate(object);
-  // What nobody else will write: the state of the server's own objects.
+  // Only the server writes the status of its own objects.
   if (declared['status'] !== undefined) object['status'] = status;
   return object;
 }

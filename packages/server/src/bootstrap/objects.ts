@@ -1,30 +1,30 @@
-/** The objects that a control plane is born with. */
+/** Initial objects of a control plane. */
 
 import type { JsonObject } from '@hangar/api';
 import { builtinApiServices } from '../resources/api-services.ts';
 
 export interface BootstrapOptions {
-  /** Where clients in the cluster reach the API: the `kubernetes` service. */
+  /** Address at which clients in the cluster reach the API: the `kubernetes` service. */
   readonly serviceAddress: string;
   readonly serviceCidr: string;
-  /** Where the server itself listens. */
+  /** Address on which the server listens. */
   readonly endpoint: { readonly address: string; readonly port: number };
   /**
-   * Controllers of this process serve the control plane: it has from the beginning what they would make in its namespaces, the account
-   * `default`, and in a tenant `kube-root-ca.crt`. Absent: no, as a kube-apiserver alone has none of it.
+   * Controllers of this process serve the control plane, so it initially has the objects that they would create in its namespaces: the
+   * account `default`, and in a tenant `kube-root-ca.crt`. Absent: false, as with a kube-apiserver without controllers.
    */
   readonly hasAccounts?: boolean;
 }
 
 interface BootstrapObject extends JsonObject {
-  /** It describes this server, and follows it. */
+  /** The object describes this server and is updated with it. */
   readonly isOurs?: boolean;
   readonly kind: string;
   readonly apiVersion: string;
   readonly metadata: { readonly name: string; readonly namespace?: string };
 }
 
-/** That every control plane has. */
+/** Namespaces that every control plane has. */
 export const bornNamespaces: readonly string[] = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
 
 export function bootstrapObjects(options: BootstrapOptions, now: string): BootstrapObject[] {
@@ -64,7 +64,7 @@ function priorityClass(name: string, value: number, description: string): Bootst
   return { kind: 'PriorityClass', apiVersion: 'scheduling.k8s.io/v1', metadata: { name }, value, description };
 }
 
-/** Since when the use of service-account tokens in secrets is written down; controllers clean up unused ones by it. */
+/** Time since which the use of service-account tokens in secrets is recorded; controllers clean up unused ones by it. */
 const legacyTokenTracking = (now: string): BootstrapObject => ({
   kind: 'ConfigMap',
   apiVersion: 'v1',

@@ -1,4 +1,4 @@
-/** Keeps an APIService for each group-version that definitions serve, and none for those that they no longer do. */
+/** Maintains one APIService for each group-version that definitions serve, and deletes those that are no longer served. */
 
 import type { KubeObject } from '@hangar/api';
 import { absent } from '@hangar/store';
@@ -8,7 +8,7 @@ import type { ControlPlane } from '../control-plane.ts';
 import { apiServiceName, apiServicesName, customApiService, isManaged } from '../resources/api-services.ts';
 import { timestamp } from '../verbs/metadata.ts';
 
-/** What a replica did already fails on its condition, and is as it should be. */
+/** A conflict means that another replica already made the change. */
 export async function registerVersions(plane: ControlPlane, group: string, served: readonly string[]): Promise<void> {
   const resource = plane.catalogue.find(apiServicesName)!;
   for (const version of served) {
@@ -25,7 +25,7 @@ export async function removeVersions(plane: ControlPlane, group: string, version
   for (const version of versions) {
     const key = objectKey(plane, resource, '', apiServiceName(group, version));
     const { entry } = await plane.store.get(key);
-    // One that somebody else registered, for a server of their own, is theirs.
+    // APIServices that users registered for their own servers are kept.
     if (entry && isManaged(resource.stored.object(entry)))
       await plane.store.commit([{ type: 'delete', key, expected: entry.modRevision }]);
   }

@@ -1,6 +1,6 @@
 /**
- * Ends a definition that is being deleted: first all of its objects, each in its own time when it has finalizers, then the
- * finalizer that kept the definition, and with the last one the definition itself.
+ * Deletes a definition: first all of its objects, waiting for their finalizers, then the finalizer of the definition, and with it the
+ * definition itself.
  */
 
 import type { KubeObject } from '@hangar/api';
@@ -17,15 +17,15 @@ import { crd } from './library.ts';
 
 const retryMinMs = 100;
 const retryMaxMs = 5_000;
-/** Hardly any request is under way for longer between its check and its commit; one whose webhooks are slow may be. */
+/** Upper bound of the time between the check and the commit of most requests; slow webhooks may exceed it. */
 const stragglersMs = 2_000;
-/** Objects that are ended in one transaction. */
+/** Number of objects that are deleted in one transaction. */
 const batchSize = 100;
 
 export class DefinitionCleaner {
   readonly #plane: ControlPlane;
   readonly #definitions: Resource;
-  /** UIDs of those that are being ended. */
+  /** UIDs of the definitions that are being deleted. */
   readonly #running = new Set<string>();
   readonly #stop = new AbortController();
 
@@ -38,7 +38,7 @@ export class DefinitionCleaner {
     this.#stop.abort();
   }
 
-  /** Returns at once; a definition that is being ended already is left to it. */
+  /** Returns immediately. Does nothing if the deletion is already running. */
   clean(definition: CustomResourceDefinition): void {
     const { uid, finalizers } = definition.metadata;
     if (!finalizers?.includes(crd().cleanupFinalizer) || this.#running.has(uid!)) return;
@@ -58,7 +58,7 @@ export class DefinitionCleaner {
     }
   }
 
-  /** A creation that was under way when the definition was marked may have come after the last look. */
+  /** A create that was in flight when the definition was marked may commit after the last list. */
   async #sweep(definition: CustomResourceDefinition): Promise<void> {
     await sleep(this.#plane.clock, stragglersMs, this.#stop.signal);
     const key = objectKey(this.#plane, this.#definitions, '', definition.metadata.name!);
@@ -66,13 +66,13 @@ export class DefinitionCleaner {
     if (!entry) await this.#endObjects(definition);
   }
 
-  /** True when the definition is gone, or no longer ours to end. */
+  /** Returns true if the definition is gone or no longer terminating. */
   async #attempt(definition: CustomResourceDefinition): Promise<boolean> {
     const left = await this.#endObjects(definition);
     return left === 0 && this.#release(definition);
   }
 
-  /** How many are still there. */
+  /** Returns the number of remaining objects. */
   async #endObjects({ spec, status }: CustomResourceDefinition): Promise<number> {
     const { store, prefix } = this.#plane;
     const range = prefixRange(`${prefix}${spec.group}/${status?.acceptedNames?.plural || spec.names.plural}/`);
@@ -82,7 +82,7 @@ export class DefinitionCleaner {
       const writes = entries.slice(at, at + batchSize).flatMap((entry) => this.#endObject(stored, entry));
       const deletions = writes.filter(({ type }) => type === 'delete');
       if (deletions.length > 0) await store.commit(deletions);
-      // One at a time: together they may be more than a transaction holds.
+      // One at a time: together they may exceed the limit of a transaction.
       for (const write of writes) if (write.type !== 'delete') await store.commit([write]);
     }
     return (await store.statistics(range)).keys;

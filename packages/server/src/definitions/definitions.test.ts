@@ -111,7 +111,7 @@ describe('names', () => {
     assert.match(condition(second, 'NamesAccepted').message, /"WidgetList" is already in use/);
     assert.notEqual(condition(second, 'Established')?.status, 'True');
     await server.expect(404, 'GET', '/apis/example.com/v1/gadgets');
-    // The same names of another group are other names.
+    // Names in another group do not conflict.
     const elsewhere = await server.create(definitions, definition({ group: 'example.org' }));
     assert.equal(condition(elsewhere, 'Established').status, 'True');
 
@@ -183,7 +183,7 @@ describe('the deletion of a definition', () => {
     await server.create(widgets, widget('held', {}, { finalizers: ['example.com/x'] }));
     await server.remove(own);
     await server.until('it is marked', async () => (await server.get(`${widgets}/held`)).metadata.deletionTimestamp);
-    // Another server on the same store: nobody told it of anything.
+    // Another server on the same store that received no events yet.
     const { openControlPlane } = await import('../open-control-plane.ts');
     const { clock, random } = server.plane;
     const other = await openControlPlane({ name: 'root', prefix: '/registry', store: server.store, clock, random });

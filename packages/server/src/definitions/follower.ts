@@ -1,7 +1,4 @@
-/**
- * Follows the CustomResourceDefinitions in the store and keeps the catalogue as they say, on this server and on every
- * other that shares the store.
- */
+/** Follows the CustomResourceDefinitions in the store and updates the catalogue, on every server that shares the store. */
 
 import type { KubeObject } from '@hangar/api';
 import type { CustomResourceDefinition, TakenNames } from '@hangar/api/crd';
@@ -20,11 +17,11 @@ import { definitionsName } from './resource.ts';
 import { servedDefinition } from './served.ts';
 import { leanDefinition, sharedDefinition } from './shared-definition.ts';
 
-/** What writes of definitions need of it. */
+/** Interface for writes of definitions. */
 export interface Definitions {
-  /** Names that other definitions of the same group have. */
+  /** Returns the names that other definitions of the same group use. */
   namesTaken(definition: KubeObject): TakenNames;
-  /** Resolves when what was written up to this revision is served. */
+  /** Resolves when all writes up to this revision are served. */
   reached(revision: Revision): Promise<void>;
 }
 
@@ -50,7 +47,7 @@ export class DefinitionFollower implements Definitions {
     });
   }
 
-  /** Resolves when everything that is stored is served. */
+  /** Resolves when all stored definitions are served. */
   start(): Promise<void> {
     return this.#follower.start();
   }
@@ -75,7 +72,7 @@ export class DefinitionFollower implements Definitions {
   readonly #make = (...all: ConstructorParameters<typeof CustomServedResource>): CustomServedResource =>
     isConvertedByWebhook(all[0]) ? new ConvertedResource(this.#plane, ...all) : new CustomServedResource(...all);
 
-  /** What cannot be read or compiled, because others wrote it, is not served; everything else is. */
+  /** A stored definition that cannot be read or compiled is not served; all others are. */
   #apply(entry: Entry): void {
     try {
       this.#serve(entry);
@@ -87,7 +84,7 @@ export class DefinitionFollower implements Definitions {
   #serve(entry: Entry): void {
     const stored = crd().asDefinition(this.#resource.stored.object(entry));
     const { budget } = this.#plane.collections;
-    // What is kept here for as long as it is served is mostly what others have, too.
+    // Share equal parts with other control planes: most definitions are the same.
     const definition = leanDefinition(stored, sharedDefinition(stored, budget));
     const name = definition.metadata.name!;
     const before = this.#all.get(name);
@@ -99,7 +96,7 @@ export class DefinitionFollower implements Definitions {
     void this.#registerVersions(definition, before);
   }
 
-  /** The store's failures are told by every request; this is done again with the next change, or at the next start. */
+  /** Failures of the store are ignored here: every request reports them, and this is retried with the next change or at the next start. */
   async #registerVersions(now: CustomResourceDefinition | undefined, before?: CustomResourceDefinition): Promise<void> {
     const { group } = (now ?? before)!.spec;
     const left = new Set([...this.#all.values()].filter((one) => one.spec.group === group).flatMap(servedVersions));
@@ -118,11 +115,11 @@ export class DefinitionFollower implements Definitions {
     this.#plane.catalogue.remove(name);
     if (!known) return;
     void this.#registerVersions(undefined, known);
-    // What the store cannot do now is done with the next definition that goes.
+    // A failure of the store is retried when the next definition is deleted.
     this.#reconsider(known.spec.group).catch(() => undefined);
   }
 
-  /** Names became free: others may have waited for them. */
+  /** Reconsiders definitions that waited for names that became free. */
   async #reconsider(group: string): Promise<void> {
     const { store, clock } = this.#plane;
     for (const waiting of this.#all.values()) {
@@ -133,7 +130,7 @@ export class DefinitionFollower implements Definitions {
       const object = this.#resource.stored.object(entry);
       object['status'] = crd().definitionConditions(object, this.namesTaken(object), timestamp(clock));
       const value = this.#resource.stored.encode(object);
-      // Whoever was faster reconsidered it as well.
+      // A conflict means that another server already reconsidered it.
       await store.commit([{ type: 'put', key, value, expected: entry.modRevision }]);
     }
   }

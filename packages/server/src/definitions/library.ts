@@ -1,4 +1,4 @@
-/** What knows CustomResourceDefinitions, with CEL behind it: loaded with the first definition, not with the server. */
+/** Modules for CustomResourceDefinitions, including CEL: loaded with the first definition, not at startup. */
 
 import { createRequire } from 'node:module';
 import { lazy } from '@hangar/core';

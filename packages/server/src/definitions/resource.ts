@@ -1,4 +1,4 @@
-/** CustomResourceDefinitions as a resource: what their writes and deletions do beyond those of other kinds. */
+/** CustomResourceDefinitions as a resource: their writes and deletions beyond those of other kinds. */
 
 import { builtinGroups, invalid, invalidObject } from '@hangar/api';
 import type { KubeObject, Strategy } from '@hangar/api';
@@ -17,7 +17,7 @@ export const definitionsName = {
 export const isDefinitions = (group: string, name: string): boolean =>
   group === definitionsName.group && name === definitionsName.resource;
 
-/** The strategy, which loads what it is made of when it is first asked. */
+/** The strategy; its modules are loaded on first use. */
 export const definitionStrategy: Strategy = {
   get allowsCreateOnUpdate() {
     return crd().definitionStrategy.allowsCreateOnUpdate;
@@ -37,8 +37,8 @@ export const definitionStrategy: Strategy = {
 };
 
 /**
- * A definition is established in the write that makes it: what other servers' controllers add afterwards, such as the
- * names that it got, is in its status from the first.
+ * Establishes a definition in the write that creates it: its status has the accepted names and conditions from the start, which other
+ * servers' controllers add later.
  */
 export function establish(plane: ControlPlane, object: KubeObject): void {
   refuseBuiltin(plane, object);
@@ -46,7 +46,7 @@ export function establish(plane: ControlPlane, object: KubeObject): void {
   object['status'] = crd().definitionConditions(object, taken, timestamp(plane.clock));
 }
 
-/** Objects of Kubernetes' own kinds may lie under the very keys that such a definition's would. */
+/** Objects of built-in kinds may be stored under the same keys as objects of such a definition. */
 function refuseBuiltin({ catalogue }: ControlPlane, object: KubeObject): void {
   const { group, names } = object['spec'] as { group: string; names: { plural: string } };
   const isBuiltin = builtinGroups().some(
@@ -59,7 +59,7 @@ function refuseBuiltin({ catalogue }: ControlPlane, object: KubeObject): void {
   ]);
 }
 
-/** An acknowledged definition is served: the next request may be for its objects. */
+/** An acknowledged definition is already served: the next request may be for its objects. */
 export const served = (plane: ControlPlane, revision: Revision): Promise<void> => plane.definitions.reached(revision);
 
 export const definitionDeletion: DeletionRules = {
@@ -67,7 +67,7 @@ export const definitionDeletion: DeletionRules = {
   dependents: 'delete',
   graceSeconds: () => undefined,
   isHeld: () => false,
-  // Its objects go first: see `cleaner.ts`.
+  // Its objects are deleted first: see `cleaner.ts`.
   onDelete: (object, now) => {
     if (object.metadata.deletionTimestamp !== undefined) return;
     crd().beginTermination(object, now);

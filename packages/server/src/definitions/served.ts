@@ -1,4 +1,4 @@
-/** What an established definition serves: one resource for each of its versions. */
+/** The resources that an established definition serves: one for each of its versions. */
 
 import { storageVersionHash } from '@hangar/api';
 import type { ServedResource } from '@hangar/api';
@@ -9,10 +9,7 @@ import { digestOf } from '../objects/shared-by-content.ts';
 import { CustomServedResource } from '../resources/custom.ts';
 import { leanDefinition, sharedDefinition } from './shared-definition.ts';
 
-/**
- * `make` is for those who serve their resources in a way of their own. A budget keeps what was compiled for the next who
- * needs it.
- */
+/** `make` builds the resources of callers that serve them differently. With a budget, the compiled parts are cached for later callers. */
 export function servedDefinition(
   given: CustomResourceDefinition,
   make: typeof customResource = customResource,
@@ -38,7 +35,7 @@ export function servedDefinition(
   return { name: name!, group, plural: names.plural, resources, versions, content: digestOf(content.join('\n')) };
 }
 
-/** Of what is shown, all but the schema may be the resource's own. */
+/** All parts except the schema may be specific to the resource. */
 const withoutSchema = (key: string, value: unknown): unknown => (key === 'jsonSchema' ? undefined : value);
 
 const customResource = (...all: ConstructorParameters<typeof CustomServedResource>): CustomServedResource =>

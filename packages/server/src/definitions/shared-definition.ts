@@ -1,8 +1,8 @@
 /**
- * What a definition makes of its custom resources, shared by all control planes that have the very same one: a thousand
- * tenants install the same operator. Known by the content that it is made of, its `spec` and the names that it got.
+ * Compiled definitions of custom resources, shared by all control planes that have an identical one: a thousand tenants install the same
+ * operator. Identified by its contents, the `spec` and the accepted names.
  *
- * Nothing here says whose it is: metadata, conditions and the conversion webhook stay with each control plane.
+ * Nothing here is specific to a control plane: metadata, conditions and the conversion webhook are kept per control plane.
  */
 
 import type { KubeObject, ServedResource } from '@hangar/api';
@@ -31,19 +31,19 @@ export class SharedDefinition {
     this.acceptedNames = deepFrozen(acceptedNames);
   }
 
-  /** In the order of preference. */
+  /** In order of preference. */
   get versions(): readonly DefinitionVersion[] {
     return (this.#versions ??= this.spec.versions.toSorted((a, b) => compareVersionNames(b.name, a.name)));
   }
 
-  /** Throws when it cannot be compiled. */
+  /** Throws if it cannot be compiled. */
   get compiled(): CompiledVersions {
     return (this.#compiled ??= new Map(
       this.versions.map(({ name }) => [`${this.spec.group}/${name}`, crd().compileVersion(this.#bare(), name)!]),
     ));
   }
 
-  /** How discovery and OpenAPI show a version: the first of those that are known by the same text. */
+  /** Returns the version for discovery and OpenAPI: the first one that was added with the same text. */
   shown(text: string, shown: ServedResource): ServedResource {
     let known = this.#shown.get(text);
     if (!known) this.#shown.set(text, (known = shown));
@@ -57,13 +57,13 @@ export class SharedDefinition {
 }
 
 const shared = new SharedByContent<SharedDefinition>();
-/** Of definitions that are lean already. */
+/** Keyed by the spec of lean definitions. */
 const bySpec = new WeakMap<Spec, SharedDefinition>();
 
-/** What is compiled takes several times as much memory as its text. */
+/** Estimate: compiled definitions take several times as much memory as their text. */
 const bytesPerCharacter = 8;
 
-/** Compiles nothing yet. With a budget, it is kept there for the next who needs it. */
+/** Compiles nothing yet. With a budget, it is cached for later callers. */
 export function sharedDefinition(definition: CustomResourceDefinition, budget?: CacheBudget): SharedDefinition {
   const acceptedNames = definition.status?.acceptedNames;
   const known = bySpec.get(definition.spec);
@@ -75,7 +75,7 @@ export function sharedDefinition(definition: CustomResourceDefinition, budget?: 
   const found = shared.get(
     digest,
     () => {
-      // A copy: what a control plane has decoded stays its own.
+      // A copy: objects that a control plane decoded are not shared.
       const [copy, names] = JSON.parse(text) as [Spec, ResourceNames | null];
       return new SharedDefinition(digest, copy, names ?? undefined);
     },
@@ -85,7 +85,7 @@ export function sharedDefinition(definition: CustomResourceDefinition, budget?: 
   return found;
 }
 
-/** The definition with what is shared of it in its place, and without what nobody asks a definition that is served. */
+/** Returns the definition with its shared parts, without fields that a served definition does not need. */
 export function leanDefinition(
   definition: CustomResourceDefinition,
   { spec, acceptedNames }: SharedDefinition,

@@ -1,4 +1,4 @@
-/** What control planes share of definitions, and what they must not. */
+/** Tests which parts of definitions control planes share. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -62,7 +62,7 @@ test('what is shared says nothing of a control plane that has it', async () => {
     assert.ok(!text.includes(secret));
     assert.ok(!text.includes(stored.metadata.uid!));
   }
-  // And what another one converts by does not matter to it.
+  // The conversion of another control plane has no effect.
   assert.equal(sharedDefinition({ ...stored, spec: { ...stored.spec, conversion: { strategy: 'None' } } }), shared);
 });
 
@@ -121,7 +121,7 @@ test('objects that were written under an older schema are read by the new one, w
   const current: Data = await one.get(`${definitions}/${name}`);
   current.spec.versions = [version('v1', properties)];
   await one.update(`${definitions}/${name}`, current);
-  // The same content, of the first generation here and of the second there.
+  // The same content with different generations.
   await other.create(definitions, definition({ versions: [version('v1', properties)] }));
   assert.equal(shown(one), shown(other));
   assert.equal((await one.get(`${widgets}/a`)).spec.size, 3);
@@ -149,7 +149,7 @@ test('control planes that serve the same have the same documents, and others hav
     await server.create(definitions, definition({ group: 'second.example.com' }));
   }
   await compare(false);
-  // In another order, which does not matter.
+  // In a different order, which has no effect.
   await other.create(definitions, definition());
   await compare(true);
   await one.remove(`${definitions}/${name}`);

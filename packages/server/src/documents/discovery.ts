@@ -1,4 +1,4 @@
-/** Discovery: what is served, as documents that clients cache by their ETag. Built once for each change. */
+/** Discovery documents, which clients cache by their ETag. Built once for each change. */
 
 import {
   aggregatedDiscovery,
@@ -18,7 +18,7 @@ import type { Catalogue } from '../resources/catalogue.ts';
 import { wanted } from '../request/media.ts';
 import { ServedDocuments } from './served-documents.ts';
 
-/** What other servers serve. */
+/** Group-versions that other servers serve. */
 export interface RemoteVersions {
   readonly generation: number;
   readonly versions: readonly RemoteVersion[];
@@ -29,7 +29,7 @@ const nothingElse: RemoteVersions = { generation: 0, versions: [] };
 export interface DiscoveryOptions {
   readonly catalogue: Catalogue;
   readonly budget: CacheBudget;
-  /** Host and port that clients are told. */
+  /** Host and port for clients. */
   readonly address: () => string;
   readonly remote?: RemoteVersions | undefined;
 }
@@ -47,7 +47,7 @@ export class Discovery {
     this.#documents = new ServedDocuments({ catalogue, budget, others: remote });
   }
 
-  /** Undefined when the path is not one of discovery's. */
+  /** Returns undefined if the path is not a discovery path. */
   answer(path: string, request: ServerRequest): Answer | undefined {
     const [, root, group, version, rest] = path.replace(/\/$/, '').split('/');
     if ((root !== 'api' && root !== 'apis') || rest !== undefined) return undefined;
@@ -93,9 +93,9 @@ export class Discovery {
   }
 }
 
-/** In protobuf nothing is without its version. */
+/** In protobuf every object has its version. */
 const withVersion = (object: JsonObject, format: string): JsonObject =>
   format === 'protobuf' && object['apiVersion'] === undefined ? { apiVersion: 'v1', ...object } : object;
 
-/** Of a group that only other servers serve. */
+/** Returns the entry of a group that only other servers serve. */
 const bareGroup = (name: string): JsonObject & { name: string } => ({ kind: 'APIGroup', apiVersion: 'v1', name });

@@ -117,7 +117,7 @@ describe('OpenAPI', () => {
     });
     assert.match(protobuf.headers['content-type'] as string, /protobuf/);
     assert.ok(protobuf.bytes.length > 1_000 && protobuf.data === undefined);
-    // Who has the one format does not have the other.
+    // The ETag of one format does not match the other.
     const accept = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
     const across = await server.request('GET', '/openapi/v2', { accept, headers: { 'if-none-match': etag } });
     assert.equal(across.status, 200);

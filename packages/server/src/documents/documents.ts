@@ -1,4 +1,4 @@
-/** What is served besides objects: what the server is, how it is, and what it serves. */
+/** Endpoints besides objects: version, health, metrics, discovery and OpenAPI. */
 
 import type { Aggregator } from '../aggregation/aggregator.ts';
 import { issuerDocument, issuerPaths } from '../auth/service-accounts/documents.ts';
@@ -19,16 +19,16 @@ import { versionInfo } from './version.ts';
 
 export interface DocumentsOptions {
   readonly plane: ControlPlane;
-  /** By which tokens are issued; absent: none are. They are verified by authenticators. */
+  /** Issues tokens; absent: none are issued. Authenticators verify them. */
   readonly serviceAccounts?: ServiceAccounts;
   readonly health: HealthChecks;
-  /** What other servers serve behind this one; absent: nothing. */
+  /** Aggregated servers behind this one; absent: none. */
   readonly aggregator?: Aggregator;
-  /** What others count, in the format of Prometheus. */
+  /** Additional metrics, in the Prometheus text format. */
   readonly metrics?: () => string;
-  /** The process serves others, too: whoever may read the metrics here learns nothing of it. */
+  /** Other tenants share the process, so its metrics are omitted here. */
   readonly isProcessShared?: boolean;
-  /** Host and port that clients are told. */
+  /** Host and port for clients. */
   readonly address: () => string;
 }
 

@@ -1,4 +1,4 @@
-/** `/livez`, `/readyz`, `/healthz`: each check by itself, or all of them. */
+/** `/livez`, `/readyz`, `/healthz`: single checks, or all of them. */
 
 import { PageNotFound } from '../objects/page-not-found.ts';
 import type { Answer } from '../http/message.ts';
@@ -6,9 +6,9 @@ import { healthPaths } from '../request/public-paths.ts';
 
 export interface HealthCheck {
   readonly name: string;
-  /** Why it is not healthy; undefined when it is. */
+  /** Returns the reason if unhealthy; undefined if healthy. */
   check(): string | undefined | Promise<string | undefined>;
-  /** For information: told to who asks for all of it, and no reason to send clients elsewhere. */
+  /** Informational: listed in verbose output, but never makes the server unready. */
   readonly isAdvisory?: boolean;
 }
 

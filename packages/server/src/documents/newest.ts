@@ -1,15 +1,15 @@
 /**
- * Of everything that a control plane has by a name, the newest only is kept under the budget: what it was before a change is
- * of no use to anybody, unless another control plane shows the same.
+ * Keeps only the newest version of each named value of a control plane under the budget. Older versions are dropped, unless another control
+ * plane still uses them.
  */
 
 import { SharedByContent } from '../objects/shared-by-content.ts';
 import type { Keeping } from '../objects/shared-by-content.ts';
 
-/** For all control planes of the process. */
+/** Shared by all control planes of the process. */
 export class SharedVersions<V extends object> {
   readonly #shared = new SharedByContent<V>();
-  /** How many control planes have it as their newest. */
+  /** Number of control planes for which it is the newest. */
   readonly #users = new WeakMap<V, number>();
 
   peek(digest: string): V | undefined {
@@ -31,7 +31,7 @@ export class SharedVersions<V extends object> {
   }
 }
 
-/** For one control plane. It keeps nothing alive. */
+/** Newest values of one control plane. Holds only weak references. */
 export class Newest<V extends object> {
   readonly #versions: SharedVersions<V>;
   readonly #keeping: Keeping<V>;
@@ -42,12 +42,12 @@ export class Newest<V extends object> {
     this.#keeping = keeping;
   }
 
-  /** How many names there are. */
+  /** Number of names. */
   get size(): number {
     return this.#newest.size;
   }
 
-  /** When it is there already. */
+  /** Returns the value if it exists. */
   find(name: string, digest: string): V | undefined {
     const known = this.#versions.peek(digest);
     return known && this.get(name, digest, () => known);
@@ -63,7 +63,7 @@ export class Newest<V extends object> {
     return value;
   }
 
-  /** Whatever has another name has gone. */
+  /** Removes all names that are not in the set. */
   retain(names: ReadonlySet<string>): void {
     for (const [name, reference] of this.#newest) {
       if (names.has(name)) continue;

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 2 document of a control plane, joined of parts that are encoded once for all control planes: what is built in,
- * and what each definition adds. Long work is done in short steps: others go on meanwhile.
+ * The OpenAPI v2 document of a control plane, concatenated from parts that are encoded once for all control planes: the built-in part, and
+ * one per definition. Long work is done in short steps, so that other requests are served meanwhile.
  */
 
 import { breathe } from '@hangar/core';
@@ -14,7 +14,7 @@ import { Newest, SharedVersions } from './newest.ts';
 
 type Builders = typeof openApi;
 
-/** Parts in order; those of a definition together. */
+/** Parts in order; the parts of a definition are adjacent. */
 interface Parts {
   readonly parts: readonly V2Part[];
 }
@@ -22,10 +22,10 @@ interface Parts {
 const versions = new SharedVersions<Parts>();
 const bytesOf = ({ parts }: Parts): number => parts.reduce((sum, { size }) => sum + size, 0);
 
-/** Of what is built in, by the name of the part: many may ask for it at once when a server is new. */
+/** Pending built-in parts by name: many clients may request them at once when a server is new. */
 const underWay = new Map<string, Promise<Parts>>();
 
-/** A step writes one path or definition. */
+/** One step writes one path or definition. */
 const stepsAtOnce = 20;
 
 export interface OpenApiV2Options {
@@ -45,7 +45,7 @@ export class OpenApiV2 {
     this.#newest = new Newest(versions, { budget, bytesOf });
   }
 
-  /** Of what is served when this is called. Undefined when it is not the sum of its parts. */
+  /** Uses the definitions that are served at the time of the call. Returns undefined if the document cannot be built from parts. */
   async joined(builders: Builders, format: V2Format): Promise<Buffer | undefined> {
     const { groups } = this.#catalogue;
     const definitions = [...this.#catalogue.definitions];
@@ -107,7 +107,7 @@ const nameOf = ({ name }: ServedDefinition, format: V2Format): string => `${name
 
 const formats: readonly V2Format[] = ['json', 'protobuf'];
 
-/** Of all parts that there are; what is built in is there for ever. */
+/** Returns the names of all parts; the built-in ones are never removed. */
 function namesOf(definitions: readonly ServedDefinition[]): Set<string> {
   const names = formats.flatMap((format) => [`built-in true ${format}`, `built-in false ${format}`]);
   return new Set([...names, ...definitions.flatMap((one) => formats.map((format) => nameOf(one, format)))]);

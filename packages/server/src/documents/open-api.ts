@@ -1,4 +1,4 @@
-/** `/openapi/v2` and `/openapi/v3`. Nothing is built, or even loaded, before somebody asks. */
+/** `/openapi/v2` and `/openapi/v3`. Documents are built, and the modules for them loaded, on the first request. */
 
 import type { JsonObject, ServedGroup } from '@hangar/api';
 import type * as openApi from '@hangar/api/openapi';
@@ -15,10 +15,10 @@ import { OpenApiV2 } from './open-api-v2.ts';
 import { ServedDocuments } from './served-documents.ts';
 import type { ServedDocument } from './served-documents.ts';
 
-/** The documents of other servers, as they were last seen. */
+/** The last known documents of other servers. */
 export interface RemoteOpenApis {
   readonly generation: number;
-  /** By path: `apis/notes.example.com/v1`. */
+  /** Keyed by path: `apis/notes.example.com/v1`. */
   readonly v3: ReadonlyMap<string, { readonly hash: string; readonly bytes: Buffer }>;
   readonly v2: readonly RemoteOpenApi[];
 }
@@ -29,10 +29,10 @@ type Builders = typeof openApi;
 
 type Sources = ReadonlyMap<string, OpenApiV3Source>;
 
-/** The same for all control planes that show the same groups: then it is the same object. */
+/** Shared by control planes with the same groups, which are then the same object. */
 const sourcesOf = new WeakMap<readonly ServedGroup[], Sources>();
 
-/** Documents of version 3, by their hash: it is made of everything that they are made of. */
+/** Documents of v3 by their hash, which covers all inputs. */
 const v3Versions = new SharedVersions<Buffer>();
 const bytesOf = ({ length }: Buffer): number => length;
 
@@ -58,7 +58,7 @@ export class OpenApi {
     this.#documents = new ServedDocuments({ catalogue, budget, others: remote });
   }
 
-  /** Undefined when the path is none of OpenAPI's. */
+  /** Returns undefined if the path is not an OpenAPI path. */
   async answer(path: string, query: string, request: ServerRequest): Promise<Answer | undefined> {
     if (path !== '/openapi/v2' && path !== '/openapi/v3' && !path.startsWith('/openapi/v3/')) return undefined;
     const builders = await import('@hangar/api/openapi');
@@ -74,7 +74,7 @@ export class OpenApi {
     return source && v3Answer(source, query, request, () => this.#v3Bytes(source));
   }
 
-  /** What others say of theirs is not shared: their hashes are what they like. */
+  /** Documents of other servers are not shared: their hashes cannot be trusted. */
   #v3Bytes({ path, hash, build }: OpenApiV3Source): Buffer {
     return this.#remote.v3.has(path) ? build() : this.#v3.get(path, hash, build);
   }
@@ -103,7 +103,7 @@ export class OpenApi {
     return { status: 200, headers, body: bytes };
   }
 
-  // One for each format: who has the one does not have the other.
+  // One for each format: the ETags differ.
   #v2Document(builders: Builders, format: V2Format): Promise<ServedDocument> {
     const name = format === 'json' ? '/openapi/v2' : '/openapi/v2 protobuf';
     const isMerged = (): boolean => this.#remote.v2.length > 0;
@@ -121,7 +121,7 @@ export class OpenApi {
   }
 }
 
-/** A document is named by its hash: with the right one it may be kept for ever, with an old one it has moved. */
+/** A document is identified by its hash: with the current hash it may be cached forever, with an old one the client is redirected. */
 function v3Answer(source: OpenApiV3Source, query: string, request: ServerRequest, bytes: () => Buffer): Answer {
   const etag = `"${source.hash}"`;
   const asked = new URLSearchParams(query).get('hash');

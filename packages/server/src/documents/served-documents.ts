@@ -1,6 +1,6 @@
 /**
- * Documents about what a control plane serves, built once for each change of it. Control planes that serve the same, as
- * most do, have the same documents; they are kept under the budget of all that can be made again.
+ * Documents about the APIs of a control plane, built once for each change. Control planes that serve the same APIs share them; they are
+ * cached under the budget of rebuildable data.
  */
 
 import { etagOf } from '@hangar/api';
@@ -16,13 +16,13 @@ export interface ServedDocument {
 const versions = new SharedVersions<ServedDocument>();
 const bytesOf = ({ bytes }: ServedDocument): number => bytes.length;
 
-/** What other servers serve behind this one. */
+/** APIs of aggregated servers. */
 interface Others {
-  /** Grows with every change. */
+  /** Increases with every change. */
   readonly generation: number;
 }
 
-/** One that is looked up and kept: both as of the moment when it was asked for, whatever changes while it is built. */
+/** Cache slot for lookup and insertion: fixed at the time of the request, even if the APIs change while the document is built. */
 interface Place {
   find(): ServedDocument | undefined;
   keep(document: ServedDocument): ServedDocument;
@@ -32,7 +32,7 @@ export class ServedDocuments {
   readonly #catalogue: Catalogue;
   readonly #newest: Newest<ServedDocument>;
   readonly #others: Others;
-  /** Those that other servers have a part in. */
+  /** Documents that include aggregated servers. */
   #own: { readonly generation: string; readonly documents: Map<string, ServedDocument> } | undefined;
   #building: Promise<unknown> | undefined;
 
@@ -42,15 +42,15 @@ export class ServedDocuments {
     this.#others = others;
   }
 
-  /** `isMerged`: other servers have a part in it. */
+  /** `isMerged`: the document includes aggregated servers. */
   get(name: string, isMerged: boolean, build: () => Buffer): ServedDocument {
     const place = this.#place(name, isMerged);
     return place.find() ?? place.keep(documentOf(build()));
   }
 
   /**
-   * As `get`, for what takes long: one at a time, however many ask and whatever changes meanwhile. Who waited for another is
-   * given what is newest then. `build` looks at what is served before it first waits, not later.
+   * Like `get`, for documents that take long to build: builds one at a time, regardless of the number of requests. A caller that waited
+   * gets the newest document. `build` must read the served APIs before its first await.
    */
   async built(name: string, isMerged: () => boolean, build: () => Promise<Buffer>): Promise<ServedDocument> {
     for (;;) {
@@ -58,7 +58,7 @@ export class ServedDocuments {
       const known = place.find();
       if (known) return known;
       if (this.#building) {
-        await this.#building.catch(() => undefined); // whoever began it is told
+        await this.#building.catch(() => undefined); // the caller that started it reports the error
         continue;
       }
       const building = build().then((bytes) => place.keep(documentOf(bytes)));

@@ -1,4 +1,4 @@
-/** kube-apiserver's EncryptionConfiguration: which resources are sealed, and with which keys. */
+/** kube-apiserver's EncryptionConfiguration: maps resources to encryption keys. */
 
 import type { Random } from '@hangar/core';
 import { keyResources } from '../resources/key-resource.ts';
@@ -10,7 +10,7 @@ import { provider, secretLengths } from './provider.ts';
 import type { Provider, ProviderName } from './provider.ts';
 import { identity, Transformer } from './transformer.ts';
 
-/** What is wrong with a configuration, for whoever wrote it. */
+/** Error in a configuration, for its author. */
 export class EncryptionConfigurationError extends Error {}
 
 interface Rule {
@@ -19,13 +19,13 @@ interface Rule {
   readonly transformer: Transformer;
 }
 
-/** As many as there are resources, and not more when they come and go. */
+/** Limits the cache to about the number of resources, even when resources come and go. */
 const knownMax = 10_000;
 
-/** Keys of tenants are sealed wherever secrets are: whoever has them can be everybody in the tenant. */
+/** Keys of tenants are encrypted wherever secrets are: with them a client can impersonate every user of the tenant. */
 const secrets: GroupResource = { group: '', resource: 'secrets' };
 
-/** `prefix` is the store's: keys are `<prefix>/clusters/<path>/<resource>/…`. Throws EncryptionConfigurationError. */
+/** `prefix` is the prefix of the store: keys are `<prefix>/clusters/<path>/<resource>/…`. Throws EncryptionConfigurationError. */
 export function encryptionOf(text: string, prefix: string, random: Random): TransformerOf {
   const rules = readRules(text, random);
   const resourceOf = keyResources(prefix);
@@ -105,7 +105,7 @@ function objectAt(value: unknown, at: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** An object that has no other fields. */
+/** Returns an object that has only known fields. */
 function fieldsAt(value: unknown, at: string, known: readonly string[]): Record<string, unknown> {
   const object = objectAt(value, at);
   const [unknown] = unknownFields(at, object, known);

@@ -1,6 +1,6 @@
 /**
- * A store whose values of some resources are sealed at rest. Everything above sees plain values, everything below sealed
- * ones; keys are not secret.
+ * A store that encrypts the values of some resources at rest. Layers above see plain values, layers below encrypted ones; keys are not
+ * secret.
  */
 
 import type { Entry, Store, StoreEvent, Watch, WatchBatch, WatchOptions, Write } from '@hangar/store';
@@ -8,7 +8,7 @@ import { ForwardingStore } from '../objects/forwarding-store.ts';
 import { markStale } from '../objects/stale.ts';
 import type { Transformer } from './transformer.ts';
 
-/** Undefined: values of this key are stored as they are. */
+/** Returns undefined if values of this key are stored unencrypted. */
 export type TransformerOf = (key: string) => Transformer | undefined;
 
 export class EncryptedStore extends ForwardingStore {
@@ -49,7 +49,7 @@ export class EncryptedStore extends ForwardingStore {
     return transformer ? { ...write, value: transformer.toStore(write.key, write.value) } : write;
   }
 
-  /** Once for everybody: an entry is the same object to all who read it, and to all who watch it. */
+  /** Decrypts an entry once: all readers and watches share the same entry object. */
   #opened(entry: Entry): Entry {
     const transformer = this.#transformerOf(entry.key);
     if (!transformer) return entry;
@@ -63,7 +63,7 @@ export class EncryptedStore extends ForwardingStore {
     return plain;
   }
 
-  /** The same batch for all watches, so that what they make of it can be shared, too. */
+  /** Returns the same batch for all watches, so that data derived from it can be shared too. */
   #openedBatch(batch: WatchBatch): WatchBatch {
     if (!batch.events.some((event) => this.#transformerOf(keyOf(event)))) return batch;
     let plain = this.#batches.get(batch);

@@ -1,6 +1,6 @@
 /**
- * How values are sealed, each way in kube-apiserver's own form: `k8s:enc:<provider>:v1:<key name>:` and the sealed bytes,
- * so that a real kube-apiserver with the same configuration reads the same store.
+ * Encryption providers, each in kube-apiserver's own format: `k8s:enc:<provider>:v1:<key name>:` followed by the ciphertext, so that a real
+ * kube-apiserver with the same configuration can read the same store.
  */
 
 import { createCipheriv, createDecipheriv } from 'node:crypto';
@@ -8,10 +8,12 @@ import type { Random } from '@hangar/core';
 import { nonceBytes, open, seal } from './secretbox.ts';
 
 export interface Provider {
-  /** Values that it sealed begin with it. */
+  /** Prefix of the values that it encrypted. */
   readonly prefix: Buffer;
   seal(plain: Uint8Array, key: string, random: Random): Uint8Array;
-  /** What follows the prefix. Undefined: sealed with another key, for another place, or changed since. */
+  /**
+   * Decrypts the bytes after the prefix. Returns undefined if the value was encrypted with another key, for another path, or was changed.
+   */
   open(sealed: Uint8Array, key: string): Uint8Array | undefined;
 }
 
@@ -22,7 +24,7 @@ export interface ProviderKey {
 
 export type ProviderName = 'aesgcm' | 'aescbc' | 'secretbox';
 
-/** The lengths of secrets that each takes. */
+/** Valid secret lengths of each provider. */
 export const secretLengths: Readonly<Record<ProviderName, readonly number[]>> = {
   aesgcm: [16, 24, 32],
   aescbc: [16, 24, 32],
@@ -33,7 +35,7 @@ const gcmNonceBytes = 12;
 const gcmTagBytes = 16;
 const cbcBlockBytes = 16;
 
-/** Any value that something sealed. */
+/** Prefix of any encrypted value. */
 const sealedPrefix = Buffer.from('k8s:enc:');
 
 const startsWith = (value: Uint8Array, prefix: Buffer): boolean =>
@@ -57,7 +59,7 @@ export function provider(name: ProviderName, key: ProviderKey): Provider {
 
 type Sealing = Pick<Provider, 'seal' | 'open'>;
 
-/** The key's path is authenticated along: a sealed value that is moved elsewhere does not open there. */
+/** Authenticates the path of the key as well: an encrypted value that is moved elsewhere cannot be decrypted there. */
 function aesGcm(secret: Uint8Array): Sealing {
   const cipher = `aes-${secret.length * 8}-gcm` as 'aes-256-gcm';
   return {
@@ -78,7 +80,7 @@ function aesGcm(secret: Uint8Array): Sealing {
   };
 }
 
-/** Without authentication: kept for stores that have it. */
+/** Unauthenticated: kept for stores that already use it. */
 function aesCbc(secret: Uint8Array): Sealing {
   const cipher = `aes-${secret.length * 8}-cbc`;
   return {

@@ -1,6 +1,6 @@
 /**
- * What stands in the store for the values of some resources: the first provider seals, and whichever sealed a value opens
- * it, so that keys are rotated by putting a new one first.
+ * Encrypts and decrypts the stored values of some resources. The first provider encrypts, and the provider that encrypted a value decrypts
+ * it, so keys are rotated by putting a new one first.
  */
 
 import type { Random } from '@hangar/core';
@@ -8,7 +8,7 @@ import { internalError } from '@hangar/api';
 import { isSealed, isSealedBy } from './provider.ts';
 import type { Provider } from './provider.ts';
 
-/** Values are stored as they are. */
+/** Values are stored unencrypted. */
 export const identity = 'identity';
 
 export class Transformer {
@@ -26,7 +26,7 @@ export class Transformer {
     return Buffer.concat([first.prefix, first.seal(plain, key, this.#random)]);
   }
 
-  /** `isStale`: it would be stored otherwise now. Throws what a client is answered when nobody can open it. */
+  /** `isStale`: the current configuration would store it differently. Throws the error for the client if no provider can decrypt it. */
   fromStore(key: string, stored: Uint8Array): { value: Uint8Array; isStale: boolean } {
     const isPlain = !isSealed(stored);
     for (const [place, one] of this.#providers.entries()) {

@@ -1,4 +1,4 @@
-/** Bodies: good ones, and what becomes of them in transit, in careless hands and in hostile ones. */
+/** Bodies for the fuzzer: valid ones and mutations of them. */
 
 import { dumpYaml, encodeProtobuf } from '@hangar/api';
 import type { JsonObject } from '@hangar/api';
@@ -57,7 +57,7 @@ export const collectionOf: Readonly<Record<string, string>> = {
   ClusterRole: '/apis/rbac.authorization.k8s.io/v1/clusterroles',
 };
 
-/** Patterns and rules that take their time where they are let. */
+/** Has patterns and rules that are expensive to evaluate. */
 export const thingDefinition: JsonObject = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -103,7 +103,7 @@ export const thingDefinition: JsonObject = {
 
 export const sample = (random: Random): JsonObject => structuredClone(pick(random, samples));
 
-/** A number, a text or a shape that hurts. Written as JSON text, since not all of it can be a value. */
+/** Numbers, texts and structures that are hard to handle. Written as JSON text, because not all of them can be JavaScript values. */
 const hostileValues = [
   'null',
   'true',
@@ -147,7 +147,7 @@ const hostileValues = [
   `"${'a'.repeat(60)}!"`,
 ];
 
-/** The same, large: each costs as much as a hundred small ones. */
+/** Large variants: each costs as much as a hundred small ones. */
 const largeValues = [
   `"${'a'.repeat(20_000)}"`,
   '['.repeat(20_000),
@@ -163,7 +163,7 @@ const hostileValue = (random: Random): string => pick(random, chance(random, 0.0
 
 const mark = '\u0001here\u0001';
 
-/** The sample with something else at one place. */
+/** Returns the sample with one place replaced. */
 export function hostileJson(random: Random, value: unknown): string {
   if (chance(random, 0.05)) return hostileValue(random);
   const text = JSON.stringify(marked(random, value));
@@ -179,7 +179,7 @@ function marked(random: Random, value: unknown): unknown {
   const object = value as JsonObject;
   const keys = Object.keys(object);
   if (keys.length === 0 || chance(random, 0.2)) {
-    // Computed keys define properties, whatever they are called.
+    // Computed keys define properties, including `__proto__`.
     return { ...object, [pick(random, [...names, 'unknown', 'metadata', 'kind'])]: mark };
   }
   const key = pick(random, keys);
@@ -220,7 +220,7 @@ export function hostileProtobuf(random: Random, value: JsonObject): Buffer {
   return chance(random, 0.1) ? bytes : damagedBytes(random, bytes);
 }
 
-/** Lengths that promise more than there is, numbers without end, groups, and messages in messages. */
+/** Lengths beyond the end, endless varints, groups, and nested messages. */
 const deepMessages: readonly Uint8Array[] = [
   Buffer.alloc(10_000, 0x0a),
   Buffer.alloc(10_000, 0xff),

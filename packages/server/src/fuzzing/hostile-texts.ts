@@ -1,9 +1,9 @@
-/** Words for places where a client may write what it likes: names, selectors, tokens, numbers, paths, headers. */
+/** Texts for all places that a client controls: names, selectors, tokens, numbers, paths, headers. */
 
 import { chance, pick } from '@hangar/core';
 import type { Random } from '@hangar/core';
 
-/** What JavaScript itself gives a meaning to. */
+/** Names with a meaning in JavaScript. */
 export const languageNames = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf', 'then'];
 
 export const names = [
@@ -76,7 +76,7 @@ const documents = [
 
 export const collectionPath = (random: Random): string => pick(random, collections);
 
-/** A path that may name something, and may not. */
+/** Returns a path that may or may not exist. */
 export function path(random: Random): string {
   const collection = pick(random, collections);
   switch (random.below(12)) {

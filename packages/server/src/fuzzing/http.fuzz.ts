@@ -1,9 +1,8 @@
 /**
- * Hostile requests to the API server: most in the same process, some over sockets that are themselves used badly. Each
- * must be answered with a success or a proper refusal, nothing that was refused may be stored, what all objects share
- * stays as it is, memory stays bounded, and a client that behaves keeps being served.
+ * Sends hostile requests to the API server: most in process, some over misused sockets. Each must get a success or a proper refusal,
+ * refused objects must not be stored, prototypes must not change, memory must stay bounded, and a well-behaved client must still be served.
  *
- * A run is a server of its own with a thousand requests; the usual thousand runs make a million.
+ * Each run uses a new server with a thousand requests; the usual thousand runs make a million.
  */
 
 import assert from 'node:assert/strict';
@@ -23,7 +22,7 @@ const totals = { inProcess: 0, overSockets: 0, startedMs: 0, toldAt: 0 };
 export async function fuzz(random: Random): Promise<void> {
   totals.startedMs ||= performance.now();
   const subject = await openSubject(random);
-  // The server's own timers keep no process alive: without this one, waiting for them would end the thread.
+  // The server's timers are unreferenced: without this timer, the thread would exit while waiting for them.
   const alive = setInterval(() => {}, 60_000);
   try {
     await prepare(subject);

@@ -13,16 +13,16 @@ import { checkNothingStored } from './refused-writes.ts';
 import { asServerRequest } from './subject.ts';
 import type { Subject } from './subject.ts';
 
-/** Of the thread's own time, so that a busy machine makes no difference. */
+/** CPU time of the thread, so that a busy machine makes no difference. */
 const cpuMaxMs = 5_000;
 const costlyChance = 0.0003;
 
-/** Objects for the others to be about, and a definition whose pattern is a trap. */
+/** Creates objects for the requests, and a definition with an expensive pattern. */
 export async function prepare(subject: Subject): Promise<void> {
   const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'canary' }, data: { alive: 'yes' } };
   await post(subject, '/api/v1/namespaces/default/configmaps', object);
   await post(subject, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', thingDefinition);
-  // A definition is followed by what the server writes about it: from here on, only requests write.
+  // The server updates the status of a definition after its creation: from here on, only requests write.
   const target = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.fuzz.example.com';
   for (;;) {
     const answer = await subject.handle(asServerRequest({ method: 'GET', target, headers: {}, body: undefined }));
@@ -37,7 +37,7 @@ async function post(subject: Subject, target: string, object: object): Promise<v
   assert.equal(answer.status, 201, textOf(answer));
 }
 
-/** The canary is what it was: nothing that was refused, and nothing at all, touched it. */
+/** Checks that the canary object is unchanged. */
 export async function checkCanary(subject: Subject): Promise<void> {
   const target = '/api/v1/namespaces/default/configmaps/canary';
   const answer = await subject.handle(asServerRequest({ method: 'GET', target, headers: {}, body: undefined }));
@@ -48,7 +48,7 @@ export async function checkCanary(subject: Subject): Promise<void> {
 export async function fireInProcess(random: Random, subject: Subject, count: number): Promise<void> {
   for (let fired = 0; fired < count;) {
     const request = chance(random, costlyChance) ? costlyRequest(random) : hostileRequest(random);
-    // Whoever deletes everything deletes the canary too, and is in the right; what follows a definition's end takes time.
+    // Deleting everything legitimately deletes the canary too, and deleting a definition takes effect later, so both are skipped.
     if (request.method === 'DELETE' && isProtected(request)) continue;
     fired++;
     try {
@@ -76,7 +76,7 @@ async function fire(subject: Subject, request: HostileRequest): Promise<void> {
   assert.deepEqual(subject.failures.map(String), [], 'failures of its own');
 }
 
-/** Reads a watch's first frames, then goes away. */
+/** Reads the first frames of a watch, then disconnects. */
 async function drain(body: Streaming): Promise<void> {
   let gone = (): void => {};
   const sink: Sink = {
@@ -103,7 +103,7 @@ function bytesOf({ body }: Answer): Uint8Array {
 
 const textOf = (answer: Answer): string => Buffer.from(bytesOf(answer)).toString();
 
-/** Enough of it to understand a failure; the seed gives the rest. */
+/** Returns enough to understand a failure; the seed reproduces the rest. */
 export function describe({ method, target, headers, body }: HostileRequest): string {
   const text = body === undefined ? '' : ` ${Buffer.from(body).toString('latin1').slice(0, 400)}`;
   return `${method} ${target.slice(0, 300)} ${JSON.stringify(headers).slice(0, 300)}${text}`;

@@ -1,9 +1,9 @@
-/** What every answer must be, whatever was asked: a success, or a well-formed Status with a code that names a client's fault. */
+/** Checks that every response is a success or a well-formed Status with a client error code. */
 
 import assert from 'node:assert/strict';
 import { decodeProtobuf, isObject, parseYaml } from '@hangar/api';
 
-/** 504 is for revisions that have not been yet, as kube-apiserver answers them. */
+/** 504 is for future revisions, as in kube-apiserver. */
 const refusals = new Set([400, 401, 403, 404, 405, 406, 409, 410, 413, 415, 422, 429, 504]);
 
 export interface Judged {
@@ -17,7 +17,7 @@ export function judge({ method, status, contentType, body }: Judged): void {
   if (status < 300) return;
   if (status === 304) return assert.equal(body.length, 0);
   if (method === 'HEAD') return assert.ok(refusals.has(status), `the answer is ${status}`);
-  // A path that is none: the router's answer, as kube-apiserver's.
+  // Unknown path: the plain-text response of the router, as in kube-apiserver.
   if (contentType.startsWith('text/plain')) return assert.equal(status, 404);
   const value = decoded(contentType, body);
   assert.ok(isObject(value), `${status} without an object: ${Buffer.from(body).toString().slice(0, 500)}`);
@@ -27,7 +27,7 @@ export function judge({ method, status, contentType, body }: Judged): void {
     { apiVersion: 'v1', kind: 'Status', outcome: 'Failure', code: status },
   );
   assert.ok(typeof message === 'string' && message !== '', 'a refusal without a word');
-  // Some faults of clients kube-apiserver never classified: it answers 500 without a reason, and so must we.
+  // kube-apiserver returns 500 without a reason for some client errors, and so must this server.
   const isProper = refusals.has(status) || (status === 500 && reason === undefined);
   assert.ok(isProper, `the answer is ${status}: ${message.slice(0, 500)}`);
 }
@@ -46,7 +46,7 @@ function decoded(contentType: string, body: Uint8Array): unknown {
 const prototypes = [Object.prototype, Array.prototype, Function.prototype, String.prototype, Map.prototype];
 const asTheyWere = prototypes.map((one) => Reflect.ownKeys(one).length);
 
-/** Nobody added to what all objects share. */
+/** Checks that no property was added to the built-in prototypes. */
 export function checkPrototypes(): void {
   for (const [at, one] of prototypes.entries()) {
     assert.equal(

@@ -1,4 +1,4 @@
-/** The server under fire: a control plane on a store in memory, with one administrator who also has a token. */
+/** The server under test: a control plane on an in-memory store, with one administrator who also has a token. */
 
 import { randomUUID } from 'node:crypto';
 import { tooLarge } from '@hangar/api';
@@ -15,7 +15,7 @@ import type { HostileRequest } from './hostile-request.ts';
 
 export interface Subject {
   readonly store: Store;
-  /** Of the administrator, for those who come over a socket. */
+  /** Token of the administrator, for requests over a socket. */
   readonly token: string;
   /** Failures that the server calls its own. There should be none, whatever comes. */
   readonly failures: readonly Error[];

@@ -1,4 +1,4 @@
-/** A control plane behind a port of this machine, with an aggregator: what aggregated servers in tests are put behind. */
+/** Test fixture: a control plane with an aggregator on a local port, in front of the aggregated servers of tests. */
 
 import { request as httpsRequest } from 'node:https';
 import type { IncomingMessage } from 'node:http';
@@ -25,10 +25,10 @@ export const world = { clock: systemClock, random: systemRandom };
 
 export interface HubOptions {
   readonly clock?: Clock;
-  /** Besides the administrator's, `admin`. */
+  /** In addition to the token `admin` of the administrator. */
   readonly tokens?: readonly StaticToken[];
   readonly authorizers?: readonly Authorizer[];
-  /** Networks that APIServices may name; absent: this machine. */
+  /** Networks that APIServices may use; absent: this machine. */
   readonly allow?: readonly string[];
 }
 
@@ -36,7 +36,7 @@ export interface HubAnswer {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   readonly text: string;
-  /** Parsed; undefined when it is no JSON. */
+  /** Parsed; undefined if it is not JSON. */
   readonly data: Data;
 }
 
@@ -55,9 +55,9 @@ export interface Hub extends AsyncDisposable {
   readonly frontProxyCa: KeyPair;
   readonly frontProxy: KeyPair;
   request(method: string, path: string, sent?: Sent): Promise<HubAnswer>;
-  /** The answer as it comes. */
+  /** Returns the response as a stream. */
   stream(path: string): Promise<IncomingMessage>;
-  /** A Service that leads to a port of this machine, and the APIService for it. */
+  /** Creates a Service that leads to a port of this machine, and its APIService. */
   register(group: string, port: number, ca: string, more?: object): Promise<void>;
   until(what: string, check: () => Promise<boolean>): Promise<void>;
   condition(group: string): Promise<Data>;

@@ -1,8 +1,8 @@
-/** Who gets the roles of the default policy. Controllers are bound to the roles of their names. */
+/** Subjects of the roles of the default policy. Controllers are bound to the roles with their names. */
 
 export type SubjectText = `user ${string}` | `group ${string}` | `account ${string}`;
 
-/** By role, which the binding is named after. Nobody has the rights of `system:node` by a role: kubelets are another matter. */
+/** Keyed by role, which is also the name of the binding. `system:node` has no subjects: kubelets are authorized by the node authorizer. */
 export const clusterSubjects: Readonly<Record<string, readonly SubjectText[]>> = {
   'cluster-admin': ['group system:masters'],
   'system:basic-user': ['group system:authenticated'],

@@ -1,4 +1,4 @@
-/** What the programs of a cluster get: scheduler, controller manager, kubelets, proxies, and those who approve certificates. */
+/** Roles of cluster components: scheduler, controller manager, kubelets, proxies, and certificate approvers. */
 
 import type { RoleTable } from './notation.ts';
 

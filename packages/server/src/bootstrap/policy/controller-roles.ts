@@ -1,6 +1,6 @@
 /**
- * What each controller of kube-controller-manager gets, by the name of its service account in kube-system: the role is
- * `system:controller:` and the name, and so is its binding.
+ * Roles of the controllers of kube-controller-manager, by the name of the service account in kube-system. Role and binding are named
+ * `system:controller:` plus that name.
  */
 
 import type { RoleTable } from './notation.ts';

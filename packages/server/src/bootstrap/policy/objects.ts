@@ -1,4 +1,4 @@
-/** The default policy as objects: what kube-apiserver creates in every cluster, no more and no less. */
+/** The default policy as objects: exactly the objects that kube-apiserver creates in every cluster. */
 
 import type { KubeObject } from '@hangar/api';
 import { readClusterRole, RoleAggregation } from '@hangar/api/rbac';
@@ -15,7 +15,7 @@ import { userRoles } from './user-roles.ts';
 const group = 'rbac.authorization.k8s.io';
 const bootstrapLabel = { 'kubernetes.io/bootstrapping': 'rbac-defaults' };
 
-/** Roles before the bindings that refer to them. Those that collect others have their rules already. */
+/** Returns roles before the bindings that refer to them. Aggregated roles already contain their rules. */
 export function policyRoles(): KubeObject[] {
   const roles = declaredRoles();
   const clusterRoles = new Map(
@@ -52,7 +52,7 @@ export function policyBindings(): KubeObject[] {
   ];
 }
 
-/** What kubelets may do besides what is asked about one by one. */
+/** Returns the rules of kubelets besides those that the node authorizer checks per object. */
 export const nodeRules = (): PolicyRule[] => componentRoles['system:node']!.map(parseRule);
 
 const controllerName = (account: string): string => `system:controller:${account}`;
@@ -62,7 +62,7 @@ const clusterRoles = (roles: RoleTable, nameOf = (name: string): string => name)
     object('ClusterRole', { name: nameOf(name) }, { rules: rules.map(parseRule) }),
   );
 
-/** Roles that collect others by a label: anybody may add to them. */
+/** Role that aggregates others by a label, so that users can add rules to it. */
 const aggregatedRole = (name: string): KubeObject =>
   object(
     'ClusterRole',
@@ -72,7 +72,7 @@ const aggregatedRole = (name: string): KubeObject =>
 
 const aggregateTo = (name: string): Record<string, string> => ({ [`${group}/aggregate-to-${name}`]: 'true' });
 
-/** `edit` is a part of `admin`, and `view` of `edit`. */
+/** `edit` is part of `admin`, and `view` is part of `edit`. */
 const collectedBy: Readonly<Record<string, string>> = {
   'system:aggregate-to-admin': 'admin',
   'system:aggregate-to-edit': 'edit',

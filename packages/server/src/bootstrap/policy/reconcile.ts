@@ -1,7 +1,6 @@
 /**
- * The default policy is there at every start, as kube-apiserver has it: what is missing is added, what users added stays, and
- * what they annotated with `autoupdate: "false"` is left alone. One transaction for roles, one for bindings, none when
- * there is nothing to do.
+ * Ensures the default policy at every start, as kube-apiserver does: missing parts are added, additions of users are kept, and objects
+ * annotated with `autoupdate: "false"` are not changed. One transaction for roles, one for bindings, none if nothing changed.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -18,7 +17,7 @@ import { timestamp } from '../../verbs/metadata.ts';
 import { newborn } from './newborn.ts';
 import { policyBindings, policyRoles } from './objects.ts';
 
-/** Each attempt that fails is one that another replica won. */
+/** Each failed attempt lost against another replica. */
 const attemptsMax = 10;
 
 export async function ensurePolicy(plane: ControlPlane): Promise<void> {
@@ -35,7 +34,7 @@ async function ensure(plane: ControlPlane, wanted: readonly KubeObject[]): Promi
   throw new Error('failed to write the default RBAC policy');
 }
 
-/** A few ranges instead of a read for each. */
+/** Reads a few ranges instead of each object. */
 async function existingEntries(plane: ControlPlane, wanted: readonly KubeObject[]): Promise<Map<string, Entry>> {
   const prefixes = new Set(
     wanted.map((one) => collectionPrefix(plane, resourceOf(plane, one), one.metadata.namespace ?? '')),
@@ -59,7 +58,7 @@ function writeFor(plane: ControlPlane, wanted: KubeObject, existing: ReadonlyMap
   const live = resource.stored.object(entry);
   if (isAsWanted(live, wanted)) return undefined;
   if (live.metadata.annotations?.[autoUpdate] === 'false') return undefined;
-  // What a binding refers to never changes: it becomes another one.
+  // roleRef is immutable, so the binding is replaced.
   if (isBinding(wanted) && !isDeepStrictEqual(live['roleRef'], wanted['roleRef'])) {
     return put(newborn(plane, wanted), entry);
   }
@@ -68,7 +67,7 @@ function writeFor(plane: ControlPlane, wanted: KubeObject, existing: ReadonlyMap
   return put(owned(plane, resource, live, object), entry);
 }
 
-/** Almost always: then nothing is worked out. Texts, as objects of the same origin have their fields in the same order. */
+/** Fast path: almost always nothing changed. Compares texts, because objects of the same origin have the same field order. */
 function isAsWanted(live: KubeObject, wanted: KubeObject): boolean {
   const { kind: _, apiVersion: __, metadata, ...content } = wanted;
   const { labels, annotations } = live.metadata;
@@ -82,7 +81,7 @@ function isAsWanted(live: KubeObject, wanted: KubeObject): boolean {
   );
 }
 
-/** The rules of a role that collects others are not the policy's. */
+/** The rules of an aggregated role are not part of the policy. */
 const isCollected = (name: string, { aggregationRule }: JsonObject): boolean =>
   name === 'rules' && aggregationRule !== undefined;
 
@@ -102,7 +101,7 @@ const resourceNames: Readonly<Record<string, string>> = {
 const resourceOf = (plane: ControlPlane, { kind }: KubeObject): Resource =>
   plane.catalogue.find({ group: 'rbac.authorization.k8s.io', version: 'v1', resource: resourceNames[kind]! })!;
 
-/** Labels and annotations of users win over those of the policy. */
+/** Labels and annotations of users take precedence over those of the policy. */
 const withMetadata = (live: KubeObject, { metadata }: KubeObject): KubeObject => ({
   ...live,
   metadata: {
@@ -143,7 +142,7 @@ function reconciledBinding(live: KubeObject, wanted: KubeObject): KubeObject {
   return object;
 }
 
-/** What is added is the server's, as with any other client. */
+/** Records the server as the manager of added fields, as for any other client. */
 function owned(plane: ControlPlane, resource: Resource, live: KubeObject, object: KubeObject): KubeObject {
   updateManagedFields({
     type: resource.mergeType,

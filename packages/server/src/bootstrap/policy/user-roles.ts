@@ -1,4 +1,4 @@
-/** What people get: everything, the parts that admin, edit and view collect, and what everybody may know. */
+/** Roles of users: cluster-admin, the parts that admin, edit and view aggregate, and the public roles. */
 
 import type { RoleTable } from './notation.ts';
 

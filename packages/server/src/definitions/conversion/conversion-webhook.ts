@@ -1,6 +1,6 @@
 /**
- * A definition's conversion webhook: objects of one version become objects of another. The webhook decides about what is in
- * them, and of their metadata about labels and annotations; who they are stays as it was.
+ * Conversion webhook of a definition: converts objects from one version to another. The webhook determines the contents, labels and
+ * annotations; the identity of the objects must not change.
  */
 
 import { annotationErrors, fieldErrorText, isObject, labelErrors, quote, UnclassifiedError } from '@hangar/api';
@@ -20,15 +20,15 @@ interface StoredConversion {
 }
 
 const timeoutMs = 30_000;
-/** Characters of objects that are sent together: so that an answer of some times the length can be read at once. */
+/** Characters of objects per batch, so that a response of several times this length can still be read at once. */
 const batchLength = 512 * 1024;
-/** How many times as large as its objects a webhook may make them. */
+/** Limit of the growth factor of converted objects. */
 const growthMax = 4;
 
 interface Batch {
   /** The objects as JSON. */
   readonly texts: readonly string[];
-  /** Of all batches of a request. */
+  /** Shared by all batches of a request. */
   readonly budget: AnswerBudget;
 }
 
@@ -54,8 +54,8 @@ export class ConversionWebhook {
   }
 
   /**
-   * All of them in their order, by one call when they are not too large; those that are of the version already come back as they are. Rejects with 500
-   * when the webhook fails, or makes something else of one of them.
+   * Converts objects in order, with one call if they are small enough; objects that already have the version are returned unchanged.
+   * Rejects with 500 if the webhook fails or returns an invalid object.
    */
   async convert(plane: ControlPlane, objects: readonly KubeObject[], apiVersion: string): Promise<KubeObject[]> {
     const others = objects.filter((one) => one.apiVersion !== apiVersion);
@@ -90,7 +90,7 @@ export class ConversionWebhook {
     return objects.map((one) => (one.apiVersion === apiVersion ? one : converted.shift()!));
   }
 
-  /** Objects that are sent together. An answer may be some times as large as all that was sent. */
+  /** Splits objects into batches. A response may be several times as large as its batch. */
   async #batches(objects: readonly KubeObject[], slicer: Slicer): Promise<Batch[]> {
     const batches: { texts: string[]; length: number; budget: AnswerBudget }[] = [];
     let total = 0;
@@ -133,7 +133,7 @@ export class ConversionWebhook {
   }
 }
 
-/** What is wrong with an object that a webhook made. */
+/** Invalid part of an object that a webhook returned. */
 class Mismatch extends Error {
   readonly part: 'type' | 'identity' | 'metadata';
 
@@ -143,14 +143,14 @@ class Mismatch extends Error {
   }
 }
 
-/** In kube-apiserver's words, which are others for objects of a list. */
+/** Messages of kube-apiserver, which differ for objects of a list. */
 function mismatchText(part: Mismatch['part'], at: number, isList: boolean): string {
   if (part === 'metadata') return `returned invalid metadata${isList ? ` in object at index ${at}` : ''}`;
   if (isList) return `returned invalid converted object at index ${at}`;
   return part === 'type' ? 'returned invalid object at index 0' : 'returned invalid object';
 }
 
-/** Of v1beta1 the uid is not looked at. */
+/** The uid is ignored for v1beta1. */
 function convertedObjects({ response }: JsonObject, uid: string | undefined): readonly unknown[] {
   if (!isObject(response)) throw new Error('no response provided');
   if (uid !== undefined && response['uid'] !== uid) {
@@ -169,7 +169,7 @@ const aggregate = (texts: readonly string[]): string => (texts.length === 1 ? te
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Throws an Error that says what else it is. */
+/** Throws an Error that names the mismatch. */
 function checked(original: KubeObject, value: unknown, apiVersion: string): KubeObject {
   if (!isObject(value)) throw new Error('it is not an object');
   const { apiVersion: gotVersion, kind, metadata } = value;

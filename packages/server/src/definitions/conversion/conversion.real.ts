@@ -18,14 +18,14 @@ let hangar: InProcessServer;
 let outbound: Outbound;
 let hook: WebhookServer;
 
-/** How the webhook fails at the moment. */
+/** Current failure mode of the webhook. */
 let failure: '' | 'refusal' | 'error' | 'count' | 'version' | 'name' | 'label' = '';
 
 const merge = 'application/merge-patch+json';
 const apply = 'application/apply-patch+yaml';
 const path = (version: string): string => `/apis/example.com/${version}/namespaces/default/widgets`;
 
-/** v1 has `size`, v2 has `length` for the same, and a label that says so; v2's `extra` has no place in v1. */
+/** v1 has `size`; v2 has `length` for the same value and a label that marks it; `extra` of v2 does not exist in v1. */
 function converted(object: Data, apiVersion: string): Data {
   const { size, length, extra: _, ...rest } = object.spec ?? {};
   const value = size ?? length;

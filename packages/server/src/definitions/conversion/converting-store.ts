@@ -1,6 +1,6 @@
 /**
- * A store that shows the values of one resource in the version that a request is about, and takes them in it, while they are
- * stored in another. So all that works with stored values works with these, and nothing else waits for a webhook.
+ * A store that presents the values of one resource in the version of the request, and accepts them in it, while they are stored in another.
+ * All code for stored values works with it unchanged, and nothing else waits for a webhook.
  */
 
 import type {
@@ -23,10 +23,10 @@ import { isStale, markStale } from '../../objects/stale.ts';
 
 export class ConvertingStore implements Store {
   readonly #store: Store;
-  /** Of the resource; other keys are left alone. */
+  /** Key prefix of the resource; other keys are passed through. */
   readonly #prefix: string;
   readonly #versions: StoredVersions;
-  /** Events are shared by watches, and so is what becomes of them. */
+  /** Watches share events, so they share the converted events too. */
   readonly #events = new WeakMap<StoreEvent, Promise<StoreEvent>>();
 
   constructor(store: Store, prefix: string, versions: StoredVersions) {
@@ -87,7 +87,7 @@ export class ConvertingStore implements Store {
     let shown = this.#events.get(event);
     if (!shown) {
       this.#events.set(event, (shown = this.#shownEvent(event)));
-      // What failed is tried again by the next watch.
+      // A failed conversion is retried by the next watch.
       shown.catch(() => this.#events.delete(event));
     }
     return shown;
@@ -131,6 +131,6 @@ export class ConvertingStore implements Store {
   grantLease: Store['grantLease'] = (ttlMs) => this.#store.grantLease(ttlMs);
   renewLease: Store['renewLease'] = (id) => this.#store.renewLease(id);
   revokeLease: Store['revokeLease'] = (id) => this.#store.revokeLease(id);
-  /** It is the control plane's to close. */
+  /** The control plane closes the store. */
   close: Store['close'] = () => Promise.resolve();
 }

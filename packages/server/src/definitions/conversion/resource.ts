@@ -41,7 +41,7 @@ export class ConvertedResource extends CustomServedResource {
     this.#view = lazy(() => convertingView(plane, this, stores));
   }
 
-  /** Made when it is first asked for: the control plane may still be opening. */
+  /** Created on first use: the control plane may still be opening. */
   override get plane(): ControlPlane {
     return this.#view();
   }

@@ -1,4 +1,4 @@
-/** Values of a resource whose versions a webhook converts: from the version that they are stored in to the one served, and back. */
+/** Converts values of a resource with a conversion webhook: from the stored version to the served one, and back. */
 
 import type { KubeObject } from '@hangar/api';
 import { Slicer } from '@hangar/core';
@@ -10,11 +10,11 @@ import type { ConversionWebhook } from './conversion-webhook.ts';
 export interface StoredVersionsOptions {
   readonly plane: ControlPlane;
   readonly webhook: ConversionWebhook;
-  /** Of the served version, whose values are as if they were stored in it. */
+  /** Form of the served version, whose values are treated as if they were stored in it. */
   readonly stored: StoredForm;
   readonly apiVersion: string;
   readonly storedApiVersion: string;
-  /** What the schema of the object's version makes of it. In place. */
+  /** Applies the schema of the object's version. In place. */
   adapt(object: KubeObject): void;
 }
 
@@ -22,7 +22,7 @@ export class StoredVersions {
   readonly #options: StoredVersionsOptions;
   readonly #head: Buffer;
   readonly #storedHead: Buffer;
-  /** What was already converted for the store, by the value that is answered for it. */
+  /** Values already converted for the store, keyed by the value that is returned for them. */
   readonly #known = new WeakMap<Uint8Array, Buffer>();
 
   constructor(options: StoredVersionsOptions) {
@@ -35,7 +35,7 @@ export class StoredVersions {
     return startsWith(value, this.#storedHead);
   }
 
-  /** By one call of the webhook for all that need it. Rejects with 500. */
+  /** Uses one webhook call for all values that need conversion. Rejects with 500. */
   async fromStore(values: readonly Uint8Array[]): Promise<Uint8Array[]> {
     const others = values.filter((value) => !this.#isServed(value));
     if (others.length === 0) return [...values];
@@ -63,7 +63,7 @@ export class StoredVersions {
     return Buffer.from(JSON.stringify({ apiVersion: storedApiVersion, kind, metadata, ...rest }));
   }
 
-  /** The value as it will be read again, once it was stored: a conversion may lose what the stored version has no place for. */
+  /** Returns the value as it will be read after it was stored: a conversion may lose fields that the stored version does not have. */
   async roundTrip(value: Buffer): Promise<Buffer> {
     const { apiVersion, storedApiVersion } = this.#options;
     if (apiVersion === storedApiVersion) return value;

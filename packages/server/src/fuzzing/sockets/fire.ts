@@ -1,4 +1,4 @@
-/** Sockets used badly, against a listener of the subject; a client that behaves is served all the while. */
+/** Misuses sockets against a listener of the subject, while a well-behaved client is served. */
 
 import assert from 'node:assert/strict';
 import { pick, systemClock, systemRandom } from '@hangar/core';
@@ -12,7 +12,7 @@ import { http1Acts } from './http1.ts';
 import { http2Acts } from './http2.ts';
 import { Target } from './target.ts';
 
-/** What it takes to do something bad on the wire; gives the number of requests that were sent. */
+/** Misuses a connection; returns the number of requests sent. */
 export type Act = (random: Random, target: Target) => Promise<number>;
 
 const world = { clock: systemClock, random: systemRandom };
@@ -28,7 +28,7 @@ async function makeCredentials(): Promise<{ authority: KeyPair; server: KeyPair 
   return { authority, server };
 }
 
-/** Gives the number of requests. */
+/** Returns the number of requests. */
 export async function fireOverSockets(random: Random, subject: Subject, count: number): Promise<number> {
   const { authority, server } = await (credentials ??= makeCredentials());
   const problems: Error[] = [];

@@ -14,7 +14,7 @@ import type { Target } from './target.ts';
 
 const answerTimeoutMs = 15_000;
 
-/** What may stand in a request line or a header; the rest is for `garbage`. */
+/** Drops characters that are not allowed in a request line or a header; `garbage` covers those. */
 const sendable = (text: string): string => text.replace(/[^\u0021-\u007e]/g, '');
 
 function encode({ method, target, headers, body }: HostileRequest, authorization: string, more = ''): Buffer {
@@ -35,11 +35,11 @@ function usual(random: Random): HostileRequest {
   }
 }
 
-/** False when the server ends the connection after them. */
+/** Returns false if the server closes the connection after the responses. */
 async function answersOf(socket: TLSSocket, methods: readonly string[]): Promise<boolean> {
   const answers = await readAnswers(socket, methods, answerTimeoutMs);
   for (const [at, answer] of answers.entries()) {
-    // What is no HTTP is refused before it is a request: with a code, and without a word.
+    // The HTTP parser refuses invalid requests before they reach the server, with a code and an empty body.
     const isBelow = answer.body.length === 0 && (answer.status === 400 || answer.status === 431);
     if (!isBelow) judge({ method: methods[at]!, ...answer });
   }
@@ -57,7 +57,7 @@ async function hostileRequests(random: Random, target: Target): Promise<number> 
   return requests.length;
 }
 
-/** All at once, without waiting: the answers come in order. */
+/** Sends all requests without waiting; the responses arrive in order. */
 async function pipelined(random: Random, target: Target): Promise<number> {
   const socket = await target.tls('http/1.1');
   const requests = Array.from({ length: 2 + random.below(30) }, () => usual(random));
@@ -70,7 +70,7 @@ async function pipelined(random: Random, target: Target): Promise<number> {
   return requests.length;
 }
 
-/** More than 3 MiB, said beforehand or in chunks. */
+/** Sends more than 3 MiB, with a length or in chunks. */
 async function tooMuch(random: Random, target: Target): Promise<number> {
   if (chance(random, 0.8)) return costlyOne(random, target);
   const socket = await target.tls('http/1.1');
@@ -140,7 +140,7 @@ async function garbage(random: Random, target: Target): Promise<number> {
   return 1;
 }
 
-/** A connection that the client ended must end: nothing may keep it. */
+/** The server must close a connection that the client closed. */
 async function ended(socket: TLSSocket): Promise<void> {
   if (socket.closed) return;
   const timer = setTimeout(
@@ -155,7 +155,7 @@ async function ended(socket: TLSSocket): Promise<void> {
   if (error) throw error;
 }
 
-/** In the middle of a head or a body. */
+/** Resets the connection in the middle of a head or a body. */
 async function reset(random: Random, target: Target): Promise<number> {
   const socket = await target.tls('http/1.1');
   const bytes = encode(usual(random), target.authorization);
@@ -185,7 +185,7 @@ async function resetWatch(random: Random, target: Target): Promise<number> {
   return 1;
 }
 
-/** Says half of what it has to say, and stays: ended with the run, when it is not the server that loses patience. */
+/** Sends half a request and stays connected, until the server times out or the run finishes. */
 async function halfOpen(random: Random, target: Target): Promise<number> {
   const socket = await target.tls('http/1.1');
   const bytes = encode(usual(random), target.authorization);
@@ -194,7 +194,7 @@ async function halfOpen(random: Random, target: Target): Promise<number> {
   return 1;
 }
 
-/** Reads nothing of what it asked for. */
+/** Sends requests and reads no responses. */
 async function deaf(_random: Random, target: Target): Promise<number> {
   const socket = await target.tls('http/1.1');
   socket.pause();

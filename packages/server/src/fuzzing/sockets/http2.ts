@@ -1,4 +1,4 @@
-/** HTTP/2: a client library pushed to its limits, and frames that no library would send. */
+/** HTTP/2: a client library at its limits, and frames that no library would send. */
 
 import { once } from 'node:events';
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
@@ -51,14 +51,14 @@ async function answer(stream: ClientHttp2Stream, method: string): Promise<void> 
         body: Buffer.concat(chunks),
       });
   } catch (error) {
-    // A head that is no proper one is refused by the protocol itself, without an answer.
+    // The protocol refuses an invalid head with a stream error instead of a response.
     if ((error as NodeJS.ErrnoException).code !== 'ERR_HTTP2_STREAM_ERROR') throw error;
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** A few or very many at a time; the server may refuse those beyond what it allows. */
+/** Opens a few or very many streams; the server may refuse those beyond its limit. */
 async function manyStreams(random: Random, target: Target): Promise<number> {
   const session = await target.http2();
   const count = pick(random, [1, 5, 40]);
@@ -68,7 +68,7 @@ async function manyStreams(random: Random, target: Target): Promise<number> {
   return count;
 }
 
-/** Opened and taken back at once. */
+/** Opens streams and resets them immediately. */
 async function resets(random: Random, target: Target): Promise<number> {
   const session = await target.http2();
   const count = 20 + random.below(150);
@@ -81,7 +81,7 @@ async function resets(random: Random, target: Target): Promise<number> {
   return count;
 }
 
-/** Asks for much and opens no window for it; stays until the end of the run. */
+/** Sends many requests with a flow-control window of zero; stays connected until the run finishes. */
 async function zeroWindow(_random: Random, target: Target): Promise<number> {
   const session = await target.http2({ settings: { initialWindowSize: 0 } });
   for (const path of ['/openapi/v2', '/api/v1/namespaces/default/configmaps?watch=true', '/apis']) {

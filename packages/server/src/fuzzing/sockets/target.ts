@@ -1,4 +1,4 @@
-/** Where the listener is, connections to it, and the client that behaves. */
+/** Address of the listener, connections to it, and the well-behaved client. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ export interface TargetOptions {
   readonly authority: string;
 }
 
-/** In this time the canary is answered, whatever else goes on; the machine may be busy with other things too. */
+/** Timeout of the canary request under any load, including other processes of the machine. */
 const canaryTimeoutMs = 10_000;
 
 export class Target {
@@ -46,7 +46,7 @@ export class Target {
     return socket;
   }
 
-  /** Without a farewell: the server sees a connection that was reset. */
+  /** Destroys the connection: the server sees a reset. */
   reset(socket: TLSSocket): void {
     this.#below.get(socket)?.resetAndDestroy();
   }
@@ -62,7 +62,7 @@ export class Target {
   }
 
   #kept<T extends Socket>(socket: T): T {
-    // Whatever the server does to a connection that is misused is its right.
+    // The server may close a misused connection in any way.
     socket.on('error', () => {});
     this.#open.add(socket);
     socket.once('close', () => this.#open.delete(socket));
@@ -88,7 +88,7 @@ export class Target {
     assert.ok(performance.now() - startedMs < canaryTimeoutMs, 'the canary was answered late');
   }
 
-  /** Those that were left half open included. */
+  /** Closes all connections, including half-open ones. */
   close(): void {
     this.#agent.destroy();
     for (const one of this.#open) one.destroy();

@@ -96,7 +96,7 @@ export function expression(random: Random, map: string, depth = 3): string {
 
 const admission = '/apis/admissionregistration.k8s.io/v1';
 
-/** Calls over a list or a string that is there already, so that its making costs nothing more. */
+/** Calls on an existing list or string, so that building it adds no cost. */
 const calls = [
   "l.indexOf('zz') < 0",
   'l.lastIndexOf(x) < 0',
@@ -130,7 +130,7 @@ function repeatedCall(random: Random): string {
   return found;
 }
 
-/** A policy with many expressions, its binding, and an object that it is asked about. */
+/** A policy with many expressions, its binding, and an object that it evaluates. */
 export const policies: Generator = (random) => {
   if (chance(random, 0.5)) {
     const [length, count] = [size(random, 2_000), size(random, 20)];
@@ -145,7 +145,7 @@ export const policies: Generator = (random) => {
   const count = size(random, 20);
   const doublings = chance(random, 0.4) ? size(random, 20) : 0;
   const validations = list(count, () => ({
-    // One that fails would end the request before the others are asked.
+    // A failed validation would reject the request before the others are evaluated.
     expression: `(${expression(random, 'object.data', 1 + random.below(4))}) || true`,
     ...(chance(random, 0.2) && { messageExpression: string(random, 'object.data', 3) }),
   }));
@@ -162,7 +162,7 @@ interface Expressions {
   readonly validations: readonly { readonly expression: string; readonly messageExpression?: string }[];
 }
 
-/** A policy, its binding, and two objects that it is asked about. */
+/** A policy, its binding, and two objects that it evaluates. */
 function policy(random: Random, { variables, validations }: Expressions): StallInput {
   const name = `p${random.below(1e9)}`;
   const keys = size(random, 200);
@@ -193,7 +193,7 @@ function policy(random: Random, { variables, validations }: Expressions): StallI
   };
 }
 
-/** A definition whose rules are costly, and an object for them. */
+/** A definition with expensive rules, and an object for them. */
 export const rules: Generator = (random) => {
   const id = `r${random.below(1e9)}`;
   const [listMax, textMax] = [size(random, 500), size(random, 1_000)];

@@ -17,7 +17,7 @@ export interface Step {
 }
 
 export interface StallInput {
-  /** What it is, with its sizes. */
+  /** Description of the input, with its sizes. */
   readonly name: string;
   readonly steps: readonly Step[];
 }

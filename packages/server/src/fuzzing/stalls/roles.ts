@@ -1,4 +1,4 @@
-/** ClusterRoles that collect others: chains, circles and graphs of them, and one change at the start. */
+/** ClusterRoles that aggregate others: chains, cycles and graphs of them, and one change at the start. */
 
 import { chance, pick } from '@hangar/core';
 import { list, patch, post, record, size } from './input.ts';
@@ -11,7 +11,7 @@ export const roles: Generator = (random) => {
   const shape = pick(random, ['chain', 'circle', 'star', 'graph'] as const);
   const count = size(random, chance(random, 0.05) ? 160 : 20);
   const rulesEach = size(random, Math.max(1, 1_000 / count));
-  // The server goes by name: a chain against that order needs the most rounds.
+  // The server processes roles by name: a chain in reverse order needs the most rounds.
   const isReversed = chance(random, 0.5);
   const nameOf = (at: number): string => `${id}-${String(isReversed ? count - at : at).padStart(4, '0')}`;
   const label = (at: number | string): object => ({ [`${id}.example.com/l${at}`]: 'true' });
@@ -29,7 +29,7 @@ export const roles: Generator = (random) => {
     if (shape === 'star') return at === 0 ? list(count - 1, (place) => place + 1) : [];
     return list(size(random, 5), () => random.below(count)).filter((place) => place !== at);
   };
-  // Each of them collects a role with rules of its own, and those that the others have collected.
+  // Each of them aggregates one role with rules, and the aggregated roles of the others.
   const collecting = list(count, (at) => {
     const clusterRoleSelectors = [`p${at}`, ...sources(at)].map((source) => ({ matchLabels: label(source) }));
     return role(nameOf(at), label(at), { aggregationRule: { clusterRoleSelectors }, rules: [] });

@@ -24,7 +24,7 @@ class InProcessWebhooks extends Outbound {
   #last = Promise.resolve();
 
   override async request({ url, body = '', bytesMax = Infinity }: OutboundRequest): Promise<OutboundAnswer> {
-    // An answer comes from a socket: each in a turn of the event loop of its own, although many are asked at once.
+    // Real responses come from sockets: deliver each in a separate turn of the event loop, even if many are requested at once.
     this.#last = this.#last.then(() => new Promise((resolve) => setImmediate(resolve)));
     await this.#last;
     const start = Buffer.from((typeof body === 'function' ? body() : body).slice(0, reviewStartBytes)).toString(
@@ -37,13 +37,13 @@ class InProcessWebhooks extends Outbound {
   }
 }
 
-/** Slices are as long as in production. Timers are not: requests that wait for a revision would take seconds each. */
+/** Slices are as long as in production. Timers are shorter: otherwise requests that wait for a revision would take seconds each. */
 const impatientClock: Clock = {
   ...systemClock,
   after: (delayMs, callback) => systemClock.after(delayMs / 1_000, callback),
 };
 
-/** A review names its uid first. */
+/** The uid is at the start of a review. */
 const reviewStartBytes = 500;
 
 export async function openStallServer(): Promise<StallServer> {
@@ -62,9 +62,9 @@ export async function openStallServer(): Promise<StallServer> {
   };
 }
 
-/** Makes the bytes of a request, so that making them is not measured. */
+/** Encodes a request in advance, so that encoding is not measured. */
 export function prepared({ method, target, headers = {}, body }: Step): RequestParts {
-  // A listener refuses more before the server sees it.
+  // A listener rejects larger bodies before the server sees them.
   const bytes = bytesOf(body).subarray(0, bodyBytesMax);
   const type = body === undefined ? {} : { 'content-type': 'application/json' };
   const all = { authorization: `Bearer ${administrator.token}`, accept: 'application/json', ...type, ...headers };
@@ -77,9 +77,9 @@ function bytesOf(body: Step['body']): Uint8Array {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** A watch does not end: so many frames of it are enough. */
+/** Number of frames to read from a watch. */
 const framesMax = 200;
-/** A watch that has nothing more to say is left after so many turns of the event loop. */
+/** An idle watch is closed after this many turns of the event loop. */
 const quietTurnsMax = 20;
 
 function drained(body: Streaming, writesMax: number): Promise<void> {

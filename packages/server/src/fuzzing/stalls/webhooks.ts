@@ -1,4 +1,4 @@
-/** Webhooks: configurations with many of them, and answers that are large or change much. */
+/** Webhooks: configurations with many of them, and responses that are large or change much. */
 
 import { chance, pick } from '@hangar/core';
 import { expression } from './expressions.ts';
@@ -51,7 +51,7 @@ const encoded = (patch: unknown): object => ({
   patch: Buffer.from(JSON.stringify(patch)).toString('base64'),
 });
 
-/** What a webhook answers besides `allowed`, by the path of its URL. */
+/** Response fields of a webhook besides `allowed`, by the path of its URL. */
 const answers: Readonly<Record<string, (amount: number) => object>> = {
   warnings: (amount) => ({ warnings: list(amount, (at) => `warning ${at}`) }),
   'audit-annotations': (amount) => ({ auditAnnotations: record(amount, () => 'v') }),
@@ -68,7 +68,7 @@ const answers: Readonly<Record<string, (amount: number) => object>> = {
 
 const made = new Map<string, string>();
 
-/** The answer of a webhook to a review. What does not depend on the review is made once. */
+/** Returns the response of a webhook to a review. The part that does not depend on the review is built once. */
 export function webhookAnswer({ pathname: key }: URL, uid: string): Buffer {
   const [, shape = '', count] = key.split('/');
   const amount = Number(count ?? 1);
