@@ -17,7 +17,7 @@ export interface Subject {
   readonly store: Store;
   /** Token of the administrator, for requests over a socket. */
   readonly token: string;
-  /** Failures that the server calls its own. There should be none, whatever comes. */
+  /** Internal errors of the server. No input may cause any. */
   readonly failures: readonly Error[];
   handle(request: ServerRequest): Promise<Answer>;
   close(): Promise<void>;
@@ -25,7 +25,7 @@ export interface Subject {
 
 const timesFaster = 1_000;
 
-/** Revisions that are still to come are waited for, some seconds each: for a million requests, time must run faster. */
+/** Requests for future revisions wait for seconds each: a million requests need a faster clock. */
 export const hastyClock: Clock = {
   ...systemClock,
   monotonicMs: () => systemClock.monotonicMs() * timesFaster,
@@ -65,7 +65,7 @@ const peer: Peer = {
   certificate: { commonName: 'admin', organizations: ['system:masters'], expiresAt: Infinity },
 };
 
-/** As it would come from a socket. */
+/** Builds the request as a socket would deliver it. */
 export function asServerRequest({ method, target, headers, body }: HostileRequest): ServerRequest {
   return {
     method,

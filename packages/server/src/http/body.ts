@@ -1,15 +1,15 @@
-/** A request's body, read whole and never beyond its bound. */
+/** Reads the whole body of a request, up to a limit. */
 
 import { badRequest, StatusError, tooLarge } from '@hangar/api';
 import type { Clock } from '@hangar/core';
 import type { Readable } from 'node:stream';
 import { Pieces } from './pieces.ts';
 
-/** A body that is on its way must come in this time, whatever its size: the largest is 3 MiB. */
+/** Timeout for a body of any size; the largest is 3 MiB. */
 const bodyTimeoutMs = 60_000;
 
 export function readBody(stream: Readable, bytesMax: number, clock: Clock): Promise<Uint8Array> {
-  // Of what is gone already nothing will be heard any more.
+  // A destroyed stream emits no more events.
   if (stream.destroyed)
     return Promise.reject(badRequest('the client closed the connection before the request body was complete'));
   return new Promise((resolve, reject) => {
@@ -24,7 +24,7 @@ export function readBody(stream: Readable, bytesMax: number, clock: Clock): Prom
       stream.off('error', onGone);
       stream.off('aborted', onGone);
       stream.off('close', onGone);
-      // Whatever still comes is dropped: a paused stream would keep the connection from its next request.
+      // Drop the rest: a paused stream would block the next request of the connection.
       stream.resume();
       settle();
     };

@@ -1,8 +1,8 @@
-/** Long answers are compressed for clients that ask for it, away from the main thread. */
+/** Compresses large responses for clients that accept it, off the main thread. */
 
 import { constants, gzip } from 'node:zlib';
 
-/** As kube-apiserver: below this, compressing costs more than it saves. */
+/** As in kube-apiserver: below this size, compressing costs more than it saves. */
 const compressFromBytes = 128 * 1024;
 
 export interface Encoded {
@@ -11,11 +11,11 @@ export interface Encoded {
   readonly encoding: 'gzip' | undefined;
 }
 
-/** As kube-apiserver: by its name alone. Whoever adds a weight may be saying that it is none. */
+/** As in kube-apiserver: only the bare name matches. A weight might be zero. */
 const isWanted = (acceptEncoding: string | undefined): boolean =>
   acceptEncoding !== undefined && acceptEncoding.split(',').some((coding) => coding.trim() === 'gzip');
 
-/** Calls back at once when there is nothing to compress. */
+/** Calls back immediately if nothing is compressed. */
 export function compressed(
   body: Uint8Array | readonly Uint8Array[],
   acceptEncoding: string | undefined,

@@ -1,4 +1,4 @@
-/** What h2spec, the common conformance tests of HTTP/2 and HPACK, says of the listener; over TLS. */
+/** Runs h2spec, the common conformance tests of HTTP/2 and HPACK, against the listener over TLS. */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -27,7 +27,7 @@ async function start(problems: Error[]): Promise<Listener> {
     clientCas: authority.certificate,
     clock: systemClock,
     handler: async (request) => {
-      // What is wrong with a body shows only to those who wait for it.
+      // Errors in a body show only when it is read.
       await request.body(1_000_000).catch(() => {});
       return { status: 200, headers: { 'content-type': 'text/plain' }, body: Buffer.alloc(1_024, 0x61) };
     },

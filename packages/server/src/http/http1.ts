@@ -1,4 +1,4 @@
-/** HTTP/1.1: one request and its answer. */
+/** HTTP/1.1: one request and its response. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { resumed } from '@hangar/core';
@@ -54,7 +54,7 @@ export class Http1Request implements ServerRequest {
   }
 }
 
-/** RFC 9112, 3.2: such a request is refused, as nobody can say whom it is for. */
+/** RFC 9112, 3.2: such a request is refused, because its target host is ambiguous. */
 export function namesSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -77,7 +77,7 @@ export function answerHttp1(response: ServerResponse, answer: Answer, request: S
       response.end();
       return;
     }
-    // So little costs nobody anything, taken or not.
+    // Small enough to write without waiting for the client.
     if (length <= writtenBytesMax) response.end(bytes.length === 1 ? bytes[0] : Buffer.concat(bytes));
     else new WholeBody(response, bytes, length).send(clock);
   });
@@ -96,12 +96,12 @@ function answerStreaming(response: ServerResponse, { status, headers }: Answer, 
   body.start(clock ? new Http1Sink(response, clock) : nobody);
 }
 
-/** Written only as fast as it is taken, in pieces small enough to see whether it is. */
+/** Written only as fast as the client reads, in pieces small enough to detect progress. */
 class WholeBody {
   readonly #response: ServerResponse;
   readonly #pieces: readonly Uint8Array[];
   #unwritten: number;
-  /** Where the rest begins: a piece, and in it. */
+  /** Position of the rest: the index of a piece, and the offset in it. */
   #next = 0;
   #at = 0;
 
@@ -141,10 +141,10 @@ class WholeBody {
   }
 }
 
-/** Cuts the connection when what was written, and what is `unwritten` yet, is not taken. */
+/** Destroys the connection if the client does not read the written and the `unwritten` bytes in time. */
 function awaitEnd(response: ServerResponse, clock: Clock, unwritten: () => number): void {
   if (response.destroyed) return;
-  // It waits for the answer to an earlier request of the same connection.
+  // The response waits for an earlier one on the same connection.
   if (!response.socket) return void response.once('socket', () => awaitEnd(response, clock, unwritten));
   const taken = awaitTaken(clock, {
     left: () => unwritten() + response.writableLength,

@@ -45,7 +45,7 @@ const gone: string[] = [];
 const closed: string[] = [];
 const mebibyte = Buffer.alloc(1024 * 1024, 0x61);
 
-/** What the tests ask for by path. */
+/** Handler of the tests; the path selects the response. */
 async function handler(request: ServerRequest): Promise<Answer> {
   asked.push(request.target);
   try {
@@ -124,7 +124,7 @@ after(() => listener.close());
 
 const moment = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
-/** Lets virtual time pass, and sockets work, until it is done. */
+/** Advances virtual time, and lets sockets work, until the promise settles. */
 async function passing<T>(clock: Scheduler, promise: Promise<T>, stepMs = 5_000): Promise<T> {
   let isDone = false;
   const done = promise.finally(() => (isDone = true));
@@ -192,7 +192,7 @@ const http2Session = (port: number, client?: KeyPair): ClientHttp2Session =>
     ...(client ? { cert: client.certificate, key: client.key } : {}),
   });
 
-/** Each test twice: over one connection of each protocol. */
+/** Runs each test over one connection of each protocol. */
 function overBoth(name: string, body: (ask: Ask) => Promise<void>): void {
   test(`${name}, over HTTP/1.1`, async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -466,7 +466,7 @@ describe('closing', () => {
       const watches = [overHttp1(agents[0]!, own.port, '/watch'), overHttp2(session, '/watch')];
       while (sinks.length < 2) await moment();
       await overHttp1(agents[1]!, own.port, '/next');
-      // No time passes: it is not the grace that ends them.
+      // No time passes, so the grace period cannot be the cause.
       await passing(clock, own.close(), 0);
       for (const { status, body } of await Promise.all(watches)) {
         assert.deepEqual([status, body.toString()], [200, 'first\n']);

@@ -1,9 +1,8 @@
 /**
- * TLS on one port for HTTP/1.1 and HTTP/2. Sockets become `ServerRequest`s, answers become bytes; nothing here knows
- * Kubernetes.
+ * TLS on one port for HTTP/1.1 and HTTP/2. Converts sockets to `ServerRequest`s and responses to bytes, independent of Kubernetes.
  *
- * Slow and half-open clients: a handshake, a request's head and a request's body each have a time in which they must come;
- * what is idle beyond that is closed. A body is never read beyond its bound.
+ * Slow and half-open clients: the handshake, the head and the body of a request each have a timeout; idle connections are closed. A body is
+ * never read beyond its limit.
  */
 
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http';
@@ -23,46 +22,46 @@ import { ServerNames } from './server-names.ts';
 import type { ServerCertificateOf } from './server-names.ts';
 import { answerUpgrade, isUpgrade } from './upgrade.ts';
 
-/** Importing it by name would evaluate all of its exports, some of which load a whole client: 5 MB that nobody uses. */
+/** A named import would evaluate all exports, some of which load a whole client: 5 MB that are not needed. */
 const { createServer: createHttpServer } = process.getBuiltinModule('node:http');
 
 export interface ListenOptions {
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
   readonly key: string;
   readonly certificate: string;
-  /** Client certificates must come from one of these; PEM. */
+  /** CAs of client certificates; PEM. */
   readonly clientCas: string;
   /**
-   * CAs that clients are told of, besides, so that they show certificates of them; they must be such as verify nothing. What
-   * comes of them is `unverified`. PEM.
+   * Additional CAs that are advertised to clients, so that they send certificates of them; they must not verify anything. Such certificates
+   * are `unverified`. PEM.
    */
   readonly advertisedCas?: string;
-  /** For names of servers that have a certificate of their own; every other name gets the port's. */
+  /** Certificates for server names (SNI); all other names get the certificate of the port. */
   readonly serverCertificate?: ServerCertificateOf;
   readonly clock: Clock;
   readonly handler: Handler;
-  /** How long `close` waits for requests under way. */
+  /** Time that `close` waits for requests in flight. */
   readonly closeGraceMs?: number;
-  /** Told of what went wrong below the handler. */
+  /** Called with errors below the handler. */
   readonly onError?: (error: Error) => void;
 }
 
 export interface Listener {
   readonly port: number;
-  /** For connections from now on: a renewed certificate, other CAs. Throws when they are none, and nothing changes. */
+  /** Replaces certificates and CAs for new connections. Throws if they are invalid, and changes nothing. */
   reload(changed: Partial<Pick<ListenOptions, 'key' | 'certificate' | 'clientCas'>>): void;
-  /** Takes no more connections, ends watches, waits for requests under way, then closes what is left. */
+  /** Accepts no more connections, ends watches, waits for requests in flight, then closes all connections. */
   close(): Promise<void>;
 }
 
 const handshakeTimeoutMs = 10_000;
 const headTimeoutMs = 15_000;
-/** How often HTTP/1.1 looks for heads that are late: Node's half a minute would triple their time. */
+/** Interval of the check for late heads in HTTP/1.1: Node's default of half a minute would triple their timeout. */
 const headCheckMs = 3_000;
 const idleTimeoutMs = 300_000;
-/** For what is left of a body when its request was answered already, with a refusal. */
+/** Timeout for the rest of a body after its request was refused. */
 const restTimeoutMs = 30_000;
 const defaultCloseGraceMs = 2_000;
 const headerBytesMax = 64 * 1024;
@@ -79,7 +78,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     cert: options.certificate,
     ...(names ? { SNICallback: contextChooser(names, options) } : {}),
     requestCert: true,
-    // A certificate from elsewhere is no certificate: the request may still bring a token.
+    // A certificate of another CA is ignored: the request may still have a token.
     rejectUnauthorized: false,
     ALPNProtocols: ['h2', 'http/1.1'],
     handshakeTimeout: handshakeTimeoutMs,
@@ -117,16 +116,16 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   };
 }
 
-/** What does not depend on the name that a client asks for. */
+/** TLS options that do not depend on the server name. */
 const commonOf = ({ clientCas, advertisedCas }: Pick<ListenOptions, 'clientCas' | 'advertisedCas'>) =>
   ({
     ca: advertisedCas === undefined ? clientCas : [clientCas, advertisedCas],
     minVersion: 'TLSv1.2',
-    // Sessions may be resumed under any name: whom TLS has verified does not depend on it.
+    // Sessions may be resumed under any name: client verification does not depend on it.
     sessionIdContext: 'hangar',
   }) satisfies SecureContextOptions;
 
-/** A name whose certificate cannot be had is answered with the port's own: the client will say what it thinks of it. */
+/** A name without an available certificate gets the certificate of the port, which the client then rejects. */
 const contextChooser =
   (names: ServerNames, { onError }: ListenOptions): NonNullable<TlsOptions['SNICallback']> =>
   (name, choose) => {
@@ -149,7 +148,7 @@ function listening(server: TlsServer, { host, port }: ListenOptions): Promise<vo
   });
 }
 
-/** Answers over HTTP/1.1 that go on until somebody ends them: watches. */
+/** Endless responses over HTTP/1.1: watches. */
 class OpenStreams {
   readonly #sinks = new Set<Sink>();
   isClosing = false;
@@ -168,7 +167,7 @@ class OpenStreams {
     if (this.isClosing) sink.end();
   }
 
-  /** What was written is sent, and the client sees an end instead of a broken connection. */
+  /** Written data is sent, and the client sees a normal end of the response. */
   end(): void {
     this.isClosing = true;
     for (const sink of this.#sinks) sink.end();
@@ -222,10 +221,10 @@ function httpServer({ handler, clock, onError }: ListenOptions, streams: OpenStr
   });
   server.on('clientError', (_error, socket) => {
     if (socket.writable) socket.write('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
-    // Not `end`: a connection that was reset, or whose other end stays, would be kept for ever.
+    // Not `end`: a connection that was reset, or that the peer keeps open, would stay forever.
     socket.destroy();
   });
-  // It is given sockets and never listens itself: this starts its watch over heads that do not come.
+  // The server gets sockets and never listens itself: this starts its check for late heads.
   server.emit('listening');
   return server;
 }

@@ -1,4 +1,4 @@
-/** Writing to a sink that waits: at most one chunk more than the other end takes is in memory. */
+/** Writes to a sink with backpressure: at most one chunk beyond what the client reads is in memory. */
 
 import type { Clock } from '@hangar/core';
 import type { Sink } from './message.ts';
@@ -8,9 +8,9 @@ export class Output {
   readonly #sink: Sink;
   #resume: (() => void) | undefined;
   isFull = false;
-  /** Nothing more is to be written. */
+  /** No more data will be written. */
   isOver = false;
-  /** The sink is closed: the client has gone, or the answer was ended. Implies `isOver`. */
+  /** The sink is closed: the client disconnected or the response finished. Implies `isOver`. */
   isClosed = false;
 
   constructor(sink: Sink) {
@@ -36,13 +36,13 @@ export class Output {
     if (!this.#sink.write(chunk)) this.isFull = true;
   }
 
-  /** Resolves when there is room, and at once after `stop`. */
+  /** Resolves when there is room, and immediately after `stop`. */
   drained(): Promise<void> {
     if (this.isOver) return Promise.resolve();
     return new Promise((resolve) => (this.#resume = resolve));
   }
 
-  /** Writes a piece as fast as the client takes it. Aborts the answer of a client that is slower than `awaitTaken` allows. */
+  /** Writes a piece as fast as the client reads. Aborts the response if the client is slower than `awaitTaken` allows. */
   async send(piece: Uint8Array, clock: Clock): Promise<void> {
     for (let at = 0; at < piece.length && !this.isOver; at += writtenBytesMax) {
       this.write(piece.length <= writtenBytesMax ? piece : piece.subarray(at, at + writtenBytesMax));
@@ -50,7 +50,7 @@ export class Output {
     }
   }
 
-  /** Breaks the answer off, so that the client does not take the written part for the whole. */
+  /** Aborts the response, so that the client does not treat the written part as complete. */
   abort(): void {
     if (this.#sink.abort) this.#sink.abort();
     else this.#sink.end();

@@ -1,4 +1,4 @@
-/** The other end of a TLS connection. */
+/** The client of a TLS connection. */
 
 import { hash } from 'node:crypto';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
@@ -7,7 +7,7 @@ import { subjectOf } from './subject.ts';
 
 export function peerOf(socket: TLSSocket): Peer {
   const { servername } = socket;
-  // What TLS verified is never offered to be verified by somebody else.
+  // A certificate that TLS verified is never exposed as unverified.
   const unverified = socket.authorized ? undefined : socket.getPeerX509Certificate();
   return {
     address: socket.remoteAddress ?? '',
@@ -18,7 +18,7 @@ export function peerOf(socket: TLSSocket): Peer {
 }
 
 function certificateOf(socket: TLSSocket): ClientCertificate | undefined {
-  // Only what TLS verified against our own CAs counts.
+  // Only certificates that TLS verified against our own CAs count.
   if (!socket.authorized) return undefined;
   const certificate = socket.getPeerCertificate();
   const subject = subjectOf(certificate?.subject);
@@ -32,7 +32,7 @@ function certificateOf(socket: TLSSocket): ClientCertificate | undefined {
   };
 }
 
-/** As far as the client sent it; the last may be one of ours. */
+/** Returns the chain that the client sent; the last certificate may be one of our CAs. */
 function chainOf(socket: TLSSocket): Uint8Array[] {
   const chain: Uint8Array[] = [];
   const seen = new Set<string>();

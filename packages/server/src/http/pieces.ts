@@ -1,9 +1,9 @@
 /**
- * Bytes that come in pieces, kept until somebody takes them. The other end chooses the pieces: each costs a hundred bytes and
- * more besides its own, so small ones are copied behind each other, and large ones are kept as they are.
+ * Buffer of received pieces. The peer chooses the size of pieces, and each costs over a hundred bytes of overhead, so small ones are copied
+ * into chunks and large ones are kept as they are.
  */
 
-/** From here on a piece is worth its own object. */
+/** Pieces of at least this size are kept as separate objects. */
 const smallBytesMax = 1024;
 const chunkBytesMin = 4 * 1024;
 const chunkBytesMax = 64 * 1024;
@@ -11,7 +11,7 @@ const none = Buffer.alloc(0);
 
 export class Pieces {
   #closed: Buffer[] = [];
-  /** Where small pieces go: from `#start` to `#end` is what was written since the last large one. */
+  /** Chunk for small pieces: `#start` to `#end` holds those written since the last large one. */
   #chunk = none;
   #start = 0;
   #end = 0;
@@ -29,7 +29,7 @@ export class Pieces {
     this.#end += piece.copy(this.#chunk, this.#end);
   }
 
-  /** In order; afterwards nothing is here. */
+  /** Returns the pieces in order and empties the buffer. */
   take(): readonly Buffer[] {
     this.#close();
     const pieces = this.#closed;
@@ -37,7 +37,7 @@ export class Pieces {
     return pieces;
   }
 
-  /** As one; afterwards nothing is here. */
+  /** Returns all bytes as one array and empties the buffer. */
   takeWhole(): Uint8Array {
     const { length } = this;
     const pieces = this.take();
@@ -57,7 +57,7 @@ export class Pieces {
     this.#start = this.#end;
   }
 
-  /** No more is allocated than has come already, so that a short body stays cheap. */
+  /** Allocates no more than was already received, so that a short body stays cheap. */
   #grow(): void {
     this.#close();
     this.#chunk = Buffer.allocUnsafeSlow(Math.min(chunkBytesMax, Math.max(chunkBytesMin, this.length)));

@@ -1,8 +1,8 @@
 /**
- * HTTP/1.1 lets a client send requests before earlier ones are answered, and Node's parser hands over all that one read
- * brought: thousands, if they are small. Not reading any further does not help: the parser itself goes on reading after each
- * request. So there is a bound, the same as for streams of HTTP/2; whoever sends more has no connection any more. An answer
- * is out of the question: it would be taken for that to an earlier request.
+ * Limits pipelining. In HTTP/1.1 a client may send requests before earlier ones are answered, and Node's parser emits all that one read
+ * returned: thousands, if they are small. Pausing the socket does not help, because the parser resumes reading after each request. So the
+ * number of unanswered requests is limited, as for HTTP/2 streams; a client that exceeds it is disconnected. An error response is not
+ * possible: it would be read as the response to an earlier request.
  */
 
 import type { Socket } from 'node:net';
@@ -12,9 +12,9 @@ export const unansweredMax = 250;
 export class Pipelines {
   readonly #unanswered = new WeakMap<Socket, number>();
 
-  /** False: it is not to be looked at, its connection is gone. */
+  /** Returns false if the request must be ignored because its connection is closed. */
   begun(socket: Socket): boolean {
-    // What came with the same read still comes.
+    // Requests of the same read are still emitted.
     if (socket.destroyed) return false;
     const unanswered = (this.#unanswered.get(socket) ?? 0) + 1;
     this.#unanswered.set(socket, unanswered);

@@ -1,7 +1,8 @@
 /**
- * Answers clients that speak plain HTTP on the TLS port with the text of kube-apiserver, instead of a closed connection without a reason.
+ * Answers clients that speak plain HTTP on the TLS port with the message of kube-apiserver, instead of closing the connection without a
+ * reason.
  *
- * OpenSSL recognizes such a client by its first bytes. By then the TLS socket is destroyed, and the answer needs the TCP socket below it:
+ * OpenSSL recognizes such a client by its first bytes. By then the TLS socket is destroyed, and the response needs the TCP socket below it:
  * that one is kept here, by its addresses, for as long as the handshake lasts.
  */
 
@@ -10,7 +11,7 @@ import type { Server, TLSSocket } from 'node:tls';
 
 const answer = 'HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n';
 
-/** Handles every `tlsClientError` of the server: the connection is closed, whatever the error is. */
+/** Handles every `tlsClientError` of the server: closes the connection for any error. */
 export function refusePlainHttp(server: Server): void {
   const handshaking = new Map<string, Socket>();
   server.on('connection', (socket: Socket) => {

@@ -17,7 +17,7 @@ const windowOf = (bytes: number): Buffer => settingsFrame([[setting.initialWindo
 const ended = (client: RawClient, streamId: number) =>
   client.frame(({ type, flags, streamId: its }) => type === frameType.data && its === streamId && (flags & 1) === 1);
 
-/** A handler whose answers are written by the test. */
+/** A handler whose responses are written by the test. */
 function watched(): { handler: Handler; sinks: Sink[]; closed: number[] } {
   const sinks: Sink[] = [];
   const closed: number[] = [];
@@ -115,7 +115,7 @@ describe('an answer', () => {
     await using client = await RawClient.open(always(Buffer.from('no')));
     client.send(hello, headers(1, post, flag.endHeaders));
     assert.equal(await client.resetCode(1), errorCode.none);
-    // It was under way already; more of it than the connection’s window, so it is credited, too.
+    // The body was already in flight. It exceeds the window of the connection, so it must be credited too.
     for (let at = 0; at < 300; at++) client.send(data(1, Buffer.alloc(16_384)));
     client.send(headers(1, [['trailer', 'x']]), headers(3, get));
     await ended(client, 3);
@@ -159,7 +159,7 @@ describe('windows', () => {
     await using client = await RawClient.open(always(Buffer.alloc(60_000, 1)));
     client.send(hello, headers(1, get), headers(3, get));
     await client.frame(() => client.received(1).length + client.received(3).length === 65_535);
-    // Of the window of the connection each has about a half.
+    // Each stream gets about half of the connection window.
     for (const id of [1, 3]) assert.ok(Math.abs(client.received(id).length - 32_768) <= 16_384, `stream ${id}`);
   });
 
@@ -192,7 +192,7 @@ describe('windows', () => {
     const [sink] = sinks;
     const piece = Buffer.alloc(60_000);
     let written = 0;
-    // What the kernel takes differs, and is bounded.
+    // The amount that the kernel buffers varies, but is bounded.
     while (sink!.write(piece)) {
       written += piece.length;
       assert.ok(written < 64 * 1024 * 1024, 'it is never asked to wait');
@@ -248,7 +248,7 @@ describe('a body that nobody wanted', () => {
         return new Promise((resolve) => (finish = () => resolve(answer([]))));
       });
       client.send(hello);
-      // Together they are more than the connection’s window.
+      // Together they exceed the connection window.
       for (let id = 1; id < 15; id += 2) {
         client.send(headers(id, post, flag.endHeaders), ...ofStream(id));
         await client.settled();
@@ -364,7 +364,7 @@ describe('time', () => {
       client.send(hello);
       await client.settled();
       client.send(begin);
-      // Nothing would answer a PING here: it waits for the timer instead.
+      // No PING would be answered here, so wait for the timer.
       const left = client.goAway();
       for (let isLeft = false; !isLeft;) {
         await clock.advance(1_000);

@@ -1,12 +1,11 @@
 /**
- * One connection of HTTP/2, the server's end (RFC 9113): frames come, requests go to the handler, answers become frames.
- * Priorities are read and ignored, nothing is pushed.
+ * One HTTP/2 connection, server side (RFC 9113): reads frames, passes requests to the handler, and writes responses as frames. Priorities
+ * are parsed and ignored; there is no server push.
  *
- * A connection costs what its limits allow, whatever comes: streams open at once, handlers at work (also for streams that were
- * reset meanwhile), resets, frames that carry nothing, bytes of headers, bytes that nobody has read yet. Whoever goes beyond is
- * told to calm down, and left.
+ * The cost of a connection is limited: open streams, running handlers (including those of reset streams), resets, empty frames, bytes of
+ * headers, unread bytes of bodies. A client that exceeds a limit gets ENHANCE_YOUR_CALM and the connection is closed.
  *
- * Requests are handed over when all that came with them was read: one that was reset in the same breath is never begun.
+ * Requests are passed on after the whole chunk was parsed: a request that is reset in the same chunk never starts.
  */
 
 import type { Socket } from 'node:net';
@@ -42,11 +41,11 @@ export interface ConnectionOptions {
   readonly peer: Peer;
   readonly clock: Clock;
   readonly handler: Handler;
-  /** Told of what went wrong below the handler. */
+  /** Called with errors below the handler. */
   readonly onError: (error: Error) => void;
-  /** For the first frame, and for each block of headers. */
+  /** Timeout for the first frame and for each header block. */
   readonly headTimeoutMs: number;
-  /** Without any request. */
+  /** Timeout without any request. */
   readonly idleTimeoutMs: number;
 }
 
@@ -54,14 +53,14 @@ const streamsMax = 250;
 const headerBytesMax = 64 * 1024;
 const headersMax = 256;
 const connectionWindow = 4 * 1024 * 1024;
-/** As other servers: nobody honest takes back a thousand requests at once. */
+/** As in other servers: no legitimate client cancels a thousand requests at once. */
 const resetsAtOnce = 1_000;
 const resetsPerSecond = 33;
 const emptyFramesAtOnce = 1_000;
 const emptyFramesPerSecond = 100;
-/** Frames to the last of those that we reset may still be under way. */
+/** Number of streams reset by this side that are remembered, because frames for them may still be in flight. */
 const resetByUsMax = 1_000;
-/** For the other end to read a farewell. */
+/** Time for the peer to read GOAWAY. */
 const lingerMs = 1_000;
 
 const greeting = Buffer.concat([
@@ -85,13 +84,13 @@ export class Connection implements StreamHost, Received {
   readonly #options: ConnectionOptions;
   readonly #incoming: Incoming;
   readonly #streams = new Map<number, Stream>();
-  /** Opened by what is being read. */
+  /** Streams opened by the current chunk. */
   #opened: Stream[] = [];
   readonly #resetByUs = new Set<number>();
   readonly #resets: Allowance;
   readonly #window = new ReceiveWindow(connectionWindow);
   #lastId = 0;
-  /** Handlers at work for streams that are closed. */
+  /** Running handlers of closed streams. */
   #orphans = 0;
   #sendWindow = initialWindow;
   #peerTableBytes = headerTableBytes;
@@ -114,12 +113,12 @@ export class Connection implements StreamHost, Received {
       { bytesMax: headerBytesMax, fieldsMax: headersMax },
       { emptyFrames, hasPreface: true },
     );
-    // Streams are closed by what the socket says of it: whoever is told may be in the middle of sending.
+    // Streams are closed on the socket's events, not here: the caller may be in the middle of sending.
     this.outgoing = new Outgoing(socket, () => socket.destroy());
     this.#idleSinceMs = clock.monotonicMs();
     this.#awaitIdle(options.idleTimeoutMs);
     this.#awaitHead();
-    // What is written is complete: there is nothing to wait for, least of all an acknowledgement.
+    // Writes are complete messages, so Nagle's algorithm would only delay them.
     socket.setNoDelay(true);
     socket.on('data', (chunk: Buffer) => this.#feed(chunk));
     socket.once('end', () => this.#stop());
@@ -127,22 +126,22 @@ export class Connection implements StreamHost, Received {
     this.outgoing.append(greeting);
   }
 
-  /** Takes no more requests, ends watches, and leaves when those under way are answered. */
+  /** Accepts no more requests, ends watches, and closes when the requests in flight are answered. */
   close(): void {
     if (this.#isClosing) return;
     this.#goAway(errorCode.none);
     if (this.#streams.size === 0) this.#finish();
-    // What was written is sent, and the client sees an end instead of a broken connection. A finite answer finishes by itself.
+    // Written data is sent, and the client sees a normal end of the stream. Finite responses complete by themselves.
     for (const stream of this.#streams.values()) if (stream.isStreaming) stream.end();
   }
 
-  /** Resets what is under way: some clients take the end of a connection for the end of an answer. */
+  /** Resets streams in flight: some clients treat the close of a connection as the end of a response. */
   abort(): void {
     for (const stream of this.#streams.values()) stream.close(errorCode.internal);
     this.#finish();
   }
 
-  // What comes.
+  // Receiving.
 
   #feed(chunk: Buffer): void {
     if (this.#isFinished) return;
@@ -179,7 +178,7 @@ export class Connection implements StreamHost, Received {
     stream.receiveEnd();
   }
 
-  /** Undefined: we reset it. */
+  /** Returns undefined if this side reset the stream. */
   #known(id: number): Stream | undefined {
     const stream = this.#streams.get(id);
     if (stream || this.#resetByUs.has(id)) return stream;
@@ -193,7 +192,7 @@ export class Connection implements StreamHost, Received {
 
   #open(id: number, fields: readonly Field[] | undefined, isLast: boolean): void {
     this.#lastId = id;
-    // Also when it is no news that we are leaving: the other end may try it elsewhere.
+    // Refuse also while closing, so that the client can retry on another connection.
     if (this.#isClosing || this.#streams.size + this.#orphans >= streamsMax) {
       throw new StreamError(id, errorCode.refusedStream, 'too many streams');
     }
@@ -213,9 +212,9 @@ export class Connection implements StreamHost, Received {
   }
 
   streamError({ streamId, code, message }: StreamError): void {
-    // What was not opened cannot be reset (RFC 9113, 6.4).
+    // An idle stream cannot be reset (RFC 9113, 6.4).
     if (streamId > this.#lastId) throw new ConnectionError(code, message);
-    // Whoever provokes resets makes us work as much as whoever sends them.
+    // A reset provoked by the client costs as much as one that it sends.
     this.#countReset();
     this.#sendReset(streamId, code);
     this.#streams.get(streamId)?.close();
@@ -262,7 +261,7 @@ export class Connection implements StreamHost, Received {
       throw new StreamError(id, errorCode.flowControl, 'the flow-control window exceeds 2^31-1 bytes');
   }
 
-  // Requests and answers.
+  // Requests and responses.
 
   #handOver(): void {
     const opened = this.#opened;
@@ -286,7 +285,7 @@ export class Connection implements StreamHost, Received {
       .catch((error: Error) => {
         this.#settled(stream);
         this.#options.onError(error);
-        // Not simply ended: a client would take that for an answer.
+        // Reset instead of END_STREAM: a client would treat that as a complete response.
         stream.close(errorCode.internal);
       });
   }
@@ -328,7 +327,7 @@ export class Connection implements StreamHost, Received {
     if (more > 0) this.outgoing.append(numberFrame(frameType.windowUpdate, 0, more));
   }
 
-  // The end.
+  // Closing.
 
   #fail(error: unknown): void {
     const isTheirs = error instanceof ConnectionError;
@@ -345,7 +344,7 @@ export class Connection implements StreamHost, Received {
     this.outgoing.append(frame(frameType.goAway, 0, 0, payload));
   }
 
-  /** Sends what is made, and leaves when the other end does, or soon. */
+  /** Flushes, then closes when the peer does or after a short time. */
   #finish(): void {
     if (this.#isFinished) return;
     this.#stop();
@@ -367,7 +366,7 @@ export class Connection implements StreamHost, Received {
     this.#head ??= this.clock.after(this.#options.headTimeoutMs, () => this.#fail(protocolError('too slow')));
   }
 
-  /** One timer for many pauses: a request does not touch it. */
+  /** One timer for many idle periods: requests do not touch it. */
   #awaitIdle(delayMs: number): void {
     this.#idle = this.clock.after(delayMs, () => {
       const idleMs = this.#streams.size > 0 ? 0 : this.clock.monotonicMs() - this.#idleSinceMs;

@@ -1,4 +1,4 @@
-/** Clients that try what RFC 9113 forbids, or what costs a server more than it costs them. */
+/** Clients that violate RFC 9113, or that try to cost the server more than they spend. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -246,7 +246,7 @@ describe('too much', () => {
     const kept = Buffer.concat([Buffer.from([0x40]), block([['x-kept', 'y']]).subarray(1)]);
     const large = Buffer.concat([block(get), kept, ...many(3, () => block([['x-large', value]]))]);
     const pieces = many(4, (at) => large.subarray(at * 16_384, (at + 1) * 16_384)).filter(({ length }) => length > 0);
-    // 48,000 characters in one block, and as many again by the table would be 64 KiB: so many small ones.
+    // 48,000 characters in one block, and as many again through the table would be 64 KiB: so many small ones.
     const small = Buffer.concat([block(get), ...many(300, () => Buffer.from([0xbe]))]);
     client.send(
       hello,
@@ -362,7 +362,7 @@ describe('too much', () => {
       for (let round = 0; round < 10; round++) {
         client.send(pieces);
         await client.settled();
-        // What the client itself keeps is not meant.
+        // Do not count the memory of the client itself.
         client.frames.length = 0;
       }
       const costs = heapBytes() - before;
@@ -377,7 +377,7 @@ describe('too much', () => {
     await client.settled();
     client.socket.pause();
     const cut = new Promise<void>((resolve) => client.socket.once('close', () => resolve()));
-    // Without data no window stops them.
+    // Without DATA frames, flow control does not stop them.
     for (let id = 1; id < 200_000 && !client.socket.destroyed; id += 200) {
       client.send(...many(100, (at) => headers(id + 2 * at, get)));
       await new Promise((resolve) => setImmediate(resolve));

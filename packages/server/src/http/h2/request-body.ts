@@ -1,6 +1,6 @@
 /**
- * The body of a request as it comes, for the one who takes it: whole, or as a stream to hand on. What nobody has taken yet
- * stays here, and is not credited to the other end: so it is never more than a stream's window.
+ * The body of a request: consumed as a whole, or as a stream. Data without a consumer is buffered and not credited to the peer, so the
+ * buffer never exceeds the window of the stream.
  */
 
 import { Readable } from 'node:stream';
@@ -8,7 +8,7 @@ import { badRequest, StatusError, tooLarge } from '@hangar/api';
 import type { Clock, Timer } from '@hangar/core';
 import { Pieces } from '../pieces.ts';
 
-/** A body that is on its way must come in this time, whatever its size: the largest is 3 MiB. */
+/** Timeout for a body of any size; the largest is 3 MiB. */
 const bodyTimeoutMs = 60_000;
 
 const ended = (): Error => badRequest('the client closed the connection before the request body was complete');
@@ -19,11 +19,11 @@ interface Taker {
   fail(error: Error): void;
 }
 
-/** What comes after its taker has enough. */
+/** Discards data after the consumer has finished. */
 const nobody: Taker = { piece: () => {}, end: () => {}, fail: () => {} };
 
 export class RequestBody {
-  /** The other end may send so much more. */
+  /** Allows the peer to send this many more bytes. */
   readonly #credit: (bytes: number) => void;
   readonly #waiting = new Pieces();
   #taker: Taker | undefined;
@@ -44,7 +44,7 @@ export class RequestBody {
     this.#taker?.end();
   }
 
-  /** The request is over: answered, or taken back. What was not taken is credited all the same. */
+  /** Called when the request was answered or reset. Unconsumed bytes are credited as well. */
   stop(): void {
     if (this.#taker instanceof PassedBody) this.#taker.pay();
     if (!this.#isComplete) {
@@ -69,20 +69,20 @@ export class RequestBody {
     return stream;
   }
 
-  /** The taker has enough: what else comes is dropped. */
+  /** Discards the rest of the body. */
   drop(): void {
     this.#taker = nobody;
   }
 
   #take(taker: Taker): void {
     this.#taker = taker;
-    // It may have enough before the last of them.
+    // The consumer may finish before the last piece.
     for (const piece of this.#waiting.take()) this.#give(this.#taker, piece);
     if (this.#isComplete) this.#taker.end();
   }
 
   #give(taker: Taker, piece: Buffer): void {
-    // Who hands it on says itself when there is room again.
+    // A streamed body credits bytes itself when it has room.
     if (!(taker instanceof PassedBody)) this.#credit(piece.length);
     taker.piece(piece);
   }
@@ -127,19 +127,19 @@ class Collector implements Taker {
   }
 }
 
-/** Between two reads pieces are put together: each that is pushed costs an object of the stream's own buffer. */
+/** Joins pieces between two reads: each pushed piece costs an object in the buffer of the stream. */
 class PassedBody extends Readable implements Taker {
   readonly #credit: (bytes: number) => void;
   readonly #held = new Pieces();
   #owed = 0;
-  /** It was read, and there was nothing. */
+  /** A read is pending without data. */
   #isAsked = false;
   #isEnded = false;
 
   constructor(credit: (bytes: number) => void) {
     super();
     this.#credit = credit;
-    // Whoever hands it on may have left before it breaks off.
+    // The consumer may have left before the body fails.
     this.on('error', () => {});
   }
 
@@ -165,7 +165,7 @@ class PassedBody extends Readable implements Taker {
     this.pay();
   }
 
-  /** Whenever there is room again it is read again. */
+  /** Called again whenever there is room. */
   #pass(): void {
     this.#isAsked = false;
     for (const piece of this.#held.take()) this.push(piece);

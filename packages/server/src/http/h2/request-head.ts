@@ -1,4 +1,4 @@
-/** The head of a request out of its headers, if they are such as RFC 9113, 8.3 allows. */
+/** Builds the head of a request from its header fields, if RFC 9113, 8.3 allows them. */
 
 import { role } from '@hangar/http2';
 import type { Field } from '@hangar/http2';
@@ -6,11 +6,11 @@ import type { Field } from '@hangar/http2';
 export interface RequestHead {
   readonly method: string;
   readonly target: string;
-  /** -1: not said. */
+  /** -1: not given. */
   readonly contentLength: number;
 }
 
-/** Undefined: malformed. */
+/** Returns undefined if malformed. */
 export function requestHead(fields: readonly Field[]): RequestHead | undefined {
   let method: string | undefined;
   let scheme: string | undefined;
@@ -57,7 +57,7 @@ export function requestHead(fields: readonly Field[]): RequestHead | undefined {
         isPastPseudo = true;
     }
   }
-  // Two names for one server are for two ends to disagree about.
+  // Different names for one server could be interpreted differently by two servers.
   if (host !== undefined && authority !== undefined && host !== authority) return undefined;
   if (!method || !isMethod.test(method)) return undefined;
   const target = targetOf(method, scheme, path, authority);
@@ -69,7 +69,7 @@ const isMethod = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const notInTarget = /[\0-\x20\x7f-\xff]/;
 
 function targetOf(method: string, scheme?: string, path?: string, authority?: string): string | undefined {
-  // CONNECT names nothing but where to go (RFC 9113, 8.5); whoever answers will not know it.
+  // CONNECT has only an authority (RFC 9113, 8.5). The handler refuses it.
   if (method === 'CONNECT') return scheme === undefined && path === undefined && authority ? authority : undefined;
   if (!scheme || !path || notInTarget.test(path)) return undefined;
   return path.startsWith('/') || (method === 'OPTIONS' && path === '*') ? path : undefined;
@@ -79,6 +79,6 @@ function lengthOf(text: string): number | undefined {
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Trailers are checked and dropped: nothing here knows any. */
+/** Trailers are checked and dropped: none are supported. */
 export const areTrailers = (fields: readonly Field[]): boolean =>
   fields.every(({ role: its }) => its === role.ordinary || its === role.host);

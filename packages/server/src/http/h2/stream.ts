@@ -1,10 +1,10 @@
 /**
- * One stream: a request and, as the sink of its answer, what is sent back.
+ * One stream: a request, and the sink of its response.
  *
  *     open ── END_STREAM comes ──▶ half closed (remote) ── END_STREAM goes ──▶ closed
  *
- * When the answer ends first, the rest of the request is refused with RST_STREAM(NO_ERROR), as RFC 9113, 8.1 allows and Go's
- * server does: nobody reads it any more.
+ * If the response completes first, the rest of the request is refused with RST_STREAM(NO_ERROR), as RFC 9113, 8.1 allows and Go's server
+ * does.
  */
 
 import { lazy, resumed } from '@hangar/core';
@@ -18,24 +18,24 @@ import { awaitTaken } from '../taking.ts';
 import type { RequestHead } from './request-head.ts';
 import { RequestBody } from './request-body.ts';
 
-/** What a stream needs of its connection. */
+/** Interface of the connection for its streams. */
 export interface StreamHost {
   readonly peer: Peer;
   readonly clock: Clock;
   readonly outgoing: Outgoing;
-  /** The headers of an answer as a block. */
+  /** Encodes the headers of a response as a block. */
   block(status: number, headers: Answer['headers']): string;
-  /** It was closed, with a code if the other end must be told. */
+  /** Called when the stream is closed; with a code, RST_STREAM is sent. */
   closed(stream: Stream, code: number | undefined): void;
-  /** So much of the request's body was taken. */
+  /** Called when this much of the request body was consumed. */
   credit(stream: Stream, bytes: number): void;
 }
 
-/** Beyond this whoever writes is asked to wait. */
+/** Above this, `write` returns false. */
 const queuedBytesMax = 64 * 1024;
-/** What the other end may send of a body before anybody reads it. */
+/** Receive window of a stream: bytes of a body that may arrive before they are read. */
 export const streamWindow = 1024 * 1024;
-/** So many that were sent are left in front of the queue before the rest moves up. */
+/** Number of sent pieces in front of the queue before the rest is moved up. */
 const sentPiecesMax = 64;
 const nothing = new Uint8Array();
 
@@ -44,15 +44,15 @@ export class Stream implements ServerRequest, Sink, Sender {
   readonly method: string;
   readonly target: string;
   readonly peer: Peer;
-  /** What the other end allows it to be sent; below zero when SETTINGS took it back. */
+  /** Flow-control window for sending; negative if SETTINGS reduced it. */
   sendWindow: number;
   readonly receiveWindow = new ReceiveWindow(streamWindow);
   /** The request is complete. */
   isRemoteEnded = false;
   isClosed = false;
-  /** The handler is at work. */
+  /** The handler is running. */
   isBusy = false;
-  /** The answer goes on until it is ended: it is not finite. */
+  /** The response continues until it is ended: it is not finite. */
   isStreaming = false;
   readonly #host: StreamHost;
   readonly #fields: readonly Field[];
@@ -61,11 +61,11 @@ export class Stream implements ServerRequest, Sink, Sender {
   #body: RequestBody | undefined;
   #passing: Passing | undefined;
   #queue: Uint8Array[] = [];
-  /** Where in the queue its rest begins. */
+  /** Index of the first unsent piece in the queue. */
   #next = 0;
   #queuedBytes = 0;
   #isEnding = false;
-  /** No longer waits for it to be taken. */
+  /** Cancels the wait for the client to read the response. */
   #wasTaken: (() => void) | undefined;
   #onDrain: (() => void) | undefined;
   #onClose: (() => void)[] | undefined;
@@ -81,16 +81,16 @@ export class Stream implements ServerRequest, Sink, Sender {
     this.#contentLength = head.contentLength;
   }
 
-  // The request.
+  // Request.
 
   header(name: string): string | undefined {
     let all: string | undefined;
     for (const field of this.#fields) {
       if (field.name !== name) continue;
-      // A cookie may come in crumbs (RFC 9113, 8.2.3).
+      // A cookie may be split into several fields (RFC 9113, 8.2.3).
       all = all === undefined ? field.value : all + (name === 'cookie' ? '; ' : ', ') + field.value;
     }
-    // A client may say both, and then both are the same.
+    // A client may send both; then they are equal.
     return all ?? (name === 'host' ? this.header(':authority') : undefined);
   }
 
@@ -105,7 +105,7 @@ export class Stream implements ServerRequest, Sink, Sender {
   }
 
   body(bytesMax: number): Promise<Uint8Array> {
-    // Without a body the head ended the request already.
+    // Without a body the head already completed the request.
     if (this.isRemoteEnded && !this.#body) return Promise.resolve(nothing);
     return this.#takenBody().whole(bytesMax, this.#host.clock).then(resumed);
   }
@@ -131,7 +131,7 @@ export class Stream implements ServerRequest, Sink, Sender {
     return this.#body;
   }
 
-  /** `flowBytes`: with the padding, which is of the windows, too, and which nobody takes. */
+  /** `flowBytes` includes the padding, which counts for flow control but has no consumer. */
   receive(piece: Buffer, flowBytes: number): void {
     const fault = this.#faultOf(piece, flowBytes);
     this.#received += piece.length;
@@ -164,7 +164,7 @@ export class Stream implements ServerRequest, Sink, Sender {
     return new StreamError(this.id, errorCode.protocol, 'the length of the body does not match content-length');
   }
 
-  // The answer.
+  // Response.
 
   answer({ status, headers, body }: Answer): void {
     if (isStreaming(body)) return this.#answerStreaming(status, headers, body);
@@ -268,7 +268,7 @@ export class Stream implements ServerRequest, Sink, Sender {
       const piece = this.#queue[this.#next]!;
       const isWhole = piece.length <= left;
       this.#host.outgoing.append(isWhole ? piece : piece.subarray(0, left));
-      // It may be in memory for this answer alone.
+      // Release the piece: this response may hold the only reference.
       if (isWhole) this.#queue[this.#next++] = nothing;
       else this.#queue[this.#next] = piece.subarray(left);
       left -= piece.length;
@@ -285,7 +285,7 @@ export class Stream implements ServerRequest, Sink, Sender {
     });
   }
 
-  /** By WINDOW_UPDATE or SETTINGS. */
+  /** Called for WINDOW_UPDATE and SETTINGS. */
   widen(bytes: number): boolean {
     this.sendWindow += bytes;
     if (this.#queuedBytes > 0 && this.sendWindow > 0) this.#host.outgoing.wants(this);
@@ -313,7 +313,7 @@ export class Stream implements ServerRequest, Sink, Sender {
     this.close(this.isRemoteEnded ? undefined : errorCode.none);
   }
 
-  /** With a code the other end is told so. Nothing comes or goes after it. */
+  /** Closes the stream; with a code, RST_STREAM is sent. Nothing is received or sent afterwards. */
   close(code?: number): void {
     if (this.isClosed) return;
     this.isClosed = true;

@@ -1,11 +1,11 @@
-/** What is in memory when nothing is left there that nobody needs. */
+/** Measures the heap after a garbage collection. */
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 let collect: (() => void) | undefined;
 
-/** Collects what can be, first. */
+/** Collects garbage first. */
 export function heapBytes(): number {
   if (!collect) {
     setFlagsFromString('--expose-gc');

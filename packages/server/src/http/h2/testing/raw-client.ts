@@ -1,4 +1,4 @@
-/** A client that sends any frames at all, and shows what comes back; with the connection it talks to, over loopback. */
+/** A client that sends arbitrary frames and records the received ones, with the connection that it talks to, over loopback. */
 
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
@@ -26,7 +26,7 @@ export const get: Pairs = [
 ];
 export const post: Pairs = [[':method', 'POST'], ...get.slice(1)];
 
-/** Literal and in plain text, whatever it is. */
+/** Encodes header fields as plain literals, without validation. */
 export function block(pairs: Pairs): Buffer {
   const strings = pairs.flatMap(([name, value]) => [Buffer.from([0]), string(name), string(value)]);
   return Buffer.concat(strings);
@@ -52,7 +52,7 @@ export const number32 = (...values: number[]): Buffer => {
 export const reset = (streamId: number): Buffer =>
   frame(frameType.resetStream, 0, streamId, number32(errorCode.cancel));
 export const noSettings = frame(frameType.settings, 0, 0, Buffer.alloc(0));
-/** What every client says first. */
+/** The first bytes of every client. */
 export const hello = Buffer.concat([preface, noSettings]);
 
 export class RawClient implements AsyncDisposable {
@@ -108,7 +108,7 @@ export class RawClient implements AsyncDisposable {
     this.socket.write(Buffer.concat(pieces));
   }
 
-  /** Waits for a frame, among those that came and those that come. */
+  /** Waits for a frame, including frames already received. */
   async frame(isIt: (frame: Frame) => boolean): Promise<Frame> {
     for (;;) {
       const found = this.frames.find(isIt);
@@ -122,7 +122,7 @@ export class RawClient implements AsyncDisposable {
     return this.frame((frame) => frame.type === type && frame.streamId === streamId);
   }
 
-  /** The code of GOAWAY; waits until the connection was closed, too. */
+  /** Returns the code of GOAWAY, after the connection was closed. */
   async goAway(): Promise<number> {
     const { payload } = await this.frame(({ type }) => type === frameType.goAway);
     while (!this.isClosed) await new Promise<void>((resolve) => (this.#wake = resolve));
@@ -133,27 +133,27 @@ export class RawClient implements AsyncDisposable {
     return (await this.of(frameType.resetStream, streamId)).payload.readUInt32BE(0);
   }
 
-  /** Only of heads that are asked for in the order in which they came: they share a table. */
+  /** Call it in the order in which the heads arrived: they share a table. */
   async head(streamId: number): Promise<Record<string, string>> {
     const { payload } = await this.of(frameType.headers, streamId);
     const fields = this.#decoder.decode(payload, 0, payload.length)!;
     return Object.fromEntries(fields.map(({ name, value }) => [name, value]));
   }
 
-  /** What came of a body so far. */
+  /** Body received so far. */
   received(streamId: number): Buffer {
     const its = this.frames.filter((frame) => frame.type === frameType.data && frame.streamId === streamId);
     return Buffer.concat(its.map(({ payload }) => payload));
   }
 
-  /** Waits for so much of a body, and for what may come after it, though it should not. */
+  /** Waits for this much of a body, and for unexpected data after it. */
   async body(streamId: number, length: number): Promise<Buffer> {
     await this.frame(() => this.received(streamId).length >= length);
     await this.settled();
     return this.received(streamId);
   }
 
-  /** Until all that was sent so far was handled. Twice: an acknowledgement goes before the data of its turn. */
+  /** Waits until everything sent so far was handled. Two rounds: an acknowledgement is sent before the data of its turn. */
   async settled(): Promise<void> {
     for (let times = 0; times < 2; times++) {
       const payload = number32(0, this.#pings++);
