@@ -1,16 +1,16 @@
 /**
- * The store's contract: etcd's semantics, small enough to read in one sitting. Drivers implement it (`drivers/*`), the
- * conformance suite (`conformance/`) holds each of them to it, and everything above knows only this file.
+ * The store's contract: etcd's semantics, in one file. Drivers implement it (`drivers/*`), the conformance suite (`conformance/`) tests
+ * each of them against it, and all other code depends only on this file.
  *
- * - A **revision** is the number of a committed transaction. Revisions grow strictly; gaps are allowed. All writes of
- *   one transaction share its revision.
+ * - A **revision** is the number of a committed transaction. Revisions grow strictly; gaps are allowed. All writes of one transaction share
+ *   its revision.
  * - **Reads are linearizable**: they see every transaction that was acknowledged before they were called.
- * - **A write is acknowledged after it is durable.** A rejected commit with `StorageFailed` or `Unavailable` may or may
- *   not have happened, as a whole; every other rejection means that it did not.
- * - **A watch is ordered, unique, atomic and gapless**: every revision from its start that touched its prefix, once, in
- *   order, with all its events in one batch, only after it is durable.
- * - Keys are strings ordered by their UTF-8 bytes; values are bytes that the store never looks into. A value that was
- *   handed over (to `commit`, or out of a read or watch) is shared: nobody changes its bytes afterwards.
+ * - **A write is acknowledged after it is durable.** A rejected commit with `StorageFailed` or `Unavailable` may or may not have happened,
+ *   as a whole; every other rejection means that it did not.
+ * - **A watch is ordered, unique, atomic and gapless**: every revision from its start that touched its prefix, once, in order, with all its
+ *   events in one batch, only after it is durable.
+ * - Keys are strings ordered by their UTF-8 bytes; values are opaque bytes. A value that was handed over (to `commit`, or out of a read or
+ *   watch) is shared: its bytes must not change afterwards.
  */
 
 declare const brand: unique symbol;
@@ -41,7 +41,7 @@ export interface KeyRange {
 }
 
 export interface ReadOptions {
-  /** Read as of this revision: `Compacted` when it is gone, `FutureRevision` when it has not been yet. */
+  /** Reads as of this revision. Rejects with `Compacted` if the revision was compacted, `FutureRevision` if it does not exist yet. */
   atRevision?: Revision;
 }
 
@@ -68,7 +68,7 @@ export interface RangeResult {
 
 export interface RangeStatistics {
   readonly keys: number;
-  /** Of keys and values as stored for the read revision; history is not counted. */
+  /** Size of keys and values at the read revision, without history. */
   readonly bytes: number;
   readonly revision: Revision;
 }
@@ -86,16 +86,16 @@ export type Write =
 
 export interface Committed {
   readonly committed: true;
-  /** Of this transaction; the unchanged current one when it had no effect (it deleted nothing that was there). */
+  /** Revision of this transaction. The unchanged current revision if the transaction had no effect (it deleted no existing key). */
   readonly revision: Revision;
-  /** How many keys were deleted. */
+  /** Number of deleted keys. */
   readonly deleted: number;
 }
 
 export interface Conflicted {
   readonly committed: false;
   readonly revision: Revision;
-  /** What stands now under each key whose condition failed. */
+  /** Current entry of each key whose condition failed. */
   readonly conflicts: readonly { readonly key: string; readonly entry: Entry | undefined }[];
 }
 
@@ -114,9 +114,9 @@ export interface WatchBatch {
 export interface WatchOptions {
   /** Keys that begin with this; the empty string watches everything. */
   prefix: string;
-  /** The first revision of interest; absent: what is committed after the watch began. */
+  /** First revision to watch. Absent: only transactions committed after the watch starts. */
   fromRevision?: Revision;
-  /** Give events the entry that they replaced or deleted. */
+  /** Include in each event the entry that it replaced or deleted. */
   previous?: boolean;
 }
 
@@ -128,9 +128,9 @@ export interface Watch extends AsyncIterable<WatchBatch> {
   /** One call at a time. The next batch; undefined after `close`; rejects with `Compacted`, `Unavailable` or `Closed`, then stays rejected. */
   next(): Promise<WatchBatch | undefined>;
   /**
-   * Asks for a progress mark: a batch without events whose revision R promises that every event up to R was delivered
-   * before it. R is at least the revision that was current when this was called. One mark may answer several requests. The
-   * mark for an earlier request may come first, with a lower revision: compare revisions.
+   * Requests a progress mark: a batch without events whose revision R promises that every event up to R was delivered before it. R is at
+   * least the revision that was current when this was called. One mark may answer several requests. The mark for an earlier request may
+   * come first, with a lower revision: compare revisions.
    */
   requestProgress(): void;
   close(): void;
@@ -142,7 +142,7 @@ export interface Lease {
 }
 
 export interface Store {
-  /** The current revision: one that covers everything acknowledged so far. */
+  /** Returns the current revision, which covers all acknowledged transactions. */
   revision(): Promise<Revision>;
   get(key: string, options?: ReadOptions): Promise<GetResult>;
   range(range: KeyRange, options?: RangeOptions): Promise<RangeResult>;
@@ -154,17 +154,17 @@ export interface Store {
   watch(options: WatchOptions): Watch;
 
   /**
-   * Forgets history: from now on, reads before `revision` and watches that begin before it reject with `Compacted`. A watch
-   * that begins exactly there may be refused too: what it replaced is gone.
+   * Removes history: from now on, reads before `revision` and watches that begin before it reject with `Compacted`. A watch that begins
+   * exactly there may be refused too, because the previous values are removed.
    */
   compact(revision: Revision): Promise<void>;
 
-  /** A lease deletes its keys when it ends: by `revokeLease`, or when nobody renewed it for `ttlMs`. */
+  /** Grants a lease. Its keys are deleted when it is revoked, or when it was not renewed for `ttlMs`. */
   grantLease(ttlMs: number): Promise<Lease>;
-  /** Rejects with `LeaseNotFound` when it has ended. */
+  /** Rejects with `LeaseNotFound` if it was revoked or has expired. */
   renewLease(id: LeaseId): Promise<void>;
   revokeLease(id: LeaseId): Promise<void>;
 
-  /** Ends watches, waits for commits under way, gives everything back. Idempotent. */
+  /** Closes watches, waits for commits in progress, and releases all resources. Idempotent. */
   close(): Promise<void>;
 }

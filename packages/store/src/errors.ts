@@ -6,18 +6,18 @@
  * | InvalidKey        | empty, too long, a control character, or not well-formed Unicode            | no                   |
  * | InvalidRequest    | a malformed transaction, range, lease or option                            | no                   |
  * | ValueTooLarge     | a value, or a transaction's keys and values together, over 1.5 MiB          | no                   |
- * | Compacted         | the revision asked for is no longer in the history                         | –                    |
- * | FutureRevision    | the revision asked for has not been yet                                    | –                    |
- * | LeaseNotFound     | the lease ended or never was                                               | no                   |
+ * | Compacted         | the requested revision is no longer in the history                         | –                    |
+ * | FutureRevision    | the requested revision does not exist yet                                  | –                    |
+ * | LeaseNotFound     | the lease expired, was revoked or never existed                            | no                   |
  * | Overloaded        | too many commits are waiting; try again later                              | no                   |
- * | StorageFull       | no space left; reads go on, writes succeed again when space returns        | no                   |
+ * | StorageFull       | no space left; reads continue, writes succeed when space is available      | no                   |
  * | StorageReadOnly   | the disk or file refuses writes                                            | no                   |
  * | StorageFailed     | the disk failed during the commit                                          | perhaps              |
  * | StorageDamaged    | a file is truncated or damaged; the message says which, and what to do     | –                    |
  * | StorageInUse      | another process has the data directory open                                | –                    |
  * | Unavailable       | the etcd cluster does not answer, or has no leader                         | perhaps              |
  * | Unauthenticated   | the etcd cluster refuses the credentials                                   | no                   |
- * | Fenced            | what a layered view writes for is gone or was made anew                    | no                   |
+ * | Fenced            | the owner of a layered view was deleted or recreated                       | no                   |
  * | ImportFailed      | the stream is damaged, truncated, or the target is not empty               | no                   |
  * | Closed            | the store was closed                                                       | no                   |
  */
@@ -46,7 +46,7 @@ export type StoreErrorCode =
 
 export class StoreError extends CodedError<StoreErrorCode> {}
 
-/** Carries where the history begins, so that a watcher knows from where it can list again. */
+/** Includes the start of the history, so that a watcher can list again from there. */
 export class CompactedError extends StoreError {
   readonly compactedRevision: Revision;
 
@@ -60,7 +60,7 @@ export function futureRevision(asked: Revision, current: Revision): StoreError {
   return new StoreError('FutureRevision', `revision ${asked} is in the future: the current revision is ${current}`);
 }
 
-/** What a disk's refusal means for whoever wanted to write. */
+/** Converts the error of a disk to a store error. */
 export function storageError(error: unknown, what: string): StoreError {
   const code = (error as NodeJS.ErrnoException).code;
   const cause = { cause: error };

@@ -1,8 +1,7 @@
 /**
- * store: a durable MVCC key-value store with etcd's semantics. Read `contract.ts` first, then a driver:
- * `drivers/memory` (tests, simulation), `drivers/embedded` (the default), `drivers/etcd` (production; it has an entry of its
- * own, `@hangar/store/etcd`, because whoever does not use it should not load it).
- * The store knows bytes, keys, revisions and leases, never kinds.
+ * store: a durable MVCC key-value store with etcd's semantics. Read `contract.ts` first, then a driver: `drivers/memory` (tests,
+ * simulation), `drivers/embedded` (the default), `drivers/etcd` (production; loaded only through the separate entry point
+ * `@hangar/store/etcd`). The store handles bytes, keys, revisions and leases, never kinds.
  */
 
 export type * from './contract.ts';

@@ -17,7 +17,7 @@ export function checkKey(key: string): void {
   if (problem) throw new StoreError('InvalidKey', `invalid key ${shown(key)}: ${problem}`);
 }
 
-/** For messages about what somebody gave us: it may be anything, and of any length. */
+/** Formats an untrusted value of any type and length for messages. */
 export function shown(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 80));
   return typeof value === 'number' || value === undefined || value === null
@@ -36,7 +36,7 @@ function problemWith(key: unknown): string | undefined {
   return undefined;
 }
 
-/** The bounds of a range only cut the order of keys: they need not be keys, but they must have a place in it. */
+/** The bounds of a range need not be keys, but they must be comparable with keys. */
 export function checkRange(range: KeyRange): void {
   if (typeof range !== 'object' || range === null) {
     throw new StoreError('InvalidRequest', `a range must have a start, got ${shown(range)}`);
@@ -62,7 +62,7 @@ export function inRange(key: string, range: KeyRange): boolean {
   return compareKeys(key, range.start) >= 0 && (range.end === undefined || compareKeys(key, range.end) < 0);
 }
 
-/** The part that two ranges share; undefined when they do not meet. */
+/** Returns the part that two ranges share; undefined if they do not overlap. */
 export function intersection(a: KeyRange, b: KeyRange): KeyRange | undefined {
   const start = compareKeys(a.start, b.start) >= 0 ? a.start : b.start;
   const end = a.end === undefined ? b.end : b.end === undefined || compareKeys(a.end, b.end) <= 0 ? a.end : b.end;
@@ -70,9 +70,9 @@ export function intersection(a: KeyRange, b: KeyRange): KeyRange | undefined {
   return compareKeys(start, end) < 0 ? { start, end } : undefined;
 }
 
-/** The first key after `key`: where a listing that stopped there goes on. */
+/** Returns the first key after `key`, at which the next page of a list starts. */
 export function successor(key: string): string {
-  // Not a key itself (keys hold no control characters), but a bound that only `key` can precede directly.
+  // Not a key itself (keys hold no control characters), but a bound directly after `key`.
   return `${key}\u0000`;
 }
 

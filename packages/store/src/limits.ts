@@ -1,4 +1,4 @@
-/** The bounds of the contract, the same for every driver, and the one place that enforces them on requests. */
+/** The limits of the contract, the same for every driver, and their enforcement on requests. */
 
 import type { LeaseId, Write } from './contract.ts';
 import { StoreError } from './errors.ts';
@@ -7,7 +7,7 @@ import { checkKey, checkRange, inRange, intersection, shown } from './keys.ts';
 /** etcd's default request limit. */
 export const valueBytesMax = 1.5 * 1024 * 1024;
 
-/** etcd's default `--max-txn-ops`: of changes, and once more of conditions. */
+/** etcd's default `--max-txn-ops`: for changes, and separately for conditions. */
 export const transactionWritesMax = 128;
 
 export const leaseTtlMinMs = 1_000;
@@ -22,7 +22,7 @@ export function checkTransaction(writes: readonly Write[]): void {
     checkType(write);
     if (write.type !== 'check') changes++;
     if (isConditional(write)) conditions++;
-    // At once: what comes may be without end.
+    // At once: the list may be endless.
     if (changes > transactionWritesMax) throw tooMany('writes', writes.length);
     if (conditions > transactionWritesMax) throw tooMany('conditions', writes.length);
     if (write.type === 'deleteRange') {
@@ -31,7 +31,7 @@ export function checkTransaction(writes: readonly Write[]): void {
     }
     checkKey(write.key);
     if (write.expected !== undefined) checkRevision(write.expected);
-    // A condition alone stores nothing: whoever adds one to the transaction of another takes no space from it.
+    // A condition stores nothing, so it does not count towards the size.
     if (write.type !== 'check') bytes += Buffer.byteLength(write.key);
     if (write.type === 'put') {
       bytes += checkValue(write.value);

@@ -1,4 +1,4 @@
-/** compact: history goes, the present stays, and nobody is left with a silent gap. */
+/** compact: history is removed, current entries stay, and every watch that misses events fails with an error. */
 
 import assert from 'node:assert/strict';
 import type { Revision, Watch, WatchBatch } from '../contract.ts';
@@ -7,7 +7,7 @@ import type { Scenario } from './harness.ts';
 import { concurrently, during, refusal } from './subject.ts';
 import { checkOrder, readUntil, story } from './watching.ts';
 
-/** Reads until the watch rejects; answers what came before, and the rejection. */
+/** Reads until the watch rejects. Returns the batches before the rejection, and its error. */
 async function readUntilRejected(watch: Watch): Promise<{ batches: WatchBatch[]; error: CompactedError }> {
   const batches: WatchBatch[] = [];
   try {

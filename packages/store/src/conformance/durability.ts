@@ -1,4 +1,4 @@
-/** What was acknowledged is there after the store was closed and opened again. */
+/** Acknowledged writes exist after the store was closed and opened again. */
 
 import assert from 'node:assert/strict';
 import type { Revision } from '../contract.ts';

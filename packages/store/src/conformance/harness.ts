@@ -1,6 +1,6 @@
 /**
- * What a driver gives to the conformance suite. Stores of one driver may share a server: a test works below its own
- * prefix only, and takes nothing for granted about revisions but that they grow.
+ * Interface between a driver and the conformance suite. Stores of one driver may share a server: a test uses only its own prefix, and
+ * assumes only that revisions grow.
  */
 
 import { test } from 'node:test';
@@ -14,20 +14,20 @@ export interface ConformanceHarness {
 
 export interface OpenedStore {
   readonly store: Store;
-  /** Ends with a slash; nobody else has ever written below it. */
+  /** Ends with a slash. No other test writes below it. */
   readonly prefix: string;
   /** Absent: as many conditions in a transaction as writes. */
   readonly conditionsMax?: number;
-  /** Closes the store where that was not done yet, and opens the same data again, as a restarted process would. */
+  /** Closes the store if it is open, and opens the same data again, as a restarted process would. */
   reopen(): Promise<Store>;
-  /** Closes whatever of this is still open and gives it back. */
+  /** Closes what is still open and releases all resources. */
   close(): Promise<void>;
 }
 
-/** Registers one test that runs with a store of its own. */
+/** Registers one test that runs with its own store. */
 export type Scenario = (name: string, run: (subject: Subject) => Promise<void>) => void;
 
-/** No test takes long; one that waits for an event that never comes must fail and not hang. */
+/** Longer than any test takes: a test that waits for a missing event must fail instead of hanging. */
 const timeoutMs = 120_000;
 
 export function scenarioOf(harness: ConformanceHarness): Scenario {

@@ -1,4 +1,4 @@
-/** What is refused, with which code, and what just still fits. */
+/** Limits: requests that are refused, their error codes, and the largest requests that are accepted. */
 
 import assert from 'node:assert/strict';
 import type { LeaseId, Revision, Write } from '../contract.ts';
@@ -65,7 +65,7 @@ export function limits(scenario: Scenario): void {
       assert.equal(await subject.text(name), 'fits');
       assert.equal(await refusal(() => subject.put(`${name}x`, 'too long')), 'InvalidKey');
       assert.equal(await refusal(() => subject.text(`${name}x`)), 'InvalidKey');
-      // Bounds behind the longest key: where a listing that stopped there goes on, and the end of its prefix.
+      // Bounds behind the longest key: the start of the next page after it, and the end of its prefix.
       const after = await subject.store.range({ ...subject.below(), start: successor(subject.key(name)) });
       assert.ok(!after.entries.some((entry) => entry.key === subject.key(name)));
       assert.equal((await subject.store.range(subject.below(name))).entries.length, 1);

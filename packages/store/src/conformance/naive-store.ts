@@ -14,7 +14,7 @@ interface Version {
   readonly entry: Entry | undefined;
 }
 
-/** What a transaction would do, without the revision that it would get. */
+/** Predicted effect of a transaction, without its revision. */
 export type Prediction =
   | { conflicts: string[] }
   | { puts: (Write & { type: 'put' })[]; deletes: string[] }
@@ -54,7 +54,7 @@ export class NaiveStore {
     return { puts, deletes };
   }
 
-  /** Checks what the store answered against the prediction, and follows it. */
+  /** Compares the result of the store with the prediction, and applies it. */
   committed(writes: readonly Write[], result: CommitResult): void {
     const predicted = this.predict(writes);
     assert.ok(!('error' in predicted));

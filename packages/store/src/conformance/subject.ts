@@ -1,4 +1,4 @@
-/** The store under test, with what nearly every test says to it: names instead of keys, text instead of bytes. */
+/** The store under test, with helpers that use names instead of keys and text instead of bytes. */
 
 import assert from 'node:assert/strict';
 import { breathe, systemClock } from '@hangar/core';
@@ -97,7 +97,7 @@ export class Subject {
     }
   }
 
-  /** Closed at the end of the test at the latest. Watches the test's prefix unless told otherwise. */
+  /** Closed at the end of the test at the latest. Watches the prefix of the test by default. */
   watch(options: Partial<WatchOptions> = {}): Watch {
     const watch = this.store.watch({ prefix: this.prefix, ...options });
     this.#watches.push(watch);
@@ -127,7 +127,7 @@ export function textOf(value: Uint8Array): string {
   return Buffer.from(value).toString();
 }
 
-/** The code with which `action` is refused, thrown at once or later; fails when it is not refused. */
+/** Returns the error code with which `action` fails, synchronously or later. Throws if `action` succeeds. */
 export async function refusal(action: () => unknown): Promise<string> {
   try {
     await action();
@@ -139,8 +139,8 @@ export async function refusal(action: () => unknown): Promise<string> {
 }
 
 /**
- * Repeats `action` as long as `work` is under way; answers how often. A breath between the rounds, because a store that
- * reads synchronously would otherwise never let the work go on.
+ * Repeats `action` until `work` settles, and returns the number of rounds. Yields between rounds: a store that reads synchronously would
+ * otherwise block the work.
  */
 export async function during(work: Promise<unknown>, action: (round: number) => Promise<void>): Promise<number> {
   const state = { underWay: true };

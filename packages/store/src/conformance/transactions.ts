@@ -14,7 +14,7 @@ function conflicted(result: CommitResult): Conflicted {
   return result;
 }
 
-/** What stands under each conflicting key, as `name=text` or `name absent`. */
+/** Current state of each conflicting key, as `name=text` or `name absent`. */
 function conflictsOf(subject: Subject, result: CommitResult): string[] {
   const lines = conflicted(result).conflicts.map(({ key, entry }) => {
     assert.ok(!entry || entry.key === key);
@@ -162,7 +162,7 @@ export function transactions(scenario: Scenario): void {
     const last = await subject.put('a', '1');
     const watch = subject.watch();
     const unchanged: boolean[] = [];
-    // Where stores share a server, somebody else may move the revision between the two calls; hardly five times.
+    // On a shared server another test may move the revision between the two calls. Five attempts are enough.
     for (let attempt = 0; attempt < 5; attempt++) {
       const before = await subject.store.revision();
       const result = await subject.commit(

@@ -12,7 +12,7 @@ export async function readUntil(watch: Watch, revision: Revision): Promise<Watch
   return read.filter((batch) => batch.events.length > 0);
 }
 
-/** Asks for progress and reads until a mark covers what is current now: what was read is then everything. */
+/** Requests progress and reads until a mark covers the current revision: the batches are then complete. */
 export async function readAll(subject: Subject, watch: Watch): Promise<WatchBatch[]> {
   const current = await subject.store.revision();
   watch.requestProgress();
@@ -20,7 +20,7 @@ export async function readAll(subject: Subject, watch: Watch): Promise<WatchBatc
   return read.filter((batch) => batch.events.length > 0);
 }
 
-/** Reads as long as `goOn` says so; the batch that ended it is the last one. */
+/** Reads while `goOn` returns true. The last batch is the one for which it returned false. */
 export async function readWhile(watch: Watch, goOn: (batch: WatchBatch) => boolean): Promise<WatchBatch[]> {
   const read: WatchBatch[] = [];
   for (;;) {

@@ -6,7 +6,7 @@ import type { Command, Outcome } from './command.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { GroupCommitOptions } from './group-commit.ts';
 
-/** A commit whose groups a test lets through by hand; a command is known by the rows that it asks to remove. */
+/** A commit whose groups the test completes by hand. A command is identified by its number of rows to remove. */
 function controlled(options: Partial<GroupCommitOptions> = {}) {
   const groups: { numbers: number[]; succeed(): void; fail(error: Error): void }[] = [];
   const seen: (number | string)[] = [];

@@ -1,13 +1,13 @@
 /**
- * Group commit: commands that wait at the same time become durable together, with one sync. The longer the disk takes,
- * the larger the next group, so throughput does not fall with latency.
+ * Group commit: commands that wait at the same time become durable together, with one sync. The longer the disk takes, the larger the next
+ * group, so throughput does not fall with latency.
  *
- * Order is the invariant: commands are executed, and their outcomes come back, in the order of submission. One group is
- * under way at a time: a second one in the pipeline was measured to be slower, because two half-sized groups cost two syncs.
+ * Order is the invariant: commands are executed, and their outcomes come back, in the order of submission. One group is in progress at a
+ * time: a second one in the pipeline was measured to be slower, because two half-sized groups cost two syncs.
  *
- * A group is gathered until the turn of the event loop ends: what sixteen sockets brought in one turn is one group. By the end
- * of the first one's microtasks it was a group of one, and then one of fifteen, with a sync and two messages between threads
- * for each. Whoever came while a group was under way has waited long enough, and goes as soon as that one is back.
+ * A group is gathered until the turn of the event loop ends: the commands that sixteen sockets delivered in one turn are one group.
+ * Gathered only until the end of the first one's microtasks, they were a group of one and then one of fifteen, with a sync and two messages
+ * between threads for each. Commands submitted while a group is in progress are committed as soon as it completes.
  */
 
 import type { Clock } from '@hangar/core';
@@ -16,14 +16,14 @@ import type { Command, Outcome } from './command.ts';
 
 export interface GroupCommitOptions {
   readonly clock: Pick<Clock, 'soon'>;
-  /** Executes the commands and makes them durable as one. Rejects when nothing of the group happened for sure, or might have. */
+  /** Executes the commands and makes them durable as one. Rejects if the group certainly did not happen, or may have. */
   commit(group: readonly Command[]): Promise<readonly Outcome[]>;
-  /** Sees each outcome, in order, before the one who submitted the command does. */
+  /** Called with each outcome, in order, before the submitter receives it. */
   onOutcome(command: Command, outcome: Outcome): void;
-  /** A group takes this many commands, and bytes of values unless a single command has more. */
+  /** Limits of a group in commands and bytes of values. A single command may have more bytes. */
   groupLengthMax?: number;
   groupBytesMax?: number;
-  /** What may wait for a group; beyond it `submit` rejects with `Overloaded`. */
+  /** Limits of the queue; beyond them `submit` rejects with `Overloaded`. */
   waitingLengthMax?: number;
   waitingBytesMax?: number;
 }
@@ -73,13 +73,13 @@ export class GroupCommit {
     });
   }
 
-  /** Resolves when nothing waits and nothing is under way. */
+  /** Resolves when no command is waiting or in progress. */
   idle(): Promise<void> {
     if (!this.#underWay && this.#waiting.length === 0) return Promise.resolve();
     return new Promise((resolve) => this.#idle.push(resolve));
   }
 
-  /** At the end of this turn, so that everyone who submits in it is in the same group. */
+  /** Runs at the end of this turn, so that all commands submitted in it are in the same group. */
   #handOverSoon(): void {
     if (this.#handOverDue || this.#underWay) return;
     this.#handOverDue = true;
@@ -102,7 +102,7 @@ export class GroupCommit {
     );
   }
 
-  /** The next group goes before this one is settled: the disk is busy while everybody is told. */
+  /** Starts the next group before this one is settled: the disk is busy while the callers are notified. */
   #ended(settle: () => void): void {
     this.#underWay = false;
     this.#handOver();

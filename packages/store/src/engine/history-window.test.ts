@@ -29,7 +29,7 @@ describe('the history window', () => {
     }
     assert.ok(compactions.length > 10);
     for (const { revision, atMs } of compactions) {
-      // What is compacted away was replaced no later than by the revision that stays readable.
+      // A compacted revision was replaced no later than by the revision that stays readable.
       assert.ok(atMs - writtenAtMs.get(revision)! >= ageMs, `revision ${revision} was too young`);
     }
     const kept = 200 - compactions.at(-1)!.revision;

@@ -1,6 +1,6 @@
 /**
- * Decides how much history is kept: everything younger than `ageMs`, but never more than `revisionsMax`. It looks when
- * something was written and sleeps otherwise: an idle store sets no timer.
+ * Decides how much history is kept: everything younger than `ageMs`, but never more than `revisionsMax`. It checks after writes only: an
+ * idle store sets no timer.
  */
 
 import type { Clock, Timer } from '@hangar/core';
@@ -25,7 +25,7 @@ export interface HistoryWindowOptions {
 
 export class HistoryWindow {
   readonly #options: HistoryWindowOptions;
-  /** Which revision was current when; oldest first. */
+  /** Revisions with the time at which they were current; oldest first. */
   readonly #samples: { atMs: number; revision: Revision }[] = [];
   #newest = 0 as Revision;
   #compacted = 0 as Revision;
@@ -35,7 +35,7 @@ export class HistoryWindow {
     this.#options = options;
   }
 
-  /** After every commit. */
+  /** Called after every commit. */
   advanced(revision: Revision): void {
     this.#newest = revision;
     if (!this.#timer) this.#lookLater();

@@ -1,14 +1,14 @@
 /**
  * The watch hub: one stream of committed revisions in, any number of watches out.
  *
- * A watch is **live** (the hub hands it each batch as it is published) or **behind** (it reads the history, page by page,
- * until it has caught up with the hub, and joins it in the same synchronous step, so that no revision falls between).
- * A live watch whose buffer is full becomes one that is behind: slow consumers cost reads, never memory. So does one for which a
- * revision has more events than `batchLengthMax`, such as the deletion of a whole range: the history is read in slices, so that the
- * commit does not hold up the event loop. The watch still gets the revision as one batch. Watches of one prefix share that read.
+ * A watch is **live** (the hub hands it each batch as it is published) or **behind** (it reads the history, page by page, until it has
+ * caught up with the hub, and joins it in the same synchronous step, so that no revision falls between). A live watch whose buffer is full
+ * becomes one that is behind: slow consumers cost reads, never memory. So does one if a revision has more events than `batchLengthMax`,
+ * such as the deletion of a whole range: the history is read in slices, so that the commit does not block the event loop. The watch still
+ * gets the revision as one batch. Watches of one prefix share that read.
  *
- * Watches of the same prefix share one batch object, and a key is matched against the few lengths of prefix in use, so
- * publishing does not grow with the number of unrelated watches.
+ * Watches of the same prefix share one batch object, and a key is matched against the few lengths of prefix in use, so publishing does not
+ * grow with the number of unrelated watches.
  */
 
 import { assert } from '@hangar/core';
@@ -22,16 +22,16 @@ export interface HistoryPage {
   readonly next: Revision;
 }
 
-/** Where watches that are behind read. */
+/** Source of the history for watches that are behind. */
 export interface HistorySource {
   compactedRevision(): Revision;
-  /** Batches with `from ≤ revision ≤ to` in order; may cover less than asked, never nothing. Rejects with `Compacted`. */
+  /** Returns batches with `from ≤ revision ≤ to` in order. May cover less than requested, but never nothing. Rejects with `Compacted`. */
   read(options: Required<WatchOptions> & { to: Revision }): Promise<HistoryPage>;
   /** Resolves when everything acknowledged before the call has been published. */
   published(): Promise<void>;
 }
 
-/** A committed revision, with its events made only for those who watch. */
+/** A committed revision. Its events are created only if they are watched. */
 export interface Publication {
   readonly revision: Revision;
   readonly keys: readonly string[];
@@ -55,7 +55,7 @@ export class WatchHub {
   readonly #groups = new Map<number, Map<string, WatchGroup>>();
   readonly #watches = new Set<HubWatch>();
   readonly #largeReads = new Set<Promise<void>>();
-  /** Who waits for a revision to be published. */
+  /** Callers that wait for a revision to be published. */
   #expecting: { revision: Revision; resolve(): void; reject(error: Error): void }[] = [];
   #closed: Error | undefined;
 
@@ -71,7 +71,7 @@ export class WatchHub {
     return this.#revision;
   }
 
-  /** Revisions must come in order. Synchronous: when it returns, every live watch has the batch, or is behind. */
+  /** Revisions must come in order. Synchronous: on return, every live watch has the batch or is behind. */
   publish(publication: Publication): void {
     this.#revision = publication.revision;
     if (this.#groups.size > 0) this.#deliver(publication);
@@ -102,12 +102,12 @@ export class WatchHub {
     }
   }
 
-  /** Resolves when no watch reads a batch that was too large to be handed to it: until then it needs the history. */
+  /** Resolves when no watch is reading a batch that was too large to be delivered: until then it needs the history. */
   async largeBatchesRead(): Promise<void> {
     await Promise.all(this.#largeReads);
   }
 
-  /** The deletion of a whole range: each prefix is looked for among the keys, instead of each key among the prefixes. */
+  /** Delivers the deletion of a whole range: searches each prefix among the keys, instead of each key among the prefixes. */
   #deliverMany(publication: Publication, runs: readonly Run[]): void {
     for (const byPrefix of this.#groups.values()) {
       for (const [prefix, group] of byPrefix) {
@@ -129,7 +129,7 @@ export class WatchHub {
     return indexes;
   }
 
-  /** Nothing happened under any prefix up to this revision: lets watches mark progress. */
+  /** Records that no prefix changed up to this revision, so that watches can mark progress. */
   advance(revision: Revision): void {
     if (revision <= this.#revision) return;
     this.#revision = revision;
@@ -162,14 +162,14 @@ export class WatchHub {
     return watch;
   }
 
-  /** Ends every watch with the error: `Closed`, or why the stream behind the hub broke. */
+  /** Closes every watch with the error: `Closed`, or the error of the stream behind the hub. */
   close(error: Error = closed()): void {
     this.#closed = error;
     for (const watch of this.#watches) watch.fail(error);
     for (const expecting of this.#expecting.splice(0)) expecting.reject(error);
   }
 
-  /** For the watch itself. */
+  /** Called by the watch. */
   join(watch: HubWatch): void {
     const { prefix } = watch.options;
     let byPrefix = this.#groups.get(prefix.length);
@@ -179,7 +179,7 @@ export class WatchHub {
     group.members.add(watch);
   }
 
-  /** For the watch itself. */
+  /** Called by the watch. */
   leave(watch: HubWatch, forGood: boolean): void {
     if (forGood) this.#watches.delete(watch);
     const { prefix } = watch.options;
@@ -192,7 +192,7 @@ export class WatchHub {
   }
 }
 
-/** From so many keys on it pays to look for the prefixes among them. */
+/** Number of keys from which searching the prefixes among them is faster. */
 const manyKeys = 100;
 /** A transaction that deletes a range touches few other keys. */
 const runsMax = 16;
@@ -214,7 +214,7 @@ function sortedRuns(keys: readonly string[]): Run[] {
   return runs;
 }
 
-/** The index of the first key of a run that does not come before this one. */
+/** Returns the index of the first key of a run that is not before this one. */
 function firstFrom(keys: readonly string[], { start, end }: Run, key: string): number {
   let [low, high] = [start, end];
   while (low < high) {
@@ -252,7 +252,7 @@ class WatchGroup {
         if (watch.options.previous) watch.offer((withPrevious ??= batch(true)));
         else watch.offer((plain ??= batch(false)));
       } catch (error) {
-        // A disk that does not give a previous value ends this watch, not the commit that it would have told of.
+        // If the disk fails to return a previous value, the watch fails, not the commit.
         watch.fail(error as Error);
       }
     }
@@ -287,7 +287,7 @@ class HubWatch implements Watch {
     this.#joinWhenCaughtUp();
   }
 
-  /** From the hub, in order. */
+  /** Called by the hub, in order. */
   offer(batch: WatchBatch): void {
     if (batch.revision < this.#next) return;
     if (this.#waiting) {
@@ -313,7 +313,7 @@ class HubWatch implements Watch {
    */
   fallBehind(revision: Revision, read: ReadPage): Promise<void> | undefined {
     if (revision < this.#next) return undefined;
-    // Everything before was delivered or is in the queue.
+    // Everything before was delivered or is queued.
     this.#next = revision;
     this.#live = false;
     this.#hub.leave(this, false);
@@ -346,7 +346,7 @@ class HubWatch implements Watch {
 
   requestProgress(): void {
     if (this.#ended) return;
-    // What was asked for already may promise less than this call needs: ask again behind it.
+    // The pending request may cover less than this call needs: repeat it afterwards.
     if (this.#progressAsked) {
       this.#progressAskAgain = true;
       return;
@@ -354,7 +354,7 @@ class HubWatch implements Watch {
     this.#progressAsked = true;
     this.#hub.history.published().then(
       () => this.#progressAnswered(true),
-      // The stream behind the hub broke: the watch learns of it in its own way, there is just no mark.
+      // The stream behind the hub broke: the watch receives the error separately; only the mark is missing.
       () => this.#progressAnswered(false),
     );
   }
@@ -411,7 +411,7 @@ class HubWatch implements Watch {
     if (this.#joinWhenCaughtUp()) return;
     try {
       const { history } = this.#hub;
-      // A revision is readable when it is not older than the compaction; its own events need those after it.
+      // A revision is readable unless it is older than the compaction; its events require the revisions after it.
       if (this.#next <= history.compactedRevision()) throw new CompactedError(this.#next, history.compactedRevision());
       const page = await read({ ...this.options, fromRevision: this.#next, to: this.#hub.revision });
       if (this.#ended) return;

@@ -1,6 +1,6 @@
 /**
- * Ends leases that nobody renews. Deadlines live in memory: after a restart every lease has its whole time again, as in
- * etcd after a change of leader. One timer serves all leases, and none runs when there are none.
+ * Expires leases that were not renewed. Deadlines are in memory: after a restart every lease gets its full time again, as in etcd after a
+ * change of leader. One timer serves all leases, and none runs when there are none.
  */
 
 import type { Clock, Timer } from '@hangar/core';
@@ -25,7 +25,7 @@ export class LeaseKeeper {
   }
 
   keep(lease: Lease, remainingMs = lease.ttlMs): void {
-    if (this.#stopped) return; // granted, or refused to end, while the store was closing
+    if (this.#stopped) return; // granted, or failed to expire, while the store was closing
     const deadlineMs = this.#clock.monotonicMs() + remainingMs;
     this.#deadlines.set(lease.id, { ttlMs: lease.ttlMs, deadlineMs });
     this.#wakeAt(deadlineMs);
@@ -52,7 +52,7 @@ export class LeaseKeeper {
     this.#timer?.cancel();
     this.#timerMs = atMs;
     const delayMs = Math.max(granularityMs, atMs - this.#clock.monotonicMs());
-    // Timers of the system take 2^31 ms at most; waking up early only means looking once more.
+    // System timers take 2^31 ms at most; waking up early only means another check.
     this.#timer = this.#clock.after(Math.min(delayMs, 2 ** 31 - 1), () => this.#expire());
   }
 
@@ -66,7 +66,7 @@ export class LeaseKeeper {
         continue;
       }
       this.#deadlines.delete(id);
-      // A full disk refuses even this: the lease stays until it works, and can be renewed as ever.
+      // A full disk refuses even this: the lease stays until it works, and can still be renewed.
       this.#revoke(id).catch((error: StoreError) => {
         if (error.code !== 'LeaseNotFound' && error.code !== 'Closed') this.keep({ id, ttlMs: kept.ttlMs }, retryMs);
       });

@@ -40,15 +40,15 @@ import { entryOf } from './rows.ts';
 import type { Row } from './rows.ts';
 import type { TableReader } from './tables.ts';
 
-/** Long work is done in steps of this size, with a breath between them. A simulation takes smaller steps. */
+/** Long work is done in steps of this size, yielding between them. A simulation uses smaller steps. */
 export interface StepLengths {
-  /** Entries of a range that are read at once. */
+  /** Entries of a range read at once. */
   range: number;
-  /** Rows of the history that are read at once. */
+  /** Rows of the history read at once. */
   history: number;
-  /** Events of one revision that a watch gets at once. More are read from the history. */
+  /** Events of one revision delivered to a watch at once. More are read from the history. */
   batch: number;
-  /** Rows that are removed at once. */
+  /** Rows removed at once. */
   obsolete: number;
 }
 
@@ -61,10 +61,10 @@ export interface MvccStoreOptions {
   commit: GroupCommitOptions['commit'];
   history: HistoryPolicy;
   watchQueueLengthMax?: number;
-  /** For entries that were used lately. */
+  /** Size of the cache of recently used entries. */
   recentBytesMax?: number;
   steps?: StepLengths;
-  /** Gives back what the driver holds, after the last commit. */
+  /** Releases the driver's resources, after the last commit. */
   release(): Promise<void>;
 }
 
@@ -79,9 +79,9 @@ export class MvccStore implements Store {
   readonly #recent: RecentEntries;
   readonly #leases: LeaseKeeper;
   readonly #window: HistoryWindow;
-  /** Set before the tables forget anything, so that no read begins in what is about to go. */
+  /** Set before the tables remove history, so that no read begins in the part that is removed. */
   #compacted: Revision;
-  /** Settles when the compaction that is under way has succeeded or failed. */
+  /** Settles when the compaction in progress has succeeded or failed. */
   #compacting: Promise<void> | undefined;
   #removing: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
@@ -114,7 +114,7 @@ export class MvccStore implements Store {
     this.#leases = new LeaseKeeper(clock, (id) => this.revokeLease(id));
     for (const lease of reader.leases()) this.#leases.keep(lease);
     this.#window = new HistoryWindow({ clock, policy: options.history, compact: (to) => this.#compactQuietly(to) });
-    void this.#removeObsolete(); // what a crash left
+    void this.#removeObsolete(); // left by a crash
   }
 
   async revision(): Promise<Revision> {
@@ -161,7 +161,7 @@ export class MvccStore implements Store {
     }
   }
 
-  /** For a list of the present whose revision was compacted away between two pages: nobody comes between this. */
+  /** For a list of the current state whose revision was compacted between two pages: reads everything in one synchronous step. */
   #rangeInOneGo(range: KeyRange, { limit = 0, keysOnly = false }: RangeOptions): RangeResult {
     const wanted = limit > 0 ? limit + 1 : Number.MAX_SAFE_INTEGER;
     const { entries, revision } = this.#reader.range(range, { at: undefined, limit: wanted, keysOnly });
@@ -188,7 +188,7 @@ export class MvccStore implements Store {
   watch(options: WatchOptions): Watch {
     if (options.prefix !== '') checkKey(options.prefix);
     if (options.fromRevision !== undefined) checkRevision(options.fromRevision);
-    // What is durable may be read before it is published: "from now" begins behind what could be read.
+    // Durable rows can be read before they are published: "from now" begins after the readable ones.
     if (options.fromRevision !== undefined || this.#closing) return this.#hub.watch(options);
     return this.#hub.watch({ ...options, fromRevision: (this.#readRevision() + 1) as Revision });
   }
@@ -198,10 +198,10 @@ export class MvccStore implements Store {
     checkRevision(revision);
     const current = this.#readRevision();
     if (revision > current) throw futureRevision(revision, current);
-    // Published, not only durable: an event must find its previous value until it is out.
+    // Published, not only durable: an event needs its previous value until it is delivered.
     await this.#hub.reached(revision);
     await this.#hub.largeBatchesRead();
-    // One at a time: "it is compacted already" must not rely on a compaction that may yet fail.
+    // One at a time: "already compacted" must not rely on a compaction that may still fail.
     while (this.#compacting) await this.#compacting;
     this.#refuseWhenClosed();
     if (revision <= this.#compacted) return;
@@ -267,7 +267,7 @@ export class MvccStore implements Store {
     try {
       return await this.#options.commit(group);
     } catch (error) {
-      // Some of it may have happened all the same: only the tables know.
+      // Some of it may have happened: only the tables have the real state.
       this.#recent.clear();
       throw error;
     }
@@ -303,7 +303,7 @@ export class MvccStore implements Store {
     const batches: (WatchBatch & { events: StoreEvent[] })[] = [];
     for (;;) {
       for (const [place, row] of page.rows.entries()) {
-        // Each previous value is a read of its own.
+        // Each previous value is a separate read.
         if (span.previous && place > 0 && place % batch === 0) await this.#pauseInHistory(from);
         if (batches.at(-1)?.revision !== row.revision) batches.push({ revision: row.revision, events: [] });
         batches.at(-1)!.events.push(this.#eventOf(row, span.previous));
@@ -316,7 +316,7 @@ export class MvccStore implements Store {
     }
   }
 
-  /** Between two slices of a read: what follows may be compacted by then. */
+  /** Pauses between two slices of a read. The rest may be compacted meanwhile. */
   async #pauseInHistory(from: Revision): Promise<void> {
     await breathe(this.#options.clock);
     if (from <= this.#compacted) throw new CompactedError(from, this.#compacted);
@@ -328,17 +328,17 @@ export class MvccStore implements Store {
     return { type: 'put', entry: entryOf(row), ...(previous && { previous }) };
   }
 
-  /** Background work: a disk that refuses it now is asked again at the next compaction. */
+  /** Background work: the next compaction repeats it if the disk fails. */
   async #compactQuietly(revision: Revision): Promise<void> {
     await this.compact(revision).catch(() => {});
   }
 
-  /** One after the other: what is under way does not see what a compaction has just made obsolete. Never rejects. */
+  /** Runs one at a time: a run in progress does not see rows that a compaction has just made obsolete. Never rejects. */
   #removeObsolete(): Promise<void> {
     return (this.#removing = this.#removing.then(() => this.#removeInSteps()));
   }
 
-  /** Small steps between the groups of others, so that nobody waits for a large compaction. */
+  /** Runs in small steps between other groups, so that no commit waits for a large compaction. */
   async #removeInSteps(): Promise<void> {
     try {
       for (let more = true; more && !this.#closing;) {
@@ -346,11 +346,11 @@ export class MvccStore implements Store {
         await breathe(this.#options.clock);
       }
     } catch {
-      // Only space is at stake; the next compaction goes on here.
+      // Only space is affected; the next compaction continues here.
     }
   }
 
-  /** Of the tables, which may be ahead of what is published. */
+  /** Returns the revision of the tables, which may be ahead of the published one. */
   #readRevision(): Revision {
     const revision = this.#reader.revision();
     this.#recent.saw(revision);

@@ -1,11 +1,11 @@
 /**
- * Entries that were written or read lately, as the last published commit left them: most reads are of those, and a read of
- * the tables costs more than all the rest of an answer.
+ * Entries that were written or read recently, as the last published commit left them: most reads are of those, and a read of the tables
+ * costs more than the rest of an answer.
  *
- * Linearizable like the tables: what another read has already seen there may not be published yet, and until it is,
- * nothing is answered from here. When a commit fails, nobody knows what it left: everything is forgotten.
+ * Linearizable like the tables: another read may already have seen a revision in the tables that is not published yet; until it is, the
+ * cache returns nothing. When a commit fails, its effect is unknown: the cache is cleared.
  *
- * Bounded by two generations: what is used moves to the young one; when that has half of the bytes, the old one goes.
+ * Bounded by two generations: used entries move to the young one; when that has half of the bytes, the old one is dropped.
  */
 
 import type { Entry, Revision } from '../contract.ts';
@@ -24,12 +24,12 @@ export class RecentEntries {
     this.#seen = revision;
   }
 
-  /** Covers everything that was acknowledged, and everything that a read has seen. */
+  /** Covers all acknowledged commits and all revisions that a read has seen. */
   get revision(): Revision {
     return this.#seen > this.#published ? this.#seen : this.#published;
   }
 
-  /** Undefined: ask the tables. */
+  /** Undefined: read from the tables. */
   get(key: string): Entry | undefined {
     if (this.#seen > this.#published) return undefined;
     const young = this.#young.get(key);
@@ -39,16 +39,16 @@ export class RecentEntries {
     return old;
   }
 
-  /** A read of the tables saw this revision, and perhaps this entry in it. */
+  /** Called when a read of the tables saw this revision, and optionally this entry. */
   saw(revision: Revision, entry?: Entry): void {
     if (revision > this.#seen) this.#seen = revision;
     if (entry) this.#put(entry);
   }
 
-  /** In the order of revisions: first what each one changed, then that it is published. */
+  /** Called in the order of revisions: first each change, then the publication. */
   changed(key: string, entry: Entry | undefined, revision: Revision): void {
     const known = this.#young.get(key) ?? this.#old.get(key);
-    // A read was faster, and saw what a later commit made of it.
+    // A read was faster, and saw the entry of a later commit.
     if (known && known.modRevision >= revision) return;
     if (known) this.#forget(key);
     if (entry) this.#put(entry);
@@ -85,11 +85,11 @@ export class RecentEntries {
   }
 }
 
-/** A small value is often a slice of memory that it shares: kept for long, it would keep all of that. */
+/** Copies small values: such a value is often a slice of shared memory, which it would keep alive. */
 function ownBytes(entry: Entry): Entry {
   const { value } = entry;
   return value.buffer.byteLength <= 2 * value.length + 64 ? entry : { ...entry, value: Uint8Array.from(value) };
 }
 
-/** With what the maps and the object itself take, about. */
+/** Approximate size, including the maps and the object itself. */
 const bytesOf = ({ key, value }: Entry): number => key.length + value.length + 200;

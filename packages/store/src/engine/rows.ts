@@ -13,9 +13,9 @@
  *     live  a → 3
  *     past  a,1 dead 3      b,2 dead 4
  *
- * Reading at 3 finds `a` live (3 ≤ 3) and `b` past (2 ≤ 3 < 4). Compacting to 4 walks the log from the last compaction:
- * row 3 names its predecessor 1, row 4 its predecessor 2; both go, from `past` and `log`, and so does the tombstone 4
- * (unless it is the newest row of all, which stays: it carries the current revision). Nothing is scanned.
+ * Reading at 3 finds `a` live (3 ≤ 3) and `b` past (2 ≤ 3 < 4). Compacting to 4 walks the log from the last compaction: row 3 names its
+ * predecessor 1, row 4 its predecessor 2; both are removed from `past` and `log`, and so is the tombstone 4 (unless it is the newest row of
+ * all, which stays: it carries the current revision). Nothing is scanned.
  *
  * Because ids grow by the number of writes, `id ≥ R` finds a revision's first row directly and revisions may have gaps.
  */
@@ -58,5 +58,5 @@ export function entryOf(row: Row, keysOnly = false): Entry {
 
 export const noBytes = new Uint8Array();
 
-/** The revision of a store that nobody has written to, as in etcd; clients give "0" a meaning of its own. */
+/** The revision of an empty store, as in etcd. Not 0, which has a special meaning for clients. */
 export const firstRevision = 1 as Revision;

@@ -10,7 +10,7 @@ const key = fc.oneof(
 );
 const change = fc.tuple(key, fc.option(fc.nat(), { nil: undefined }));
 
-/** What the map must hold, kept as an array that is sorted anew each time. */
+/** Expected content of the map, kept as an array that is sorted each time. */
 function apply(changes: readonly (readonly [string, number | undefined])[]): {
   map: SortedMap<number>;
   model: [string, number][];

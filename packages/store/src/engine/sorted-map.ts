@@ -52,7 +52,7 @@ export class SortedMap<V> {
     }
   }
 
-  /** The values of `entries`, at most `limit` of them; 0 means all. */
+  /** Returns the values of `entries`, at most `limit` of them; 0 means all. */
   values(range: KeyRange, limit = 0): V[] {
     const found: V[] = [];
     if (this.#chunks.length === 0) return found;
@@ -70,7 +70,7 @@ export class SortedMap<V> {
     return found;
   }
 
-  /** How many keys are in the range. */
+  /** Returns the number of keys in the range. */
   count(range: KeyRange): number {
     if (this.#chunks.length === 0) return 0;
     let at = this.#chunkOf(range.start);
@@ -95,7 +95,7 @@ export class SortedMap<V> {
     if (chunk.length > chunkLengthMax) this.#chunks.splice(at + 1, 0, chunk.splice(chunk.length / 2));
   }
 
-  /** The last chunk whose first key is not after `key`; the first one when all are. */
+  /** Returns the last chunk whose first key is not after `key`, or the first chunk. */
   #chunkOf(key: string): number {
     let low = 0;
     let high = this.#chunks.length - 1;
@@ -108,13 +108,13 @@ export class SortedMap<V> {
   }
 }
 
-/** The place behind the last key of the range: mostly the end of the chunk, which one comparison tells. */
+/** Returns the index behind the last key of the range: mostly the end of the chunk, found with one comparison. */
 function endIn(chunk: readonly string[], { end }: KeyRange): number {
   if (end === undefined || compareKeys(chunk.at(-1)!, end) < 0) return chunk.length;
   return lowerBound(chunk, end);
 }
 
-/** The place of the first key that is not before `key`. */
+/** Returns the index of the first key that is not before `key`. */
 function lowerBound(keys: readonly string[], key: string): number {
   let low = 0;
   let high = keys.length;

@@ -1,6 +1,6 @@
 /**
- * What the engine needs of a place that keeps rows. Everything is synchronous: SQLite is, memory is, and a step that
- * reads, checks and writes without an `await` cannot be raced.
+ * Interface between the engine and a storage of rows. Everything is synchronous, as SQLite and memory are: a step that reads, checks and
+ * writes without an `await` has no races.
  */
 
 import type { Entry, KeyRange, Lease, LeaseId, Revision } from '../contract.ts';
@@ -15,11 +15,11 @@ export interface TableReader {
   range(range: KeyRange, options: TableRangeOptions): { entries: Entry[]; revision: Revision };
   statistics(range: KeyRange, at: Revision | undefined): { keys: number; bytes: number; revision: Revision };
   /**
-   * Rows in log order with `from ≤ revision ≤ to`, in the range, out of about `rowsMax` rows looked at. `next` is where the
-   * following call goes on. A revision with many more rows than that is read in parts: see `HistoryRows`.
+   * Returns rows in log order with `from ≤ revision ≤ to`, in the range, out of about `rowsMax` rows read. The following call starts at
+   * `next`. A revision with many more rows than that is read in parts: see `HistoryRows`.
    */
   history(range: KeyRange, span: HistorySpan): HistoryRows;
-  /** The entry of a row that is live or past; undefined once compacted. */
+  /** Returns the entry of a row that is live or past; undefined once compacted. */
   entryById(id: number): Entry | undefined;
   leases(): Lease[];
   compactedRevision(): Revision;
@@ -46,7 +46,7 @@ export interface TableRangeOptions {
   keysOnly: boolean;
 }
 
-/** Sees and makes rows inside a group that is not durable yet. */
+/** Reads and writes rows inside a group that is not durable yet. */
 export interface TableWriter {
   newestRevision(): Revision;
   /** The id of the row to be written next. */
@@ -58,13 +58,13 @@ export interface TableWriter {
   append(row: Row, replaced: LiveRow | undefined): void;
   hasLease(id: LeaseId): boolean;
   addLease(lease: Lease): void;
-  /** Forgets the lease; its keys were deleted before. */
+  /** Removes the lease; its keys were deleted before. */
   removeLease(id: LeaseId): void;
   leasedKeys(id: LeaseId): string[];
   setCompactedRevision(revision: Revision): void;
   /**
-   * Removes what the next `rowsMax` rows of the log made obsolete, up to the compacted revision; true when there is more.
-   * A multi-row revision may straddle the compacted revision's last id: what it left is removed with a later compaction.
+   * Removes the rows that the next `rowsMax` rows of the log made obsolete, up to the compacted revision. Returns true if there are more. A
+   * multi-row revision may straddle the compacted revision's last id: its remaining rows are removed with a later compaction.
    */
   removeObsolete(rowsMax: number): boolean;
 }

@@ -1,4 +1,4 @@
-/** What happens to files and streams: bits flip, ends are cut, pieces are lost, doubled, swapped or full of noise. */
+/** Damages files and streams: flips bits, truncates, and removes, repeats, swaps or overwrites pieces. */
 
 import { pick } from '@hangar/core';
 import type { Random } from '@hangar/core';

@@ -4,7 +4,7 @@ import * as journal from '../drivers/memory/journal.fuzz.ts';
 import * as memoryStore from '../drivers/memory/memory-store.fuzz.ts';
 import * as transfer from '../transfer/transfer.fuzz.ts';
 
-// A taste of `npm run fuzz`, so that a target that fails at once does not wait for somebody to run it.
+// A short run of `npm run fuzz`, so that a target that fails at once is found without a full run.
 for (const [name, { fuzz }] of Object.entries({ journal, memoryStore, transfer })) {
   test(`the fuzz target ${name} finds nothing in 300 runs`, async () => {
     for (let seed = 0; seed < 300; seed++) await fuzz(seededRandom(seed));

@@ -1,6 +1,6 @@
 /**
- * The immutable layer that many tenants share: keys relative to a tenant's prefix, in key order. It exists once in
- * memory, whatever the number of views on it.
+ * The immutable layer that many tenants share: keys relative to a tenant's prefix, in key order. It exists once in memory, for any number
+ * of views.
  */
 
 import type { KeyRange } from '../contract.ts';
@@ -8,20 +8,20 @@ import { checkKey } from '../keys.ts';
 import { SortedMap } from '../engine/sorted-map.ts';
 
 export interface BaseEntry {
-  /** What follows the tenant's prefix, e.g. `namespaces/default`. */
+  /** The part after the tenant's prefix, e.g. `namespaces/default`. */
   readonly key: string;
   readonly value: Uint8Array;
 }
 
 /**
- * What a view stands on. Keys and lengths never change; neither do values, though each call of `value` may make a new copy:
- * two tenants can see the same entry each with a name or a time of its own in it.
+ * The base of a view. Keys and lengths never change; neither do values, though each call of `value` may return a new copy: the same entry
+ * can contain a different name or time for each tenant.
  */
 export interface Base {
   readonly size: number;
   has(key: string): boolean;
   value(key: string): Uint8Array | undefined;
-  /** Of the value, without making it; 0 when there is none. */
+  /** Length of the value, without creating it; 0 if there is none. */
   valueLength(key: string): number;
   /** In key order. */
   keysIn(range: KeyRange): readonly string[];

@@ -1,6 +1,6 @@
 /**
- * A fence: a key that must stand at one revision for anything to be written or read. Whoever holds a view of a tenant that was
- * destroyed, or destroyed and made anew, is told so by the store in the same transaction: nothing can come between.
+ * A fence: a key that must have one modRevision for any write or read. If the tenant of a view was deleted, or deleted and recreated, the
+ * store reports it in the same transaction, so there is no race.
  */
 
 import type { CommitResult, Entry, Revision, Store, StoreEvent, Write } from '../contract.ts';
@@ -9,11 +9,11 @@ import { checkRevision, isConditional, transactionWritesMax } from '../limits.ts
 
 export interface Fence {
   readonly key: string;
-  /** The key's modRevision as long as the view may write. */
+  /** The key's modRevision while the view may write. */
   readonly revision: Revision;
 }
 
-/** Rejects with `Fenced`, whatever else the transaction conflicts with. */
+/** Rejects with `Fenced`, regardless of other conflicts of the transaction. */
 export async function commitFenced(store: Store, fence: Fence, writes: readonly Write[]): Promise<CommitResult> {
   for (const write of writes) if (write.type !== 'deleteRange' && write.key === fence.key) throw ownFence(fence);
   if (writes.filter(isConditional).length >= transactionWritesMax) throw tooManyConditions();
@@ -22,24 +22,24 @@ export async function commitFenced(store: Store, fence: Fence, writes: readonly 
   return result;
 }
 
-/** Why this revision cannot be read: it is from a time when another may have written in the same place. */
+/** Returns why this revision cannot be read: another tenant may have written in the same range at that time. */
 export function beforeFence(fence: Fence | undefined, asked: Revision | undefined): StoreError | undefined {
   if (!fence || asked === undefined || !(asked < fence.revision)) return undefined;
   checkRevision(asked);
   return new CompactedError(asked, fence.revision);
 }
 
-/** For a conflict that was found without a commit. */
+/** Checks the fence for a conflict that was found without a commit. */
 export async function checkFence(store: Store, fence: Fence, atRevision: Revision): Promise<void> {
   insistOnFence(fence, (await store.get(fence.key, { atRevision })).entry);
 }
 
-/** Given what stands under its key. */
+/** Checks the fence against the current entry of its key. */
 export function insistOnFence(fence: Fence, entry: Entry | undefined): void {
   if (entry?.modRevision !== fence.revision) throw fenced(fence);
 }
 
-/** Why a watch ends with an event: with its tenant (`isLast`), or before what is of another one. */
+/** Reason why a watch ends with an event: its tenant was deleted (`isLast`), or the event belongs to another tenant. */
 export interface Fall {
   readonly error: StoreError;
   readonly isLast: boolean;

@@ -1,13 +1,13 @@
 /**
- * A layered view: an immutable base under a writable range of a store, as a store of its own. A tenant is born with all
- * of the base and owns only its differences.
+ * A layered view: an immutable base under a writable range of a store, as a separate store. A new tenant shows all of the base and stores
+ * only its differences.
  *
- * - An entry is the tenant's own one if there is one, else nothing if there is a tombstone, else the base's. Invariant:
- *   a key never has both an own entry and a tombstone.
- * - Base entries have the revision at which the view began (`baseRevision`) and version 1, and no events: list, then
- *   watch. The first change of a base entry makes an own entry, whose version and createRevision start there.
- * - A transaction that touches base keys reads their state, then commits with that state as its condition, again if it
- *   was overtaken; any other transaction passes through unchanged.
+ * - An entry is the tenant's own one if there is one, else nothing if there is a tombstone, else the base's. Invariant: a key never has
+ *   both an own entry and a tombstone.
+ * - Base entries have the revision at which the view began (`baseRevision`) and version 1, and no events: list, then watch. The first
+ *   change of a base entry makes an own entry, whose version and createRevision start there.
+ * - A transaction that touches base keys reads their state, then commits with that state as its condition, and retries if the state has
+ *   changed; any other transaction passes through unchanged.
  * - Not offered: leases on base keys (an expiry would bring the base entry back).
  */
 
@@ -41,7 +41,7 @@ import { rewrite, viewOf } from './rewrite.ts';
 import type { KeyState } from './rewrite.ts';
 import { ViewWatches } from './view-watches.ts';
 
-/** Every attempt that fails is one that another writer won. */
+/** Each failed attempt means that another writer succeeded. */
 const attemptsMax = 1_000;
 
 export interface LayeredStoreOptions {
@@ -49,14 +49,14 @@ export interface LayeredStoreOptions {
   /** The writable range, e.g. `/registry/clusters/demo/`. Keys of the view begin with it. */
   prefix: string;
   base: Base;
-  /** Since when the base is visible: the revision at which the tenant was made. */
+  /** Revision from which the base is visible: the one at which the tenant was created. */
   baseRevision: Revision;
   /**
-   * When it has fallen, commits reject with `Fenced` and write nothing, reads reject with it, and watches end with it: there
-   * may be another tenant in the same place. What was before it is `Compacted`: there may have been another one.
+   * If the fence is broken, commits reject with `Fenced` and write nothing, and reads and watches reject with it: another tenant may use
+   * the same range. Revisions before the fence are `Compacted`: they may belong to another tenant.
    */
   fence?: Fence;
-  /** Of batches that wait for a watch's consumer, for each watch; beyond, it reads the history. */
+  /** Limit of batches that wait for the consumer of a watch; beyond it, the watch reads the history. */
   watchQueueLengthMax?: number;
 }
 
@@ -64,13 +64,13 @@ export function layeredStore(options: LayeredStoreOptions): Store {
   return new LayeredStore(options);
 }
 
-/** Base keys that a tenant deleted, as of a revision; of every one when it says none. */
+/** Base keys that a tenant deleted, as of `revision`; undefined: valid for every revision. */
 interface Hidden {
   readonly keys: readonly string[];
   readonly revision: Revision | undefined;
 }
 
-/** What a tenant has made of its base. */
+/** Differences of a tenant from its base. */
 interface Differences {
   readonly own: readonly Entry[];
   readonly hidden: Hidden;
@@ -220,20 +220,20 @@ class LayeredStore implements Store {
     return this.#store.revokeLease(id);
   }
 
-  /** Ends this view's watches; the store below is not this view's to close. */
+  /** Closes this view's watches. The store below stays open. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#watches.close();
   }
 
-  /** What was cut may be nothing at all: a range outside of the view. */
+  /** The writes may be empty after the cut: a range outside of the view. */
   async #commitBelow(writes: readonly Write[]): Promise<CommitResult> {
     if (this.#fence) return commitFenced(this.#store, this.#fence, writes);
     if (writes.length > 0) return this.#store.commit(writes);
     return { committed: true, revision: await this.#store.revision(), deleted: 0 };
   }
 
-  /** A key's own entry and tombstone at one revision, and what the view makes of them. */
+  /** Returns a key's own entry and tombstone at one revision, and the resulting entry of the view. */
   async #state(key: string, at: Revision | undefined): Promise<KeyState & { revision: Revision }> {
     const relative = this.#layout.relative(key);
     const inBase = this.#base.has(relative);
@@ -250,8 +250,8 @@ class LayeredStore implements Store {
   }
 
   /**
-   * Own entries and tombstones as of one revision. Both are asked for at once; the second again when a write came between.
-   * A second answer without a revision is true of every one.
+   * Reads own entries and tombstones as of one revision. Both reads start at once; the second is repeated if a write came between. A second
+   * result without a revision is valid for every revision.
    */
   async #atOnce<A extends { revision: Revision }, B extends { revision: Revision | undefined }>(
     first: () => Promise<A>,
@@ -269,7 +269,7 @@ class LayeredStore implements Store {
     return new Map(await Promise.all([...keys].map(async (key) => [key, await this.#state(key, at)] as const)));
   }
 
-  /** The view's own entries of a range, one more than the limit where there are more. */
+  /** Returns the view's own entries of a range, one more than the limit if there are more. */
   async #own(range: KeyRange, options: RangeOptions): Promise<RangeResult> {
     const entries: Entry[] = [];
     let pin = options.atRevision;
@@ -285,7 +285,7 @@ class LayeredStore implements Store {
     return { entries, revision: pin ?? (await this.#store.revision()), more };
   }
 
-  /** Which of these base keys have an own entry. */
+  /** Returns the own entries of these base keys. */
   async #ownKeysAmong(candidates: readonly string[], at: Revision): Promise<readonly Entry[]> {
     const [first, last] = [candidates[0], candidates.at(-1)];
     if (first === undefined || last === undefined) return [];
@@ -294,7 +294,7 @@ class LayeredStore implements Store {
     return (await this.#store.range(range, { atRevision: at, keysOnly: true })).entries;
   }
 
-  /** Base keys of the range that have a tombstone. Nothing is read where there is no base. */
+  /** Returns the base keys of the range that have a tombstone. Reads nothing without base keys. */
   async #hidden(range: KeyRange, candidates: readonly string[], at: Revision | undefined): Promise<Hidden> {
     const tombstones = candidates.length === 0 ? undefined : this.#layout.tombstoneRange(range);
     if (!tombstones) return { keys: [], revision: undefined };
@@ -302,7 +302,7 @@ class LayeredStore implements Store {
     return { keys: entries.map(({ key }) => this.#layout.hiddenBy(key)!), revision };
   }
 
-  /** Base keys that are neither changed nor deleted; one more than the limit where there are more. */
+  /** Returns the base keys that are neither changed nor deleted, one more than the limit if there are more. */
   #visible(candidates: readonly string[], { own, hidden, revision, limit = Number.POSITIVE_INFINITY }: Differences) {
     if (revision < this.#baseRevision) return [];
     if (own.length === 0 && hidden.keys.length === 0) return candidates.slice(0, limit + 1);
@@ -311,14 +311,14 @@ class LayeredStore implements Store {
     return candidates.filter((key) => !gone.has(key)).slice(0, limit + 1);
   }
 
-  /** The view's own parts of a range. One that has none reads nothing, but a revision that cannot be read is refused. */
+  /** Returns the view's own parts of a range. Without any, nothing is read, but an unreadable revision is refused. */
   async #pieces(range: KeyRange, at: Revision | undefined): Promise<KeyRange[]> {
     const pieces = this.#layout.pieces(range);
     if (pieces.length === 0 && at !== undefined) await this.#store.get(this.#layout.prefix, { atRevision: at });
     return pieces;
   }
 
-  /** Keys of the base in the range, in order. */
+  /** Returns the keys of the base in the range, in order. */
   #baseKeys(range: KeyRange): readonly string[] {
     const relative = this.#layout.relativeRange(range);
     return relative ? this.#base.keysIn(relative) : [];
@@ -334,7 +334,7 @@ class LayeredStore implements Store {
     return keys;
   }
 
-  /** Range deletions confined to the view's own entries. */
+  /** Limits range deletions to the view's own entries. */
   #cut(writes: readonly Write[]): Write[] {
     const cut: Write[] = [];
     for (const write of writes) {
@@ -353,8 +353,8 @@ class LayeredStore implements Store {
   }
 
   /**
-   * A read while the fence stands. It is asked for at once with the read, and again when it was the faster one: where it stands
-   * at a later revision, it stood at an earlier one.
+   * Reads while the fence holds. The fence is read concurrently, and again if its read was the earlier one: a fence that holds at a later
+   * revision held at an earlier one.
    */
   async #fenced<T extends { readonly revision: Revision }>(read: () => Promise<T>): Promise<T> {
     const fence = this.#fence;
@@ -365,7 +365,7 @@ class LayeredStore implements Store {
     return result;
   }
 
-  /** Several reads at one revision: when a compaction overtakes a read of "now", it is simply done again. */
+  /** Makes several reads at one revision. If a compaction overtakes a read of "now", it is repeated. */
   async #pinned<T>(asked: Revision | undefined, read: (at: Revision | undefined) => Promise<T>): Promise<T> {
     if (asked !== undefined) return read(asked);
     for (;;) {

@@ -1,7 +1,7 @@
 /**
- * A watch of a view. It is **live** (the view's shared stream offers it what is under its prefix) or **behind** (it reads a
- * stream of its own until it has caught up with the shared one, and joins it in the same synchronous step, so that no
- * revision falls between). Where there is no shared one, its own becomes it. Whoever is too slow falls behind again.
+ * A watch of a view. It is **live** (the view's shared stream delivers the events under its prefix) or **behind** (it reads its own stream
+ * until it has caught up with the shared one, and joins it in the same synchronous step, so that no revision falls between). If there is no
+ * shared stream, its own becomes the shared one. A consumer that is too slow falls behind again.
  */
 
 import { assert } from '@hangar/core';
@@ -19,21 +19,21 @@ export class LayeredWatch implements Watch, FeedMember {
   readonly #previous: boolean;
   readonly #view: ViewWatches;
   readonly #queue: WatchBatch[] = [];
-  /** The first revision that was neither delivered nor queued yet; undefined: whatever its source begins with. */
+  /** The first revision that was neither delivered nor queued yet; undefined: the first one of its source. */
   #next: Revision | undefined;
-  /** Up to here its own source told everything. */
+  /** Its own source has delivered everything up to here. */
   #covered = 0 as Revision;
-  /** While it is behind; absent when it will be opened. */
+  /** Set while it is behind; absent until it is opened. */
   #source: Watch | undefined;
-  /** While it is live. */
+  /** Set while it is live. */
   #feed: ViewFeed | undefined;
-  /** Rejects when the fence had fallen before the watch began. */
+  /** Rejects if the fence was broken before the watch began. */
   #standing: Promise<void> | undefined;
-  /** How many marks were asked for; the last of them that was answered. */
+  /** Number of requested marks, and the last of them that was answered. */
   #asks = 0;
   #answered = 0;
   #progressDue = false;
-  /** The last mark that was delivered: its revision, and the number of marks that were asked for before it. */
+  /** The last delivered mark: its revision, and the number of marks requested before it. */
   #marked = { revision: 0 as Revision, asks: 0 };
   #waiting: Waiting | undefined;
   #ended: { readonly error?: Error } | undefined;
@@ -45,7 +45,7 @@ export class LayeredWatch implements Watch, FeedMember {
     this.#next = fromRevision;
   }
 
-  /** Once, at once: what is committed from now on belongs to it. */
+  /** Called once, synchronously: everything committed from now on belongs to it. */
   begin(): void {
     this.#standing = this.#view.stands();
     this.#open();
@@ -80,7 +80,7 @@ export class LayeredWatch implements Watch, FeedMember {
     this.#end({});
   }
 
-  /** At once: what was not read yet is not told. */
+  /** Fails at once: queued batches are dropped. */
   fail(error: Error): void {
     this.#queue.length = 0;
     this.#end({ error });
@@ -94,7 +94,7 @@ export class LayeredWatch implements Watch, FeedMember {
     }
   }
 
-  /** From the feed. */
+  /** Called by the feed. */
   offer(batch: WatchBatch): void {
     if (this.#next !== undefined && batch.revision < this.#next) return;
     if (this.#queue.length >= this.#view.queueLengthMax) {
@@ -111,7 +111,7 @@ export class LayeredWatch implements Watch, FeedMember {
     else this.#queue.push(batch);
   }
 
-  /** From the feed. */
+  /** Called by the feed. */
   marked(ask: number, floor: Revision): void {
     // The store may answer requests out of order. The answer to a later request covers this one.
     if (ask < this.#answered) return;
@@ -125,7 +125,7 @@ export class LayeredWatch implements Watch, FeedMember {
     else this.#progressDue = ask === this.#asks;
   }
 
-  /** From the feed, or from its own source: what is queued is still told. */
+  /** Called by the feed, or when its own source ended: queued batches are still delivered. */
   ended(error: Error): void {
     this.#end({ error });
   }
@@ -146,7 +146,7 @@ export class LayeredWatch implements Watch, FeedMember {
       this.#standing = undefined;
       if (!batch || this.#ended) return this.#end({});
       const fall = this.#view.events(this.#previous).fallOf(batch.events);
-      // What ended with the view is told; what another one brought is not.
+      // Events of the deletion of the view's tenant are delivered; events of another tenant are not.
       if (!fall || fall.isLast) this.#take(batch);
       if (fall) this.#end({ error: fall.error });
       else this.#joinWhenCaughtUp(source, batch);
@@ -158,7 +158,7 @@ export class LayeredWatch implements Watch, FeedMember {
   #open(): Watch {
     const source = this.#view.source(this.#next, this.#previous);
     this.#source = source;
-    // A mark tells that it has caught up.
+    // A mark shows when the watch has caught up.
     source.requestProgress();
     return source;
   }

@@ -1,7 +1,7 @@
 /**
- * Where a view's keys are in the store. A tenant's differences stand where kube-apiserver would write them; that a base
- * entry was deleted is told by a tombstone under `.hidden/`, a name that no Kubernetes resource has, inside the tenant's
- * range, so that copying or deleting the range takes the tombstones along.
+ * Maps a view's keys to keys of the store. A tenant's differences have the keys that kube-apiserver would use; a deleted base entry has a
+ * tombstone under `.hidden/`, a name that no Kubernetes resource has, inside the tenant's range, so that copying or deleting the range
+ * includes the tombstones.
  *
  *     base    namespaces/default  namespaces/kube-public           shared by all
  *     store   /registry/clusters/demo/namespaces/default           demo changed it
@@ -12,7 +12,7 @@ import type { KeyRange } from '../contract.ts';
 import { StoreError } from '../errors.ts';
 import { checkKey, checkRange, intersection, prefixRange } from '../keys.ts';
 
-/** Before the relative keys of base entries that a view deleted. */
+/** Prefix of the relative keys of base entries that a view deleted. */
 export const hiddenName = '.hidden/';
 
 export class Layout {
@@ -31,7 +31,7 @@ export class Layout {
     this.#hidden = prefixRange(this.#hiddenPrefix);
   }
 
-  /** The key without the prefix; throws `InvalidKey` for a key that is not the view's. */
+  /** Returns the key without the prefix. Throws `InvalidKey` if the key is outside the view. */
   relative(key: string): string {
     checkKey(key);
     if (!this.owns(key) || key === this.prefix) {
@@ -48,12 +48,12 @@ export class Layout {
     return this.#hiddenPrefix + relative;
   }
 
-  /** The relative key that a tombstone hides; undefined when the key is not a tombstone. */
+  /** Returns the relative key that a tombstone hides; undefined if the key is not a tombstone. */
   hiddenBy(key: string): string | undefined {
     return key.startsWith(this.#hiddenPrefix) ? key.slice(this.#hiddenPrefix.length) : undefined;
   }
 
-  /** The parts of a range that hold the view's own entries: inside the prefix, around the tombstones. */
+  /** Returns the parts of a range that hold the view's own entries: inside the prefix, around the tombstones. */
   pieces(range: KeyRange): KeyRange[] {
     checkRange(range);
     const inside = intersection(range, this.all);
@@ -63,12 +63,12 @@ export class Layout {
     return [before, after].filter((piece) => piece !== undefined);
   }
 
-  /** The same part of the key space, without the prefix: for the base. */
+  /** Maps a range to relative keys, for the base. */
   relativeRange(range: KeyRange): KeyRange | undefined {
     return this.#moved(range, '');
   }
 
-  /** The same part of the key space, among the tombstones. */
+  /** Maps a range to the keys of its tombstones. */
   tombstoneRange(range: KeyRange): KeyRange | undefined {
     return this.#moved(range, this.#hiddenPrefix);
   }

@@ -1,6 +1,6 @@
 /**
- * What a transaction on the view means for the store below, given what stands there now. Every state that it relies on
- * becomes a condition, so that the store refuses it when the state has changed meanwhile.
+ * Translates a transaction on the view to one on the store below, given its current state. Every state that it relies on becomes a
+ * condition, so that the store refuses it if the state has changed meanwhile.
  *
  *     now            put                                 delete
  *     own entry      put own, if still the same          delete own, if still the same; put tombstone
@@ -19,7 +19,7 @@ export interface KeyState {
   readonly own: Entry | undefined;
   readonly tombstone: Entry | undefined;
   readonly inBase: boolean;
-  /** What the view shows. */
+  /** The entry that the view shows. */
   readonly entry: Entry | undefined;
 }
 
@@ -33,11 +33,11 @@ export interface RewriteInput {
   layout: Layout;
 }
 
-/** The writes for the store, and what to add to its count of deletions: base entries that go, tombstones that do not count. */
+/** Returns the writes for the store, and the correction of its count of deletions: hidden base entries count, removed tombstones do not. */
 export function rewrite({ writes, states, layout }: RewriteInput): { raw: Write[]; deleted: number } {
   const raw: Write[] = [];
   let deleted = 0;
-  /** A transaction names a key once: a condition that a write of the same key has as well is not said again. */
+  /** A transaction names a key once: a condition is left out if a write of the same key has it. */
   const add = (write: Exclude<Write, { type: 'deleteRange' }>) => {
     const at = raw.findIndex((other) => other.type !== 'deleteRange' && other.key === write.key);
     if (at < 0) raw.push(write);

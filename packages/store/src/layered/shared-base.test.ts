@@ -12,7 +12,7 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (value: Uint8Array): string => new TextDecoder().decode(value);
 const keys = Array.from({ length: 50 }, (_, at) => `things/${String(at).padStart(2, '0')}`);
 
-/** Entries that say whose they are, and how many were made. */
+/** Entries that contain the name of their tenant, with the number of values created. */
 class NamedBase implements Base {
   readonly #keys = new BaseLayer(keys.map((key) => ({ key, value: bytes('') })));
   readonly #name: string;
@@ -45,7 +45,7 @@ class NamedBase implements Base {
   }
 }
 
-/** What reads a view makes of the store below. */
+/** Counts the reads that a view makes of the store below. */
 function counting(store: Store): { store: Store; reads: () => number } {
   let reads = 0;
   const counted = new Set<PropertyKey>(['get', 'range', 'statistics']);
@@ -150,7 +150,7 @@ describe('a new tenant', () => {
   test('is read at one revision, though others write between two reads', async () => {
     const { store, view: tenant, revision } = await view();
     const hides = { type: 'put', key: `${prefix}.hidden/things/01`, value: bytes('') } as const;
-    // Overtaken in the middle: the tombstone is written when the entries are read already, and the view must not show it.
+    // A race: the tombstone is written after the entries were read, and the view must not show it.
     const between = new Proxy(store, {
       get(target, name) {
         if (name !== 'range') return (target[name as keyof Store] as (...rest: unknown[]) => unknown).bind(target);

@@ -1,4 +1,4 @@
-/** What events of the store below mean in a view. */
+/** Translates events of the store below to events of a view. */
 
 import type { Entry, StoreEvent } from '../contract.ts';
 import { fallOf } from './fence.ts';
@@ -8,7 +8,7 @@ import type { Layout } from './layout.ts';
 export interface ViewEventsOptions {
   readonly layout: Layout;
   readonly fence: Fence | undefined;
-  /** For events that replace a base entry; undefined where previous entries are not wanted. */
+  /** The previous entry for events that replace a base entry; undefined if previous entries are not requested. */
   baseEntry(key: string): Entry | undefined;
 }
 
@@ -19,7 +19,7 @@ export class ViewEvents {
     this.#options = options;
   }
 
-  /** Of all events of one revision: why the view ends with it. */
+  /** Given all events of one revision, returns why the view ends with it. */
   fallOf(events: readonly StoreEvent[]): Fall | undefined {
     const { fence } = this.#options;
     if (!fence) return undefined;
@@ -30,7 +30,7 @@ export class ViewEvents {
     return undefined;
   }
 
-  /** Given all events of one revision in the tenant's range: those of the view, of wanted keys. */
+  /** Given all events of one revision in the tenant's range, returns the view's events of wanted keys. */
   translated(events: readonly StoreEvent[], isWanted: (key: string) => boolean): StoreEvent[] {
     const { layout, baseEntry } = this.#options;
     const hidden = new Set<string>();
@@ -44,7 +44,7 @@ export class ViewEvents {
     const translated: StoreEvent[] = [];
     for (const event of own) {
       const key = this.keyOf(event);
-      hidden.delete(key); // an own entry was deleted together with what is below it: one event
+      hidden.delete(key); // an own entry was deleted together with its base entry: one event
       if (!isWanted(key)) continue;
       const first = event.type === 'put' && event.entry.version === 1 && !unhidden.has(key);
       const previous = event.previous ?? (first && key !== layout.prefix ? baseEntry(key) : undefined);

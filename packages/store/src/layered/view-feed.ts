@@ -1,9 +1,9 @@
 /**
- * The shared stream of a view: one watch of the tenant's whole range, handed out by prefix to all watches of the view that
- * have caught up with it. A write costs nothing for those that watch something else, however many there are.
+ * The shared stream of a view: one watch of the tenant's whole range, distributed by prefix to all watches of the view that have caught up
+ * with it. A write costs nothing for watches of other prefixes.
  *
- * It must be the whole range, and one stream: a deletion of a base entry is a tombstone outside of its own prefix, in the
- * same revision as its siblings, and only one stream keeps a revision whole and tells where the fence fell.
+ * It must be the whole range, and one stream: a deletion of a base entry is a tombstone outside of its own prefix, in the same revision as
+ * its siblings, and only one stream keeps a revision whole and shows where the fence was broken.
  */
 
 import type { Revision, StoreEvent, Watch, WatchBatch } from '../contract.ts';
@@ -17,7 +17,7 @@ export interface FeedMember {
   offer(batch: WatchBatch): void;
   /** Everything up to `floor` was offered. `floor` was current after the member requested mark number `ask`. */
   marked(ask: number, floor: Revision): void;
-  /** Nothing is offered any more. */
+  /** Called when the feed has ended. */
   ended(error: Error): void;
 }
 
@@ -26,9 +26,9 @@ export interface ViewFeedOptions {
   /** Everything up to here was read from the source. */
   readonly revision: Revision;
   readonly events: ViewEvents;
-  /** The store's current one. */
+  /** Returns the store's current revision. */
   currentRevision(): Promise<Revision>;
-  /** Nobody is left, or the source has ended. */
+  /** Called when the last member has left, or the source has ended. */
   onEnd(feed: ViewFeed): void;
 }
 
@@ -39,7 +39,7 @@ export class ViewFeed {
   #revision: Revision;
   /** Number of marks that the source delivered. */
   #marks = 0;
-  /** Who waits for a mark, and what that must cover. */
+  /** Members that wait for a mark, and the revision that it must cover. */
   readonly #asking = new Map<FeedMember, { readonly ask: number; readonly floor: Revision }>();
 
   constructor(options: ViewFeedOptions) {
@@ -73,8 +73,7 @@ export class ViewFeed {
   }
 
   /**
-   * The next mark of the source may be one that was on its way already, and promise too little for who asks only now: the
-   * revision tells which one is enough.
+   * The next mark of the source may have been sent before this request and cover too little: its revision shows whether it is sufficient.
    */
   requestProgress(member: FeedMember, ask: number): void {
     const marks = this.#marks;
@@ -92,7 +91,7 @@ export class ViewFeed {
         // The requested mark came before the floor, and is below it.
         if (floor > this.#revision && marks !== this.#marks) this.#options.source.requestProgress();
       },
-      // The store does not answer: its watches end in their own way, there is just no mark.
+      // The store does not answer: its watches fail separately; only the mark is missing.
       () => undefined,
     );
   }
@@ -102,11 +101,11 @@ export class ViewFeed {
     try {
       for (let batch = await source.next(); batch; batch = await source.next()) {
         const fall = events.fallOf(batch.events);
-        // What ended with the view is told; what another one brought is not.
+        // Events of the deletion of the view's tenant are delivered; events of another tenant are not.
         if (!fall || fall.isLast) this.#deliver(batch);
         if (fall) throw fall.error;
       }
-      if (this.#groups.size > 0) throw closed(); // not by us
+      if (this.#groups.size > 0) throw closed(); // closed by the source
     } catch (error) {
       const members = [...this.#groups.values()].flatMap((byPrefix) => [...byPrefix.values()]);
       this.#groups.clear();

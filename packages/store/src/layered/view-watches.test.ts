@@ -16,7 +16,7 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const baseKeys = ['roles/a', 'roles/b', 'roles/c', 'spaces/default', 'spaces/system'];
 const base = new BaseLayer(baseKeys.map((key) => ({ key, value: bytes(`base ${key}`) })));
 
-/** What goes on between a view and the store below: open watches, and the batches with events that came through them. */
+/** Observes a view and the store below: open watches, and the batches with events that they delivered. */
 function observed(store: Store): { store: Store; open: Set<Watch>; batches: () => number } {
   const open = new Set<Watch>();
   let batches = 0;
@@ -57,7 +57,7 @@ async function opened({ watchQueueLengthMax = 1024, around = (store: Store): Sto
 const put = (key: string, value = 'own'): Write => ({ type: 'put', key: prefix + key, value: bytes(value) });
 const remove = (key: string): Write => ({ type: 'delete', key: prefix + key });
 
-/** Until every watch that can has caught up. */
+/** Waits until all watches have caught up. */
 async function settled(): Promise<void> {
   for (let at = 0; at < 50; at++) await turn();
 }
@@ -302,7 +302,7 @@ async function campaign(random: Random): Promise<void> {
   const followers: Follower[] = [];
   const underWay: Promise<unknown>[] = [];
   const begin = async (): Promise<void> => {
-    // Otherwise nobody could say what "from now" is.
+    // Otherwise "from now" would be ambiguous.
     await Promise.all(underWay.splice(0));
     const now = await view.revision();
     const isFromNow = random.below(2) === 0;
@@ -342,7 +342,7 @@ function randomWrites(random: Random): Write[] {
   return [...writes.values()];
 }
 
-/** Reads now quickly, now slowly, until a mark says that it has everything. */
+/** Reads at varying speed until a mark covers everything. */
 function follow(
   view: Store,
   { fromRevision, ...rest }: Follower['options'],
@@ -369,7 +369,7 @@ function follow(
 
 type State = ReadonlyMap<string, Entry>;
 
-/** What could be read at each revision. */
+/** Returns the readable state at each revision. */
 async function histories(view: Store, from: Revision, to: Revision): Promise<Map<Revision, State>> {
   const found = new Map<Revision, State>();
   for (let at = from; at <= to; at++) {
@@ -379,7 +379,7 @@ async function histories(view: Store, from: Revision, to: Revision): Promise<Map
   return found;
 }
 
-/** What differs between two states is what a watch has to tell. */
+/** Derives the expected events of a watch from the differences between states. */
 function expected(history: ReadonlyMap<Revision, State>, options: Follower['options']): unknown[] {
   const batches: unknown[] = [];
   let before: State | undefined;

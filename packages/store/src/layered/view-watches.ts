@@ -21,7 +21,7 @@ export interface ViewWatchesOptions {
 }
 
 export class ViewWatches {
-  /** Of batches that wait for their consumer, for each watch. */
+  /** Limit of batches that wait for their consumer, for each watch. */
   readonly queueLengthMax: number;
   readonly #options: ViewWatchesOptions;
   readonly #events: Readonly<Record<'plain' | 'previous', ViewEvents>>;
@@ -57,7 +57,7 @@ export class ViewWatches {
     for (const watch of this.#watches) watch.fail(this.#closed);
   }
 
-  /** For the watches. */
+  /** Called by the watches. */
   forget(watch: LayeredWatch): void {
     this.#watches.delete(watch);
   }
@@ -66,12 +66,12 @@ export class ViewWatches {
     return previous ? this.#events.previous : this.#events.plain;
   }
 
-  /** What those share that have caught up with it; undefined: nobody has. */
+  /** The stream shared by all watches that have caught up; undefined if there is none. */
   feed(previous: boolean): ViewFeed | undefined {
     return this.#feeds.get(previous);
   }
 
-  /** From now on, others can share this source, from which everything up to the revision was read. */
+  /** Makes this source the shared one. Everything up to the revision was read from it. */
   share(source: Watch, revision: Revision, previous: boolean): ViewFeed {
     const onEnd = (ended: ViewFeed): void => {
       if (this.#feeds.get(previous) === ended) this.#feeds.delete(previous);
@@ -82,17 +82,17 @@ export class ViewWatches {
     return feed;
   }
 
-  /** A stream of one watch alone, for as long as it is behind. */
+  /** Opens a separate stream for one watch while it is behind. */
   source(fromRevision: Revision | undefined, previous: boolean): Watch {
     const { store, layout } = this.#options;
     return store.watch({ prefix: layout.prefix, previous, ...(fromRevision !== undefined && { fromRevision }) });
   }
 
-  /** For a watch that may not see whether it fell: it is asked when the watch begins, not when it tells something. */
+  /** Checks the fence when the watch begins, for a watch whose prefix may not include it. */
   stands(): Promise<void> | undefined {
     const { store, fence } = this.#options;
     const standing = fence && store.get(fence.key).then(({ entry }) => insistOnFence(fence, entry));
-    // Told by the watch, if somebody still reads it.
+    // The watch reports the error to its reader.
     standing?.catch(() => undefined);
     return standing;
   }

@@ -1,4 +1,4 @@
-/** Runs seeds, says how it goes, and tells everything needed to see a violation again. */
+/** Runs seeds, reports progress, and prints what is needed to reproduce a violation. */
 
 import type { PlantedBug } from './planted-bugs.ts';
 import { noBug } from './planted-bugs.ts';
@@ -18,14 +18,14 @@ export interface CampaignOptions {
 
 export class Campaign {
   readonly #options: CampaignOptions;
-  /** The one that runs now. */
+  /** The seed that is running. */
   seed = 0;
 
   constructor(options: CampaignOptions) {
     this.#options = options;
   }
 
-  /** True when no seed violates anything. */
+  /** Returns true if no seed violates a property. */
   async healthy({ from, seeds }: { from: number; seeds: number }): Promise<boolean> {
     const startMs = performance.now();
     const total = { commits: 0, deliveries: 0, lives: 0 };
@@ -57,7 +57,7 @@ export class Campaign {
     return violated.size === 0;
   }
 
-  /** True when every bug is found. */
+  /** Returns true if every bug is found. */
   async hunt(bugs: readonly PlantedBug[]): Promise<boolean> {
     const width = Math.max(...bugs.map((bug) => bug.name.length));
     let all = true;
@@ -72,7 +72,7 @@ export class Campaign {
     return all;
   }
 
-  /** The first seed at which a bug shows; undefined when it does not within the limit. */
+  /** Returns the report of the first seed that shows a bug; undefined if none does within the limit. */
   async find(bug: PlantedBug): Promise<SeedReport | undefined> {
     for (let seed = 0; seed < (this.#options.huntSeedsMax ?? 500); seed++) {
       const report = await this.#simulate(seed, bug);

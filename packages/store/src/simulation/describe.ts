@@ -1,4 +1,4 @@
-/** One short line for each thing that a trace tells. */
+/** Formats each record of a trace as one short line. */
 
 import type { CommitResult, KeyRange, WatchBatch, Write } from '../contract.ts';
 import { signatureOf } from './values.ts';

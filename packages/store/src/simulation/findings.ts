@@ -1,4 +1,4 @@
-/** Violations as they are found. One mistake has many consequences; the earliest one says most about it. */
+/** Collects violations. One defect has many consequences; the earliest one is the most specific. */
 
 import { Violation } from './violation.ts';
 
@@ -9,7 +9,7 @@ export class Findings {
     return this.#earliest;
   }
 
-  /** Runs one check; a violation that it throws is kept, and the next check goes on. */
+  /** Runs one check. Keeps a violation that it throws, and continues with the next check. */
   check(act: () => void): void {
     try {
       act();

@@ -1,6 +1,6 @@
 /**
- * Bugs that the simulation must find, planted from outside: production code knows nothing of them. They are the proof
- * that the checks can fail; each property has at least one bug that breaks it.
+ * Bugs that the simulation must find, planted from outside: production code does not contain them. They prove that the checks can fail;
+ * each property has at least one bug that breaks it.
  */
 
 import type { Clock, Disk, Random } from '@hangar/core';
@@ -29,15 +29,15 @@ import {
   widePrefixes,
 } from './planted-bugs/watches.ts';
 
-/** Each member stands in for a part of the healthy world, or wraps it. */
+/** Each member replaces or wraps a part of the healthy world. */
 export interface PlantedBug {
   readonly name: string;
   disk?(disk: Disk, random: Random): Disk;
   clock?(clock: Clock): Clock;
   readonly openJournal?: OpenJournal;
-  /** Below everything else that clients see. */
+  /** The store below everything else that clients use. */
   store?(store: Store, world: { clock: Clock; random: Random }): Store;
-  /** What a tenant sees. */
+  /** The store of a tenant. */
   view?(view: Store, below: { store: Store; root: string }): Store;
 }
 

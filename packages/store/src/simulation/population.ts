@@ -1,4 +1,4 @@
-/** The clients of one life. Auditors and followers go on in the next one where they were. */
+/** The clients of one life. Auditors and followers resume in the next one where they stopped. */
 
 import { seededRandom } from '@hangar/core';
 import type { Random } from '@hangar/core';
@@ -20,7 +20,7 @@ interface Remembering {
   readonly followers: readonly WatcherMemory[];
 }
 
-/** What clients remember from one life to the next. */
+/** State that clients keep from one life to the next. */
 export type Memories = ReadonlyMap<Universe, Remembering>;
 
 export function newMemories(universes: readonly Universe[], followers: number): Memories {
@@ -34,13 +34,13 @@ export function newMemories(universes: readonly Universe[], followers: number): 
 }
 
 export interface Population {
-  /** Resolves when everyone who writes, reads or compacts has returned, as they do when their session stops. */
+  /** Resolves when all writers, readers and compactors have returned, as they do when their session stops. */
   readonly busy: Promise<unknown>;
-  /** Resolves when everyone who follows a prefix has been drained, or the store was closed. */
+  /** Resolves when all followers of a prefix have been drained, or the store was closed. */
   readonly following: Promise<unknown>;
   /** Resolves when the store was closed. */
   readonly auditing: Promise<unknown>;
-  /** Only ever rejects, and only when the simulation itself is wrong. */
+  /** Never resolves. Rejects only on an error of the simulation itself. */
   readonly failed: Promise<never>;
   /** Resolves when the auditors have seen everything up to a revision. */
   audited(revision: Revision): Promise<void>;
@@ -90,7 +90,7 @@ export function populate({ sessions, memories, profile, random, drain }: Populat
   return { busy: all(busy), following: all(following), auditing: all(auditing), failed, audited };
 }
 
-/** Whoever fails is reported by `failed`. */
+/** Errors are reported by `failed`. */
 function all(running: readonly Promise<void>[]): Promise<unknown> {
   const finished = Promise.all(running);
   finished.catch(() => {});

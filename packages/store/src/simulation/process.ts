@@ -1,6 +1,6 @@
 /**
- * A process that can die: its timers never fire again and its disk calls never return, so that a store of an earlier
- * life cannot touch the world any more. Nobody tells it; it just stops, like a machine without power.
+ * A process that can be killed: its timers never fire again and its disk calls never return, so that a store of an earlier life cannot
+ * affect the world. It gets no notification, like a machine without power.
  */
 
 import { chance, sleep } from '@hangar/core';
@@ -23,9 +23,9 @@ export class Process {
   #calls = 0;
   dead = false;
   diskErrorRate: number;
-  /** Die in the middle of this disk call, counted from 1. */
+  /** Kill the process in the middle of this disk call, counted from 1. */
   dieAtCall = Infinity;
-  /** From this disk call on every one fails: what the last good one left is what the next process finds. */
+  /** Every disk call from this one on fails: the next process finds the state that the last successful call left. */
   diskBreaksAtCall = Infinity;
 
   constructor(options: ProcessOptions) {
@@ -53,7 +53,7 @@ export class Process {
     now: () => this.#options.clock.now(),
     monotonicMs: () => this.#options.clock.monotonicMs(),
     after: (delayMs, callback) => this.#after(delayMs, callback),
-    // Whoever breathes lets others through, sometimes for long enough that a whole commit fits in.
+    // A yield lets others run, sometimes long enough for a whole commit.
     soon: (callback) => this.#after(this.#options.random.fraction() * breathMaxMs, callback),
   };
 
@@ -82,7 +82,7 @@ export class Process {
       },
       truncate: (length) => this.#call('truncate', '', () => file.truncate(length)),
       size: () => this.#call('size', '', () => file.size()),
-      // A failed sync may have been one that worked.
+      // A failed sync may have succeeded on the disk.
       sync: () =>
         this.#call(
           'sync',
@@ -105,7 +105,7 @@ export class Process {
     }
     const result = await act();
     if (fatal) this.kill();
-    // The effect comes before the answer: a crash between the two leaves a caller who does not know.
+    // The effect comes before the answer: after a crash between the two, the caller does not know the outcome.
     await this.#wait();
     return result;
   }

@@ -1,4 +1,4 @@
-/** What kind of world a seed makes: drawn first and from a stream of its own, so that worlds differ in kind, not only in luck. */
+/** The parameters of a seed's world: drawn first and from a separate stream, so that worlds differ in kind, not only in random events. */
 
 import { chance, pick } from '@hangar/core';
 import type { Random } from '@hangar/core';
@@ -6,22 +6,22 @@ import type { HistoryPolicy } from '../engine/history-window.ts';
 import type { StepLengths } from '../engine/mvcc-store.ts';
 
 export interface Profile {
-  /** How often the process starts; between two lives it crashes or is closed. */
+  /** Number of starts of the process; between two lives it crashes or is closed. */
   readonly lives: number;
   readonly lifeMaxMs: number;
   readonly tenants: number;
-  /** Clients, for each universe. */
+  /** Number of clients for each universe. */
   readonly writers: number;
   readonly readers: number;
   readonly watchers: number;
   readonly leaseUsers: number;
-  /** For the whole store: two of them get in each other's way. */
+  /** For the whole store: two of them conflict with each other. */
   readonly compactors: number;
   readonly keys: number;
   readonly thinkMaxMs: number;
   readonly valueBytesMax: number;
   readonly diskLatencyMaxMs: number;
-  /** The probability that a disk call fails. */
+  /** Probability that a disk call fails. */
   readonly diskErrorRate: number;
   /** The disk is sometimes full or read-only. */
   readonly diskRefuses: boolean;
@@ -51,13 +51,13 @@ export function drawProfile(random: Random): Profile {
     diskRefuses: chance(random, 0.3),
     watchQueueLengthMax: 1 + random.below(4),
     journalBytesMin: pick(random, [256, 3_000, 1_000_000]),
-    // Never so short that the auditors, who read at once, could miss the end of a lease.
+    // Never so short that the auditors, which read at once, could miss the expiry of a lease.
     history: { ageMs: pick(random, [200, 1_000, 1_000_000]), revisionsMax: pick(random, [250, 1_000_000]) },
     steps: stepsOf(random),
   };
 }
 
-/** Without a draw of its own for `batch`: the seeds that are known stay what they are. */
+/** Without a separate draw for `batch`, so that known seeds keep their worlds. */
 function stepsOf(random: Random): StepLengths {
   const [range, history, obsolete] = [1 + random.below(9), 1 + random.below(9), 1 + random.below(20)];
   return { range, history, batch: history, obsolete };

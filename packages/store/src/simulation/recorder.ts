@@ -1,4 +1,4 @@
-/** Keeps the records of a world and what its inhabitants know, and holds each answer against that at once. */
+/** Keeps the records of a world and the known revisions, and checks each answer against them at once. */
 
 import type { LeaseId, Revision } from '../contract.ts';
 import { firstRevision } from '../engine/rows.ts';
@@ -21,9 +21,9 @@ export class Recorder {
   readonly compactions: CompactionRecord[] = [];
   readonly leases = new Map<LeaseId, LeaseRecord>();
   readonly lives: Life[] = [];
-  /** How knowledge of revisions grew: ascending in both. */
+  /** How the known revision grew: ascending in both. */
   readonly learned: { readonly moment: Moment; readonly revision: Revision }[] = [];
-  /** From this line on the disk is well: nothing may fail because of it. */
+  /** From this line on the disk works: nothing may fail because of it. */
   healedAtLine = Infinity;
   readonly findings = new Findings();
 
@@ -31,7 +31,7 @@ export class Recorder {
     this.trace = new Trace(clock);
   }
 
-  /** The highest revision that anybody was told. */
+  /** The highest revision that any client received. */
   get known(): Revision {
     return this.learned.at(-1)?.revision ?? firstRevision;
   }
@@ -51,7 +51,7 @@ export class Recorder {
     this.findings.add(new Violation(property, moment.line, message));
   }
 
-  /** An answer must not be older than what was known when it was asked for. */
+  /** Checks that an answer is not older than the known revision when the call began. */
   checkNotOlder(call: { life: Life; floor: Revision }, least: number, answer: { revision: Revision; moment: Moment }) {
     if (answer.revision >= least) return;
     const property = least <= call.life.floor ? 'durable' : 'linearizable';

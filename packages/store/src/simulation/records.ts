@@ -1,4 +1,4 @@
-/** What clients did and were told: the raw material of every check. */
+/** Calls of the clients and their answers: the input of every check. */
 
 import type {
   CommitResult,
@@ -15,19 +15,19 @@ import type { StoreErrorCode } from '../errors.ts';
 import type { Moment } from './trace.ts';
 import type { Universe } from './universe.ts';
 
-/** Every call: when it began, what was known then, and in which life of the process. */
+/** A call: its start, the revision known at that time, and the life of the process. */
 interface Call {
   readonly universe: Universe;
   readonly life: Life;
   readonly invoked: Moment;
-  /** The highest revision that anybody had been told when the call began. */
+  /** The highest revision that any client had received when the call began. */
   readonly floor: Revision;
   responded?: Moment;
 }
 
 export interface Failure {
   readonly code: StoreErrorCode;
-  /** With `Compacted`: where the history begins. */
+  /** With `Compacted`: the start of the history. */
   readonly compactedRevision?: Revision;
 }
 
@@ -38,14 +38,14 @@ export interface CommitRecord extends Call {
     | { readonly type: 'answered'; readonly result: CommitResult }
     /** It did not happen. */
     | { readonly type: 'refused'; readonly code: StoreErrorCode }
-    /** It may have happened, or may still: no answer (yet), or one that says so. */
+    /** It may have happened, or may still happen: no answer (yet), or an uncertain one. */
     | { readonly type: 'unknown' };
 }
 
 export interface ReadRecord extends Call {
   readonly range: KeyRange;
   readonly options: RangeOptions;
-  /** The first look at a store that was just opened. */
+  /** The first read of a store that was just opened. */
   readonly recovery: boolean;
   answer?:
     | { readonly entries: readonly Entry[]; readonly more: boolean; readonly revision: Revision }
@@ -57,7 +57,7 @@ export interface WatchRecord extends Call {
   readonly prefix: string;
   readonly from: Revision | undefined;
   readonly previous: boolean;
-  /** Goes on where an earlier one stopped. */
+  /** Continues an earlier one. */
   readonly resumed: boolean;
   readonly deliveries: { readonly moment: Moment; readonly batch: WatchBatch }[];
   readonly progressRequests: { readonly moment: Moment; readonly floor: Revision }[];
@@ -73,9 +73,9 @@ export interface LeaseRecord {
   readonly id: LeaseId;
   readonly universe: Universe;
   readonly ttlMs: number;
-  /** Since when it was known that it would not end by itself before a time; the last one counts. */
+  /** Times until which it was known not to expire, and since when; the last one counts. */
   readonly alive: { readonly since: Moment; readonly untilMs: number }[];
-  /** Somebody asked to revoke it: it may end at any time from then on. */
+  /** A client requested to revoke it: it may end at any time from then on. */
   revokedAt?: Moment;
 }
 
@@ -83,6 +83,6 @@ export interface LeaseRecord {
 export interface Life {
   readonly number: number;
   readonly began: Moment;
-  /** What anybody had been told in earlier lives. */
+  /** The highest revision that any client had received in earlier lives. */
   readonly floor: Revision;
 }

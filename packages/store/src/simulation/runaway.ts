@@ -1,13 +1,13 @@
 /**
- * Ends worlds that run on the spot: code that tries again and again without waiting would keep virtual time, and with it
- * the whole simulation, from going on. From some point on its calls are just not answered.
+ * Stops worlds that make no progress: code that retries without waiting would stop virtual time, and with it the whole simulation. Beyond a
+ * limit its calls are not answered.
  */
 
 import type { Clock } from '@hangar/core';
 import type { Store } from '../contract.ts';
 import { alteredStore } from './planted-bugs/altered.ts';
 
-/** Far more than all clients of a world do in one instant. */
+/** Far more than all clients of a world make in one instant. */
 const callsPerInstantMax = 5_000;
 
 export function stoppedWhenRunningAway(store: Store, clock: Clock, onRunaway: () => void): Store {

@@ -1,4 +1,4 @@
-/** Runs one seed and judges it. */
+/** Runs one seed and evaluates it. */
 
 import { checkCommits } from './checks/check-commits.ts';
 import { checkEnd } from './checks/check-end.ts';
@@ -27,7 +27,7 @@ export async function simulate(seed: number, bug: PlantedBug = noBug): Promise<S
   try {
     await world.run();
   } catch (error) {
-    // What comes after a violation may be any nonsense; without one, the simulation itself is broken.
+    // After a violation any error may follow; without one, the simulation itself is broken.
     if (!recorder.findings.earliest) throw new Error(`the simulation of seed ${seed} failed`, { cause: error });
   }
   return {
@@ -42,8 +42,8 @@ export async function simulate(seed: number, bug: PlantedBug = noBug): Promise<S
 
 function judge({ recorder, universes, profile, raw }: World): Violation | undefined {
   const { findings } = recorder;
-  // An answer that was wrong when it came is plain; what follows from it would look like something else. That nothing
-  // came to an end is the opposite: mostly a consequence.
+  // A violation that was found when the answer came is specific; its consequences would look different. A call without an answer is the
+  // opposite: mostly a consequence.
   if (findings.earliest && findings.earliest.property !== 'live') return findings.earliest;
   const truth = establishTruth(recorder, universes);
   const givenUp = new GivenUp(recorder, profile.history);

@@ -15,7 +15,7 @@ export interface Universe {
   /** Every key of the universe begins with it. */
   readonly root: string;
   readonly keys: readonly string[];
-  /** What a client who wants to see all of it asks for. */
+  /** The range that covers all of it. */
   readonly all: KeyRange;
   readonly widestPrefix: string;
   /** Visible without ever having been written. */

@@ -1,22 +1,22 @@
-/** What a simulated world may be found guilty of. Each property is checked by name, so that a report says what broke. */
+/** Properties that a simulated world can violate. Each is checked by name, so that a report says which one failed. */
 
 /**
  * | property     | meaning                                                                                            |
  * |--------------|----------------------------------------------------------------------------------------------------|
  * | linearizable | conditions held, conflicts were real, reads saw what was acknowledged, revisions follow real time   |
- * | durable      | what anybody was told survives a crash, and its revision is given to nothing else                   |
+ * | durable      | acknowledged changes survive a crash, and their revision is not reused                              |
  * | whole        | a transaction is there entirely or not at all                                                       |
- * | invented     | nothing exists that nobody wrote, nothing happens twice, and nothing that was refused happens       |
+ * | invented     | nothing exists without a write, nothing happens twice, and nothing that was refused happens         |
  * | isolated     | nothing of one tenant is seen in another                                                            |
  * | tombstones   | a layered view's tombstones exist exactly for deleted base objects                                  |
  * | ordered      | a watch's revisions grow                                                                            |
  * | unique       | no event comes twice                                                                                |
  * | atomic       | all events of a revision come in one batch                                                          |
  * | reliable     | no event is missing behind the start of a watch                                                     |
- * | resumable    | a watch that goes on from a revision has neither gap nor repetition there                           |
+ * | resumable    | a watch that resumes from a revision has neither gap nor repetition there                           |
  * | bookmarkable | a progress mark promises no more, and no less, than what was delivered                              |
  * | filtered     | only keys of the prefix, with the right previous entry                                              |
- * | compacted    | history is refused only when it was given up, and always then                                       |
+ * | compacted    | history is refused if and only if it was compacted                                                  |
  * | leased       | keys of a lease go when it ends, and not before                                                     |
  * | recovering   | errors are documented ones, and end when the disk is well again                                     |
  * | live         | every call is answered                                                                              |
@@ -42,7 +42,7 @@ export type Property =
 
 export class Violation extends Error {
   readonly property: Property;
-  /** The line of the trace at which it happened. */
+  /** Line of the trace at which it happened. */
   readonly line: number;
 
   constructor(property: Property, line: number, message: string) {

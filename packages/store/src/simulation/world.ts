@@ -1,7 +1,7 @@
 /**
- * One seed, one world: virtual time, a disk that fails, a store that lives several times, and its clients. A life ends
- * with a power cut or a kill at some moment or in the middle of some disk call, or with a close; the last one ends when everything has
- * come to rest, so that what is still missing then is missing for good.
+ * One seed, one world: virtual time, a disk that fails, a store with several lives, and its clients. A life ends with a power loss or a
+ * kill at some moment or in the middle of a disk call, or with a close; the last one ends when all work has completed, so that everything
+ * still missing then is lost.
  */
 
 import { asError, chance, pick, seededRandom, sleep } from '@hangar/core';
@@ -30,14 +30,14 @@ import type { Universe } from './universe.ts';
 
 /** In virtual time: far more than anything in a healthy world takes. */
 const patienceMs = 120_000;
-/** A start that fails is tried again, at some point with a disk that works: nothing would ever happen otherwise. */
+/** A failed start is repeated, eventually with a working disk: otherwise nothing would ever happen. */
 const failedStartsMax = 3;
 
 export class World {
   readonly profile: Profile;
   readonly universes: readonly Universe[];
   readonly recorder: Recorder;
-  /** The store's own keys at the end, behind every view. */
+  /** The store's raw keys at the end, below every view. */
   raw: RawState | undefined;
   readonly #scheduler: Scheduler;
   readonly #disk: VirtualDisk;
@@ -49,7 +49,7 @@ export class World {
   readonly #memories: Memories;
 
   constructor(seed: number, bug: PlantedBug) {
-    // Separate streams: a change in what clients do must not change what the disk does.
+    // Separate streams: a change in the clients must not change the faults of the disk.
     const stream = (number: number) => seededRandom(seed * 8 + number);
     this.#scheduler = new Scheduler(stream(0));
     this.#disk = new VirtualDisk({ clock: this.#scheduler, random: stream(1), latencyMaxMs: 0 });
@@ -64,7 +64,7 @@ export class World {
     this.#memories = newMemories(this.universes, this.profile.watchers);
   }
 
-  /** Rejects only when the simulation itself is wrong; what the store did wrong is found in the records. */
+  /** Rejects only on an error of the simulation itself. Errors of the store are found in the records. */
   run(): Promise<void> {
     return this.#scheduler.run(this.#liveOn());
   }
@@ -75,7 +75,7 @@ export class World {
     }
   }
 
-  /** False when the process did not even get started. */
+  /** Returns false if the process did not start. */
   async #live({ last }: { last: boolean }): Promise<boolean> {
     const { profile, recorder } = this;
     const life = this.#beginLife();
@@ -83,7 +83,7 @@ export class World {
     const graceful = chance(this.#faults, 0.2);
     if (!last && chance(this.#faults, 0.15)) process.diskBreaksAtCall = 1 + this.#faults.below(80);
     if (!last && !graceful && chance(this.#faults, 0.6)) {
-      // Often so early that recovery itself is cut off, or what it found was never synced.
+      // Often so early that recovery itself is interrupted, or that recovered data was never synced.
       process.dieAtCall = 1 + this.#faults.below(pick(this.#faults, [12, 80]));
     }
     const store = await Promise.race([this.#open(process), process.died]);
@@ -115,7 +115,7 @@ export class World {
     const number = recorder.lives.length;
     const life: Life = { number, began: recorder.note(`── life ${number} ──`), floor: recorder.known };
     recorder.lives.push(life);
-    // A restart gives every lease its whole time again.
+    // A restart gives every lease its full time again.
     for (const lease of recorder.leases.values()) {
       lease.alive.push({ since: life.began, untilMs: life.began.ms + lease.ttlMs });
     }
@@ -169,7 +169,7 @@ export class World {
     return (view !== store && this.#bug.view?.(view, { store, root: universe.root })) || view;
   }
 
-  /** Everything that was asked is answered, writes succeed, every lease has ended, every watch has everything. */
+  /** Waits until every call is answered, writes succeed, every lease has expired, and every watch is complete. */
   async #comeToRest(
     store: Store,
     { sessions, clients, drain }: { sessions: readonly Session[]; clients: Population; drain: Drain },
@@ -222,8 +222,8 @@ export class World {
   }
 
   /**
-   * The process is gone; a moment later, when nothing of it is still on its way to the disk, so is the page cache, if the
-   * machine lost its power. Otherwise the next process reads what was never synced, and must not take it for durable.
+   * The process is killed. When none of its calls is on the way to the disk, the page cache is lost too if the machine lost its power.
+   * Otherwise the next process reads unsynced data, and must not treat it as durable.
    */
   async #crash(process: Process): Promise<void> {
     process.kill();

@@ -1,9 +1,9 @@
 /**
- * The notation of an exported range: a stream that can be written and read in any chunks.
+ * The format of an exported range: a stream that can be written and read in any chunks.
  *
  *     "HANGAR-RANGE-1\n"
  *     frame …    length u32 · kind u8 · body
- *       about    at most one, the first: what the exporter says of the whole, in a notation of its own
+ *       about    at most one, the first: metadata of the exporter, in its own format
  *       entry    key below the prefix, value
  *       end      number of entries, checksum over all bodies before it
  *
@@ -25,7 +25,7 @@ export interface TransferEntry {
 const magic = Buffer.from('HANGAR-RANGE-1\n');
 const headerBytes = 5;
 const kinds = { entry: 1, end: 2, about: 3 } as const;
-/** Key, value and their lengths: what claims to be longer is not ours, and must not make us buffer it. */
+/** Key, value and their lengths: a frame that claims to be longer is invalid, and must not be buffered. */
 const bodyBytesMax = keyBytesMax + valueBytesMax + 32;
 const aboutBytesMax = 64 * 1024;
 
@@ -51,13 +51,13 @@ function endBody(count: number, checksum: number): Uint8Array {
 }
 
 export interface Transfer {
-  /** What the exporter said of the whole. Not checked yet: only the end tells that it is as it was written. */
+  /** Metadata of the exporter. Not verified until the end frame was read. */
   readonly about: Uint8Array | undefined;
-  /** Throws `ImportFailed` on the first thing that is not as it was written. */
+  /** Throws `ImportFailed` on the first damaged part. */
   readonly entries: AsyncGenerator<TransferEntry, void, void>;
 }
 
-/** Rejects with `ImportFailed` when it does not begin like an exported range. */
+/** Rejects with `ImportFailed` if the stream does not begin like an exported range. */
 export async function readTransfer(chunks: AsyncIterable<Uint8Array>): Promise<Transfer> {
   const input = new Input(chunks);
   if (!magic.equals(await input.take(magic.length)))
@@ -69,7 +69,7 @@ export async function readTransfer(chunks: AsyncIterable<Uint8Array>): Promise<T
   return { about: first.body, entries: entriesFrom(next, input, crc32(first.body)) };
 }
 
-/** Of a stream that says nothing of itself. Throws `ImportFailed` on the first thing that is not as it was written. */
+/** Decodes a stream without metadata. Throws `ImportFailed` on the first damaged part. */
 export async function* decodeEntries(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<TransferEntry, void, void> {
   const { about, entries } = await readTransfer(chunks);
   if (about) throw failed('it has a description, but a plain range must not have one');
@@ -122,7 +122,7 @@ function frame(kind: number, body: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Chunks of any size as pieces of the wanted size. */
+/** Reads chunks of any size in pieces of the requested size. */
 class Input {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #rest: Buffer = Buffer.alloc(0);

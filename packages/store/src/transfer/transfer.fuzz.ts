@@ -1,6 +1,6 @@
 /**
- * Damaged export streams. An import gives exactly what was exported, or `ImportFailed` and an empty range. Streams with
- * forged checksums may hold anything that is allowed in a store, and nothing that is not.
+ * Damaged export streams. An import results in exactly the exported entries, or in `ImportFailed` and an empty range. Streams with forged
+ * checksums may hold anything that is allowed in a store, and nothing else.
  */
 
 import assert from 'node:assert/strict';
@@ -20,7 +20,7 @@ const prefix = '/target/';
 export async function fuzz(random: Random): Promise<void> {
   const hostile = chance(random, 0.3);
   const entries = Array.from({ length: random.below(8) }, (_, at): TransferEntry => {
-    // What a stream can hold at all is UTF-8.
+    // A stream holds only UTF-8.
     const key = hostile ? hostileText(random).toWellFormed() : `key${at}/${random.below(10)}`;
     return { key, value: random.bytes(random.below(pick(random, [3, 300]))) };
   });

@@ -1,6 +1,6 @@
 /**
- * Export and import of a range: backup of a tenant, its copy under another name, its move to another store. Written on
- * the contract alone, so it works between any two drivers and on layered views.
+ * Export and import of a range: backup of a tenant, its copy under another name, its move to another store. Uses only the contract, so it
+ * works between any two drivers and on layered views.
  */
 
 import { absent } from '../contract.ts';
@@ -14,22 +14,22 @@ import type { TransferEntry } from './format.ts';
 
 const pageLengthMax = 500;
 const firstPageLength = 8;
-/** As many entries are read at a time as have about this size, whatever it was that somebody stored. */
+/** Approximate size of the entries read at a time. */
 const pageBytes = 1024 * 1024;
 
 export interface ExportOptions {
   prefix: string;
   /** Absent: the current revision when the export begins. */
   atRevision?: Revision;
-  /** What `readTransfer` gives the reader before the first entry. */
+  /** Metadata that `readTransfer` returns before the first entry. */
   about?: Uint8Array;
   /** Leaves an entry out. */
   omits?(key: string, entry: Entry): boolean;
 }
 
 /**
- * The entries under the prefix, all as of one revision, as a stream of bytes. Rejects with `Compacted` when the history
- * window moves past that revision before the export ends. Leases are not exported: entries that had one outlive it.
+ * Returns the entries under the prefix, all as of one revision, as a stream of bytes. Rejects with `Compacted` when the history window
+ * moves past that revision before the export ends. Leases are not exported: entries that had one outlive it.
  */
 export function exportRange(store: Store, options: ExportOptions): AsyncGenerator<Uint8Array, void, void> {
   return encodeEntries(entriesOf(store, options), options.about);
@@ -54,27 +54,27 @@ async function* entriesOf(store: Store, options: ExportOptions): AsyncGenerator<
   }
 }
 
-/** At most twice as many as before: what follows may be larger. */
+/** At most twice as many as before: the next entries may be larger. */
 function nextLimit(entries: readonly Entry[]): number {
   const bytes = entries.reduce((sum, { value }) => sum + value.length, 1);
   return Math.max(1, Math.min(pageLengthMax, 2 * entries.length, Math.floor((pageBytes * entries.length) / bytes)));
 }
 
 export interface ImportOptions {
-  /** Where the entries go; it must be empty. */
+  /** Target prefix; it must be empty. */
   prefix: string;
 }
 
 export interface ImportResult {
   readonly entries: number;
-  /** Everything is there from this revision on. */
+  /** All entries exist from this revision on. */
   readonly revision: Revision;
 }
 
 /**
- * Writes an exported stream under the prefix, in several transactions. Everything or nothing: when the stream or the
- * store fails, what was written is deleted again before it rejects, with `ImportFailed` when it was the stream. (A crash in
- * the middle leaves a part, which the next import refuses as "not empty": delete the range, then import again.)
+ * Writes an exported stream under the prefix, in several transactions. Atomic: if the stream or the store fails, the written entries are
+ * deleted before it rejects, with `ImportFailed` if the stream failed. (A crash in the middle leaves a part, which the next import refuses
+ * as "not empty": delete the range, then import again.)
  */
 export async function importRange(
   store: Store,
@@ -95,7 +95,7 @@ export async function importRange(
     }
     return { entries, revision };
   } catch (error) {
-    // A store that refuses even this keeps a part, like a crash does.
+    // If the store refuses even this, a part remains, as after a crash.
     if (entries > 0) await store.commit([{ type: 'deleteRange', range: target }]).catch(() => {});
     throw faultsOfTheStream.has((error as StoreError).code) ? failed(asError(error).message, { cause: error }) : error;
   }
@@ -108,7 +108,7 @@ const faultsOfTheStream: ReadonlySet<StoreErrorCode> = new Set<StoreErrorCode>([
   'ValueTooLarge',
 ]);
 
-/** As many entries at a time as one transaction takes. */
+/** Groups entries into transactions of the largest size. */
 async function* transactions(
   entries: AsyncIterable<TransferEntry>,
   prefix: string,

@@ -1,10 +1,9 @@
 /**
- * The high-water mark: the last revision that anyone was told of, in a file of its own beside the database. It is written
- * after each durable group, without a sync of its own, so it may be behind the database but never ahead of it. A database
- * that is behind the mark has lost acknowledged writes, whatever SQLite thinks of it: a truncated journal file, for
- * example, looks to SQLite like a crash in mid-write.
+ * The high-water mark: the last acknowledged revision, in a separate file beside the database. It is written after each durable group,
+ * without a separate sync, so it may be behind the database but never ahead of it. A database that is behind the mark has lost acknowledged
+ * writes, even if SQLite accepts it: a truncated journal file, for example, looks to SQLite like a crash in mid-write.
  *
- * The mark is a witness, not a record: a disk that refuses it now loses nothing, so nobody is refused because of it.
+ * The mark is evidence, not data: a failure to write it loses nothing, so it fails no request.
  *
  *     revision f64 · store id 16 bytes · checksum u32
  */
@@ -36,16 +35,16 @@ export class AcknowledgedMark {
   }
 }
 
-/** An older mark stays, or half of a new one, which its checksum tells. */
+/** Ignores errors: the file then holds an older mark, or a partial one, which its checksum reveals. */
 function quietly(action: () => void): void {
   try {
     action();
   } catch {
-    // The next group tries again.
+    // The next group retries.
   }
 }
 
-/** Undefined when there is none, or when a power cut left it unwritten: then it proves nothing. */
+/** Returns undefined if there is no mark, or if a power loss left it incomplete: then it proves nothing. */
 export function readMark(path: string): { revision: Revision; storeId: string } | undefined {
   let record: Buffer;
   try {

@@ -35,10 +35,7 @@ export interface EmbeddedStoreOptions {
   checkpointPages?: number;
 }
 
-/**
- * Rejects with `StorageInUse`, `StorageDamaged`, `StorageReadOnly`, `StorageFull` (there is not even room to open it) or
- * `StorageFailed`.
- */
+/** Rejects with `StorageInUse`, `StorageDamaged`, `StorageReadOnly`, `StorageFull` (too full to open it) or `StorageFailed`. */
 export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
   const { directory, random = systemRandom, cacheBytes = 32 * 1024 * 1024 } = options;
   const files = dataFiles(directory);
@@ -52,7 +49,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     const storeId = inspect(files, { verifyBytesMax: options.verifyBytesMax ?? 64 * 1024 * 1024 });
     const checkpointPages = options.checkpointPages ?? defaultCheckpointPages;
     writer = await Writer.start({ path: files.database, cacheBytes, checkpointPages });
-    // A process that was killed before its sync leaves a commit that can be read and is not durable: not for long.
+    // A process that was killed before its sync leaves a commit that is readable but not durable. The sync makes it durable.
     sync(files.journal);
     database = new DatabaseSync(files.database, { readOnly: true });
     configure(database, cacheBytes);
@@ -77,7 +74,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   }
 }
 
-/** Moves the high-water mark after each durable group, before anyone is told of it. */
+/** Moves the high-water mark after each durable group, before the group is acknowledged. */
 function marked(writer: Writer, mark: AcknowledgedMark): (group: readonly Command[]) => Promise<readonly Outcome[]> {
   return async (group) => {
     const outcomes = await writer.commit(group);

@@ -1,7 +1,6 @@
 /**
- * What is looked at before a store is opened: a data directory that is not whole is refused with the name of the file
- * and what to do, and never taken for an empty one. Looking changes nothing: what is left of a damaged directory stays
- * for whoever has to rescue it.
+ * Checks a data directory before a store is opened. An incomplete directory is refused with the name of the file and the remedy, and never
+ * treated as empty. The check is read-only: a damaged directory stays as it is for the rescue.
  */
 
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
@@ -20,10 +19,10 @@ import type { WalScan } from './wal-scan.ts';
 export interface DataFiles {
   directory: string;
   database: string;
-  /** The write-ahead log: what was committed since the database file was last brought up to date. */
+  /** The write-ahead log: the commits since the last checkpoint. */
   journal: string;
   mark: string;
-  /** SQLite would play it back into the database; we never leave one. */
+  /** SQLite would replay it into the database. This driver never leaves one. */
   rollbackJournal: string;
 }
 
@@ -37,12 +36,12 @@ export function dataFiles(directory: string): DataFiles {
   };
 }
 
-/** Undefined when it is not there. Not `existsSync`, to which a disk that fails looks like an absent file. */
+/** Returns undefined if the file is absent. Not `existsSync`, which reports a failing disk as an absent file. */
 function sizeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.size;
 }
 
-/** True when there is a store to open, false when the directory has never held one; throws `StorageDamaged`. */
+/** Returns true if there is a store to open, false if the directory has never held one. Throws `StorageDamaged`. */
 export function holdsStore(files: DataFiles): boolean {
   const size = sizeOf(files.database);
   if (size !== undefined && size > 0) return true;
@@ -59,7 +58,7 @@ export interface InspectionOptions {
   verifyBytesMax: number;
 }
 
-/** Proves that the store is whole. Returns its id. */
+/** Verifies that the store is complete. Returns its id. */
 export function inspect(files: DataFiles, options: InspectionOptions): string {
   let database: DatabaseSync | undefined;
   try {
@@ -79,7 +78,7 @@ export function inspect(files: DataFiles, options: InspectionOptions): string {
   }
 }
 
-/** What can be said of the files before SQLite interprets them. */
+/** Checks the files before SQLite interprets them. */
 function checkFiles(files: DataFiles): void {
   if (sizeOf(files.rollbackJournal)) {
     throw damaged(

@@ -1,6 +1,6 @@
 /**
- * One process per data directory. The lock is SQLite's own on a file beside the database: the system releases it when
- * the process ends, however it ends, so a stale lock cannot exist.
+ * One process per data directory, enforced by a SQLite lock on a file beside the database. The operating system releases the lock when the
+ * process exits, for any reason, so a stale lock cannot exist.
  */
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ export interface Ownership {
   release(): void;
 }
 
-/** Throws `StorageInUse` and names the process that has the directory. */
+/** Throws `StorageInUse` with the id of the process that holds the directory. */
 export function takeOwnership(directory: string): Ownership {
   const lockPath = join(directory, 'owner.lock');
   const pidPath = join(directory, 'owner.pid');
@@ -35,13 +35,13 @@ export function takeOwnership(directory: string): Ownership {
   return { release: () => held.close() };
 }
 
-/** For people only: a full disk that has no room for it does not keep the store from opening. */
+/** Informational only: a disk without room for this file does not prevent the store from opening. */
 function signWith(pidPath: string): void {
   try {
     rmSync(pidPath, { force: true });
     writeFileSync(pidPath, `${process.pid}\n`);
   } catch {
-    // Then a second process hears of "another process".
+    // A second process then reports "another process".
   }
 }
 

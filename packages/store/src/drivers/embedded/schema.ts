@@ -1,16 +1,16 @@
 /**
  * The file format of the embedded driver: the three tables of `engine/rows.ts` in SQLite, and leases.
  *
- * `log` is append-only, so values are written once, in order, next to each other; the tables in key order hold only
- * numbers. A single table with values in key order was measured at a third of the throughput.
+ * `log` is append-only, so values are written once, in order, next to each other; the tables in key order hold only numbers. A single table
+ * with values in key order was measured at a third of the throughput.
  *
- * What could not be told from other rows if a bit flipped carries a checksum; `verify.ts` derives the rest from `log`.
+ * Rows in which a flipped bit could not be detected from other rows carry a checksum; `verify.ts` derives the rest from `log`.
  */
 
 import type { DatabaseSync } from 'node:sqlite';
 
 export const formatVersion = 1;
-/** "HNGR": tells our files from other SQLite databases. */
+/** "HNGR": distinguishes these files from other SQLite databases. */
 const applicationId = 0x484e4752;
 
 const tables = {
@@ -43,14 +43,14 @@ export const schema = `
   ${Object.values(tables).join(';\n')};
 `;
 
-/** What every connection needs; the writer adds what only it does. */
+/** Settings of every connection. `configureWriter` adds those of the writer. */
 export function configure(database: DatabaseSync, cacheBytes: number): void {
   database.exec(
     `PRAGMA cache_size = -${Math.ceil(cacheBytes / 1024)}; PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 5000;`,
   );
 }
 
-/** The journal file is moved into the database when it has this many pages (16 MiB), which bounds it. */
+/** Number of pages (16 MiB) at which the journal file is moved into the database. Bounds the file. */
 export const defaultCheckpointPages = 4_000;
 
 /** `FULL` makes a commit durable before it returns. */
@@ -69,7 +69,7 @@ export function isOurs(database: DatabaseSync): boolean {
   return pragma(database, 'application_id') === applicationId;
 }
 
-/** The tables are exactly those above; the name of the first that is not. */
+/** Returns the name of the first table that is not one of those above. */
 export function strangeTable(database: DatabaseSync): string | undefined {
   const rows = database.prepare('SELECT type, name, sql FROM sqlite_schema').all();
   const found = new Map(rows.map(({ type, name, sql }) => [`${type} ${name}`, sql]));

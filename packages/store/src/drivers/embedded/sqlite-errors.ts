@@ -1,11 +1,11 @@
-/** The one place that knows what SQLite's result codes mean for the contract. */
+/** Maps SQLite's result codes to the errors of the contract. */
 
 import { asError } from '@hangar/core';
 import { storageError, StoreError } from '../../errors.ts';
 
 const codes = { error: 1, busy: 5, locked: 6, readonly: 8, ioerr: 10, corrupt: 11, full: 13, notadb: 26 } as const;
 
-/** The memory that connections share (`-shm`) cannot grow: its file wants whole pages before they are used. */
+/** The memory that connections share (`-shm`) cannot grow: its file needs whole pages before they are used. */
 const sharedMemoryFull = codes.ioerr | (19 << 8);
 
 interface SqliteError extends Error {
@@ -29,12 +29,12 @@ export function isBusy(error: unknown): boolean {
   return code === codes.busy || code === codes.locked;
 }
 
-/** Of a commit or a read. */
+/** Converts the error of a commit or a read. */
 export function fromSqlite(error: unknown, path: string): StoreError {
   if (error instanceof StoreError) return error;
   const cause = { cause: error };
   const text = asError(error).message;
-  // A number that no revision or size can be: only damage makes one.
+  // The number is out of range for a revision or size: only damage causes this.
   if ((error as NodeJS.ErrnoException).code === 'ERR_OUT_OF_RANGE') return damaged(path, text, cause);
   switch (primaryCode(error)) {
     case codes.full:
@@ -42,7 +42,7 @@ export function fromSqlite(error: unknown, path: string): StoreError {
     case codes.readonly:
       return new StoreError('StorageReadOnly', `${path} cannot be written: it is read-only`, cause);
     case codes.corrupt:
-      // SQLite also says so when the disk fails to read: it does not tell the two apart.
+      // SQLite reports this also when the disk fails to read: the two cases are indistinguishable.
       return damaged(path, `${text}, or the disk failed to read it`, cause);
     case codes.notadb:
       return damaged(path, text, cause);
@@ -51,7 +51,7 @@ export function fromSqlite(error: unknown, path: string): StoreError {
   }
 }
 
-/** Before the store is open nothing can have been half done, so more can be said. */
+/** Converts an error of opening. Nothing can be half done before the store is open, so the error is more specific. */
 export function whileOpening(error: unknown, path: string): StoreError {
   if (error instanceof StoreError) return error;
   const code = extendedCode(error);

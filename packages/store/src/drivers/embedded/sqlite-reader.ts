@@ -1,6 +1,6 @@
 /**
- * Reads of the main thread: a connection of its own that sees the last durable commit while the writer's thread makes
- * the next one. A read takes microseconds, a trip to another thread takes longer than that.
+ * Reads on the main thread: a separate connection that sees the last durable commit while the writer thread makes the next one. A read
+ * takes microseconds, less than a message to another thread.
  */
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
@@ -14,9 +14,9 @@ import { damaged, fromSqlite } from './sqlite-errors.ts';
 import { checkLease, checkRow } from './verify.ts';
 
 /**
- * A row by way of the table that was searched: `live`, `past`, or the log itself. Id and key are taken from there and
- * the rest from the log by an outer join, so that the row's checksum also tells whether the two belong together, and a
- * row that the log has lost is damage, not an absence.
+ * A row by way of the table that was searched: `live`, `past`, or the log itself. Id and key are taken from there and the rest from the log
+ * by an outer join, so that the row's checksum also proves that the two belong together, and a row that the log has lost is damage, not an
+ * absence.
  */
 const columns = (table: string) =>
   `${table}.id, l.revision, ${table}.key, l.value, l.created, l.version, l.lease, l.previous, l.checksum`;
@@ -95,7 +95,7 @@ export class SqliteReader implements TableReader {
     return this.#snapshot(() => {
       const { to, rowsMax, afterId } = span;
       const from = Math.max(span.from, firstRevision + 1) as Revision;
-      // Behind the rows of a revision before `from`, which may go on beyond its own number.
+      // Starts behind the rows of a revision before `from`, whose ids may extend beyond its number.
       const start = afterId === undefined ? (this.#firstOf(from)?.id ?? from) : afterId + 1;
       const cut = afterId === undefined ? this.#firstOf((start + rowsMax) as Revision) : undefined;
       const end = cut && cut.revision <= to ? cut : this.#firstOf((to + 1) as Revision);
@@ -171,13 +171,13 @@ export class SqliteReader implements TableReader {
     return rowOf(array);
   }
 
-  /** Several statements on one state of the database. */
+  /** Runs several statements on one state of the database. */
   #snapshot<T>(read: (revision: Revision) => T): T {
     this.#first(this.#prepare('BEGIN'));
     try {
       return read(this.revision());
     } finally {
-      // SQLite may have ended it already, because of the error that is on its way.
+      // SQLite may have rolled back already because of the error.
       if (this.#database.isTransaction) this.#first(this.#prepare('COMMIT'));
     }
   }

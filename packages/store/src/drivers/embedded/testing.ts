@@ -1,4 +1,4 @@
-/** For the driver's own tests: data directories that were left by a crash, damaged ones, and all that is in one. */
+/** For the driver's own tests: data directories left by a crash, damaged directories, and their contents. */
 
 import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ export class TestFolder {
     return copy;
   }
 
-  /** What a process that was killed right now would leave: the store is open and goes on. */
+  /** Copies the directory as a killed process would leave it. The store stays open and continues. */
   crashedCopyOf(directory: string): string {
     const copy = this.path();
     cpSync(directory, copy, { recursive: true, filter: (path) => path === directory });
@@ -69,7 +69,7 @@ export async function populate(store: Store): Promise<void> {
   await store.commit([put('/k1', 'third 1')]);
 }
 
-/** The code of the refusal, or `opened`. */
+/** Returns the code of the refusal, or `opened`. */
 export async function refusalOf(directory: string): Promise<{ code: string; message: string }> {
   try {
     const store = await openEmbeddedStore({ directory });
@@ -82,8 +82,8 @@ export async function refusalOf(directory: string): Promise<{ code: string; mess
 }
 
 /**
- * All that can be read out of a directory, as text, without the cost of a store: or the error that kept it from being
- * read. The same inspection and the same reader as the store's own.
+ * Returns the whole content of a directory as text, or the error that prevented the read. Uses the store's inspection and reader, without
+ * opening a store.
  */
 export function readAll(directory: string): { text: string } | { error: StoreError } {
   const files = dataFiles(directory);

@@ -1,6 +1,6 @@
 /**
- * Proves that a database is whole: its structure by SQLite's own check, the content of rows by our checksums, and the
- * tables without checksums against the log, from which each of their rows follows.
+ * Verifies that a database is intact: its structure by SQLite's own check, the content of rows by their checksums, and the tables without
+ * checksums against the log, from which each of their rows can be derived.
  */
 
 import type { DatabaseSync } from 'node:sqlite';
@@ -33,14 +33,14 @@ function checkLog(database: DatabaseSync, path: string, seed: ChecksumSeed): voi
   }
 }
 
-/** What a checksum is compared with, and where to point when it is wrong. */
+/** Checksum to compare with, and the path to report on a mismatch. */
 export interface Checked {
   seed: ChecksumSeed;
   checksum: number | null;
   path: string;
 }
 
-/** One row of the log: nothing about it is other than when it was written. */
+/** Checks that a row of the log is as it was written. */
 export function checkRow(row: Row, { seed, checksum, path }: Checked): void {
   // The same bytes as text have the same checksum.
   const isBytes = row.value === null || row.value === undefined || row.value instanceof Uint8Array;
@@ -60,8 +60,8 @@ function checkLeases(database: DatabaseSync, path: string, seed: ChecksumSeed): 
 }
 
 /**
- * Each finds rows that cannot be. A row with a value is live, or past until its successor is compacted; so the counts
- * must fit as well, or a row of `live` or `past` is gone.
+ * Each query finds invalid rows. A row with a value is live, or past until its successor is compacted; so the counts must match as well, or
+ * a row of `live` or `past` is lost.
  */
 const contradictions = {
   'keys without a value': `

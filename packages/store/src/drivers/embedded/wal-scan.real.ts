@@ -24,7 +24,7 @@ function commitFrames(wal: Buffer): number[] {
 }
 
 describe('after a crash', () => {
-  /** The directory of a process that was killed after eight commits, and what could be read after each of them. */
+  /** The directory of a process that was killed after eight commits, and the readable content after each of them. */
   let crashed: string;
   let wal: Buffer;
   const states: string[] = [];
@@ -48,7 +48,7 @@ describe('after a crash', () => {
     return found.text;
   }
 
-  /** The crashed directory with another journal; without the mark, as a power cut can leave it. */
+  /** The crashed directory with another journal; without the mark, as a power loss can leave it. */
   function withJournal(journal: Buffer | undefined, options: { mark: boolean }): string {
     const directory = folder.copyOf(crashed);
     if (journal) writeFileSync(dataFiles(directory).journal, journal);
@@ -159,7 +159,7 @@ describe('after a crash', () => {
     const { database, journal } = dataFiles(folder.copyOf(crashed));
     const { pages } = scanWal(journal);
     const size = statSync(database).size;
-    // Up to here the journal completes it; a page less, and something is gone.
+    // Up to here the journal completes the file; one page less, and data is lost.
     let needed = size / 4_096;
     while (pages.has(needed)) needed--;
     for (const length of [0, 4_096, (needed - 1) * 4_096, needed * 4_096 - 1]) {
@@ -189,7 +189,7 @@ describe('after a crash', () => {
 });
 
 describe('what is left of transactions that failed', () => {
-  /** A database of its own: the driver's settings make these states rare. */
+  /** A separate database: the driver's settings make these states rare. */
   function database(path: string): DatabaseSync {
     const database = new DatabaseSync(path);
     database.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t (x)');

@@ -1,15 +1,15 @@
 /**
- * Reads SQLite's write-ahead log before SQLite does. Recovery stops at the first frame whose checksum does not fit and
- * takes the rest for a crash in mid-write; it does not ask whether a crash can have left what lies behind.
+ * Reads SQLite's write-ahead log before SQLite does. Recovery stops at the first frame whose checksum does not fit and takes the rest for a
+ * crash in mid-write; it does not check whether a crash can have left the frames behind it.
  *
  *     header │ frame 1 │ frame 2 ∎ │ frame 3 │ frame 4 ∎ │ …       ∎ ends a transaction
  *
- * Each frame's checksum goes on from that of the frame before. So a frame that fits onto the *stored* checksum of a
- * transaction's last frame was written after it; and because a transaction is synced before the next one is written, all
- * frames before it were on the disk. If one of them does not fit now, it was damaged since: a proof, not a guess.
+ * Each frame's checksum continues that of the frame before. So a frame that fits onto the *stored* checksum of a transaction's last frame
+ * was written after it; and because a transaction is synced before the next one is written, all frames before it were on the disk. If one
+ * of them does not fit now, it was damaged since: a proof, not a guess.
  *
- * What is no proof: frames of an unfinished transaction, in any state; frames of a transaction that failed and was
- * partly overwritten by the next (nothing ever followed it); frames of an earlier use of the file (other salts).
+ * Not a proof: frames of an unfinished transaction, in any state; frames of a transaction that failed and was partly overwritten by the
+ * next (nothing ever followed it); frames of an earlier use of the file (other salts).
  */
 
 import { closeSync, openSync, readSync } from 'node:fs';
@@ -27,7 +27,7 @@ const headerBytes = 32;
 const frameHeaderBytes = 24;
 const nothing: WalScan = { damagedFrame: undefined, databasePages: 0, pages: new Set() };
 
-/** The path of a file that exists; it may be empty. */
+/** Scans the file at `path`, which must exist and may be empty. */
 export function scanWal(path: string): WalScan {
   const descriptor = openSync(path, 'r');
   try {
@@ -45,7 +45,7 @@ interface Frame {
   readonly databasePages: number;
   readonly salt: string;
   readonly stored: Checksum;
-  /** What the stored checksum must be when the frame follows one with this checksum. */
+  /** Returns the expected stored checksum of the frame when it follows a frame with this checksum. */
   after(previous: Checksum): Checksum;
 }
 
@@ -74,14 +74,14 @@ function scan(file: WalFile): WalScan {
   return salt !== undefined && isFollowed(file, 1, salt) ? { ...nothing, damagedFrame: 0 } : nothing;
 }
 
-/** Whether a frame from `first` on ends a transaction that another frame follows. */
+/** Reports whether a frame from `first` on ends a transaction that another frame follows. */
 function isFollowed(file: WalFile, first: number, salt: string): boolean {
   let last: Checksum | undefined;
   for (let at = first; ; at++) {
     const frame = file.frame(at);
     if (!frame) return false;
     if (last && frame.page > 0 && frame.salt === salt && same(frame.after(last), frame.stored)) return true;
-    // Whatever else is wrong with it: what fits onto its checksum was written behind it.
+    // A frame that matches its checksum was written after it, even if this frame is damaged otherwise.
     last = frame.databasePages > 0 ? frame.stored : undefined;
   }
 }
@@ -90,7 +90,7 @@ function same(a: Checksum, b: Checksum): boolean {
   return a[0] === b[0] && a[1] === b[1];
 }
 
-/** The layout of the file, read in large pieces because frames are asked for in order. */
+/** The layout of the file, read in large pieces because frames are read in order. */
 class WalFile {
   readonly #descriptor: number;
   #pageBytes = 0;
@@ -102,7 +102,7 @@ class WalFile {
     this.#descriptor = descriptor;
   }
 
-  /** Undefined when the file is too short, or its header so strange that no frame could be found. */
+  /** Returns undefined if the file is too short, or if its header is too damaged to find any frame. */
   header(): { intact: boolean; salt: string; checksum: Checksum } | undefined {
     const view = this.#read(0, headerBytes);
     if (!view) return undefined;
@@ -115,7 +115,7 @@ class WalFile {
       pageBytes >= 512 &&
       pageBytes <= 65_536 &&
       same(checksum(view, 0, 24, this.#littleEndian, [0, 0]), stored);
-    // A damaged header cannot be asked: our databases have pages of 4 KiB, written on machines that are little-endian.
+    // The values of a damaged header are unusable: assume pages of 4 KiB and a little-endian machine, as our databases have.
     this.#pageBytes = intact ? pageBytes : 4_096;
     if (!intact) this.#littleEndian = true;
     return { intact, salt: saltOf(view, 16), checksum: stored };
@@ -153,7 +153,7 @@ function saltOf(view: DataView, at: number): string {
   return `${view.getUint32(at)}-${view.getUint32(at + 4)}`;
 }
 
-/** SQLite's own: two running sums over pairs of words, in the byte order of the machine that wrote them. */
+/** SQLite's algorithm: two running sums over pairs of words, in the byte order of the machine that wrote them. */
 function checksum(view: DataView, from: number, to: number, littleEndian: boolean, seed: Checksum): Checksum {
   let [a, b] = seed;
   for (let at = from; at < to; at += 8) {

@@ -1,6 +1,6 @@
 /**
- * The writer's thread: the only one that changes the database. Each message is a group of commands; it is executed in
- * one SQLite transaction, whose COMMIT returns after the sync, and answered as a whole.
+ * The writer thread: the only thread that changes the database. Each message is a group of commands. The thread executes the group in one
+ * SQLite transaction, whose COMMIT returns after the sync, and answers it as a whole.
  */
 
 import { DatabaseSync } from 'node:sqlite';
@@ -21,20 +21,20 @@ export interface WriterOptions {
   checkpointPages: number;
 }
 
-/** Undefined as the request asks the thread to close the database and end. */
+/** Undefined as the request makes the thread close the database and exit. */
 export type WriterRequest = PackedGroup | undefined;
 
 export type WriterReply =
   | { readonly outcomes: PackedOutcomes }
   | { readonly failure: { readonly code: StoreErrorCode; readonly message: string } };
 
-/** What a thread that has opened the database works with. */
+/** State of a thread that has opened the database. */
 interface Connection {
   readonly database: DatabaseSync;
   readonly tables: SqliteWriter;
   readonly begin: StatementSync;
   readonly commit: StatementSync;
-  /** A group was rolled back: `tables` must look again where the log ends. */
+  /** A group was rolled back: `tables` must read the end of the log again. */
   stale: boolean;
 }
 
@@ -96,12 +96,12 @@ function run(connection: Connection, group: readonly Command[]): WriterReply {
   }
 }
 
-/** SQLite may have rolled back by itself already, as it does when the disk is full. */
+/** SQLite may have rolled back already, for example on a full disk. */
 function rollBack({ database }: Connection): void {
   try {
     if (database.isTransaction) database.exec('ROLLBACK');
   } catch {
-    // Then the next BEGIN fails, and comes here again.
+    // The next BEGIN then fails, and this function runs again.
   }
 }
 

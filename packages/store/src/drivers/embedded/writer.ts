@@ -1,4 +1,4 @@
-/** The main thread's handle on the writer's thread: requests go and replies come in order. */
+/** The main thread's handle on the writer thread. Requests and replies are in order. */
 
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
@@ -63,7 +63,7 @@ export class Writer {
     else waiting.resolve(unpackOutcomes(reply.outcomes, waiting.group));
   }
 
-  /** Nobody knows how far it came: whoever waits is told so, and nothing more is accepted. */
+  /** Fails all pending requests, whose outcome is unknown, and refuses new ones. */
   #fail(error: Error): void {
     this.#failure ??= new StoreError('StorageFailed', `the writer thread stopped: ${error.message}`, {
       cause: error,

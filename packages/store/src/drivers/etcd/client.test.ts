@@ -1,4 +1,4 @@
-/** What is repeated and what is not, against a scripted etcd. */
+/** Tests which calls are repeated and which are not, against a scripted etcd. */
 
 import assert from 'node:assert/strict';
 import { constants } from 'node:http2';
@@ -12,7 +12,7 @@ import type { ScriptedCall } from './testing/scripted-server.ts';
 const put: Write[] = [{ type: 'put', key: '/a', value: Buffer.from('1') }];
 const count = (etcd: ScriptedEtcd, method: string) => etcd.calls.filter((call) => call === method).length;
 
-/** The first call is treated as the script says, all later ones are answered. */
+/** Handles the first call with the script, and answers all later ones. */
 function first(etcd: ScriptedEtcd, method: string, script: (call: ScriptedCall) => void): void {
   let calls = 0;
   etcd.scripts[method] = (call) => {
@@ -126,7 +126,7 @@ test('a store that cannot be reached does not open, and says why', async () => {
   await assert.rejects(openEtcdStore({ endpoints: [] }), { code: 'InvalidRequest' });
 });
 
-/** An etcd that wants a token: the tokens it gave are numbered. */
+/** An etcd that requires a token. Its tokens are numbered. */
 async function guarded(etcd: ScriptedEtcd): Promise<{ accepted: string }> {
   const state = { accepted: 'token-1' };
   let given = 0;

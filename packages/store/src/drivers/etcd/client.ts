@@ -1,8 +1,8 @@
 /**
  * Calls to an etcd cluster: fail-over between members, tokens, bounded waiting, and the one rule about repeating:
  *
- * A call is repeated only when it is certain that it was not executed, or when repeating does no harm (`repeatable`). A
- * commit whose connection broke is neither: its caller learns `Unavailable`, which means "perhaps".
+ * A call is repeated only when it is certain that it was not executed, or when repeating does no harm (`repeatable`). A commit whose
+ * connection broke is neither: it rejects with `Unavailable`, and may have happened.
  */
 
 import { sleep } from '@hangar/core';
@@ -33,7 +33,7 @@ export interface Request<T> {
   /** The message with gRPC's prefix. */
   frame: Uint8Array;
   decode(answer: Buffer): T;
-  /** Doing it twice is as good as once. */
+  /** The call is idempotent. */
   repeatable: boolean;
 }
 
@@ -44,7 +44,7 @@ const pauseMaxMs = 250;
 export class Client {
   readonly #options: ClientOptions;
   readonly requests: Channel;
-  /** A connection of its own, so that no watch ever waits behind a large answer. */
+  /** A separate connection, so that no watch ever waits behind a large answer. */
   readonly watches: Channel;
   readonly #credentials: Credentials | undefined;
   readonly #closing = new AbortController();
@@ -76,30 +76,30 @@ export class Client {
     }
   }
 
-  /** Opens a call that stays. Rejects with a StoreError or a GrpcError. */
+  /** Opens a long-lived call. Rejects with a StoreError or a GrpcError. */
   async stream(connection: Connection, method: string, handler: StreamHandler): Promise<Call> {
     const token = await this.#credentials?.token(this.#options.clock.monotonicMs() + this.requestTimeoutMs);
     return connection.stream(method, { metadata: metadata(token) }, handler);
   }
 
-  /** A connection for `stream`, as soon as there is one. Rejects with `Unauthenticated` or `Closed`. */
+  /** Returns a connection for `stream` as soon as there is one. Rejects with `Unauthenticated` or `Closed`. */
   connected(channel: Channel, deadlineMs = Infinity): Promise<Connection> {
     return this.#connected(channel, deadlineMs);
   }
 
-  /** A stream was refused because of its token. False when there is no way to get another one. */
+  /** Called when a stream was refused because of its token. Returns false if another token cannot be requested. */
   renewToken(): boolean {
     const token = this.#credentials?.current;
     if (token !== undefined) this.#credentials!.expired(token);
     return this.#credentials !== undefined;
   }
 
-  /** Resolves when no call that changes something is under way. */
+  /** Resolves when no call that changes data is in progress. */
   async settled(): Promise<void> {
     if (this.#unrepeatable > 0) await new Promise<void>((resolve) => (this.#settled = resolve));
   }
 
-  /** Every call under way ends with `Closed`. */
+  /** Fails every call in progress with `Closed`. */
   close(): void {
     this.#closing.abort();
     this.requests.close();
@@ -108,7 +108,7 @@ export class Client {
 
   #channel(): Channel {
     const { endpoints, clock, random, tls, transport, requestTimeoutMs } = this.#options;
-    // Short enough that a request survives one member which is half dead.
+    // Short enough that a request survives one unresponsive member.
     const silenceMs = Math.min(1_500, requestTimeoutMs * 0.3);
     return new Channel({
       endpoints,
@@ -144,7 +144,7 @@ export class Client {
     }
   }
 
-  /** Throws when there is none. */
+  /** Throws if no time is left. */
   #leftMs(deadlineMs: number): number {
     const leftMs = deadlineMs - this.#options.clock.monotonicMs();
     if (leftMs <= 0)
@@ -164,12 +164,12 @@ export class Client {
     }
   }
 
-  /** With a single member there is nowhere else to go while its connection is good. */
+  /** A single member is kept while its connection is usable: there is no alternative. */
   #leave(connection: Connection): void {
     if (this.requests.endpointCount > 1 || !connection.usable) this.requests.failed(connection);
   }
 
-  /** Jittered and growing; false when no time is left for another attempt. */
+  /** Waits with jitter and growing delays. Returns false if no time is left for another attempt. */
   async #pause(attempt: number, deadlineMs: number): Promise<boolean> {
     const { clock, random } = this.#options;
     const pauseMs = Math.min(pauseMaxMs, pauseMinMs * 2 ** Math.min(attempt - 1, 10)) * (0.5 + random.fraction() / 2);
@@ -186,7 +186,7 @@ export class Client {
     try {
       return await this.#call(request, deadlineMs, undefined);
     } catch (error) {
-      // A cluster that asks nobody for a password is open to those who have one.
+      // Authentication is disabled in the cluster: no token is needed.
       const cause = (error as StoreError).cause as Error | undefined;
       if (cause?.message === 'etcdserver: authentication is not enabled') return '';
       throw error;
@@ -194,7 +194,7 @@ export class Client {
   }
 }
 
-/** Every call wants a member that knows a leader: one that does not says so at once, instead of letting it wait. */
+/** Every call requires a member with a leader: a member without one fails the call at once instead of blocking it. */
 function metadata(token: string | undefined): Record<string, string> {
   return token ? { hasleader: 'true', token } : { hasleader: 'true' };
 }

@@ -1,4 +1,4 @@
-/** The token that etcd gives for a name and a password. It expires when it is not used, and when users change. */
+/** Caches the token that etcd issues for a user name and a password. It expires when it is not used, and when users change. */
 
 export interface PasswordOptions {
   username: string;
@@ -10,17 +10,17 @@ export class Credentials {
   #token: string | undefined;
   #asking: Promise<string> | undefined;
 
-  /** `authenticate` asks etcd for a token; the empty one says that none is needed. */
+  /** `authenticate` requests a token from etcd. An empty token means that none is needed. */
   constructor(authenticate: (deadlineMs: number) => Promise<string>) {
     this.#authenticate = authenticate;
   }
 
-  /** The token at hand, for those who cannot wait. */
+  /** The cached token, for callers that cannot wait. */
   get current(): string | undefined {
     return this.#token;
   }
 
-  /** Rejects with `Unauthenticated` or `Unavailable`. Those who need a token at the same time share one request. */
+  /** Rejects with `Unauthenticated` or `Unavailable`. Concurrent callers share one request. */
   async token(deadlineMs: number): Promise<string> {
     if (this.#token !== undefined) return this.#token;
     this.#asking ??= this.#authenticate(deadlineMs)
@@ -29,7 +29,7 @@ export class Credentials {
     return this.#asking;
   }
 
-  /** etcd does not accept this token any more; a newer one that somebody else got meanwhile stays. */
+  /** Drops a token that etcd rejected. A newer token that another caller got meanwhile stays. */
   expired(token: string): void {
     if (this.#token === token) this.#token = undefined;
   }

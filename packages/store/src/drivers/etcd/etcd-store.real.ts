@@ -1,4 +1,4 @@
-/** The conformance suite on a real etcd, which all its tests share: each has a prefix of its own. */
+/** Runs the conformance suite on a real etcd that all its tests share. Each test has its own prefix. */
 
 import { after, before } from 'node:test';
 import { storeConformance } from '../../conformance/index.ts';
@@ -16,7 +16,7 @@ before(async () => {
 
 after(() => etcd.stop());
 
-/** Without memory of recent history, every watch from the past is one of etcd's own. */
+/** Without recent history in memory, every watch from the past is a separate etcd watch. */
 for (const [name, recentHistoryBytesMax] of Object.entries({ etcd: undefined, 'etcd without recent history': 0 })) {
   storeConformance(name, {
     async open() {

@@ -1,16 +1,16 @@
 /**
- * The etcd driver: the contract on a real etcd v3 (3.5.8 or newer), for production and more than one machine. Replicas
- * share a cluster; each has one connection for requests and one for the watch that feeds all its own.
+ * The etcd driver: the contract on a real etcd v3 (3.5.8 or newer), for production and more than one machine. Replicas share a cluster;
+ * each has one connection for requests and one for the etcd watch that feeds all its watches.
  *
- * What etcd promises is passed on, not improved: a commit that is cut off rejects with `Unavailable` and may have
- * happened; nothing here repeats it.
+ * The guarantees are those of etcd: a commit whose connection breaks rejects with `Unavailable` and may have happened; the driver never
+ * repeats it.
  *
- * From a request to the wire: store → `reader` / `committer` / `leases` → `client` (fail-over, tokens, time limits) →
- * `grpc/` (connections) with `messages/` in the notation of `wire/`. Watches: store → `feed` → the hub, from one
- * `watch-stream`; the past from `recent-history` or, behind that, `history-reader`. `verdict` says what errors mean.
+ * From a request to the wire: store → `reader` / `committer` / `leases` → `client` (fail-over, tokens, time limits) → `grpc/` (connections)
+ * with `messages/` in the notation of `wire/`. Watches: store → `feed` → the hub, from one `watch-stream`; the past from `recent-history`
+ * or, behind that, `history-reader`. `verdict` classifies errors.
  *
- * Not handled: a cluster that goes back in time (restored from a backup) under a running process, which must be
- * restarted then; and keys of others under the prefix that are not UTF-8, which are listed but cannot be named.
+ * Not handled: a cluster that goes back in time (restored from a backup) under a running process, which must be restarted then; and foreign
+ * keys under the prefix that are not UTF-8, which are listed but cannot be named.
  */
 
 import { systemClock, systemRandom, systemTransport } from '@hangar/core';
@@ -55,21 +55,21 @@ export interface EtcdStoreOptions {
   /** For `https` endpoints. */
   tls?: TlsOptions;
   auth?: PasswordOptions;
-  /** The store is what lies under this prefix; absent or empty: all of etcd. See `scope.ts`. */
+  /** The store holds the keys under this prefix; absent or empty: all of etcd. See `scope.ts`. */
   prefix?: string;
   clock?: Clock;
   random?: Random;
   transport?: Transport;
-  /** How long a request waits in all, whatever it takes: connecting, fail-over, authenticating. */
+  /** Total time limit of a request, including connecting, fail-over and authentication. */
   requestTimeoutMs?: number;
-  /** Compact by this policy; several replicas may. Absent: somebody else does (etcd itself can). */
+  /** Compacts by this policy; several replicas may. Absent: compaction is left to others (etcd itself can do it). */
   history?: HistoryPolicy | undefined;
   watchQueueLengthMax?: number;
-  /** How much of the newest history is kept in memory for watches that begin a little in the past. */
+  /** Size limit of the newest history that is kept in memory, for watches that begin a little in the past. */
   recentHistoryBytesMax?: number;
 }
 
-/** Rejects with `Unavailable`, `Unauthenticated` or, for options that cannot work, `InvalidRequest` or `InvalidKey`. */
+/** Rejects with `Unavailable`, `Unauthenticated` or, for invalid options, `InvalidRequest` or `InvalidKey`. */
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<Store> {
   const store = new EtcdStore(options);
   try {
@@ -177,13 +177,13 @@ class EtcdStore implements Store {
       const newest = await this.#reader.revision();
       if (revision > newest) throw futureRevision(revision, newest);
     }
-    // etcd looks up an event's previous value when it sends the event: it must be out before its history goes.
+    // etcd looks up an event's previous value when it sends the event, so the event must be received before its history is removed.
     await this.#feed.reached(revision);
     try {
       const frame = encodeCompact(revision);
       await this.#client.call({ method: methods.compact, frame, decode: decodeHeader, repeatable: true });
     } catch (error) {
-      // Somebody else was faster, or a repeated call met its own effect.
+      // Another replica was faster, or a repeated call met its own effect.
       if ((error as StoreError).code !== 'Compacted') throw error;
     }
     this.#revisions.sawCompacted(revision);

@@ -1,10 +1,9 @@
 /**
- * The one watch on etcd that feeds the hub, which serves all watches of this process. It begins with the first of them.
+ * The one watch on etcd that feeds the hub, which serves all watches of this process. It starts with the first of them.
  *
- * Invariants: the hub gets every revision that touched the shared prefix once, in order and whole, whatever happens to
- * connections in between: a new stream begins at the first revision that the hub does not have, and what came already
- * is dropped. When etcd has compacted that revision away, there is a gap that nobody can fill: every watch ends with
- * `Compacted`, and a new hub begins after it.
+ * Invariants: the hub gets every revision that touched the shared prefix once, in order and whole, also across reconnects: a new stream
+ * begins at the first revision that the hub does not have, and duplicates are dropped. When etcd has compacted that revision away, the gap
+ * cannot be filled: every watch ends with `Compacted`, and a new hub begins after it.
  */
 
 import { breathe, sleep } from '@hangar/core';
@@ -30,15 +29,15 @@ export interface FeedOptions {
   clock: Clock;
   scope: Scope;
   revisions: Revisions;
-  /** The store's revision, read from the cluster. */
+  /** Reads the store's revision from the cluster. */
   currentRevision(): Promise<Revision>;
-  /** Asks the cluster whether it has compacted this revision away. */
+  /** Reports whether the cluster has compacted this revision. */
   isCompacted(revision: Revision): Promise<boolean>;
   watchQueueLengthMax: number | undefined;
   recentHistoryBytesMax: number;
 }
 
-/** A stream that lasted so long was a good one: the next one needs no pause. */
+/** A stream that lasted this long was healthy: the next one starts without a pause. */
 const goodStreamMs = 1_000;
 const askProgressEveryMs = 25;
 /** The pause before a stream that repeats an incomplete event. */
@@ -74,7 +73,7 @@ export class Feed {
     return this.#hub.watch({ ...options, fromRevision });
   }
 
-  /** Resolves when everything up to `revision` was published, or when nobody ever watched. */
+  /** Resolves when everything up to `revision` was published, or if no watch was ever opened. */
   async reached(revision: Revision): Promise<void> {
     if (!this.#running || this.#hub.revision >= revision) return;
     const { clock, client } = this.#options;
@@ -87,7 +86,7 @@ export class Feed {
           `the watch of etcd did not reach revision ${revision} within ${client.requestTimeoutMs} ms`,
         ),
       );
-      // The member that it hangs on is behind or stuck.
+      // The connected member is behind or stuck.
       this.#endStream?.({ lost: true });
     });
     this.#waiters.add(waiter);
@@ -127,7 +126,7 @@ export class Feed {
     const { client, clock, scope, revisions, isCompacted } = this.#options;
     if (span.fromRevision >= this.#recent.from) {
       await breathe(clock);
-      // Checked again: what is recent moves on.
+      // Checked again: the recent history may have moved.
       if (span.fromRevision >= this.#recent.from) return this.#recent.read(span);
     }
     const range = scope.cut(prefixRange(span.prefix));
@@ -144,7 +143,7 @@ export class Feed {
     if (this.#running || this.#closed) return;
     this.#running = true;
     const { newest } = this.#options.revisions;
-    // Nobody watches yet: what happened until now is history.
+    // There are no watches yet: all events until now are history.
     this.#hub.advance(newest);
     this.#recent = this.#newRecent(this.#hub.revision);
     void this.#run();
@@ -170,7 +169,7 @@ export class Feed {
         if ('code' in outcome && outcome.code !== 'Unavailable' && !needsToken) throw outcome.error;
         client.watches.failed(connection);
       } catch (error) {
-        // Only credentials that are refused come here, or the end: whoever watches must know.
+        // Only refused credentials or closing lead here: all watches must fail.
         this.#stop(error as Error);
         return;
       }
@@ -184,7 +183,7 @@ export class Feed {
       if (await isCompacted((revision - 1) as Revision)) this.#skipTo(revision);
       else await sleep(clock, repeatPauseMs);
     } catch {
-      // The next stream meets the same problem, and reports it.
+      // The next stream meets the same problem and reports it.
     }
   }
 
@@ -235,7 +234,7 @@ export class Feed {
     for (const waiter of this.#waiters) if (waiter.revision <= revision) waiter.resolve();
   }
 
-  /** etcd does not answer a watch that is catching up: ask until it does. */
+  /** etcd does not answer a watch that is catching up: repeat the request until it answers. */
   #askForProgress(): void {
     if (this.#asking) return;
     this.#stream?.requestProgress();
@@ -252,7 +251,7 @@ export class Feed {
     this.#renewHub(new CompactedError(missed, compactRevision));
   }
 
-  /** A new hub takes over before the watches of the old one end, so that whoever watches again finds it. */
+  /** Installs a new hub before the watches of the old one end, so that clients that watch again use the new one. */
   #renewHub(error: Error): void {
     const old = this.#hub;
     const { newest } = this.#options.revisions;

@@ -1,6 +1,6 @@
 /**
- * Reads events of the past from etcd: a watch from there, read until it has passed the end of what was asked, then
- * ended. etcd brings a new watch up to date every tenth of a second, a thousand revisions at a time.
+ * Reads past events from etcd: opens a watch at the start, reads until it has passed the end of the requested span, and closes it. etcd
+ * brings a new watch up to date every tenth of a second, a thousand revisions at a time.
  */
 
 import { sleep } from '@hangar/core';
@@ -20,13 +20,13 @@ import type { WatchStreamHandler } from './watch-stream.ts';
 export interface HistorySpan {
   range: KeyRange;
   fromRevision: Revision;
-  /** Included; it must have been already. */
+  /** Included; must be a past revision. */
   to: Revision;
   previous: boolean;
 }
 
 interface HistoryReadOptions extends HistorySpan {
-  /** Asks the cluster whether it has compacted this revision away. */
+  /** Reports whether the cluster has compacted this revision. */
   isCompacted(revision: Revision): Promise<boolean>;
 }
 
@@ -36,8 +36,8 @@ const askProgressEveryMs = 25;
 const retryPauseMs = 50;
 
 /**
- * Waits for etcd as long as it takes: a watch that is behind resumes when its cluster does. Rejects with `Compacted`,
- * `Unauthenticated` or `Closed`.
+ * Waits for etcd without a time limit: a watch that is behind resumes when its cluster does. Rejects with `Compacted`, `Unauthenticated` or
+ * `Closed`.
  */
 export async function readHistory(client: Client, clock: Clock, span: HistoryReadOptions): Promise<HistoryPage> {
   for (;;) {
@@ -60,8 +60,8 @@ export async function readHistory(client: Client, clock: Clock, span: HistoryRea
 }
 
 /**
- * Where etcd's history begins, learned from how it refuses a watch from `asked`, which is known to be too old: the
- * error of a read does not tell. Undefined when it cannot be learned in time.
+ * Returns the start of etcd's history, from how etcd refuses a watch from `asked`, which is known to be too old: the error of a read does
+ * not include it. Undefined if it cannot be determined in time.
  */
 export async function findCompactedRevision(
   client: Client,

@@ -1,4 +1,4 @@
-/** Leases. etcd counts whole seconds and has a shortest time of its own; what was granted is what is told. */
+/** Leases. etcd counts whole seconds and has its own shortest time; the granted time is returned. */
 
 import type { Lease, LeaseId } from '../../contract.ts';
 import { StoreError } from '../../errors.ts';
@@ -19,7 +19,7 @@ export class Leases {
 
   async grant(ttlMs: number): Promise<Lease> {
     const frame = encodeLeaseGrant(Math.ceil(ttlMs / 1000));
-    // A grant that nobody heard of ends by itself, so a second one does no harm.
+    // A grant whose answer was lost expires by itself, so a second one does no harm.
     const request = { method: leaseMethods.grant, frame, decode: decodeLease, repeatable: true };
     const { id, ttlSeconds, revision } = await this.#client.call(request);
     this.#revisions.saw(revision);

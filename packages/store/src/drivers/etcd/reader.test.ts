@@ -1,4 +1,4 @@
-/** How ranges are read in pages, against a scripted etcd that holds a few hundred keys. */
+/** Tests how ranges are read in pages, against a scripted etcd that holds a few hundred keys. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -42,7 +42,7 @@ async function setUp(
     }));
     const more = from >= 0 && from + page.length < keys.length;
     call.answer(encodeMessage('RangeResponse', { ...etcd.header(), kvs, more, count: keys.length }));
-    etcd.revision++; // somebody writes between the pages
+    etcd.revision++; // another client writes between the pages
   };
   return { store, asked, etcd };
 }

@@ -1,7 +1,6 @@
 /**
- * Reads. All of them are linearizable: etcd asks its quorum first. A long range is read in pages at the revision of the
- * first one, sized so that a page is some megabytes; a page that is larger than a message may be is asked for again in
- * smaller parts.
+ * Reads. All of them are linearizable: etcd confirms with its quorum first. A long range is read in pages at the revision of the first one,
+ * sized so that a page is some megabytes; a page that exceeds the message limit is requested again in smaller parts.
  */
 
 import type { Clock } from '@hangar/core';
@@ -121,7 +120,7 @@ export class Reader {
     }
   }
 
-  /** For a read of nothing: the revision that was read, or the error that reading something would have given. */
+  /** Returns the read revision of an empty read, or the error that a non-empty read would have returned. */
   async #checkReadable(atRevision: Revision | undefined): Promise<Revision> {
     const frame = encodeGet(`${this.#options.scope.prefix}\u0000`, atRevision ?? current);
     const { revision } = await this.#read(frame, atRevision);
@@ -145,7 +144,7 @@ export class Reader {
     }
   }
 
-  /** etcd's refusal does not say where its history begins: asking for that takes a watch. */
+  /** etcd's refusal does not include the start of its history: finding it takes a watch. */
   async #compacted(asked: Revision): Promise<CompactedError> {
     const { client, clock, scope, revisions } = this.#options;
     if (revisions.compacted <= asked) {
@@ -163,10 +162,10 @@ export class Reader {
   }
 }
 
-/** How a read says "now" to etcd. */
+/** Revision 0 means "now" in an etcd read. */
 const current = 0 as Revision;
 
-/** By what the last page weighed; growing slowly, because the next entries may be heavier. */
+/** Derived from the size of the last page; grows slowly, because the next entries may be larger. */
 function nextPageLength(entries: readonly Entry[]): number {
   let bytes = 0;
   for (const entry of entries) bytes += entry.key.length + entry.value.length + entryOverheadBytes;

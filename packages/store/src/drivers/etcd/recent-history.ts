@@ -1,7 +1,7 @@
 /**
- * The newest revisions that the shared watch brought, kept within a bound. A watch that begins a little in the past (a
- * list, then a watch from there) or whose consumer paused finds what it missed here; only older ones ask etcd, which
- * takes a watch of its own and up to a tenth of a second for each thousand revisions.
+ * The newest revisions that the shared watch brought, kept within a bound. It serves a watch that begins a little in the past (a list, then
+ * a watch from there) or whose consumer paused; only older ones read from etcd, which takes a separate watch and up to a tenth of a second
+ * for each thousand revisions.
  *
  *     covered:  from ≤ revision ≤ hub.revision          (41, 43 touched nothing here)
  *     kept:     [40] [42] [44]   add 45 →   [42] [44] [45], from = 41
@@ -60,7 +60,7 @@ export class RecentHistory {
     this.#kept = this.#kept.slice(dropped);
   }
 
-  /** The place of the first kept revision that is not smaller. */
+  /** Returns the index of the first kept revision that is not smaller. */
   #placeOf(revision: Revision): number {
     let low = 0;
     let high = this.#kept.length;

@@ -1,4 +1,4 @@
-/** What this process knows of the store's revisions, from the header of every answer. */
+/** The newest known revisions of the store, from the header of every answer. */
 
 import type { Revision } from '../../contract.ts';
 
@@ -11,12 +11,12 @@ export class Revisions {
     this.#onNewer = onNewer;
   }
 
-  /** The newest that was seen; the store may be further. */
+  /** The newest revision seen; the store may be ahead. */
   get newest(): Revision {
     return this.#newest;
   }
 
-  /** The newest compaction that was seen; others may have compacted further. */
+  /** The newest compaction seen; another client may have compacted further. */
   get compacted(): Revision {
     return this.#compacted;
   }

@@ -1,7 +1,6 @@
 /**
- * The part of an etcd that is this store: the keys under one prefix, which the one shared watch covers. A key outside
- * is refused, because nobody would see its events; a range is cut to what is inside, because there is nothing else in
- * this store. The empty prefix is all of etcd.
+ * The part of an etcd that is this store: the keys under one prefix, which the shared watch covers. A key outside is refused, because its
+ * events would not be delivered; a range is cut to the prefix. The empty prefix is all of etcd.
  */
 
 import type { KeyRange, Write } from '../../contract.ts';
@@ -24,14 +23,14 @@ export class Scope {
     throw new StoreError('InvalidKey', `the key ${JSON.stringify(key)} is not under ${JSON.stringify(this.prefix)}`);
   }
 
-  /** Undefined when nothing of it is inside. */
+  /** Returns undefined if the range does not overlap the prefix. */
   cut(range: KeyRange): KeyRange | undefined {
     const cut = intersection(range, this.range);
     // No key is before this bound, but etcd would take it for "to the last key".
     return cut?.end === '\u0000' ? undefined : cut;
   }
 
-  /** The same writes with their ranges cut; one that deletes nothing of this store is left out. */
+  /** Returns the writes with their ranges cut. Deletions outside the prefix are left out. */
   cutWrites(writes: readonly Write[]): readonly Write[] {
     const cut: Write[] = [];
     for (const write of writes) {

@@ -74,7 +74,7 @@ describe('authentication', () => {
   const rootPassword = 'correct horse';
   let etcd: EtcdCluster;
   before(async () => {
-    // Tokens that nobody uses for a second expire.
+    // Tokens expire after a second without use.
     etcd = await startEtcd({ rootPassword, unsafeNoFsync: true, args: ['--auth-token-ttl=1'] });
   });
   after(() => etcd.stop());

@@ -1,6 +1,6 @@
 /**
- * What etcd's refusals mean, in one table: which code of the contract, whether the call may have been executed all the
- * same, and what helps. etcd tells its errors apart by text alone; one gRPC status stands for several of them.
+ * Maps etcd's errors to the code of the contract, whether the call may have been executed, and the remedy. etcd distinguishes its errors by
+ * text alone; several of them share one gRPC status.
  */
 
 import { hasCode } from '@hangar/core';
@@ -9,8 +9,8 @@ import type { StoreErrorCode } from '../../errors.ts';
 import { grpcStatus, GrpcError } from './grpc/status.ts';
 
 /**
- * `elsewhere`: another member may do better. `again`: the same one, later. `authenticate`: a new token. `less`: the
- * answer is larger than a message may be, and would be again.
+ * `elsewhere`: try another member. `again`: retry the same one later. `authenticate`: get a new token. `less`: the answer exceeds the
+ * message limit, and would again.
  */
 type Remedy = 'none' | 'again' | 'elsewhere' | 'authenticate' | 'less';
 
@@ -48,7 +48,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
   'etcdserver: user name is empty': tokenExpired,
   'etcdserver: invalid auth token': tokenExpired,
   'etcdserver: revision of auth store is old': tokenExpired,
-  // Answered before the request is proposed, because every call asks for a member that has a leader.
+  // Answered before the request is proposed, because every call requires a member with a leader.
   'etcdserver: no leader': unavailable('no', 'elsewhere'),
   'raft proposal dropped': unavailable('no', 'elsewhere'),
   'etcdserver: not capable': unavailable('no', 'elsewhere'),
@@ -63,7 +63,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
   'etcdserver: corrupt cluster': refused('StorageDamaged'),
 };
 
-/** For texts that the table does not have: newer members, or the gRPC library below etcd. */
+/** For texts that are not in the table: newer members, or the gRPC library below etcd. */
 const meaningsByStatus: Readonly<Record<number, Meaning>> = {
   [grpcStatus.invalidArgument]: refused('InvalidRequest'),
   [grpcStatus.notFound]: refused('InvalidRequest'),
@@ -77,7 +77,7 @@ const meaningsByStatus: Readonly<Record<number, Meaning>> = {
   [grpcStatus.dataLoss]: refused('StorageDamaged'),
 };
 
-/** Takes what calls reject with; whatever else was thrown is a bug and thrown again. */
+/** Classifies the rejection of a call. Any other error is a bug and thrown again. */
 export function judge(error: unknown): Verdict {
   if (error instanceof StoreError) return { ...refused(error.code), error };
   if (!(error instanceof GrpcError) && !hasCode(error, 'MalformedMessage')) throw error;
@@ -85,7 +85,7 @@ export function judge(error: unknown): Verdict {
   return { ...meaning, error: new StoreError(meaning.code, `etcd: ${error.message}`, { cause: error }) };
 }
 
-/** A watch that etcd ends gives its reason as text, sometimes with the status in front. */
+/** Classifies the reason of a watch that etcd cancelled: a text, sometimes with the status in front. */
 export function judgeReason(reason: string): Verdict {
   const text = /desc = (.*)$/s.exec(reason)?.[1] ?? reason;
   return judge(new GrpcError(grpcStatus.unknown, text || 'the watch was cancelled', { fate: 'answered' }));
@@ -105,7 +105,7 @@ function meaningOf(error: GrpcError): Meaning {
   return meanings[error.message] ?? meaningsByStatus[error.status] ?? unavailable('perhaps', 'elsewhere');
 }
 
-/** The answer was larger than a message may be: ask for less. */
+/** Reports whether the answer exceeded the message limit: request less. */
 export function isAnswerTooLarge(error: unknown): boolean {
   const cause = error instanceof StoreError ? error.cause : undefined;
   return cause instanceof GrpcError && cause.fate === 'lost' && cause.status === grpcStatus.resourceExhausted;

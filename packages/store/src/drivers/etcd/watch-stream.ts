@@ -1,11 +1,10 @@
 /**
- * One watch of etcd on a stream of its own.
+ * One etcd watch on its own stream.
  *
- * What is known of etcd's side (3.5 to 3.7): a response holds whole revisions, in order; it is split only for those who
- * ask for fragments (nobody here does; a marked fragment is put together all the same). A request for progress is
- * dropped without an answer while the watch is catching up, and may overtake the first events while the watch is not
- * confirmed yet: so it is sent only after `onCreated`, and again until an answer comes. Progress marks are in order with
- * events since 3.5.8.
+ * Behaviour of etcd (3.5 to 3.7): a response holds whole revisions, in order; it is split only if fragments are requested (this driver does
+ * not request them; a marked fragment is still reassembled). A request for progress is dropped without an answer while the watch is
+ * catching up, and may overtake the first events while the watch is not confirmed yet: so it is sent only after `onCreated`, and again
+ * until an answer comes. Progress marks are in order with events since 3.5.8.
  */
 
 import type { Revision } from '../../contract.ts';
@@ -19,13 +18,13 @@ import type { Verdict } from './verdict.ts';
 
 export interface WatchStreamHandler {
   onCreated(): void;
-  /** All events of one or several revisions. */
+  /** Called with all events of one or several revisions. */
   onEvents(events: readonly WatchedEvent[]): void;
-  /** Everything up to here was given to `onEvents`. */
+  /** Called when everything up to here was passed to `onEvents`. */
   onProgress(revision: Revision): void;
-  /** The watch began before this revision, and ended. */
+  /** Called when the watch ended because it began before this revision. */
   onCompacted(compactRevision: Revision): void;
-  /** The watch ended for another reason, other than `cancel`. Either this or `onCompacted`, once, last. */
+  /** Called when the watch ended for another reason, other than `cancel`. Either this or `onCompacted`, once, last. */
   onEnd(verdict: Verdict): void;
 }
 
@@ -47,7 +46,7 @@ export class WatchStream {
     if (this.#created && !this.#ended) this.#call?.write(progressFrame);
   }
 
-  /** Nothing is handed over after it. */
+  /** No callback is called afterwards. */
   cancel(): void {
     this.#ended = true;
     this.#call?.cancel();

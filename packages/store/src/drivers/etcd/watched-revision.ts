@@ -1,10 +1,10 @@
-/** What one revision did, as etcd's watch tells it. */
+/** The events of one revision, as etcd's watch delivers them. */
 
 import type { Revision, StoreEvent } from '../../contract.ts';
 import type { Publication } from '../../engine/hub.ts';
 import type { WatchedEvent } from './messages/watch.ts';
 
-/** What an event costs beside its bytes, roughly. */
+/** Approximate overhead of an event beside its bytes. */
 const eventOverheadBytes = 300;
 
 export class WatchedRevision implements Publication {
@@ -34,11 +34,11 @@ export class WatchedRevision implements Publication {
   }
 
   /**
-   * etcd looks up what an event replaced when it sends the event, and leaves it out when a compaction was faster. To
-   * pass such an event on would say that the key had not been there before.
+   * etcd looks up what an event replaced when it sends the event, and leaves it out when a compaction was faster. Such an event would look
+   * like the creation of the key.
    *
-   * etcd (3.5 to 3.7) also leaves it out of events that it sends while it registers the watch: it sets the flag for
-   * previous values after the watch can receive events. A new watch from the same revision then has the value.
+   * etcd (3.5 to 3.7) also leaves it out of events that it sends while it registers the watch: it sets the flag for previous values after
+   * the watch can receive events. A new watch from the same revision then has the value.
    */
   get lacksPrevious(): boolean {
     return this.#events.some(

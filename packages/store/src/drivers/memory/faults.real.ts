@@ -1,4 +1,4 @@
-/** A disk that is full, read-only or failing: typed errors, reads that go on, and nothing acknowledged lost. */
+/** A full, read-only or failing disk: typed errors, reads continue, and no acknowledged write is lost. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -7,7 +7,7 @@ import type { Revision, Store } from '../../contract.ts';
 import { openMemoryStore } from './memory-store.ts';
 import { checkHistory, contents, MemoryWorld, outcomeOf, PairLedger, put } from './testing.ts';
 
-/** A little of everything that touches the disk. Each pair is certain or uncertain afterwards, never wrong. */
+/** A mix of all operations that touch the disk. Each pair is certain or uncertain afterwards, never wrong. */
 async function work(store: Store, ledger: PairLedger): Promise<Set<string>> {
   const outcomes = new Set<string>();
   const attempt = async (action: () => Promise<unknown>) => outcomes.add(await outcomeOf(action()));
@@ -28,7 +28,7 @@ async function work(store: Store, ledger: PairLedger): Promise<Set<string>> {
   return outcomes;
 }
 
-/** How many disk calls it takes to open, work and close. */
+/** Number of disk calls to open, work and close. */
 async function callsOfWork(journalBytesMin: number): Promise<number> {
   const world = new MemoryWorld(7, { journalBytesMin });
   const ledger = new PairLedger();
@@ -250,7 +250,7 @@ describe('a disk that does half of what it was told', () => {
         for (let at = 0; at < 5; at++) await ledger.write(store, String(at));
       }
       const current = await store.revision();
-      // The compaction itself is written; removing what it made obsolete fails and is undone.
+      // The compaction itself is written; removing the obsolete rows fails and is undone.
       world.disk.failCall(world.disk.calls + 3, 'EIO');
       await store.compact(current);
       for (let at = 0; at < 30; at++) await ledger.write(store, `more ${at}`);
@@ -263,7 +263,7 @@ describe('a disk that does half of what it was told', () => {
   });
 });
 
-/** Lets virtual time pass while inside `run`, which moves it on its own. */
+/** Advances virtual time inside `run`, which moves it itself. */
 function advance(world: MemoryWorld, durationMs: number): Promise<void> {
   return new Promise((resolve) => world.scheduler.after(durationMs, resolve));
 }

@@ -1,6 +1,6 @@
 /**
- * Damaged journals. Recovery gives back whole groups from the beginning, or says `StorageDamaged`; nothing else, and
- * always. A journal whose checksums were forged may hold anything: then it is enough that nothing else is thrown.
+ * Damaged journals. Recovery always returns whole groups from the beginning, or fails with `StorageDamaged`. A journal with forged
+ * checksums may hold anything: then no other error may be thrown.
  */
 
 import assert from 'node:assert/strict';
@@ -37,7 +37,7 @@ export async function fuzz(random: Random): Promise<void> {
   if (forged) return;
   assert.ok(recovered.length <= groups.length, 'more groups than were written');
   recovered.forEach((group, at) => assert.deepEqual(group, plain(groups[at]!), `group ${at}`));
-  // What was recovered once is recovered again.
+  // A second recovery gives the same result.
   let again = 0;
   await Journal.open(disk, '/data', () => again++);
   assert.equal(again, recovered.length);
@@ -71,7 +71,7 @@ function someMutation(random: Random): Mutation {
   }
 }
 
-/** Changes bytes inside records and makes their checksums right again. */
+/** Changes bytes inside records and corrects their checksums. */
 function forge(random: Random, bytes: Uint8Array): Uint8Array {
   const forged = Buffer.from(bytes);
   for (let at = headerBytes; at + recordHeaderBytes <= forged.length;) {
@@ -86,7 +86,7 @@ function forge(random: Random, bytes: Uint8Array): Uint8Array {
   return forged;
 }
 
-/** As it comes back: bytes are a plain array of bytes, whatever they were given as. */
+/** Converts bytes to a plain array, as recovery returns them. */
 function plain(group: readonly Mutation[]): Mutation[] {
   return group.map((mutation) => {
     if (mutation.type !== 'append' || !mutation.row.value) return mutation;

@@ -1,4 +1,4 @@
-/** The journal file: what recovery accepts, what it drops, and what it refuses to touch. */
+/** The journal file: which content recovery accepts, drops and refuses. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -9,13 +9,13 @@ import { contents, journalPath, MemoryWorld, put } from './testing.ts';
 
 interface Written {
   world: MemoryWorld;
-  /** Where the journal ended after each commit. */
+  /** End of the journal after each commit. */
   ends: number[];
-  /** What the store held after each commit; the first one is the empty store. */
+  /** Content of the store after each commit; the first one is the empty store. */
   states: string[][];
 }
 
-/** A journal with a record for every one of `count` commits, and nothing else. */
+/** A journal with only a record for each of `count` commits. */
 async function written(count: number, valueLength = 10): Promise<Written> {
   const world = new MemoryWorld(1);
   const ends: number[] = [];
@@ -32,7 +32,7 @@ async function written(count: number, valueLength = 10): Promise<Written> {
   return { world, ends, states };
 }
 
-/** What a store that opens on these bytes holds, or the refusal. */
+/** Returns the content of a store opened on these bytes, or the refusal. */
 async function openOn(bytes: Uint8Array): Promise<string[] | StoreError> {
   const world = new MemoryWorld(2);
   world.disk.poke(journalPath, Uint8Array.from(bytes));
@@ -170,7 +170,7 @@ describe('the journal', () => {
     for (let again = 0; again < 3; again++) {
       await world.withStore(async (store) => {
         await contents(store);
-        // Not `advance`: `withStore` moves the time already, and two who do find nothing to wait for.
+        // Not `advance`: `withStore` moves the time already.
         await sleep(world.scheduler, 10);
       });
     }

@@ -1,11 +1,11 @@
 /**
- * The memory driver's durability: a file of groups, each written and synced as one record before anyone learns of it.
+ * The memory driver's durability: a file of groups, each written and synced as one record before it is acknowledged.
  *
  *     file    "HANGAR1\n"  record  record  …
  *     record  length u32 · checksum u32 · number u32 · mutations        number: 0, 1, 2, … in each file
  *
- * A crash can only tear the record that was being written, which is the last one, and nobody was told of it: recovery
- * drops it. An unreadable record with a readable one behind it is damage, and refused.
+ * A crash can tear only the last record, which was not acknowledged: recovery drops it. An unreadable record with a readable one behind it
+ * is damage, and refused.
  */
 
 import { crc32 } from 'node:zlib';
@@ -22,12 +22,12 @@ export class Journal {
   readonly #disk: Disk;
   readonly #directory: string;
   #file: DiskFile;
-  /** Where the next record goes: behind the last one that is known to be whole. */
+  /** Offset of the next record: behind the last one that is known to be whole. */
   #end: number;
   #number: number;
-  /** A failed write may have left bytes behind `#end` that must go before anything else is written. */
+  /** A failed write may have left bytes behind `#end`, which must be removed before the next write. */
   #dirty = false;
-  /** The file's name is not durable yet: until it is, nothing may rely on this file. */
+  /** The file's name is not durable yet: until then, nothing may rely on this file. */
   #unnamed = false;
 
   private constructor(disk: Disk, directory: string, opened: { file: DiskFile; end: number; number: number }) {
@@ -42,20 +42,20 @@ export class Journal {
     return this.#end;
   }
 
-  /** Opens or creates the journal in the directory and hands every durable group to `replay`, in order. */
+  /** Opens or creates the journal in the directory and passes every durable group to `replay`, in order. */
   static async open(disk: Disk, directory: string, replay: (group: Mutation[]) => void): Promise<Journal> {
     const path = `${directory}/journal`;
     let file: DiskFile | undefined;
     try {
       file = await openFile(disk, directory);
-      // A process that ended between giving the file its name and making that durable left it to the next one.
+      // A process that exited between naming the file and syncing the directory left the sync to the next process.
       await disk.syncDirectory(directory);
       const size = await file.size();
       const content = await file.read(0, size);
       if (!magic.equals(content.subarray(0, magic.length))) throw damaged(path, 0);
       const { end, number } = replayRecords(path, content, replay);
       if (end < size) await file.truncate(end);
-      // A process that was killed leaves records that only the page cache has: durable before anyone reads them.
+      // A killed process leaves records that are only in the page cache: sync them before they are read.
       await file.sync();
       return new Journal(disk, directory, { file, end, number });
     } catch (error) {
@@ -84,7 +84,7 @@ export class Journal {
     this.#number++;
   }
 
-  /** Replaces the journal by one that holds only `snapshot`; a crash leaves the old or the new one. */
+  /** Replaces the journal by one that holds only `snapshot`. After a crash either the old or the new one exists. */
   async rewrite(snapshot: Iterable<Mutation>): Promise<void> {
     const record = encodeRecord(0, [...snapshot]);
     const old = this.#file;
@@ -93,7 +93,7 @@ export class Journal {
     this.#number = 1;
     this.#dirty = false;
     this.#unnamed = true;
-    await old.close().catch(() => {}); // nothing that it holds is needed any more
+    await old.close().catch(() => {}); // its content is no longer needed
     await this.#clean();
   }
 
@@ -121,8 +121,8 @@ async function openFile(disk: Disk, directory: string): Promise<DiskFile> {
 }
 
 /**
- * A synced journal of one record, made under another name: a file that bears the journal's name always has its header,
- * so that one without is known to be truncated. The name itself is not durable yet.
+ * A synced journal of one record, made under another name: a file that bears the journal's name always has its header, so a file without a
+ * header is truncated. The name itself is not durable yet.
  */
 async function newFile(disk: Disk, directory: string, record: Uint8Array): Promise<DiskFile> {
   const unfinished = `${directory}/journal.next`;
@@ -185,7 +185,7 @@ function readRecord(content: Uint8Array, at: number, number: number): Uint8Array
     : undefined;
 }
 
-/** Looks for any later record, however many were lost before it: a torn tail has none. */
+/** Searches for any later record, however many were lost before it: a torn tail has none. */
 function hasRecordBehind(content: Uint8Array, from: number, number: number): boolean {
   const view = Buffer.from(content.buffer, content.byteOffset, content.length);
   for (let at = from; at + headerBytes <= view.length; at++) {

@@ -1,6 +1,6 @@
 /**
- * Hostile calls to a store and to a layered view of it: whatever the arguments are, the answer is an answer or a
- * `StoreError` with a code that the contract names, and a store that was there before is there afterwards.
+ * Hostile calls to a store and to a layered view of it. For any arguments, the result is an answer or a `StoreError` with a code of the
+ * contract, and the store still works.
  */
 
 import assert from 'node:assert/strict';
@@ -53,7 +53,7 @@ async function attempt(random: Random, store: Store): Promise<void> {
   }
 }
 
-/** Mostly of the right shape, with one thing or the other wrong. */
+/** Mostly well-formed, with single invalid parts. */
 type Call = (random: Random, store: Store) => unknown;
 const calls: readonly [name: string, call: Call][] = [
   ['get', (random, store) => store.get(key(random), options(random))],
@@ -90,7 +90,7 @@ function range(random: Random): never {
   return either(random, whole);
 }
 
-/** What a caller passes through may be anything; the object around it is the caller's own. */
+/** Values that a caller passes on may be anything; the options object itself is well-formed. */
 function options(random: Random): never {
   return {
     ...(chance(random, 0.4) && { atRevision: either(random, hostileNumber) }),
@@ -117,7 +117,7 @@ function write(random: Random): unknown {
   });
 }
 
-/** A watch from the future never answers here: it begins at the beginning, or is refused. */
+/** A watch from the future never answers here: it begins at the first revision, or is refused. */
 function watchOptions(random: Random): never {
   return {
     prefix: key(random),

@@ -1,6 +1,6 @@
 /**
- * The memory driver: the MVCC engine with its tables in memory and its journal on whatever disk it is given. With a
- * virtual disk it is the store of tests and of the simulation: everything but SQLite itself is the code of production.
+ * The memory driver: the MVCC engine with its tables in memory and its journal on a given disk. With a virtual disk it is the store of
+ * tests and of the simulation: everything except SQLite is production code.
  */
 
 import { seededRandom, systemClock, systemRandom } from '@hangar/core';
@@ -19,15 +19,15 @@ import { MemoryTables } from './tables.ts';
 export interface MemoryStoreOptions {
   clock?: Clock;
   random?: Random;
-  /** Absent: a virtual disk of its own, whose content ends with the store. */
+  /** Absent: a private virtual disk, whose content is lost with the store. */
   disk?: Disk;
   directory?: string;
   history?: HistoryPolicy;
   watchQueueLengthMax?: number;
   steps?: StepLengths;
-  /** Let a journal grow to this before it is rewritten without what is obsolete. */
+  /** Size that a journal reaches before it is rewritten without obsolete records. */
   journalBytesMin?: number;
-  /** Absent: the real one. A simulation plants its bugs here. */
+  /** Absent: the real one. A simulation injects its bugs here. */
   openJournal?: OpenJournal;
 }
 
@@ -49,7 +49,7 @@ export async function openMemoryStore(options: MemoryStoreOptions = {}): Promise
 
   async function commit(group: readonly Command[]): Promise<Outcome[]> {
     if (journal.bytes > rewriteAtBytes) {
-      // A failure here loses nothing: the old journal goes on, and so does whoever waits.
+      // A failure here loses nothing: the old journal stays in use.
       await journal.rewrite(tables.snapshot()).catch(() => {});
       rewriteAtBytes = Math.max(journalBytesMin, journal.bytes * 2);
     }

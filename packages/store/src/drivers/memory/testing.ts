@@ -1,4 +1,4 @@
-/** A small world for the memory driver's own tests: virtual time, a disk that crashes, and a ledger of what was promised. */
+/** A small world for the memory driver's own tests: virtual time, a disk that crashes, and a ledger of acknowledged writes. */
 
 import assert from 'node:assert/strict';
 import { seededRandom } from '@hangar/core';
@@ -17,7 +17,7 @@ export class MemoryWorld {
   readonly scheduler: Scheduler;
   readonly disk: VirtualDisk;
   readonly #options: MemoryStoreOptions;
-  /** Counts the processes that ran here: a call of a dead one reaches nothing. */
+  /** Number of processes that ran here: calls of a stopped one have no effect. */
   #process = 0;
 
   constructor(seed: number, options: MemoryStoreOptions = {}) {
@@ -33,7 +33,7 @@ export class MemoryWorld {
     return openMemoryStore({ clock: scheduler, random, disk: this.#mortalDisk(), ...this.#options });
   }
 
-  /** The machine loses its power: with it every process that uses the disk. */
+  /** Simulates a power loss, which stops every process that uses the disk. */
   crash(): void {
     this.#process++;
     this.disk.crash();
@@ -59,7 +59,7 @@ export class MemoryWorld {
     return this.scheduler.run(life());
   }
 
-  /** A store of this world for one piece of work, closed afterwards. */
+  /** Opens a store of this world for `work`, and closes it afterwards. */
   withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
     return this.run(async () => {
       const store = await this.open();
@@ -82,7 +82,7 @@ export function put(key: string, text: string, lease?: LeaseId): Write {
   return { type: 'put', key, value: Buffer.from(text), ...(lease !== undefined && { lease }) };
 }
 
-/** The code of a rejection; `acknowledged` when there is none. */
+/** Returns the code of a rejection, or `acknowledged`. */
 export function outcomeOf(commit: Promise<unknown>): Promise<string> {
   return commit.then(
     () => 'acknowledged',
@@ -90,13 +90,13 @@ export function outcomeOf(commit: Promise<unknown>): Promise<string> {
   );
 }
 
-/** `key=text@modRevision` of everything, in order. */
+/** Returns `key=text@modRevision` of all entries, in order. */
 export async function contents(store: Store, atRevision?: Revision): Promise<string[]> {
   const { entries } = await store.range(everything, atRevision === undefined ? {} : { atRevision });
   return entries.map(({ key, value, modRevision }) => `${key}=${Buffer.from(value).toString()}@${modRevision}`);
 }
 
-/** Everything that happened since the compaction leads from what was there then to what is there now. */
+/** Checks that the history since the compaction leads from the state at that time to the current state. */
 export async function checkHistory(store: Store): Promise<void> {
   const start = await historyStart(store);
   const replayed = new Map((await contents(store, start)).map((line) => [line.slice(0, line.indexOf('=')), line]));
@@ -131,14 +131,14 @@ async function historyStart(store: Store): Promise<Revision> {
 }
 
 /**
- * What must be there: pairs of keys that are only ever written and deleted together. A commit under way makes its pair
- * uncertain; its acknowledgement, or the first look after a restart, makes it certain again.
+ * Expected content: pairs of keys that are only written and deleted together. A commit in progress makes its pair uncertain; its
+ * acknowledgement, or the first read after a restart, makes it certain again.
  */
 export class PairLedger {
   readonly #pairs = new Map<string, 'present' | 'absent' | 'uncertain'>();
   #revision = 0 as Revision;
 
-  /** Names of pairs that are there for sure and nobody is about to delete. */
+  /** Names of pairs that certainly exist and are not being deleted. */
   present(): string[] {
     return [...this.#pairs].flatMap(([name, state]) => (state === 'present' ? [name] : []));
   }
@@ -155,7 +155,7 @@ export class PairLedger {
     this.#acknowledge(name, 'absent', result.revision);
   }
 
-  /** A commit that certainly did not happen. */
+  /** Records a commit that certainly did not happen. */
   refused(name: string, stays: 'present' | 'absent'): void {
     this.#pairs.set(name, stays);
   }
@@ -172,7 +172,7 @@ export class PairLedger {
     this.#revision = Math.max(this.#revision, revision) as Revision;
   }
 
-  /** Looks after a restart: what was uncertain is now what it is, and has to stay so. */
+  /** Reads after a restart: the state found for uncertain pairs must not change from then on. */
   async check(store: Store): Promise<void> {
     for (const [name, state] of this.#pairs) {
       const [a, b] = await Promise.all(keysOf(name).map(async (key) => (await store.get(key)).entry));

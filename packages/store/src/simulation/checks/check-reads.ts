@@ -69,7 +69,7 @@ function checkEntries(read: ReadRecord, answer: Entries, truth: Truth): void {
   if (answer.more !== all.length > real.length) throw wrong(read, 'linearizable', `says "more: ${answer.more}"`);
 }
 
-/** What a missing entry means depends on who misses it. */
+/** The property that a missing entry violates depends on the reader. */
 function propertyOf(
   read: ReadRecord,
   entries: readonly Entry[],

@@ -1,4 +1,4 @@
-/** A revision that somebody was told must be one that a transaction has, and that had begun by then. */
+/** A reported revision must belong to a transaction that had begun by then. */
 
 import type { Revision } from '../../contract.ts';
 import type { Truth } from '../model/truth.ts';

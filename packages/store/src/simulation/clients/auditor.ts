@@ -1,7 +1,6 @@
 /**
- * Reads everything of a universe, always and at once: the state when a store was opened, then every change. Its records
- * tell the checks what became of transactions whose answer nobody got. It is a client like the others, and checked like
- * them.
+ * Reads everything of a universe at once and continuously: the state when a store was opened, then every change. Its records show the
+ * checks the outcome of transactions without an answer. It is a client like the others, and checked like them.
  */
 
 import type { Revision } from '../../contract.ts';
@@ -11,7 +10,7 @@ import type { Failure } from '../records.ts';
 import type { Session } from '../session.ts';
 
 export class Auditor {
-  /** Everything before this was seen; survives the process. */
+  /** Everything before this was seen; kept across restarts of the process. */
   #position: Revision;
   #watch: RecordedWatch | undefined;
   #ended = false;
@@ -21,7 +20,7 @@ export class Auditor {
     this.#position = (firstRevision + 1) as Revision;
   }
 
-  /** Before anything else happens in a new life. */
+  /** Called before anything else in a new life. */
   async look(session: Session): Promise<void> {
     await session.range('auditor', session.universe.all, { recovery: true });
   }
@@ -31,7 +30,7 @@ export class Auditor {
     this.#ended = false;
     for (let resumed = session.life.number > 0; !this.#ended; resumed = false) {
       const end = await this.#follow(session, resumed);
-      // Nothing of this universe is unseen in what was given up: only others have changed since.
+      // The compacted part holds nothing unseen of this universe: only other universes have changed since.
       if (end?.compactedRevision !== undefined) this.#position = (end.compactedRevision + 1) as Revision;
       else this.#ended = true;
     }
@@ -58,7 +57,7 @@ export class Auditor {
     });
   }
 
-  /** Resolves when everything up to `revision` was seen, or nothing more will be because the store was closed. */
+  /** Resolves when everything up to `revision` was seen, or when the store was closed. */
   reached(revision: Revision): Promise<void> {
     if (revision < this.#position || this.#ended) return Promise.resolve();
     return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** What every client of a simulated store has. */
+/** State that every client of a simulated store has. */
 
 import { chance, pick } from '@hangar/core';
 import type { Random } from '@hangar/core';
@@ -16,11 +16,11 @@ export interface Client {
   readonly profile: Profile;
 }
 
-/** One step after the other, with time to think, until the session ends. */
+/** Runs one step after the other, with pauses, until the session ends. */
 export async function live(client: Client, step: () => Promise<unknown>): Promise<void> {
   const { session, random, profile } = client;
   while (!session.stopping) {
-    // Bursts make groups: several clients that do not think at all meet in one commit.
+    // Bursts make groups: several clients without pauses meet in one commit.
     if (!chance(random, 0.3)) await session.sleep(random.fraction() * profile.thinkMaxMs);
     else await session.sleep(0);
     if (!session.stopping) await step();

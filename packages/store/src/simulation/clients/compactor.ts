@@ -1,11 +1,11 @@
-/** Gives up history, up to now or to some time ago; sometimes asks for what was given up before or has not been yet. */
+/** Compacts history, up to now or to a past revision; sometimes requests a revision that is already compacted or in the future. */
 
 import { chance } from '@hangar/core';
 import type { Revision } from '../../contract.ts';
 import { live } from './client.ts';
 import type { Client } from './client.ts';
 
-/** `audited` resolves when the auditors have seen everything up to a revision: they must not lose what they exist for. */
+/** `audited` resolves when the auditors have seen everything up to a revision: they must not miss events. */
 export function compactor(client: Client, audited: (revision: Revision) => Promise<void>): Promise<void> {
   const { name, session, random, profile } = client;
   return live(client, async () => {

@@ -1,6 +1,6 @@
 /**
- * Follows a prefix through closes, restarts and compactions: resumes behind the last batch or progress mark, lists again
- * when the history is gone. What it remembers survives the process, like a client on another machine.
+ * Follows a prefix through closes, restarts and compactions: resumes behind the last batch or progress mark, lists again when the history
+ * was compacted. Its memory survives the process, like a client on another machine.
  */
 
 import { chance } from '@hangar/core';
@@ -12,12 +12,12 @@ import type { Client } from './client.ts';
 
 export interface WatcherMemory {
   prefix: string | undefined;
-  /** Where the next watch begins; undefined: now. */
+  /** Start of the next watch; undefined: now. */
   position: Revision | undefined;
 }
 
 export interface Drain {
-  /** Read on until everything up to this revision was delivered, then return. */
+  /** Read until everything up to this revision was delivered, then return. */
   to: Revision | undefined;
 }
 
@@ -57,7 +57,7 @@ export async function watcher(client: Client, memory: WatcherMemory, drain: Drai
       if ('entries' in list) memory.position = (list.revision + 1) as Revision;
     }
     if (session.closing) return;
-    // Sometimes something else becomes interesting.
+    // Sometimes switch to another prefix.
     if (chance(random, 0.2)) Object.assign(memory, { prefix: undefined, position: undefined });
     await pause(client.profile.thinkMaxMs * 2);
   }

@@ -1,6 +1,6 @@
 /**
- * Who committed what, told by the evidence: an answer names the revision of its transaction, and every entry that
- * anybody ever saw names the transaction that wrote it and the revision at which it did.
+ * Attributes transactions to revisions: an answer names the revision of its transaction, and every observed entry names the transaction
+ * that wrote it and its revision.
  */
 
 import type { Entry, Revision } from '../../contract.ts';
@@ -32,12 +32,12 @@ export class Claims {
     return this.#evidence.get(commit);
   }
 
-  /** Where the evidence contradicts itself, what came first counts. */
+  /** If the evidence contradicts itself, the first one counts. */
   claim(commit: CommitRecord, revision: Revision, moment: Moment): void {
     this.#findings.check(() => this.#claim(commit, revision, moment));
   }
 
-  /** An entry that somebody saw in a universe. */
+  /** Records an entry that a client saw in a universe. */
   witness(entry: Entry, universe: Universe, moment: Moment): void {
     this.#findings.check(() => this.#witness(entry, universe, moment));
   }
@@ -86,7 +86,7 @@ export class Claims {
   }
 }
 
-/** True for a transaction that changed something and so has a revision of its own. */
+/** Reports whether a transaction changed something and so has its own revision. */
 export function isEffective(commit: CommitRecord): boolean {
   if (commit.outcome.type !== 'answered' || !commit.outcome.result.committed) return false;
   return commit.outcome.result.deleted > 0 || commit.writes.some((write) => write.type === 'put');

@@ -1,4 +1,4 @@
-/** Which history may have been given up, and which must have been, at a moment. */
+/** History that may have been compacted, and that must have been, at a moment. */
 
 import type { Revision } from '../../contract.ts';
 import type { HistoryPolicy } from '../../engine/history-window.ts';
@@ -14,7 +14,7 @@ export class GivenUp {
     this.#policy = policy;
   }
 
-  /** The highest revision that anybody asked to compact to, or that the policy allows to. */
+  /** The highest revision that a client requested to compact to, or that the policy allows. */
   atMost(moment: Moment): number {
     let most = this.#knownWhen((learned) => learned.line <= moment.line) - this.#policy.revisionsMax;
     most = Math.max(

@@ -1,6 +1,6 @@
 /**
- * The model of one universe: every state that it was in, by revision. Deliberately naive, a list of versions for each
- * key, so that it can be believed at sight.
+ * The model of one universe: every state that it was in, by revision. Deliberately naive, a list of versions for each key, so that it is
+ * obviously correct.
  *
  *     versions   a → 3: entry, 7: absent, 9: entry        at(a, 8) is absent, at(a, 9) the last entry
  */
@@ -62,7 +62,7 @@ export class Timeline {
     return this.#byRevision.get(revision);
   }
 
-  /** The conditions of a transaction that do not hold at a revision, with what stands there instead. */
+  /** Returns the conditions of a transaction that do not hold at a revision, with the current entries. */
   conflicts(writes: readonly Write[], revision: number): { key: string; entry: Entry | undefined }[] {
     const failed: { key: string; entry: Entry | undefined }[] = [];
     for (const write of writes) {
@@ -73,7 +73,7 @@ export class Timeline {
     return failed;
   }
 
-  /** What a transaction does to the state of a revision, if it is given the number `revision`. */
+  /** Returns the effect of a transaction on the state of a revision, if it gets the number `revision`. */
   effect(writes: readonly Write[], revision: Revision, stateOf: number = Infinity): Change[] {
     const changes: Change[] = [];
     for (const write of writes) {
@@ -100,7 +100,7 @@ export class Timeline {
 
   #put(write: Write & { type: 'put' }, revision: Revision, stateOf: number): Change {
     const previous = this.at(write.key, stateOf);
-    // The first change of a base entry makes an entry of its own, which begins there.
+    // The first change of a base entry creates an own entry, which begins there.
     const replaced = previous && !this.isBase(previous) ? previous : undefined;
     const entry: Entry = {
       key: write.key,
@@ -123,7 +123,7 @@ export class Timeline {
   }
 }
 
-/** Undefined when they are the same; otherwise what differs. */
+/** Returns the difference; undefined if the entries are equal. */
 export function difference(told: Entry | undefined, real: Entry | undefined, keysOnly = false): string | undefined {
   if (!told || !real) return told === real ? undefined : `${describe(told)} instead of ${describe(real)}`;
   const same =

@@ -1,7 +1,7 @@
 /**
- * What really happened: all committed transactions in the order of their revisions, and every state they led through.
- * Replaying them checks that each one's conditions held just before it. Deletions carry no signature: whoever could have
- * made exactly them (a transaction without an answer, the end of a lease) is taken to have.
+ * The actual history: all committed transactions in the order of their revisions, and every state between them. Replaying them checks that
+ * each one's conditions held just before it. Deletions do not name their transaction: they are attributed to any that could have made
+ * exactly them (a transaction without an answer, an expired lease).
  */
 
 import type { Revision } from '../../contract.ts';
@@ -19,16 +19,16 @@ import type { Change } from './timeline.ts';
 export interface Transaction {
   readonly revision: Revision;
   readonly universe: Universe;
-  /** Undefined: a lease ended. */
+  /** Undefined: an expired lease. */
   readonly commit: CommitRecord | undefined;
-  /** It did not exist before this. */
+  /** Start of its existence. */
   readonly since: Moment;
 }
 
 export interface Truth {
   readonly transactions: ReadonlyMap<Revision, Transaction>;
   timeline(universe: Universe): Timeline;
-  /** True for a revision that a store can be at. */
+  /** Reports whether a store can be at this revision. */
   exists(revision: Revision): boolean;
 }
 
@@ -36,12 +36,12 @@ export interface Truth {
 interface Unexplained {
   readonly universe: Universe;
   readonly keys: Set<string>;
-  /** When it was first seen, and when it happened at the latest: what a new life found there happened before. */
+  /** When it was first seen, and the latest time at which it happened: a change found at the start of a life happened before it. */
   readonly moment: Moment;
   readonly happened: Moment;
-  /** The beginning of the life in which it was first seen: an auditor of an earlier one would have. */
+  /** The beginning of the life in which it was first seen: an auditor of an earlier life would have seen it. */
   readonly since: Moment;
-  /** Somebody who watches everything saw it, so these are all of its keys. */
+  /** A client that watches everything saw it, so these are all of its keys. */
   complete: boolean;
 }
 
@@ -89,7 +89,7 @@ export function establishTruth(recorder: Recorder, universes: readonly Universe[
     });
     return undefined;
 
-    /** Nobody knows what became of it, and it could be this. */
+    /** Reports whether the outcome is unknown, and could be this one. */
     function isOpen(commit: CommitRecord): boolean {
       return (
         commit.outcome.type === 'unknown' &&
@@ -168,7 +168,7 @@ function gatherUnexplained(recorder: Recorder, claims: Claims): Map<Revision, Un
   return unexplained;
 }
 
-/** The revision at which each life found the store. */
+/** Returns the revision of the store at the start of each life. */
 function foundByLife(recorder: Recorder): Map<Life, Revision> {
   const found = new Map<Life, Revision>();
   for (const { recovery, answer, life } of recorder.reads) {

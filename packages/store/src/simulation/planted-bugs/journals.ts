@@ -21,13 +21,13 @@ function journalWith(alter: (journal: Journal) => Append): OpenJournal {
   };
 }
 
-/** Each change is a record of its own: a crash between two of them leaves half of a transaction. */
+/** Each change is a separate record: a crash between two of them leaves half of a transaction. */
 export const tornGroups = journalWith((journal) => async (group) => {
   await journal.append(group.slice(0, 1));
   for (const mutation of group.slice(1)) await untilItWorks(() => journal.append([mutation]));
 });
 
-/** Only a crash tears here: what was begun is finished, unless the disk is gone. */
+/** Only a crash tears here: started writes are completed, unless the disk is gone. */
 async function untilItWorks(act: () => Promise<void>): Promise<void> {
   for (let attempts = 1; ; attempts++) {
     try {
@@ -47,10 +47,10 @@ export const earlyAnswers = journalWith((journal) => {
   };
 });
 
-/** A write that failed counts as done. */
+/** Ignores a failed write. */
 export const swallowedErrors = journalWith((journal) => (group) => journal.append(group).catch(() => {}));
 
-/** Whoever was refused once is refused for ever: a full disk that is never noticed to have space again. */
+/** Refuses all writes after the first refusal: a full disk is never detected to have space again. */
 export const lastingRefusal = journalWith((journal) => {
   let refusal: Error | undefined;
   return async (group) => {
@@ -62,7 +62,7 @@ export const lastingRefusal = journalWith((journal) => {
   };
 });
 
-/** "It did not happen", said of a write that may have: after a crash it has. */
+/** Reports that a write did not happen although it may have, and has after a crash. */
 export const refusedButWritten = journalWith((journal) => (group) => {
   return journal.append(group).catch((error: unknown) => {
     throw new StoreError('StorageFull', 'no space left, it seems', { cause: error });

@@ -5,7 +5,7 @@ import type { Clock, Random } from '@hangar/core';
 import type { Conflicted, Revision, Store, Write } from '../../contract.ts';
 import { alteredStore } from './altered.ts';
 
-/** Reads the conditions, waits, then writes without them: another transaction fits in between. */
+/** Reads the conditions, waits, then writes without them: another transaction can come between. */
 export function racingRevisions(store: Store, { clock }: { clock: Clock }): Store {
   return alteredStore(store, {
     async commit(writes) {
@@ -30,7 +30,7 @@ function withoutCondition(write: Write): Write {
   return rest as Write;
 }
 
-/** A transaction whose answer seems lost is sent again, without asking whether it happened. */
+/** Repeats a transaction without an answer, without checking whether it happened. */
 export function repeatedWrites(store: Store, { random }: { random: Random }): Store {
   return alteredStore(store, {
     async commit(writes) {
@@ -43,7 +43,7 @@ export function repeatedWrites(store: Store, { random }: { random: Random }): St
   });
 }
 
-/** A cache of "the current revision" that nobody tells about commits. */
+/** A cache of the current revision that commits do not update. */
 export function staleReads(store: Store, { random }: { random: Random }): Store {
   let cached: Revision | undefined;
   return alteredStore(store, {
@@ -55,7 +55,7 @@ export function staleReads(store: Store, { random }: { random: Random }): Store 
   });
 }
 
-/** Nothing that takes a second or more ever comes: no lease ends. */
+/** Timers of a second or more never fire: no lease expires. */
 export function noLongTimers(clock: Clock): Clock {
   return {
     now: () => clock.now(),

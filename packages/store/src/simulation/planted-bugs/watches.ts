@@ -1,4 +1,4 @@
-/** Watches that break one promise each. */
+/** Watches that violate one guarantee each. */
 
 import { chance } from '@hangar/core';
 import type { Random } from '@hangar/core';
@@ -13,7 +13,7 @@ function watchesWith(alter: AlterWatch): (store: Store, world: { random: Random 
     alteredStore(store, { watch: (options) => alter(store.watch(options), options, random) });
 }
 
-/** Where history was given up, it goes on behind it as if nothing had been there. */
+/** Continues behind compacted history without an error. */
 export function gapAtCompaction(store: Store): Store {
   return alteredStore(store, {
     watch(options) {
@@ -35,7 +35,7 @@ export function gapAtCompaction(store: Store): Store {
   });
 }
 
-/** Reads ahead into a small buffer and, when that is full, throws the oldest batch away. */
+/** Reads ahead into a small buffer and, when that is full, drops the oldest batch. */
 export const droppedBatches = watchesWith((watch) => {
   const buffer: WatchBatch[] = [];
   let wake = Promise.withResolvers<void>();
@@ -67,7 +67,7 @@ export const droppedBatches = watchesWith((watch) => {
   });
 });
 
-/** Every revision's events one by one. */
+/** Delivers the events of every revision one by one. */
 export const splitBatches = watchesWith((watch) => {
   const rest: WatchBatch[] = [];
   return alteredWatch(watch, {
@@ -84,7 +84,7 @@ export const splitBatches = watchesWith((watch) => {
   });
 });
 
-/** Some batches come twice. */
+/** Delivers some batches twice. */
 export const repeatedBatches = watchesWith((watch, _options, random) => {
   let again: WatchBatch | undefined;
   return alteredWatch(watch, {
@@ -96,7 +96,7 @@ export const repeatedBatches = watchesWith((watch, _options, random) => {
   });
 });
 
-/** Some batches are overtaken by the next one. */
+/** Delivers some batches after their successor. */
 export const swappedBatches = watchesWith((watch, _options, random) => {
   let held: WatchBatch | undefined;
   return alteredWatch(watch, {
@@ -135,7 +135,7 @@ export function resumesTooLate(store: Store): Store {
   });
 }
 
-/** Marks the store's revision at once, whatever is still on its way. */
+/** Marks the store's revision at once, before pending events. */
 export function earlyMarks(store: Store): Store {
   return alteredStore(store, {
     watch(options) {

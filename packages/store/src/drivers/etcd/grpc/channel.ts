@@ -1,7 +1,6 @@
 /**
- * A connection to whichever of several equal servers can be reached: at most one at a time, opened when somebody needs
- * it. Each server is tried in turn; after a whole round without success the rounds are spaced by a growing, jittered
- * pause, so that clients of a restarted cluster do not come all at once.
+ * A connection to any of several equal servers: at most one at a time, opened on demand. Servers are tried in turn. After a whole round
+ * without success, rounds are spaced by a growing, jittered pause, so that the clients of a restarted cluster do not reconnect all at once.
  */
 
 import { sleep } from '@hangar/core';
@@ -27,7 +26,7 @@ export class Channel {
   #place: number;
   #connection: Connection | undefined;
   #attempt: Promise<void> | undefined;
-  /** In a row, since the last success. */
+  /** Number of consecutive failures since the last success. */
   #failures = 0;
   #lastError: GrpcError | undefined;
 
@@ -40,7 +39,7 @@ export class Channel {
     return this.#options.endpoints.length;
   }
 
-  /** The open connection, for those who cannot wait. */
+  /** The open connection, for callers that cannot wait. */
   get current(): Connection | undefined {
     return this.#connection?.usable ? this.#connection : undefined;
   }
@@ -59,12 +58,12 @@ export class Channel {
         const status = this.#lastError?.status ?? grpcStatus.unavailable;
         throw new GrpcError(status, message, { fate: 'unsent', cause: this.#lastError });
       }
-      // A server that refuses the credentials will do so again: waiting for the deadline would only hide the reason.
+      // A server that refuses the credentials will do so again: waiting until the deadline would only hide the reason.
       if (this.#lastError?.status === grpcStatus.unauthenticated && !this.current) throw this.#lastError;
     }
   }
 
-  /** Whoever uses the connection found that it is of no use: the next one goes to another server. */
+  /** Called when a connection proved unusable: the next one goes to another server. */
   failed(connection: Connection): void {
     if (connection !== this.#connection) return;
     this.#connection = undefined;
@@ -72,7 +71,7 @@ export class Channel {
     this.#next();
   }
 
-  /** A call succeeded. */
+  /** Called when a call succeeded. */
   worked(): void {
     this.#failures = 0;
     this.#lastError = undefined;
@@ -113,7 +112,7 @@ export class Channel {
     return fullMs * (0.5 + this.#options.random.fraction() / 2);
   }
 
-  /** False when the deadline came first. */
+  /** Returns false if the deadline came first. */
   async #inTime(attempt: Promise<void>, deadlineMs: number): Promise<boolean> {
     if (deadlineMs === Infinity) return attempt.then(() => true);
     const { clock } = this.#options;

@@ -21,7 +21,7 @@ export interface ConnectionOptions {
   tls: TlsOptions | undefined;
   transport: Transport;
   clock: Clock;
-  /** For a connection that can take calls: the server must have spoken. */
+  /** Time limit for a usable connection, including the first frame from the server. */
   connectTimeoutMs: number;
   /** See `keepalive.ts`. */
   silenceMs: number;
@@ -30,7 +30,7 @@ export interface ConnectionOptions {
 
 export interface StreamHandler {
   onMessage(message: Buffer): void;
-  /** Once, last; undefined: the server ended the call with success. */
+  /** Called once, last. Undefined: the server completed the call with success. */
   onEnd(error: GrpcError | undefined): void;
 }
 
@@ -61,7 +61,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   }
 }
 
-/** A stopped process still accepts connections (its kernel does): only the first frame from it says that it lives. */
+/** A stopped process still accepts connections in its kernel: only its first frame proves that it is running. */
 function connectionOn(socket: Duplex, options: ConnectionOptions, signal: AbortSignal): Promise<Connection> {
   const { promise, resolve, reject } = Promise.withResolvers<Connection>();
   const session = new ClientSession(socket, {
@@ -87,7 +87,7 @@ export class Connection {
   readonly #session: ClientSession;
   readonly #clock: Clock;
   readonly #keepalive: Keepalive;
-  /** What all calls say first. Pseudo-headers come before others, and the path is the last of them. */
+  /** Headers that all calls begin with. Pseudo-headers come first, and the path is the last of them. */
   readonly #head: string;
   #retired = false;
 
@@ -105,7 +105,7 @@ export class Connection {
     });
   }
 
-  /** New calls may begin. */
+  /** Reports whether new calls may begin. */
   get usable(): boolean {
     return !this.#retired && this.#session.isOpen;
   }
@@ -137,19 +137,19 @@ export class Connection {
     return this.#begin(method, options, handler);
   }
 
-  /** Takes no new calls and ends when those under way have ended. */
+  /** Accepts no new calls, and closes when those in progress have completed. */
   retire(): void {
     this.#retired = true;
     this.#session.close();
   }
 
-  /** Ends every call. */
+  /** Fails every call. */
   destroy(): void {
     this.#retired = true;
     this.#session.destroy(undefined);
   }
 
-  /** The session ended. */
+  /** Called when the session has closed. */
   closed(): void {
     this.#keepalive.stop();
   }
@@ -176,7 +176,7 @@ export class Call {
   readonly #handler: StreamHandler;
   readonly #keepalive: Keepalive;
   readonly #assembler = new MessageAssembler();
-  /** What the server said at the end; without `error`: success. */
+  /** Final status from the server; without `error`: success. */
   #verdict: { error?: GrpcError | undefined } | undefined;
   #hasHead = false;
   #ended = false;
@@ -196,7 +196,7 @@ export class Call {
     if (!this.#ended) this.#stream.write(frame);
   }
 
-  /** The last message from this side. */
+  /** Sends the last message from this side. */
   end(frame: Uint8Array): void {
     if (!this.#ended) this.#stream.end(frame);
   }
@@ -210,11 +210,11 @@ export class Call {
     this.#stream.reset(errorCode.cancel);
   }
 
-  /** The head, then the trailers; a failure without an answer is both in one. */
+  /** Handles the head, then the trailers. A failure without a body has both in one. */
   #onHead(fields: readonly Field[]): void {
     this.#keepalive.heard();
     const status = Number(valueOf(fields, ':status') ?? 0);
-    // Something before the answer.
+    // An informational response before the answer.
     if (!this.#hasHead && status >= 100 && status < 200) return;
     if (!this.#hasHead && status !== 200) return this.fail(errorOfHttpStatus(status));
     this.#hasHead = true;
@@ -252,7 +252,7 @@ export class Call {
 const valueOf = (fields: readonly Field[], name: string): string | undefined =>
   fields.find((field) => field.name === name)?.value;
 
-/** The stream ended without a word from the server. */
+/** Error of a stream that closed without a status from the server. */
 function lost({ isUnsent, error, code }: StreamEnd): GrpcError {
   const reason = error?.message ?? (code === errorCode.none ? 'the server closed the stream' : `HTTP/2 code ${code}`);
   const options = { fate: isUnsent ? 'unsent' : 'lost', cause: error } as const;

@@ -1,4 +1,4 @@
-/** Where an etcd member listens, and opening a byte stream to it. */
+/** Address of an etcd member, and opening a byte stream to it. */
 
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -9,15 +9,15 @@ import type { Address, Transport } from '@hangar/core';
 import { StoreError } from '../../../errors.ts';
 
 export interface Endpoint extends Address {
-  /** As it was given. */
+  /** As configured. */
   readonly url: string;
-  /** What HTTP/2 calls authority. */
+  /** Value of the HTTP/2 `:authority` pseudo-header. */
   readonly authority: string;
   readonly secure: boolean;
 }
 
 export interface TlsOptions {
-  /** PEM: who may have signed the servers' certificates; absent: the authorities that Node trusts. */
+  /** PEM: authorities that may sign the servers' certificates; absent: the authorities that Node trusts. */
   ca?: string | Uint8Array;
   /** PEM: the client's own certificate and key. */
   cert?: string | Uint8Array;
@@ -34,7 +34,7 @@ export function parseEndpoint(text: string): Endpoint {
     throw new StoreError('InvalidRequest', `an endpoint must be http(s)://host:port, not ${JSON.stringify(text)}`);
   }
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  // The URL class hides a port that is its scheme's own.
+  // The URL class hides the default port of a scheme.
   const port = Number(url.port) || (/:(80|443)\/?$/.test(text) ? Number(/(\d+)\/?$/.exec(text)![1]) : defaultPort);
   return { url: text, host, port, authority: `${url.hostname}:${port}`, secure: url.protocol === 'https:' };
 }
@@ -46,7 +46,7 @@ export interface DialOptions {
   signal: AbortSignal;
 }
 
-/** Connected and, where the endpoint is https, with the server's certificate verified. */
+/** Returns a connected stream. For https, the server's certificate is verified. */
 export async function dial({ endpoint, tls, transport, signal }: DialOptions): Promise<Duplex> {
   const { host, port } = endpoint;
   const socket = await transport.connect({ host, port }, signal);
@@ -85,7 +85,7 @@ function secure(socket: Duplex, endpoint: Endpoint, tls: TlsOptions, signal: Abo
   });
 }
 
-/** The server does not accept the certificate that it was shown (or misses one). */
+/** Reports whether the server rejected the client certificate (or requires one). */
 export function refusesOurCertificate(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code ?? '';
   return /^ERR_SSL_.*ALERT_(BAD_CERTIFICATE|CERTIFICATE_|UNKNOWN_CA|UNSUPPORTED_CERTIFICATE|ACCESS_DENIED)/.test(code);

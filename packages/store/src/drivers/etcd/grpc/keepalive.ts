@@ -1,16 +1,16 @@
 /**
- * Notices a connection that is half dead: open, but nobody answers. While calls are under way and nothing arrives, it
- * pings; no answer in time, and the connection is given up.
+ * Detects a connection that is open but unresponsive. While calls are in progress and nothing arrives, it pings; without an answer in time
+ * it closes the connection.
  *
- * A gRPC server in Go hangs up on clients that ping too often. It forgives every ping that follows something it sent
- * itself, and otherwise wants five seconds between them (etcd's `--grpc-keepalive-min-time`).
+ * A gRPC server in Go disconnects clients that ping too often. It tolerates every ping that follows a frame it sent itself, and otherwise
+ * requires five seconds between them (etcd's `--grpc-keepalive-min-time`).
  */
 
 import type { Clock, Timer } from '@hangar/core';
 
 export interface KeepaliveOptions {
   clock: Clock;
-  /** Ping after nothing came for so long. */
+  /** Ping after this time without a frame. */
   silenceMs: number;
   /** Give up when the answer to a ping takes longer. */
   answerMs: number;
@@ -80,7 +80,7 @@ export class Keepalive {
       this.#heardMs = clock.monotonicMs();
     });
     this.#timer = clock.after(answerMs, () => {
-      // A process that was busy for long runs its timers first: let what has arrived be read before judging.
+      // After a long block the process runs its timers first: read the data that has arrived before deciding.
       this.#timer = clock.soon(() => {
         this.#timer = clock.soon(() => {
           this.#timer = undefined;

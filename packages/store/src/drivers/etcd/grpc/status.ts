@@ -1,4 +1,4 @@
-/** How a gRPC call fails. https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md */
+/** Errors of gRPC calls. https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md */
 
 import { CodedError } from '@hangar/core';
 
@@ -22,10 +22,10 @@ export const grpcStatus = {
 } as const;
 
 /**
- * Who ended the call:
- * - `unsent`: the server certainly never acted on it (no connection, or the stream was refused);
- * - `lost`: the connection or the stream broke, or time ran out, and nobody knows;
- * - `answered`: the server itself, with a status; what that means only its message can tell.
+ * How the call failed:
+ * - `unsent`: the server certainly did not execute it (no connection, or the stream was refused);
+ * - `lost`: the connection or the stream broke, or time ran out; whether the server executed it is unknown;
+ * - `answered`: the server returned a status; its meaning depends on the message.
  */
 export type Fate = 'unsent' | 'lost' | 'answered';
 
@@ -47,7 +47,7 @@ export function errorOfTrailers(status: string | undefined, message: string | un
   return new GrpcError(code, decodeMessage(message ?? '') || `gRPC status ${code}`, { fate: 'answered' });
 }
 
-/** An answer that is not gRPC's at all: a proxy, or another server on that port. */
+/** Error of an answer that is not gRPC: from a proxy, or another server on that port. */
 export function errorOfHttpStatus(status: number): GrpcError {
   const code =
     status === 401
@@ -60,7 +60,7 @@ export function errorOfHttpStatus(status: number): GrpcError {
   return new GrpcError(code, `HTTP status ${status} instead of a gRPC response`, { fate: 'lost' });
 }
 
-/** `grpc-message` is percent-encoded UTF-8; what is not well-formed stays as it is. */
+/** `grpc-message` is percent-encoded UTF-8; malformed text is returned unchanged. */
 export function decodeMessage(text: string): string {
   if (!text.includes('%')) return text;
   const bytes: number[] = [];

@@ -1,4 +1,4 @@
-/** What every answer of etcd begins with; of it only the store's revision is of interest. */
+/** Header of every etcd answer. Only the store's revision is used. */
 
 import type { Revision } from '../../../contract.ts';
 import { MessageReader, bytesField, uintField } from '../wire/message-reader.ts';

@@ -17,7 +17,7 @@ export const methods = {
 const nul = '\u0000';
 
 export interface RangeRequest {
-  /** Bytes: where a page ended, for keys of others need not be text. */
+  /** Bytes at the end of a page, because foreign keys need not be text. */
   start: string | Uint8Array;
   end: string | undefined;
   limit: number;
@@ -47,7 +47,7 @@ export function writeRange(writer: MessageWriter, range: KeyRange): MessageWrite
   return writer.string(2, range.end ?? nul).string(1, range.start === '' ? nul : range.start);
 }
 
-/** Counts one key that nobody writes: the cheapest read that tells the revision. */
+/** Counts one key that is never written: the cheapest read that returns the revision. */
 export function encodeRevisionProbe(prefix: string): Buffer {
   return new MessageWriter().flag(9, true).string(1, `${prefix}${nul}`).finishFrame();
 }

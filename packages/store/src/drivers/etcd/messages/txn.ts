@@ -1,6 +1,6 @@
 /**
- * etcdserverpb.Txn: conditions become comparisons of mod revisions, and the failure branch reads every compared key, so
- * that a conflict tells in the same answer what stands there.
+ * etcdserverpb.Txn: conditions become comparisons of mod revisions, and the failure branch reads every compared key, so that the answer of
+ * a conflict includes the current entries.
  */
 
 import type { Entry, Revision, Write } from '../../../contract.ts';
@@ -14,7 +14,7 @@ const compareMod = 2;
 
 export interface TxnRequest {
   writes: readonly Write[];
-  /** Leave out the values of what a conflict shows. */
+  /** Leave out the values of conflicting entries. */
   conflictsKeysOnly: boolean;
 }
 
@@ -77,7 +77,7 @@ export interface TxnResponse {
   readonly revision: Revision;
   readonly succeeded: boolean;
   readonly deleted: number;
-  /** Of the failure branch: what stands under each compared key, in order. */
+  /** In the failure branch: the current entry of each compared key, in order. */
   readonly compared: readonly (Entry | undefined)[];
 }
 

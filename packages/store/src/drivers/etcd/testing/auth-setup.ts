@@ -7,7 +7,7 @@ import { decodeHeader } from '../messages/header.ts';
 import { MessageWriter } from '../wire/message-writer.ts';
 import type { EtcdTls } from './etcd-process.ts';
 
-/** The user `root` with this password, and nobody else. */
+/** Creates only the user `root`, with this password. */
 export async function enableAuth(
   endpoints: readonly string[],
   tls: EtcdTls | undefined,

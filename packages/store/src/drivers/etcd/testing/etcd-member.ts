@@ -36,7 +36,7 @@ export class EtcdMember {
     return this.#child?.pid;
   }
 
-  /** Starts it, on the ports and data that it had before if it ran already; resolves when it has joined a cluster that works. */
+  /** Starts it, on its previous ports and data if it ran before. Resolves when it has joined a working cluster. */
   async start(): Promise<void> {
     if (this.#child) throw new Error(`${this.name} runs already`);
     const { program, name, folder, args, client, peer, metrics } = this.#options;
@@ -69,17 +69,17 @@ export class EtcdMember {
     await this.#healthy(client);
   }
 
-  /** SIGKILL, as a crash would; resolves when the process is gone. */
+  /** Sends SIGKILL, as in a crash. Resolves when the process has exited. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');
   }
 
-  /** SIGTERM: it says goodbye to its clients and peers. */
+  /** Sends SIGTERM: the process closes its connections to clients and peers. */
   async terminate(): Promise<void> {
     await this.#end('SIGTERM');
   }
 
-  /** SIGSTOP: it keeps its connections and answers nothing. */
+  /** Sends SIGSTOP: the process keeps its connections and answers nothing. */
   pause(): void {
     this.#child?.kill('SIGSTOP');
   }
@@ -117,7 +117,7 @@ export class EtcdMember {
       });
       return await answer.text();
     } catch {
-      return undefined; // not there yet, or not any more
+      return undefined; // not started yet, or stopped
     }
   }
 }

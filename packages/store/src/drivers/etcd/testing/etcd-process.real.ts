@@ -1,4 +1,4 @@
-/** The helper that others rely on must leave nothing behind, whatever happens to the process that used it. */
+/** The helper must leave nothing behind, even if the process that used it crashes. */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

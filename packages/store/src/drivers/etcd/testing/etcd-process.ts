@@ -1,8 +1,8 @@
 /**
- * Real etcd processes for tests and benchmarks: one member or a cluster, on loopback and free ports, with their data in
- * a temporary folder. They can be killed, restarted on the same ports and data, and paused.
+ * Real etcd processes for tests and benchmarks: one member or a cluster, on loopback and free ports, with their data in a temporary folder.
+ * They can be killed, restarted on the same ports and data, and paused.
  *
- * Whatever was started ends: with `stop()`, or at the latest with this process, however that ends.
+ * All processes are terminated by `stop()`, at the latest when this process exits, for any reason.
  */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -42,19 +42,19 @@ export interface EtcdCluster {
   readonly folder: string;
   readonly members: readonly EtcdMember[];
   readonly tls: EtcdTls | undefined;
-  /** Waits for one. */
+  /** Waits until the cluster has a leader, and returns it. */
   leader(): Promise<EtcdMember>;
-  /** Ends every member and removes the data. Idempotent. */
+  /** Stops every member and removes the data. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** Resolves when the cluster serves. */
+/** Resolves when the cluster serves requests. */
 export async function startEtcd(options: StartEtcdOptions = {}): Promise<EtcdCluster> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await start(options);
     } catch (error) {
-      // Somebody else took a port between our look and etcd's.
+      // Another process took the port after we had chosen it.
       if (attempt === 3 || !String(error).includes('address already in use')) throw error;
     }
   }

@@ -1,4 +1,4 @@
-/** etcd's messages for an independent implementation of protobuf, to test ours against. */
+/** etcd's messages in an independent protobuf implementation, as a reference for ours. */
 
 import protobuf from 'protobufjs';
 
@@ -53,7 +53,7 @@ export function encodeMessage(type: string, content: object): Buffer {
   return Buffer.from(root.lookupType(type).encode(content).finish());
 }
 
-/** Numbers as text where they have 64 bits, bytes as text, and nothing that is absent. */
+/** 64-bit numbers and bytes are text. Absent fields are left out. */
 export function decodeMessage(type: string, message: Uint8Array): Record<string, unknown> {
   const decoded = root.lookupType(type).toObject(root.lookupType(type).decode(message), { longs: String });
   return JSON.parse(JSON.stringify(decoded, asText)) as Record<string, unknown>;
@@ -70,7 +70,7 @@ export function unframed(frame: Buffer): Buffer {
 }
 
 function asText(this: Record<string, unknown>, key: string, value: unknown): unknown {
-  // JSON.stringify has turned a Buffer into an object before it asks.
+  // JSON.stringify converts a Buffer to an object before it calls the replacer.
   const original = this[key];
   return original instanceof Uint8Array ? Buffer.from(original).toString() : value;
 }

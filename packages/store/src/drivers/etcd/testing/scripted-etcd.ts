@@ -1,4 +1,4 @@
-/** A scripted server with the few words of etcd that most tests need: a revision, and watches that the test feeds. */
+/** A scripted server with the etcd methods that most tests need: a revision, and watches that the test feeds. */
 
 import type { TestContext } from 'node:test';
 import type { Store } from '../../../contract.ts';
@@ -11,14 +11,14 @@ import type { ScriptedCall, ScriptedServer } from './scripted-server.ts';
 export interface ScriptedWatch {
   readonly call: ScriptedCall;
   readonly create: { key: string; range_end: string; start_revision: string; prev_kv?: boolean };
-  /** How often progress was asked for. */
+  /** Number of progress requests received. */
   progressRequests: number;
   send(response: object): void;
 }
 
 export class ScriptedEtcd {
   revision = 10;
-  /** How a method is answered, by the last part of its name; absent: with nothing but a header. */
+  /** Handlers by the last part of the method name; absent: the answer is an empty message with a header. */
   readonly scripts: Record<string, (call: ScriptedCall, request: Buffer) => void> = {};
   /** Each call that arrived, by the last part of its name. */
   readonly calls: string[] = [];
@@ -33,7 +33,7 @@ export class ScriptedEtcd {
     return etcd;
   }
 
-  /** The next watch that the store opens; it was confirmed already. */
+  /** Returns the next watch that the store opens; it is confirmed already. */
   nextWatch(): Promise<ScriptedWatch> {
     const watch = this.#watches.shift();
     return watch ? Promise.resolve(watch) : new Promise((resolve) => this.#waiting.push(resolve));

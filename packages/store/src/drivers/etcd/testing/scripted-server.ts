@@ -1,4 +1,4 @@
-/** A gRPC server inside the test's process that says exactly what the test wants, right or wrong. */
+/** A gRPC server in the test's process that sends exactly what the test specifies, valid or invalid. */
 
 import { constants, createServer } from 'node:http2';
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
@@ -11,7 +11,7 @@ export class ScriptedCall {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   readonly stream: ServerHttp2Stream;
-  /** Each message of the client, as it comes. */
+  /** Called for each message of the client. */
   onMessage: (message: Buffer) => void = () => {};
   readonly #assembler = new MessageAssembler();
   #responded = false;
@@ -36,7 +36,7 @@ export class ScriptedCall {
     this.stream.on('wantTrailers', () => this.stream.sendTrailers({ 'grpc-status': this.#status, ...this.#message }));
   }
 
-  /** Ends with a status, after whatever was sent. */
+  /** Ends the call with a status, after all sent messages. */
   end(status = 0, message?: string): void {
     this.#status = String(status);
     if (message !== undefined) this.#message = { 'grpc-message': message };
@@ -44,7 +44,7 @@ export class ScriptedCall {
     this.stream.end();
   }
 
-  /** Headers alone, as gRPC servers answer when they have nothing but a failure to tell. */
+  /** Sends headers only, as gRPC servers do for a failure without a message. */
   refuse(status: number, message: string): void {
     const headers = { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': String(status) };
     this.stream.respond({ ...headers, 'grpc-message': message }, { endStream: true });
@@ -54,12 +54,12 @@ export class ScriptedCall {
     this.stream.close(code);
   }
 
-  /** Breaks the whole connection; not at once, for the reason that `Connection.destroy` gives. */
+  /** Breaks the whole connection; deferred for the reason given at `Connection.destroy`. */
   cut(): void {
     setImmediate(() => this.stream.session?.destroy());
   }
 
-  /** One answer and success. */
+  /** Sends one answer and success. */
   answer(message: Uint8Array): void {
     this.send(message);
     this.end();
@@ -72,11 +72,11 @@ export class ScriptedCall {
 export interface ScriptedServer {
   readonly url: string;
   readonly sessions: Set<ServerHttp2Session>;
-  /** Replaces what happens to new calls. */
+  /** Replaces the handler of new calls. */
   onCall(script: (call: ScriptedCall) => void): void;
 }
 
-/** Ends with the test. */
+/** Closed with the test. */
 export async function scriptedServer(
   context: TestContext,
   script: (call: ScriptedCall) => void,

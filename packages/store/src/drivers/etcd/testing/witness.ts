@@ -1,11 +1,11 @@
-/** A writer that goes on through faults, and a watcher that must see exactly what the writer was told happened. */
+/** A writer that continues through faults, and a watcher that must see exactly the commits of the writer. */
 
 import assert from 'node:assert/strict';
 import type { Revision, Store, WatchBatch } from '../../../contract.ts';
 
-/** Commits until it is stopped; remembers what was acknowledged, and what perhaps happened. */
+/** Commits until it is stopped. Records acknowledged and uncertain commits. */
 export class Writer {
-  /** By revision: what stands behind an acknowledgement. */
+  /** Acknowledged content by revision. */
   readonly acknowledged = new Map<Revision, string>();
   readonly uncertain = new Set<string>();
   readonly #store: Store;
@@ -24,7 +24,7 @@ export class Writer {
     await this.#running;
   }
 
-  /** Resolves when so many more commits were acknowledged. */
+  /** Resolves when this many more commits were acknowledged. */
   async progress(commits: number, withinMs: number): Promise<void> {
     const target = this.acknowledged.size + commits;
     const endMs = performance.now() + withinMs;
@@ -49,7 +49,7 @@ export class Writer {
   }
 }
 
-/** Checks what a watch of everything that one writer wrote has seen: in order, once, nothing missing, nothing invented. */
+/** Checks the batches of a watch of everything that one writer wrote: in order, without duplicates, gaps or foreign events. */
 export function checkSeen(writer: Writer, batches: readonly WatchBatch[]): void {
   const seen = new Map<Revision, string>();
   let last = 0;

@@ -16,10 +16,10 @@ const framePrefixBytes = 5;
 
 export class MessageWriter {
   #buffer: Buffer;
-  /** Where the written part begins. */
+  /** Start of the written part. */
   #at: number;
 
-  /** A good guess of the message's size saves copying, nothing else. */
+  /** A good guess of the message's size only saves copying. */
   constructor(sizeGuess = 64) {
     this.#buffer = Buffer.allocUnsafe(sizeGuess + framePrefixBytes);
     this.#at = this.#buffer.length;
@@ -31,7 +31,7 @@ export class MessageWriter {
     return this.#tag(field, 0);
   }
 
-  /** Nothing for false, as is the notation's custom. */
+  /** Writes nothing for false, as is usual in protobuf. */
   flag(field: number, value: boolean): this {
     return value ? this.uint(field, 1) : this;
   }
@@ -71,12 +71,12 @@ export class MessageWriter {
     return this.#length(field, this.#used() - used);
   }
 
-  /** The message alone. */
+  /** Returns the message alone. */
   finish(): Buffer {
     return this.#buffer.subarray(this.#at);
   }
 
-  /** The message with gRPC's prefix: not compressed, and its length. */
+  /** Returns the message with gRPC's prefix: not compressed, and its length. */
   finishFrame(): Buffer {
     const length = this.#used();
     this.#reserve(framePrefixBytes);
