@@ -1,4 +1,4 @@
-/** May this user do this? Every request is asked about; the first authorizer with an opinion decides, none means no. */
+/** Authorization of requests: the first authorizer with an opinion decides; without an opinion the request is denied. */
 
 import type { RequestInfo } from '../request/info.ts';
 import { mastersGroup } from './user.ts';
@@ -8,30 +8,30 @@ export type Decision = 'allow' | 'deny' | 'no opinion';
 
 export interface Judgement {
   readonly decision: Decision;
-  /** Shown to who asked when they may not, and in reviews; may be empty. */
+  /** Included in denials and reviews; may be empty. */
   readonly reason: string;
-  /** The authorizer could not find out: it counts as no, and the one who asked is told that it is the server's fault. */
+  /** The authorizer failed: the request is denied with an internal error. */
   readonly error?: Error;
 }
 
-/** A decision alone has nothing to say about itself. */
+/** A plain decision has no reason. */
 export type Verdict = Decision | Judgement;
 
 export interface Authorizer {
-  /** At once when it can: every request waits for it. */
+  /** Synchronous if possible: every request waits for it. */
   authorize(user: User, info: RequestInfo): Verdict | Promise<Verdict>;
-  /** Everything that the user may do in the namespace, for those who ask what they may do. Absent: it cannot be listed. */
+  /** Returns the permissions of the user in the namespace, for SelfSubjectRulesReviews. Absent: they cannot be listed. */
   rulesFor?(user: User, namespace: string): SubjectRules | Promise<SubjectRules>;
-  /** Stops following what it follows. */
+  /** Stops all watches. */
   close?(): void;
 }
 
 export interface SubjectRules {
   readonly resourceRules: readonly ResourceRule[];
   readonly nonResourceRules: readonly NonResourceRule[];
-  /** There may be more. */
+  /** True: the lists may lack rules. */
   readonly isIncomplete: boolean;
-  /** Why something is missing. */
+  /** Reason why rules are missing. */
   readonly problem?: string;
 }
 
@@ -54,7 +54,7 @@ export const everything: SubjectRules = {
 };
 export const noRules: SubjectRules = { resourceRules: [], nonResourceRules: [], isIncomplete: false };
 
-/** Holders of an administrator's certificate may do everything, whatever the policy in the store says. */
+/** Allows everything to the group of administrator certificates, regardless of the stored policy. */
 export const privilegedGroup: Authorizer = {
   authorize: (user) => (user.groups.includes(mastersGroup) ? 'allow' : 'no opinion'),
   rulesFor: (user) => (user.groups.includes(mastersGroup) ? everything : noRules),

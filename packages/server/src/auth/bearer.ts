@@ -1,6 +1,6 @@
 /**
- * `Authorization: Bearer …`. A client sends the same token with every request of a connection: what it proved is kept with
- * the connection, and counts there for as long as it would count in the cache.
+ * Authenticates `Authorization: Bearer …`. A client sends the same token with every request of a connection: the result is cached with the
+ * connection, for as long as in the token cache.
  */
 
 import { hasCode } from '@hangar/core';
@@ -32,7 +32,7 @@ export class BearerAuthenticator implements Authenticator {
     return this.#keep(request.peer, authorization, record);
   }
 
-  /** Why a token is not good is nobody's business: the server says 401 in any case. */
+  /** The reason why a token is invalid is not reported: the response is always 401. */
   #keep(peer: Peer, authorization: string, record: Remembered): User | undefined {
     if (record.error !== undefined && !hasCode(record.error, 'Unauthorized')) throw record.error;
     if (!record.identity) return undefined;

@@ -1,4 +1,4 @@
-/** Who comes in, and whether he may do what he asks for. Nothing is waited for when it is known at once. */
+/** Authenticates and authorizes incoming requests. Synchronous if the result is known. */
 
 import { unauthorized } from '@hangar/api';
 import type { StatusError } from '@hangar/api';
@@ -15,7 +15,7 @@ import { isPromise } from './promise.ts';
 import { anonymous } from './user.ts';
 import type { User } from './user.ts';
 
-/** Returns the answer to a request whose credentials are not known here; undefined: 401, or anonymous access. */
+/** Returns the error for a request with unknown credentials; undefined: 401, or anonymous access. */
 export type StrangerRefusal = (request: ServerRequest) => StatusError | undefined;
 
 const isRead = (verb: string): boolean => verb === 'get' || verb === 'head';
@@ -25,14 +25,14 @@ export class Entrance {
   readonly #isLetIn: AnonymousAccess;
   readonly #refusal: StrangerRefusal | undefined;
 
-  /** `isLetIn`: where anonymous requests are allowed; absent: health and version alone. */
+  /** `isLetIn`: the paths that allow anonymous requests; absent: only health and version. */
   constructor(guard: Guard, isLetIn: AnonymousAccess = anonymousHealth, refusal?: StrangerRefusal) {
     this.#guard = guard;
     this.#isLetIn = isLetIn;
     this.#refusal = refusal;
   }
 
-  /** Throws or rejects with 401, or with the refusal for strangers. */
+  /** Throws or rejects with 401, or with the error of `refusal`. */
   authenticate(request: ServerRequest, path: string): User | Promise<User> {
     const identifying = this.#guard.identify(request);
     if (isPromise(identifying)) return identifying.then((user) => user ?? this.#stranger(request, path));
@@ -42,7 +42,7 @@ export class Entrance {
   #stranger(request: ServerRequest, path: string): User {
     const refusal = this.#refusal?.(request);
     if (refusal) throw refusal;
-    // Credentials that are not valid are refused even where none are needed.
+    // Invalid credentials are rejected even where none are needed.
     if (this.#isLetIn(path, request) && request.header('authorization') === undefined) return anonymous;
     throw unauthorized();
   }

@@ -1,4 +1,4 @@
-/** A refusal in the words of Kubernetes: who may not do what to what, where, and what the authorizers had to say about it. */
+/** Formats a denial like Kubernetes: the user, the action, the object, the scope, and the reasons of the authorizers. */
 
 import { forbiddenRequest, quote, StatusError } from '@hangar/api';
 import type { RequestInfo } from '../request/info.ts';

@@ -1,4 +1,4 @@
-/** Who asks and may they, asked by every request; reviews ask the same for others. */
+/** Authenticates and authorizes users, for requests and for reviews. */
 
 import { lazy, systemClock, systemRandom } from '@hangar/core';
 import type { Clock, Random } from '@hangar/core';
@@ -16,12 +16,12 @@ import type { Proven, TokenAuthenticator } from './tokens.ts';
 import type { User } from './user.ts';
 
 export interface GuardOptions {
-  /** Asked in order; those of tokens after all others. */
+  /** Tried in order; token authenticators come last. */
   readonly authenticators: readonly (Authenticator | TokenAuthenticator)[];
-  /** Whose tokens count in requests, and are nobody's business in reviews: those of others who may come in. Asked last. */
+  /** Further token authenticators for requests, tried last. Token reviews do not use them. */
   readonly visitors?: readonly TokenAuthenticator[];
   readonly authorizers: readonly Authorizer[];
-  /** Whom tokens without an audience of their own are for. */
+  /** Audiences of tokens that name no audience. */
   readonly audiences?: readonly string[];
   /** Absent: no tokens are issued. */
   readonly serviceAccounts?: ServiceAccounts;
@@ -53,12 +53,12 @@ export class Guard {
     this.#authorizers = new AuthorizerUnion(authorizers);
   }
 
-  /** Undefined: it shows nothing that is known here. At once, when it is known from earlier requests. */
+  /** Returns undefined if the request has no known credentials. Synchronous if the result is cached. */
   identify(request: ServerRequest): User | undefined | Promise<User | undefined> {
     return this.#identifyFrom(0, request);
   }
 
-  /** The same by everything but tokens: by what the connection itself has proved. */
+  /** Like `identify`, without tokens: uses only the identity of the connection. */
   identifyConnection(request: ServerRequest): User | undefined | Promise<User | undefined> {
     return this.#identifyFrom(0, request, this.#authenticators.length - 1);
   }
@@ -79,7 +79,7 @@ export class Guard {
     return undefined;
   }
 
-  /** Whose token this is, for one of the audiences. Rejects with `Unauthorized` when it can be said why it is nobody's. */
+  /** Returns the identity of a token for one of the audiences. Rejects with `Unauthorized` if the reason why it is invalid is known. */
   async identifyToken(token: string, audiences: readonly string[]): Promise<Proven> {
     return this.#reviewed().authenticateToken(token, audiences);
   }
@@ -89,12 +89,12 @@ export class Guard {
     return (await this.judge(user, info)).decision;
   }
 
-  /** `decide` with its reasons; at once when all that were asked knew at once. Never rejects: who cannot tell says so. */
+  /** Like `decide`, with reasons. Synchronous if all consulted authorizers are. Never rejects: errors are part of the judgement. */
   judge(user: User, info: RequestInfo): Judgement | Promise<Judgement> {
     return this.#authorizers.judge(user, info);
   }
 
-  /** What all authorizers together allow; incomplete when one of them cannot list its rules. */
+  /** Returns the rules of all authorizers; incomplete if one of them cannot list its rules. */
   rulesFor(user: User, namespace: string): Promise<SubjectRules> {
     return this.#authorizers.rulesFor(user, namespace);
   }

@@ -15,7 +15,7 @@ const identity = (name: string, rest: Partial<TokenIdentity> = {}): TokenIdentit
   ...rest,
 });
 
-/** Knows `good` and what is told besides; says how often it was asked. */
+/** Counts authentications of tokens. */
 function counting(answer: (token: string) => TokenIdentity | undefined | Promise<TokenIdentity | undefined>) {
   const asked: string[] = [];
   const authenticator: TokenAuthenticator = {
@@ -155,7 +155,7 @@ test('a token that a connection shows again costs less than five microseconds', 
     method: 'GET',
     target: '/',
     peer,
-    // As from a socket: never the same text.
+    // As from a socket: a new string each time.
     header: () => Buffer.from(authorization).toString(),
     headerValues: () => [],
     headerNames: () => [],

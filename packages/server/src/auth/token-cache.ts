@@ -1,10 +1,9 @@
 /**
- * Remembers for a while what a token proved: verifying costs a hundred times as much as looking it up. Known by a salted
- * digest, so that neither tokens nor anything that could be computed beforehand is kept. The same token is never verified
- * twice at once.
+ * Caches verified tokens: verification costs a hundred times as much as a lookup. Keyed by a salted digest, so that the cache contains
+ * neither tokens nor precomputable values. Concurrent requests for one token share one verification.
  *
- * kube-apiserver remembers successes for ten seconds and failures not at all: what was refused may be good a moment later,
- * when its account or secret was created.
+ * As in kube-apiserver, successes are cached for ten seconds and failures are not: a rejected token may become valid when its account or
+ * secret is created.
  */
 
 import { hash } from 'node:crypto';
@@ -16,17 +15,17 @@ export interface TokenCacheOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly successMs?: number;
-  /** 0: failures are not remembered. */
+  /** 0: failures are not cached. */
   readonly failureMs?: number;
   readonly entriesMax?: number;
 }
 
-/** What was found out, and until when that counts. */
+/** A result and its expiry. */
 export interface Remembered {
-  /** Undefined: refused. */
+  /** Undefined: rejected. */
   readonly identity: Proven;
   readonly error: unknown;
-  /** On the monotonic clock. */
+  /** Expiry on the monotonic clock. */
   readonly untilMs: number;
 }
 
@@ -40,7 +39,7 @@ export class TokenCache {
   readonly #successMs: number;
   readonly #failureMs: number;
   readonly #entriesMax: number;
-  /** By digest, oldest first. */
+  /** By digest, in insertion order. */
   readonly #known = new Map<string, Remembered>();
   readonly #asking = new Map<string, Promise<Remembered>>();
 
@@ -58,7 +57,7 @@ export class TokenCache {
     return isPromise(found) ? found.then(outcomeOf) : outcomeOf(found);
   }
 
-  /** With the time until which it may be kept elsewhere, too. */
+  /** Returns the result with the time until which callers may cache it. */
   remembered(token: string, audiences: readonly string[]): Remembered | Promise<Remembered> {
     const digest = this.#digest(token, audiences);
     const known = this.#known.get(digest);
@@ -102,7 +101,7 @@ export class TokenCache {
   }
 
   #digest(token: string, audiences: readonly string[]): string {
-    // Lengths first: no two questions make the same text.
+    // Lengths come first, so that different inputs cannot produce the same text.
     const lengths = [token, ...audiences].map(({ length }) => length).join(' ');
     return hash('sha256', `${this.#salt} ${lengths}\n${token}${audiences.join('')}`, 'base64');
   }

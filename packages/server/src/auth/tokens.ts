@@ -1,6 +1,6 @@
 /**
- * What a bearer token proves, whoever issued it. Every kind of token has an authenticator; a request and a TokenReview ask
- * the same ones, in order.
+ * Authentication of bearer tokens. Each kind of token has an authenticator. Requests and TokenReviews use the same authenticators, in
+ * order.
  */
 
 import { unauthorized } from '@hangar/api';
@@ -9,23 +9,22 @@ import { isPromise } from './promise.ts';
 import { authenticated } from './user.ts';
 import type { User } from './user.ts';
 
-/** A plain object: it is copied. */
+/** A plain object: copied by spreading. */
 export interface TokenIdentity {
-  /** Without the group of all who are authenticated: it is added for everybody alike. */
+  /** Without the group of authenticated users, which is added later. */
   readonly user: User;
-  /** Those that were asked for and that the token is meant for. Absent: tokens of this kind are for the API's own. */
+  /** The requested audiences that the token is for. Absent: tokens of this kind are for the API server. */
   readonly audiences?: readonly string[];
-  /** From when on the token proves nothing; milliseconds since 1970. Absent: it says nothing of an end. */
+  /** Expiry in milliseconds since 1970. Absent: unknown. */
   readonly expiresAt?: number;
-  /** False as soon as it is known that what was proven holds no longer. Asked with every request: it must cost nothing. */
+  /** Returns false when the identity is known to be invalid. Called for every request: must be cheap. */
   isCurrent?(): boolean;
 }
 
 export interface TokenAuthenticator {
   /**
-   * Undefined: not a token of this kind; the next authenticator is asked. Throws or rejects with `unauthorized(why)` when it
-   * is of this kind and not good; the others are asked nevertheless. Any other error means that it could not be found out.
-   * Synchronous where nothing has to be waited for.
+   * Returns undefined if the token is of another kind; the next authenticator then runs. Throws or rejects with `unauthorized(why)` if the
+   * token is of this kind and invalid; the others still run. Any other error means that the result is unknown. Synchronous where possible.
    */
   authenticateToken(
     token: string,
@@ -35,25 +34,25 @@ export interface TokenAuthenticator {
 
 export const isTokenAuthenticator = (one: object): one is TokenAuthenticator => 'authenticateToken' in one;
 
-/** Of any kind of token; the audiences are never empty. */
+/** Identity of any kind of token; audiences are never empty. */
 export interface ProvenIdentity extends TokenIdentity {
   readonly audiences: readonly string[];
 }
 
 export type Proven = ProvenIdentity | undefined;
 
-/** The first that knows the token. When none does, and some say why, the error says it all. */
+/** Returns the result of the first authenticator that accepts the token. Otherwise the error combines all reasons. */
 export class TokenUnion {
   readonly #authenticators: readonly TokenAuthenticator[];
   readonly #ownAudiences: readonly string[];
 
-  /** `ownAudiences`: of the API. */
+  /** `ownAudiences`: audiences of the API server. */
   constructor(authenticators: readonly TokenAuthenticator[], ownAudiences: readonly string[]) {
     this.#authenticators = authenticators;
     this.#ownAudiences = ownAudiences;
   }
 
-  /** Throws or rejects with `Unauthorized` when somebody says why the token is not good. */
+  /** Throws or rejects with `Unauthorized` if an authenticator gave a reason. */
   authenticateToken(token: string, audiences: readonly string[]): Proven | Promise<Proven> {
     return this.#from(0, token, audiences, []);
   }
@@ -86,7 +85,7 @@ export class TokenUnion {
   }
 }
 
-/** What could not be found out is the server's own failure; else all that was said of the token. */
+/** Returns the first internal error; otherwise combines the reasons. */
 function worst(errors: readonly unknown[]): Error {
   const failure = errors.find((error) => !hasCode(error, 'Unauthorized'));
   if (failure) return failure as Error;

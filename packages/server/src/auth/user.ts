@@ -12,12 +12,12 @@ export const unauthenticatedGroup = 'system:unauthenticated';
 export const mastersGroup = 'system:masters';
 export const nodesGroup = 'system:nodes';
 
-/** In `extra`: which of the user's credentials was shown. */
+/** Key in `extra` for the id of the credential that was used. */
 export const credentialId = 'authentication.kubernetes.io/credential-id';
 
 export const anonymous: User = { name: 'system:anonymous', uid: '', groups: [unauthenticatedGroup], extra: {} };
 
-/** Everybody who was identified is in one group, except who says itself that it was not. */
+/** Adds the group of authenticated users, unless the user is in the group of unauthenticated ones. */
 export function authenticated(user: User): User {
   const { groups } = user;
   if (groups.includes(authenticatedGroup) || groups.includes(unauthenticatedGroup)) return user;

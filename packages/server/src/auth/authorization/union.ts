@@ -1,4 +1,4 @@
-/** Several authorizers as one: the first with an opinion decides; what the others had to say is told when nobody had one. */
+/** Combines several authorizers: the first with an opinion decides. Without an opinion, the reasons of all are reported. */
 
 import { asError } from '@hangar/core';
 import type { RequestInfo } from '../../request/info.ts';
@@ -12,7 +12,7 @@ export class AuthorizerUnion {
     this.#authorizers = authorizers;
   }
 
-  /** At once when all that were asked knew at once. Never rejects: who cannot tell says so. */
+  /** Synchronous if all consulted authorizers are. Never rejects: errors are part of the judgement. */
   judge(user: User, info: RequestInfo): Judgement | Promise<Judgement> {
     let others: Judgement[] | undefined;
     for (let at = 0; at < this.#authorizers.length; at++) {
@@ -41,7 +41,7 @@ export class AuthorizerUnion {
     return undecided(others);
   }
 
-  /** What all authorizers together allow; incomplete when one of them cannot list its rules. */
+  /** Returns the rules of all authorizers; incomplete if one of them cannot list its rules. */
   async rulesFor(user: User, namespace: string): Promise<SubjectRules> {
     const all = await Promise.all(this.#authorizers.map(async (one) => one.rulesFor?.(user, namespace)));
     return {
@@ -59,7 +59,7 @@ function problemsOf(all: readonly (SubjectRules | undefined)[]): { problem?: str
   return { problem: problems.length > 1 ? `[${problems.join(', ')}]` : problems[0]! };
 }
 
-/** What goes wrong inside an authorizer is that it has no opinion. */
+/** An error in an authorizer counts as no opinion. */
 function ask(authorizer: Authorizer, user: User, info: RequestInfo): Verdict | Promise<Verdict> {
   try {
     const verdict = authorizer.authorize(user, info);

@@ -1,6 +1,6 @@
 /**
- * Tokens with which a new node introduces itself: `id.secret`, kept in a secret `bootstrap-token-<id>` in kube-system. Its
- * user may be in groups of bootstrappers only, whoever wrote the secret.
+ * Authenticates bootstrap tokens of new nodes: `id.secret`, stored in the secret `bootstrap-token-<id>` in kube-system. The user can only
+ * be in bootstrap groups, regardless of the contents of the secret.
  */
 
 import { timingSafeEqual } from 'node:crypto';
@@ -12,7 +12,7 @@ import type { TokenAuthenticator, TokenIdentity } from '../tokens.ts';
 
 const form = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 
-/** The name of the secret that such a token is kept in; undefined when it is none. */
+/** Returns the name of the secret for such a token; undefined if the format does not match. */
 export function bootstrapSecretOf(token: string): string | undefined {
   const id = form.exec(token)?.[1];
   return id === undefined ? undefined : `bootstrap-token-${id}`;
@@ -52,7 +52,7 @@ export class BootstrapTokenAuthenticator implements TokenAuthenticator {
 const isBootstrapToken = (secret: KubeObject): boolean =>
   secret['type'] === 'bootstrap.kubernetes.io/token' && secret.metadata.deletionTimestamp === undefined;
 
-/** Empty for what is not there. */
+/** The returned function returns an empty string for a missing key. */
 function dataOf(secret: KubeObject): (key: string) => string {
   const data = (secret['data'] ?? {}) as Readonly<Record<string, string>>;
   return (key) => (Object.hasOwn(data, key) ? Buffer.from(data[key]!, 'base64').toString() : '');
@@ -63,7 +63,7 @@ function isSame(kept: string, shown: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** What is no time has passed. */
+/** An invalid time counts as expired. */
 function expiryOf(text: string): number {
   if (text === '') return Infinity;
   try {
@@ -73,7 +73,7 @@ function expiryOf(text: string): number {
   }
 }
 
-/** Undefined when one of them is none that a bootstrapper may be in. */
+/** Returns undefined if one of the groups is not a bootstrap group. */
 function groupsOf(text: string): string[] | undefined {
   const more = text === '' ? [] : text.split(',');
   if (!more.every((group) => groupForm.test(group))) return undefined;

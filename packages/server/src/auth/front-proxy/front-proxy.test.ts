@@ -1,4 +1,4 @@
-/** Front proxies over real TLS: only their own CA, only the allowed names, and nobody else's headers. */
+/** Front proxies over real TLS: accepted only with their CA and an allowed name; headers of other clients are ignored. */
 
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
@@ -28,7 +28,7 @@ const client = (authority: KeyPair, commonName: string, organizations: string[] 
 
 class Server implements AsyncDisposable {
   readonly #listener: Listener;
-  /** Of the last connection. */
+  /** TLS session of the last connection. */
   session: Buffer | undefined;
   isReused = false;
 
@@ -36,7 +36,7 @@ class Server implements AsyncDisposable {
     this.#listener = listener;
   }
 
-  /** Answers who asks. */
+  /** Responds with the user of the request. */
   static async start(allowedNames: readonly string[] = ['front-proxy-client']): Promise<Server> {
     const guard = new Guard({
       authenticators: [
@@ -71,7 +71,7 @@ class Server implements AsyncDisposable {
     return new Server(listener);
   }
 
-  /** `session`: of an earlier connection, which this one continues. */
+  /** `session`: the TLS session of an earlier connection to resume. */
   async whoAsks(
     pair: KeyPair | undefined,
     headers: Record<string, string | string[]>,
@@ -114,7 +114,7 @@ test('a proxy says who asks', async () => {
   assert.deepEqual(await server.whoAsks(client(proxies, 'front-proxy-client'), headers), {
     name: 'jane',
     uid: '7',
-    // One group with a comma in its name, and not two.
+    // One group with a comma in its name, not two groups.
     groups: ['dev', 'a, system:masters', 'system:authenticated'],
     extra: { 'example.com/scopes': ['view'] },
   });
@@ -126,7 +126,7 @@ test('headers of anybody else mean nothing', async () => {
   assert.equal(await server.whoAsks(undefined, admin), null);
   const jane = await server.whoAsks(client(users, 'jane', ['dev']), admin);
   assert.deepEqual([jane?.name, jane?.groups], ['jane', ['dev', 'system:authenticated']]);
-  // The name of a proxy, of the users' CA; another name, of the proxies' CA; the right name, of a CA that nobody trusts.
+  // An allowed name issued by the CA of users; another name issued by the CA of proxies; an allowed name issued by an untrusted CA.
   assert.equal((await server.whoAsks(client(users, 'front-proxy-client'), admin))?.name, 'front-proxy-client');
   assert.equal(await server.whoAsks(client(proxies, 'another'), admin), null);
   assert.equal(await server.whoAsks(client(strangers, 'front-proxy-client'), admin), null);

@@ -1,6 +1,6 @@
 /**
- * A proxy in front of this server authenticates users itself and names them in headers. It is believed when the connection
- * shows a certificate of the proxies' own CA, with one of the allowed names; from anybody else the headers mean nothing.
+ * Authenticates users that a front proxy names in headers. The headers count only if the connection has a certificate of the proxies' CA
+ * with an allowed name; from other clients they are ignored.
  */
 
 import type { Clock } from '@hangar/core';
@@ -12,14 +12,14 @@ import { authenticated } from '../user.ts';
 import type { User } from '../user.ts';
 
 export interface FrontProxyOptions {
-  /** Whose certificates are proxies; PEM. */
+  /** CAs of proxy certificates, PEM. */
   readonly authorities: string;
-  /** Common names; empty: any certificate of these CAs. */
+  /** Allowed common names; empty: any certificate of these CAs. */
   readonly allowedNames: readonly string[];
-  /** The first that has a value counts. */
+  /** The first with a value is used. */
   readonly usernameHeaders: readonly string[];
   readonly uidHeaders: readonly string[];
-  /** All values of all of them count. */
+  /** All values of all headers are used. */
   readonly groupHeaders: readonly string[];
   readonly extraHeaderPrefixes: readonly string[];
 }
@@ -29,7 +29,7 @@ export class FrontProxyAuthenticator implements Authenticator {
   readonly #authorities: CertificateAuthorities;
   readonly #allowedNames: ReadonlySet<string>;
   readonly #headers: Pick<FrontProxyOptions, 'usernameHeaders' | 'uidHeaders' | 'groupHeaders' | 'extraHeaderPrefixes'>;
-  /** A connection's certificate does not change. */
+  /** The certificate of a connection does not change. */
   readonly #proxies = new WeakMap<Peer, boolean>();
 
   constructor(clock: Clock, options: FrontProxyOptions) {
@@ -81,7 +81,7 @@ function firstValue(request: ServerRequest, headers: readonly string[]): string 
 
 type Extra = Readonly<Record<string, readonly string[]>>;
 
-/** A key that several prefixes have has the values of all of them. */
+/** Merges the values of keys that occur with several prefixes. */
 function merged(all: readonly Extra[]): Extra {
   const [first = {}] = all;
   if (all.length < 2) return first;

@@ -1,9 +1,9 @@
 /**
- * A user acts as another one, when it may. There are narrow ways to allow it, which say both whom and what for
- * (`impersonate:user-info` and `impersonate-on:user-info:list`), and the old wide one (`impersonate`); the narrow ones are
- * tried first. What the user is told when none of them allows it is what the first said.
+ * Impersonation of users. Constrained permissions limit both the impersonated user and the action (`impersonate:user-info` and
+ * `impersonate-on:user-info:list`); the legacy permission (`impersonate`) is broad. Constrained permissions are tried first. If none
+ * applies, the first denial is reported.
  *
- * Whoever was impersonated cannot impersonate further: the headers are looked at once, for who was authenticated.
+ * An impersonated user cannot impersonate further: the headers are evaluated once, for the authenticated user.
  */
 
 import { dnsSubdomainReasons } from '@hangar/api';
@@ -18,20 +18,20 @@ export interface Impersonation {
   readonly guard: Guard;
   readonly requestor: User;
   readonly wanted: User;
-  /** What it wants to do then. */
+  /** The request to authorize as the impersonated user. */
   readonly info: RequestInfo;
 }
 
 export interface Impersonated {
   readonly user: User;
-  /** The narrow right that allowed it; empty when it was the wide one. */
+  /** The constrained permission that allowed it; empty for the legacy one. */
   readonly constraint: string;
 }
 
 interface Mode {
-  /** Empty: the old, wide one. */
+  /** Empty: the legacy permission. */
   readonly name: '' | 'associated-node' | 'arbitrary-node' | 'serviceaccount' | 'user-info';
-  /** Is such a user impersonated in this way at all? */
+  /** Reports whether this mode can impersonate such a user. */
   applies(wanted: User, requestor: User): boolean;
 }
 
@@ -77,7 +77,7 @@ async function insistOn(guard: Guard, user: User, info: RequestInfo): Promise<vo
   if (decision !== 'allow') throw forbidden(user, info, error?.message ?? reason);
 }
 
-/** Everything that it must be allowed to be. Throws for what is never allowed in a narrow way. */
+/** Yields the required permissions. Throws if a constrained mode never allows the user. */
 function* rightsFor(mode: Mode['name'], wanted: User, requestor: User): Generator<ResourceRequest> {
   const verb = (mode === '' ? 'impersonate' : `impersonate:${mode}`) as Verb;
   const authentication = { group: 'authentication.k8s.io', version: 'v1' };
@@ -147,13 +147,13 @@ function nodeNameOf(username: string): string | undefined {
   return dnsSubdomainReasons(name).length === 0 ? name : undefined;
 }
 
-/** A service account in a pod on this very node: its token says so. */
+/** Reports whether the user is a service account whose token is bound to this node. */
 function isOnNode({ name, extra }: User, node: string | undefined): boolean {
   const values = extra[nodeNameKey] ?? [];
   return node !== undefined && accountNameOf(name) !== undefined && values.length === 1 && values[0] === node;
 }
 
-/** One answer for all pods of an account: which of them asks, and on which node, makes no difference. */
+/** Drops the values, so that the result is the same for all pods of an account on all nodes. */
 const withoutValues = (user: User): User => ({
   ...user,
   extra: { 'authentication.kubernetes.io/associated-node-keys': Object.keys(user.extra).sort() },

@@ -7,7 +7,7 @@ import type { Data } from '../../testing/test-server.ts';
 
 const self = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 
-/** Rights of jane, as `verb resource[/subresource] name`; everybody else who is authenticated may do all but impersonate. */
+/** Permissions of jane, as `verb resource[/subresource] name`. Other authenticated users may do everything except impersonate. */
 const may = (...rights: string[]): Authorizer => ({
   authorize(user, info) {
     const what = info.isResource

@@ -1,4 +1,4 @@
-/** Whom a request wants to be: the `Impersonate-*` headers, as they came. */
+/** Parses the `Impersonate-*` headers. */
 
 import { badRequest, quote } from '@hangar/api';
 import type { ServerRequest } from '../../http/message.ts';
@@ -7,7 +7,7 @@ import type { User } from '../user.ts';
 const prefix = 'impersonate-';
 const extraPrefix = 'impersonate-extra-';
 
-/** Most requests want to be nobody else: their headers are looked through once. Throws 400 when no name is given. */
+/** Returns undefined for most requests, after one pass over the headers. Throws 400 if the user name is missing. */
 export function wantedUser(request: ServerRequest): User | undefined {
   const names = request.headerNames();
   if (!names.some((name) => name.startsWith(prefix))) return undefined;
@@ -24,10 +24,10 @@ export function wantedUser(request: ServerRequest): User | undefined {
   throw badRequest(`requested ${goText(user)} without impersonating a user name`);
 }
 
-/** Headers are bytes: what they mean is UTF-8, what we are given is a character for each byte. */
+/** Decodes UTF-8 in a header value, which has one character per byte. */
 export const utf8 = (value: string): string => Buffer.from(value, 'latin1').toString();
 
-/** What headers of a prefix say: the rest of their names, percent-decoded, are the keys. */
+/** Returns the values of headers with a prefix; the percent-decoded rest of each name is the key. */
 export function extraOf(
   request: ServerRequest,
   names: readonly string[],
@@ -42,7 +42,7 @@ export function extraOf(
   return Object.fromEntries([...extra].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** What is no escape is taken as it is. */
+/** Invalid escapes are kept as they are. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,6 +1,6 @@
 /**
- * The signatures of JSON Web Tokens (RFC 7518) that are made with a private key. A key says which algorithms it may be used
- * with, never the token: else a public key would be taken for a shared secret. `none` and all of HMAC are not here at all.
+ * Asymmetric signatures of JSON Web Tokens (RFC 7518). The key determines the allowed algorithms, never the token: otherwise a public key
+ * could be used as a shared secret. `none` and HMAC are not supported.
  */
 
 import { constants, sign, verify } from 'node:crypto';
@@ -9,7 +9,7 @@ import type { KeyObject } from 'node:crypto';
 interface Algorithm {
   readonly hash: 'sha256' | 'sha384' | 'sha512';
   readonly type: 'rsa' | 'ec';
-  /** Of elliptic curves. */
+  /** Only for elliptic curves. */
   readonly curve?: string;
   readonly isPss?: true;
 }
@@ -29,14 +29,14 @@ const algorithms: Readonly<Record<string, Algorithm>> = {
 const byName = (name: string): Algorithm | undefined =>
   Object.hasOwn(algorithms, name) ? algorithms[name] : undefined;
 
-/** False for names of no algorithm, and for keys of another kind. */
+/** Returns false for unknown algorithms and for keys of another type. */
 export function fits(name: string, key: KeyObject): boolean {
   const algorithm = byName(name);
   if (algorithm?.type !== key.asymmetricKeyType) return false;
   return algorithm?.curve === undefined || key.asymmetricKeyDetails?.namedCurve === algorithm.curve;
 }
 
-/** The one that Kubernetes signs with, by the key; undefined for keys that it does not sign with. */
+/** Returns the algorithm that Kubernetes uses to sign with the key; undefined for unsupported keys. */
 export function algorithmOf(key: KeyObject): string | undefined {
   return ['RS256', 'ES256', 'ES384', 'ES512'].find((name) => fits(name, key));
 }

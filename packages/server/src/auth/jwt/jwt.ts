@@ -1,4 +1,4 @@
-/** JSON Web Tokens in their compact form. What is read here is not trusted before its signature was verified. */
+/** Parses JSON Web Tokens in compact form. The result is untrusted until its signature is verified. */
 
 import type { KeyObject } from 'node:crypto';
 import { isObject } from '@hangar/api';
@@ -7,10 +7,10 @@ import { algorithmOf, isSigned, signatureOf } from './algorithms.ts';
 
 export interface Jwt {
   readonly algorithm: string;
-  /** Empty: it does not say. */
+  /** Empty: absent. */
   readonly keyId: string;
   readonly claims: JsonObject;
-  /** What is signed. */
+  /** The signed text. */
   readonly text: string;
   readonly signature: Uint8Array;
 }
@@ -18,7 +18,7 @@ export interface Jwt {
 const compact = /^([\w-]+)\.([\w-]+)\.([\w-]*)$/;
 const charactersMax = 64 * 1024;
 
-/** Undefined when it is none. */
+/** Returns undefined if the token is not a JWT. */
 export function parseJwt(token: string): Jwt | undefined {
   const match = token.length <= charactersMax ? compact.exec(token) : null;
   if (!match) return undefined;
@@ -26,7 +26,7 @@ export function parseJwt(token: string): Jwt | undefined {
   const header = json(head);
   const claims = json(body);
   if (!header || !claims || typeof header['alg'] !== 'string') return undefined;
-  // Extensions that must be understood (RFC 7515, section 4.1.11): none is.
+  // Critical extensions (RFC 7515, section 4.1.11) are not supported.
   if (header['crit'] !== undefined) return undefined;
   const keyId = typeof header['kid'] === 'string' ? header['kid'] : '';
   return {
@@ -63,14 +63,14 @@ export function signJwt(claims: JsonObject, { id, key }: SigningKey): string {
 
 const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A claim that is a text or a list of texts, such as `aud`; undefined when it is anything else. */
+/** Returns a claim that is a string or a list of strings, such as `aud`; undefined for other types. */
 export function textsOf(claim: unknown): readonly string[] | undefined {
   if (claim === undefined || claim === null) return [];
   if (typeof claim === 'string') return [claim];
   return Array.isArray(claim) && claim.every((one) => typeof one === 'string') ? claim : undefined;
 }
 
-/** Seconds since 1970; undefined when there is none. Throws when it is no number. */
+/** Returns seconds since 1970; undefined if the claim is absent. Throws if it is not a number. */
 export function timeOf(claims: JsonObject, name: 'exp' | 'nbf' | 'iat'): number | undefined {
   const value = claims[name];
   if (value === undefined || value === null) return undefined;

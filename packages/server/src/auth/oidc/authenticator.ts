@@ -1,4 +1,4 @@
-/** Tokens of OpenID Connect issuers. A token is of the issuer that it names, and judged by that one's rules alone. */
+/** Authenticates tokens of OpenID Connect issuers. Only the rules of the issuer that a token names apply to it. */
 
 import { unauthorized } from '@hangar/api';
 import type { Clock } from '@hangar/core';
@@ -27,7 +27,7 @@ export class OidcAuthenticator implements TokenAuthenticator {
     this.use(issuers);
   }
 
-  /** From now on these, and no others. */
+  /** Replaces all issuers. */
   use(issuers: readonly IssuerConfiguration[]): void {
     this.#issuers = new Map(
       issuers.map((issuer) => {
@@ -62,7 +62,7 @@ export class OidcAuthenticator implements TokenAuthenticator {
     }
   }
 
-  /** When it ends. */
+  /** Returns the expiry time. */
   #checkTimes({ claims }: Jwt): number {
     const now = this.#clock.now();
     let expiry: number | undefined;
@@ -74,7 +74,7 @@ export class OidcAuthenticator implements TokenAuthenticator {
       throw refused((error as Error).message);
     }
     if (expiry === undefined || expiry * 1_000 <= now) throw refused('token is expired');
-    // Clocks differ a little.
+    // Allows for clock skew.
     if (begin !== undefined && begin * 1_000 > now + clockSkewMs) throw refused('token is not valid yet');
     return expiry * 1_000;
   }

@@ -1,6 +1,6 @@
 /**
- * kube-apiserver's AuthenticationConfiguration: the issuers whose tokens are accepted, and how their claims become a user.
- * Everything that can be wrong with it is found here, before the first token comes.
+ * Parses the AuthenticationConfiguration of kube-apiserver: the accepted issuers, and the mapping of claims to users. All errors are found
+ * here, before the first token is verified.
  */
 
 import { isObject } from '@hangar/api';
@@ -12,15 +12,15 @@ import type { Expression } from './expressions.ts';
 
 export interface AuthenticationConfiguration {
   readonly issuers: readonly IssuerConfiguration[];
-  /** Absent: as without a configuration. */
+  /** Absent: the default without a configuration. */
   readonly anonymous: AnonymousOptions | undefined;
 }
 
 export interface IssuerConfiguration {
   readonly url: string;
-  /** Where its keys are found out; absent: below its URL. */
+  /** URL of the discovery document; absent: below the URL of the issuer. */
   readonly discoveryUrl: string | undefined;
-  /** PEM; absent: the authorities that the system trusts. */
+  /** PEM; absent: the CAs that the system trusts. */
   readonly ca: string | undefined;
   readonly audiences: readonly string[];
   readonly requiredClaims: readonly { readonly claim: string; readonly value: string }[];
@@ -39,14 +39,14 @@ export interface Rule {
   readonly message: string;
 }
 
-/** What is wrong with a configuration, for whoever wrote it. */
+/** Describes an invalid configuration. */
 export class AuthenticationConfigurationError extends Error {}
 
 const versions = new Set(['v1', 'v1beta1', 'v1alpha1'].map((version) => `apiserver.config.k8s.io/${version}`));
 const issuersMax = 64;
 const extraKey = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?\/[a-z0-9._~!$&'()*+,;=:@/-]+$/;
 
-/** `taken`: issuers of this server's own tokens, which nobody else may be. Throws AuthenticationConfigurationError. */
+/** `taken`: issuers of the tokens of this server, which are reserved. Throws AuthenticationConfigurationError. */
 export function readAuthenticationConfiguration(text: string, taken: readonly string[]): AuthenticationConfiguration {
   const { apiVersion, kind, jwt, anonymous } = fieldsAt(
     parseStrictly(text, (reason) => fault('', reason)),
@@ -67,7 +67,7 @@ export function readAuthenticationConfiguration(text: string, taken: readonly st
   return { issuers, anonymous: anonymous === undefined ? undefined : anonymousAt(anonymous) };
 }
 
-/** Of those that kube-apiserver knows, `egressSelectorType` is missing: there is one way out here. */
+/** Lacks `egressSelectorType` of kube-apiserver: there is only one egress path here. */
 const issuerFields = ['url', 'discoveryURL', 'certificateAuthority', 'audiences', 'audienceMatchPolicy'];
 const jwtFields = ['issuer', 'claimValidationRules', 'claimMappings', 'userValidationRules'];
 
@@ -117,7 +117,7 @@ function claimRuleAt(value: unknown, at: string): IssuerConfiguration['requiredC
   return { claim, value: required };
 }
 
-/** Who maps `claims.email` by an expression must look at `claims.email_verified` somewhere: nobody else does then. */
+/** An expression that maps `claims.email` requires a check of `claims.email_verified` in some expression: there is no implicit check. */
 function checkEmail({ username, extra, claimRules }: IssuerConfiguration, at: string): void {
   if (!('expression' in username) || !/\bclaims\.email\b/.test(username.expression.text)) return;
   const others = [
@@ -223,7 +223,7 @@ function urlAt(value: unknown, at: string): string {
   return text;
 }
 
-/** An object that has no other fields. */
+/** Returns the object. Throws if it has other fields. */
 function fieldsAt(value: unknown, at: string, known: readonly string[]): JsonObject {
   if (!isObject(value)) throw fault(at, 'must be an object');
   const [unknown] = unknownFields(at, value, known);
@@ -236,7 +236,7 @@ function textAt(value: unknown, at: string): string {
   return value;
 }
 
-/** Empty when it is not there. */
+/** Returns an empty string if absent. */
 function optionalAt(value: unknown, at: string): string {
   const text = value ?? '';
   if (typeof text !== 'string') throw fault(at, 'must be a string');

@@ -1,4 +1,4 @@
-/** Expressions over the claims of a token, and over the user that they became. */
+/** Expressions over the claims of a token, and over the resulting user. */
 
 import {
   compile,
@@ -15,7 +15,7 @@ import type { Environment, Program, Type } from '@hangar/cel';
 
 export interface Expression {
   readonly text: string;
-  /** JSON. Throws when it cannot be evaluated. */
+  /** Returns JSON. Throws if the evaluation fails. */
   evaluate(value: unknown): unknown;
 }
 
@@ -33,7 +33,7 @@ const userType: Type = {
   ]),
 };
 
-/** Throws when it cannot be compiled, or can only be of another kind. */
+/** Throws if the expression does not compile or cannot have one of these types. */
 export const claimExpression = (text: string, kinds: readonly string[]): Expression =>
   expression(text, (claims ??= kubernetesEnvironment({ claims: mapOf(stringType, dynType) })), 'claims', kinds);
 

@@ -1,4 +1,4 @@
-/** Users whom others know: of OpenID Connect issuers, and of a webhook for tokens. Loaded where there are any. */
+/** External users: OpenID Connect issuers and a token webhook. Loaded only if configured. */
 
 export { OidcAuthenticator } from './authenticator.ts';
 export { AuthenticationConfigurationError, readAuthenticationConfiguration } from './configuration.ts';

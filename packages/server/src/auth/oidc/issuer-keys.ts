@@ -1,7 +1,7 @@
 /**
- * The keys of one issuer, as its discovery document and its key set tell. Read when the first token asks for them, and again
- * when a token is signed with a key that is not known yet: that is how issuers rotate. Never more often than every few
- * seconds, or strangers could make the server ask as often as they like.
+ * The keys of one issuer, from its discovery document and key set. Fetched for the first token, and again when a token is signed with an
+ * unknown key, since issuers rotate keys. The interval between fetches is at least a few seconds, so that unauthenticated clients cannot
+ * cause a flood of them.
  */
 
 import { createPublicKey } from 'node:crypto';
@@ -11,18 +11,18 @@ import type { Clock } from '@hangar/core';
 import type { IssuerConfiguration } from './configuration.ts';
 
 export interface IssuerKey {
-  /** Empty: it has none. */
+  /** Empty: absent. */
   readonly id: string;
   /** Empty: any that fits the key. */
   readonly algorithm: string;
   readonly key: KeyObject;
 }
 
-/** Fetches a document; rejects when there is none. */
+/** Fetches a document; rejects on failure. */
 export type Fetch = (url: string, ca: string | undefined) => Promise<unknown>;
 
 const betweenReadsMs = 5_000;
-/** Keys that an issuer took back are forgotten after this time at the latest. */
+/** Maximum time until a revoked key is dropped. */
 const keysLastMs = 3_600_000;
 const keysMax = 256;
 
@@ -42,7 +42,7 @@ export class IssuerKeys {
     this.#clock = clock;
   }
 
-  /** Those that may have signed it. Rejects when the issuer cannot be asked and nothing is known of it. */
+  /** Returns the keys that may have signed the token. Rejects if the issuer is unreachable and no keys are cached. */
   async candidates(keyId: string): Promise<readonly IssuerKey[]> {
     if (this.#clock.monotonicMs() - this.#readAtMs > keysLastMs) await this.#read();
     let found = this.#matching(keyId);
@@ -65,7 +65,7 @@ export class IssuerKeys {
     return (this.#reading ??= this.#readNow().finally(() => (this.#reading = undefined)));
   }
 
-  /** Never rejects: what is known counts until it is too old. */
+  /** Never rejects: cached keys are used until they are too old. */
   async #readNow(): Promise<void> {
     try {
       this.#keys = await this.#fetchKeys();
@@ -89,7 +89,7 @@ export class IssuerKeys {
   }
 }
 
-/** Keys for other things, and of kinds that nobody here knows, are none of ours. */
+/** Keys for other uses and of unknown types are ignored. */
 function readKey(value: unknown): IssuerKey[] {
   if (!isObject(value) || (value['use'] !== undefined && value['use'] !== 'sig')) return [];
   const { kid, alg, kty } = value;

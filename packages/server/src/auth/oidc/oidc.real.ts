@@ -1,6 +1,6 @@
 /**
- * One issuer, one configuration, a real kube-apiserver and Hangar: each token is the same user to both, or nobody. And the
- * other way round: the real kube-apiserver, which is an issuer itself, is Hangar's.
+ * Compares a real kube-apiserver and Hangar with the same issuer and configuration: each token has the same result. In addition, Hangar
+ * accepts tokens that the real kube-apiserver issued.
  */
 
 import assert from 'node:assert/strict';
@@ -127,7 +127,7 @@ test('a token is the same user to both servers, or nobody', async () => {
   }
 });
 
-/** It reads its issuers' keys in the background after its start. */
+/** kube-apiserver fetches the keys of issuers in the background after it starts. */
 async function untilKnown(ask: () => Promise<{ body: Buffer }>): Promise<void> {
   for (let attempt = 0; attempt < 100; attempt++) {
     if (statusIn((await ask()).body)['authenticated'] === true) return;
@@ -163,7 +163,7 @@ test('tokens of a real kube-apiserver are accepted, as of any other issuer', asy
   const authenticator = new OidcAuthenticator({
     issuers,
     clock: systemClock,
-    // Its address is none that its documents could be asked for at: they are asked for by the test.
+    // Its address is not reachable for the fetch of documents: the test fetches them.
     fetch: async (address) => {
       const { body } = await real.request('GET', new URL(address).pathname, { accept: '*/*' });
       return JSON.parse(body.toString()) as unknown;

@@ -1,11 +1,11 @@
-/** From verified claims to the user that they are of. Errors say what kube-apiserver says. */
+/** Maps verified claims to a user. Error messages match kube-apiserver. */
 
 import type { JsonObject } from '@hangar/api';
 import { credentialId } from '../user.ts';
 import type { User } from '../user.ts';
 import type { IssuerConfiguration, Mapping, Rule } from './configuration.ts';
 
-/** Throws an Error when the claims do not make one, or a rule refuses them. */
+/** Throws an Error if the claims do not map to a user or violate a rule. */
 export function userOfClaims(issuer: IssuerConfiguration, claims: JsonObject): User {
   const user: User = {
     name: usernameOf(issuer.username, claims),
@@ -33,7 +33,7 @@ function usernameOf(mapping: Mapping, claims: JsonObject): string {
   const name = claimAt(claims, mapping.claim);
   if (typeof name !== 'string')
     throw new Error(`oidc: parse username claims "${mapping.claim}": claim not present or no text`);
-  // A name that its owner only claims to have is nobody's name.
+  // An unverified email address must not become a user name.
   if (mapping.claim === 'email' && Object.hasOwn(claims, 'email_verified') && claims['email_verified'] !== true) {
     throw new Error('oidc: email not verified');
   }

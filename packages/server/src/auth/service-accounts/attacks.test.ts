@@ -1,4 +1,4 @@
-/** Tokens that must not be believed. Each differs in one thing from one that is. */
+/** Tokens that must be rejected. Each differs in one detail from a valid token. */
 
 import assert from 'node:assert/strict';
 import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto';
@@ -22,7 +22,7 @@ const start = (options: Parameters<typeof TestServer.start>[0] = {}): Promise<Te
     ...options,
   });
 
-/** A good token's parts, and a server that believes it. */
+/** Returns the parts of a valid token, which the server accepts. */
 async function good(server: TestServer): Promise<{ head: JsonObject; claims: JsonObject; token: string }> {
   await createAccount(server);
   const token = await tokenOf(server);

@@ -1,4 +1,4 @@
-/** Verifies tokens that TokenRequest issued: signature, issuer, audience, times, and that all it depends on still exists. */
+/** Verifies tokens issued by TokenRequest: signature, issuer, audience, times, and the existence of the objects they are bound to. */
 
 import { notFound, quote, unauthorized } from '@hangar/api';
 import type { JsonObject } from '@hangar/api';
@@ -29,7 +29,7 @@ export class ServiceAccountAuthenticator implements TokenAuthenticator {
     audiences: readonly string[],
   ): TokenIdentity | undefined | Promise<TokenIdentity | undefined> {
     const jwt = parseJwt(token);
-    // Not trusted yet: it only tells who has to look at it.
+    // Untrusted: only selects the authenticator.
     const issuer = jwt?.claims['iss'];
     if (!jwt || !this.#accounts.accepts(issuer)) return undefined;
     checkSignature(jwt, this.#accounts.keys);
@@ -44,7 +44,7 @@ export class ServiceAccountAuthenticator implements TokenAuthenticator {
     const dependedOn = [await this.#account(bound)];
     if (secret) dependedOn.push(await this.#boundObject('secret', bound.namespace, secret));
     if (pod) dependedOn.push(await this.#boundObject('pod', bound.namespace, pod));
-    // A pod's node is told, and need not exist.
+    // The node of a pod is informational and need not exist.
     else if (node) dependedOn.push(await this.#boundObject('node', '', node));
     return { user: userOf(bound), audiences, expiresAt, isCurrent: () => dependedOn.every((one) => one.isThere()) };
   }
@@ -77,11 +77,11 @@ export function checkSignature(jwt: Jwt, keys: KeySet): void {
   if (!hasSigned(keys, jwt)) throw unauthorized('go-jose/go-jose: error in cryptographic primitive');
 }
 
-/** The key says which algorithm it is for, whatever the token says. */
+/** The key determines the algorithm, not the token. */
 export const hasSigned = (keys: KeySet, jwt: Jwt): boolean =>
   keys.candidates(jwt.keyId).some(({ algorithm, key }) => algorithm === jwt.algorithm && isSignedBy(jwt, key));
 
-/** Throws when there are none. Tokens that name no audience are for the API itself. */
+/** Throws if there are none. Tokens without an audience are for the API server. */
 export function commonAudiences(claims: JsonObject, asked: readonly string[], own: readonly string[]): string[] {
   const named = textsOf(claims['aud']);
   if (!named) throw unauthorized('service account token claims could not be validated');

@@ -1,4 +1,4 @@
-/** What a bound token says: whose it is, for whom, until when, and which object it goes with. */
+/** The claims of a bound token: subject, audiences, expiry, and bound object. */
 
 import { isObject, unauthorized } from '@hangar/api';
 import type { JsonObject } from '@hangar/api';
@@ -6,7 +6,7 @@ import { timeOf } from '../jwt/jwt.ts';
 import type { AccountClaims, Reference } from './names.ts';
 import { usernameOf } from './names.ts';
 
-/** Clocks differ: so much longer, and so much earlier, a token counts. */
+/** Tolerance for clock skew in both directions. */
 export const leewaySeconds = 60;
 
 export interface BoundClaims extends AccountClaims {
@@ -19,11 +19,11 @@ export interface IssuedClaims extends BoundClaims {
   /** Seconds since 1970. */
   readonly now: number;
   readonly expiresAt: number;
-  /** From when on its use is noted, where it lives longer than was asked for. */
+  /** Time after which its use is recorded, for tokens with extended expiry. */
   readonly warnAfter?: number;
 }
 
-/** In alphabetical order, as kube-apiserver writes them. */
+/** Keys in alphabetical order, as in kube-apiserver. */
 export function claimsOf({ issuer, audiences, now, expiresAt, warnAfter, ...bound }: IssuedClaims): JsonObject {
   const { namespace, name, uid, id, node, pod, secret } = bound;
   return {
@@ -47,7 +47,7 @@ export function claimsOf({ issuer, audiences, now, expiresAt, warnAfter, ...boun
 
 const referenceOf = ({ name, uid }: Reference): JsonObject => (uid === '' ? { name } : { name, uid });
 
-/** Of a token whose signature was verified. Throws when it is not as such tokens are. */
+/** Parses the claims of a verified token. Throws if they are malformed. */
 export function boundClaims(claims: JsonObject): BoundClaims {
   const own = claims['kubernetes.io'];
   const { namespace } = isObject(own) ? own : {};
@@ -76,7 +76,7 @@ function reference(claim: unknown): Reference | undefined {
   return { name, uid };
 }
 
-/** Throws unless it counts now; else from when on it does not, in milliseconds. Tokens without an end are refused. */
+/** Returns the expiry time in milliseconds. Throws if the token is not valid now or has no expiry. */
 export function checkTimes(claims: JsonObject, nowMs: number): number {
   const [notBefore, expiry, issued] = (['nbf', 'exp', 'iat'] as const).map((name) => secondsOf(claims, name));
   const now = nowMs / 1_000;

@@ -1,4 +1,4 @@
-/** By which others verify our tokens: OpenID Connect discovery, and the public keys. */
+/** Documents for verifying the tokens of this server: OpenID Connect discovery and public keys. */
 
 import { StatusError } from '@hangar/api';
 import type { Answer } from '../../http/message.ts';
@@ -12,7 +12,10 @@ export const issuerPaths = ({ issuers }: ServiceAccounts): string[] =>
 
 const ofIssuer = /^(\/\.well-known\/openid-configuration|\/openid\/v1\/jwks)(\/.*)?$/;
 
-/** Undefined when there are none: discovery is for issuers with an https URL. Throws what such a path answers else. */
+/**
+ * Returns undefined if the path is unknown or discovery is off: it requires an issuer with an https URL. Throws the error response of such
+ * a path.
+ */
 export function issuerDocument(
   { path, accept }: { readonly path: string; readonly accept: string | undefined },
   accounts: ServiceAccounts,

@@ -1,6 +1,6 @@
 /**
- * The keys of service-account tokens: one signs, all of them verify, so that a key can be replaced while tokens of the old
- * one are still in use. A key's id is made of the public key alone: whoever has the key knows its id.
+ * The keys of service account tokens: one signs, all verify, so that a key can be replaced while tokens of the old key are in use. The id
+ * of a key is derived from its public key.
  */
 
 import { createPrivateKey, createPublicKey, hash } from 'node:crypto';
@@ -17,13 +17,13 @@ export interface VerificationKey {
 
 const pemBlocks = /-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g;
 
-/** Throws when it is no key that tokens are signed with. */
+/** Throws if it is not a supported signing key. */
 export function signingKeyOf(pem: string): SigningKey {
   const key = createPrivateKey(pem);
   return { id: verificationKey(createPublicKey(key)).id, key };
 }
 
-/** Of all keys and certificates in a file; of private ones the public part. Throws when there is none. */
+/** Returns the public keys of all keys and certificates in a file. Throws if there are none. */
 export function verificationKeysOf(pem: string): VerificationKey[] {
   const blocks = (pem.match(pemBlocks) ?? []).filter((block) => !block.includes('BEGIN EC PARAMETERS'));
   if (blocks.length === 0) throw new Error('data does not contain any valid RSA or ECDSA public keys');
@@ -39,12 +39,12 @@ function verificationKey(key: KeyObject): VerificationKey {
 export class KeySet {
   readonly all: readonly VerificationKey[];
 
-  /** The same key twice is one. */
+  /** Duplicate keys are dropped. */
   constructor(keys: readonly VerificationKey[]) {
     this.all = [...new Map(keys.map((key) => [key.id, key])).values()];
   }
 
-  /** Those that a token may be signed with: the one that it names, or any when it names none. */
+  /** Returns the key that a token names, or all keys if it names none. */
   candidates(id: string): readonly VerificationKey[] {
     return id === '' ? this.all : this.all.filter((key) => key.id === id);
   }

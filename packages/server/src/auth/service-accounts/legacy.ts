@@ -1,7 +1,6 @@
 /**
- * Tokens that are kept in secrets, of a time before TokenRequest: they name no audience and never expire. They count for as
- * long as the secret has the very same token. The secret is told when it was used, to the day, so that those that nobody
- * uses can be cleaned away.
+ * Tokens stored in secrets, as used before TokenRequest: they have no audience and do not expire. A token is valid as long as the secret
+ * contains it. The date of the last use is recorded in the secret, so that unused secrets can be removed.
  */
 
 import { timingSafeEqual } from 'node:crypto';
@@ -61,7 +60,7 @@ export class LegacyTokenAuthenticator implements TokenAuthenticator {
       throw unauthorized(`ServiceAccount ${namespace}/${name} has been deleted`);
     }
     if (metadata.uid !== uid) throw unauthorized(`ServiceAccount UID (${metadata.uid}) does not match claim (${uid})`);
-    // That it could not be noted is no reason to refuse: the store may be full, or not to be written to for now.
+    // A failure to record the use does not reject the token: the store may be full or temporarily read-only.
     await this.#noteUse(secret.object).catch(() => {});
     if (secret.object.metadata.labels?.[invalidSinceLabel]) throw unauthorized(markedInvalid(claims));
     return {
@@ -71,7 +70,7 @@ export class LegacyTokenAuthenticator implements TokenAuthenticator {
     };
   }
 
-  /** Once a day; not when somebody else changes the secret just now. Rejects when the store does. */
+  /** Records the use once a day; skipped if the secret is changed concurrently. Rejects if the store fails. */
   async #noteUse(secret: KubeObject): Promise<void> {
     const { namespace = '', name = '', labels } = secret.metadata;
     const today = new Date(this.#plane.clock.now()).toISOString().slice(0, 10);

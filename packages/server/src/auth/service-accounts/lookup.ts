@@ -1,6 +1,6 @@
 /**
- * The objects that a token depends on. They are read from the store itself when a token is verified; afterwards, while the
- * result is remembered, what is in memory tells whether one of them went away.
+ * Looks up the objects that a token depends on. They are read from the store when a token is verified; while the result is cached, memory
+ * shows whether one of them was deleted.
  */
 
 import { parseTime } from '@hangar/api';
@@ -13,9 +13,9 @@ export type DependedOn = 'serviceaccounts' | 'secrets' | 'pods' | 'nodes';
 
 export interface Found {
   readonly object: KubeObject;
-  /** False as soon as it is seen that it is another one, or none. Not asked for, nothing is kept in memory for it. */
+  /** Returns false after the object was observed to be deleted or replaced. Does not load anything into memory. */
   isThere(): boolean;
-  /** `isThere`, and nobody has changed it. */
+  /** Like `isThere`, and the object was not changed. */
   isUnchanged(): boolean;
 }
 
@@ -32,7 +32,7 @@ export async function find(
   if (!entry) return undefined;
   const prefix = collectionPrefix(plane, resource, '');
   const { createRevision, modRevision } = entry;
-  // What cannot be had from memory is taken as it was: then the result counts until it is found out anew.
+  // Without a collection in memory the entry counts as unchanged, until the cached result expires.
   let peekAtMs = 0;
   const now = () => {
     if (peekAtMs > 0 && plane.clock.monotonicMs() < peekAtMs) return entry;
@@ -47,12 +47,12 @@ export async function find(
   };
 }
 
-/** Looking in vain costs a question to the store: not with every request. */
+/** A failed peek costs a call to the store: limits how often it happens. */
 const peekAgainMs = 100;
 
 const gone = { createRevision: -1, modRevision: -1 };
 
-/** It is being deleted, for longer than clocks may differ. */
+/** Reports whether the object has been terminating for longer than the tolerated clock skew. */
 export function isDeleted({ metadata }: KubeObject, nowMs: number): boolean {
   const { deletionTimestamp } = metadata;
   if (deletionTimestamp === undefined) return false;

@@ -1,4 +1,4 @@
-/** Service accounts as users: their names, their groups, and what their tokens say besides. */
+/** Service accounts as users: names, groups and extra fields. */
 
 import { dnsLabelReasons, dnsSubdomainReasons } from '@hangar/api';
 import { credentialId } from '../user.ts';
@@ -13,7 +13,7 @@ export interface AccountName {
 
 export const usernameOf = ({ namespace, name }: AccountName): string => `${prefix}${namespace}:${name}`;
 
-/** Undefined when it is no user name of a service account. */
+/** Returns undefined if it is not the user name of a service account. */
 export function accountNameOf(username: string): AccountName | undefined {
   if (!username.startsWith(prefix)) return undefined;
   const [namespace = '', name = '', ...rest] = username.slice(prefix.length).split(':');
@@ -35,9 +35,9 @@ export interface Reference {
 export interface AccountClaims extends AccountName {
   readonly uid: string;
   readonly pod?: Reference;
-  /** The pod's, or the one that the token is bound to; a node that was not found has no uid. */
+  /** Node of the pod, or the node that the token is bound to; without a uid if it was not found. */
   readonly node?: Reference;
-  /** Of the token. */
+  /** Id of the token. */
   readonly id?: string;
 }
 

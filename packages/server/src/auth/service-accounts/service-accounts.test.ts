@@ -194,7 +194,7 @@ test('tokens are for the audiences that they name', async () => {
   assert.equal((await review(server, token)).authenticated, undefined);
   const reviewed = await review(server, token, ['other', 'vault']);
   assert.deepEqual([reviewed.authenticated, reviewed.audiences], [true, ['vault']]);
-  // A static token is for the API alone.
+  // A static token is only for the API server.
   assert.equal((await review(server, 'admin', ['vault'])).authenticated, undefined);
 });
 

@@ -1,4 +1,4 @@
-/** Tokens of service accounts: how they are issued, and the documents by which others can verify them. */
+/** Issues service account tokens and serves the documents for verifying them. */
 
 import type { JsonObject } from '@hangar/api';
 import { lazy } from '@hangar/core';
@@ -10,25 +10,25 @@ import { KeySet } from './keys.ts';
 import type { VerificationKey } from './keys.ts';
 
 export interface ServiceAccountOptions {
-  /** The first issues; tokens of all of them are accepted. */
+  /** The first one issues; tokens of all are accepted. */
   readonly issuers: readonly string[];
-  /** Besides these: was it one of ours? Its tokens are accepted as well, when they are of our own keys. */
+  /** Reports whether this server used the issuer before. Its tokens are accepted if signed with the keys of this server. */
   readonly isFormerIssuer?: (issuer: unknown) => boolean;
-  /** Of the API; absent: the issuers. */
+  /** Audiences of the API server; absent: the issuers. */
   readonly audiences?: readonly string[];
-  /** Asked for when a token is first issued. */
+  /** Read when the first token is issued. */
   readonly signingKey: SigningKey;
-  /** Besides the signing key's: such as those of earlier signing keys. Asked for with the first token or document. */
+  /** Further keys, such as earlier signing keys. Read with the first token or document. */
   readonly verificationKeys: readonly VerificationKey[];
-  /** 0: as long as is asked for. */
+  /** 0: no limit. */
   readonly expirationSecondsMax?: number;
-  /** Tokens that pods ask for live a year, so that clients that never read them again go on working. Absent: they do. */
+  /** Extends tokens of pods to a year, so that clients that never reload them keep working. Absent: true. */
   readonly extendsExpiration?: boolean;
-  /** Where the keys are published, when it is not here. */
+  /** URL of the published keys, if not on this server. */
   readonly jwksUri?: string;
 }
 
-/** So long such tokens live at most. */
+/** Lifetime of extended tokens. */
 const extendedSeconds = 365 * 86_400;
 
 export class ServiceAccounts {
@@ -56,15 +56,12 @@ export class ServiceAccounts {
     return this.#keys();
   }
 
-  /** Are tokens of this issuer looked at? */
+  /** Reports whether tokens of this issuer are verified. */
   accepts(issuer: unknown): boolean {
     return this.issuers.includes(issuer as string) || this.#isFormerIssuer(issuer);
   }
 
-  /**
-   * What was for the API under the issuer's former name is for the API: a token for its own issuer. Any other audience is
-   * somebody else, whatever it is called.
-   */
+  /** Adds the audiences of the API server to a token that a former issuer issued for itself. Other audiences are kept. */
   translated(claims: JsonObject): JsonObject {
     const { iss: issuer, aud } = claims;
     const named = textsOf(aud) ?? [];
@@ -72,7 +69,7 @@ export class ServiceAccounts {
     return { ...claims, aud: [...named, ...this.audiences] };
   }
 
-  /** What pods ask for, for the API itself, lives longer than they ask for. */
+  /** Returns the extended lifetime of tokens that pods request for the API server; undefined for others. */
   extendedSeconds(askedSeconds: number, audiences: readonly string[]): number | undefined {
     const isOwn = audiences.every((one) => this.audiences.includes(one));
     return this.#extendsExpiration && askedSeconds === secondsThatPodsAskFor && isOwn ? extendedSeconds : undefined;
@@ -83,5 +80,5 @@ export class ServiceAccounts {
   }
 }
 
-/** An hour and seven seconds: so the projected volumes of pods are told from everybody else. */
+/** Lifetime that projected volumes of pods request: an hour and seven seconds, which identifies them. */
 const secondsThatPodsAskFor = 3_607;

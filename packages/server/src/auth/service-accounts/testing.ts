@@ -1,4 +1,4 @@
-/** For tests with tokens of service accounts: accounts, tokens that were issued, and tokens that were forged. */
+/** Helpers for tests with service account tokens: accounts, issued tokens and forged tokens. */
 
 import type { JsonObject } from '@hangar/api';
 import type { Data, TestServer } from '../../testing/test-server.ts';
@@ -21,7 +21,7 @@ export async function tokenOf(server: TestServer, spec: object = {}, name = 'rob
   return (await requestToken(server, spec, name)).status.token as string;
 }
 
-/** Who the server says that the token's bearer is; undefined: 401. */
+/** Returns the user of the token according to the server; undefined: 401. */
 export async function whoIs(server: TestServer, token: string): Promise<Data> {
   const { status, data } = await server.request('POST', selfReviews, { token, body: {} });
   return status === 401 ? undefined : (data.status?.userInfo ?? data);

@@ -1,4 +1,4 @@
-/** serviceaccounts/token: issues a token for a service account, and stores nothing. */
+/** serviceaccounts/token: issues a token for a service account without storing anything. */
 
 import { badRequest, conflict, invalid, invalidObject, notFound, parseApiVersion, StatusError } from '@hangar/api';
 import type { JsonObject, KubeObject } from '@hangar/api';
@@ -95,7 +95,7 @@ async function accountOf({ plane, info }: Call, { metadata }: KubeObject): Promi
   return found.object;
 }
 
-/** What the client left open, and whether the rest may be. */
+/** Sets defaults and validates the spec. */
 function settle(object: KubeObject, account: KubeObject, accounts: ServiceAccounts, { plane }: Call): Spec {
   const { name, namespace, uid } = account.metadata;
   Object.assign(object.metadata, { name, namespace, uid, creationTimestamp: timestamp(plane.clock) });
@@ -119,7 +119,7 @@ function shorten(call: Call, spec: Spec, { expirationSecondsMax }: ServiceAccoun
 
 type Bound = Pick<BoundClaims, 'pod' | 'node' | 'secret'>;
 
-/** The token ends with this object. */
+/** Returns the object that the lifetime of the token is bound to. */
 async function boundObject(call: Call, { boundObjectRef: asked }: Spec): Promise<Bound> {
   if (!asked) return {};
   const { kind = '', name = '', uid = '' } = asked;
@@ -142,7 +142,7 @@ async function boundObject(call: Call, { boundObjectRef: asked }: Spec): Promise
 
 const bindable: Readonly<Record<string, DependedOn>> = { Pod: 'pods', Node: 'nodes', Secret: 'secrets' };
 
-/** With its node, also when that one is not known. */
+/** Includes the node of the pod, even if it does not exist. */
 async function ofPod({ plane, info }: Call, object: KubeObject, pod: Reference): Promise<Bound> {
   const { serviceAccountName = '', nodeName } = (object['spec'] ?? {}) as {
     serviceAccountName?: string;

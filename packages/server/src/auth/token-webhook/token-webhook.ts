@@ -1,11 +1,11 @@
-/** Tokens that another server knows: it is asked with a TokenReview, and its word is taken. */
+/** Authenticates tokens with a TokenReview to another server. */
 
 import { isObject, unauthorized } from '@hangar/api';
 import type { JsonObject } from '@hangar/api';
 import type { TokenAuthenticator, TokenIdentity } from '../tokens.ts';
 import { textsOf } from '../jwt/jwt.ts';
 
-/** Posts a review and gets the answered one. Rejects when there is no answer: nobody knows then whose token it is. */
+/** Posts a review and returns the response. Rejects on failure. */
 export type PostReview = (review: JsonObject) => Promise<unknown>;
 
 export class TokenWebhook implements TokenAuthenticator {
@@ -36,12 +36,12 @@ export class TokenWebhook implements TokenAuthenticator {
 function identityIn(status: JsonObject, asked: readonly string[]): TokenIdentity | undefined {
   const user = isObject(status['user']) ? status['user'] : {};
   const { username, uid, extra } = user;
-  // Whoever has no name could be taken for anybody.
+  // A user without a name is invalid.
   if (typeof username !== 'string' || username === '')
     throw new Error('the response of the token webhook has no user name');
   const told = textsOf(status['audiences']) ?? [];
   const audiences = told.filter((one) => asked.includes(one));
-  // One that looks at audiences and names none of those that were asked for means somebody else.
+  // The webhook is audience-aware and returned none of the requested audiences: the token is for another audience.
   if (told.length > 0 && audiences.length === 0) return undefined;
   return {
     user: {

@@ -1,7 +1,7 @@
 /**
- * Writes the rules of aggregated ClusterRoles: a role that is labelled `…/aggregate-to-view` adds to `view`. In Kubernetes
- * kube-controller-manager does this; a control plane without one has it done here, with the same result under the same name, so that
- * neither finds anything to change after the other.
+ * Writes the rules of aggregated ClusterRoles: a role labelled `…/aggregate-to-view` adds its rules to `view`. In Kubernetes
+ * kube-controller-manager does this. For a control plane without one it is done here, with the same result and field manager, so that
+ * neither changes the result of the other.
  */
 
 import { applyObject } from '@hangar/api';
@@ -16,7 +16,7 @@ import { timestamp } from '../../../verbs/metadata.ts';
 import { rulesOf } from './rules.ts';
 
 const manager = 'clusterrole-aggregation-controller';
-/** Between two rounds: roles that collect each other could go on for ever. */
+/** Delay between two rounds: roles that aggregate each other could otherwise loop without pause. */
 const pauseMs = 50;
 
 export class RoleAggregator {
@@ -43,23 +43,23 @@ export class RoleAggregator {
   }
 
   async #run(): Promise<void> {
-    // Not within the change: more of it may be on the way.
+    // Deferred: more changes may follow.
     await Promise.resolve();
     this.#isDue = false;
-    // What fails is tried again with the next change.
+    // Failures are retried with the next change.
     await this.#round().catch(() => undefined);
     this.#isRunning = false;
     if (this.#isDue && !this.#isClosed) this.#plane.clock.after(pauseMs, () => this.#wake());
   }
 
-  /** A role that is refused (see `aggregationLimits`) keeps its rules; the controller reports it. */
+  /** A role that is rejected (see `aggregationLimits`) keeps its rules; the controller reports it. */
   async #round(): Promise<void> {
     const { clock, policy } = this.#plane;
     const slicer = new Slicer(clock);
     const { outdated } = await inSlices(slicer, this.#aggregation.update(policy.clusterRoles));
     for (const one of outdated) {
       if (this.#isClosed) return;
-      // Every change of a role is seen before the next one is written: an update that came meanwhile may make it unnecessary.
+      // Changes of roles are observed before the next role is written: an update in between may make the write unnecessary.
       if (policy.clusterRoles.get(one.role.name) === one.role) await this.#write(one);
       await slicer.pause();
     }
@@ -72,16 +72,16 @@ export class RoleAggregator {
     const { entry } = await store.get(key);
     if (!entry) return;
     const live = resource.stored.object(entry);
-    // The role changed since: the follower reports it, and the next round looks at it.
+    // The role has changed: the watch reports it, and the next round handles it.
     if (JSON.stringify(rulesOf(live)) !== JSON.stringify(role.rules)) return;
     const value = resource.stored.encode(this.#applied(resource, live, rules));
-    // After a conflict, the follower reports the other change.
+    // After a conflict, the watch reports the other change.
     await store.commit([{ type: 'put', key, value, expected: entry.modRevision }]);
   }
 
   /**
-   * Applies the rules as a client would. `rules` is one atomic field: placeholders stand for it, so that an apply of thousands of
-   * rules costs no more than one of few.
+   * Applies the rules like a client. `rules` is one atomic field: a placeholder stands for it, so that applying thousands of rules costs no
+   * more than applying a few.
    */
   #applied(resource: Resource, live: KubeObject, rules: readonly PolicyRule[]): KubeObject {
     const { kind, apiVersion } = resource;
@@ -103,7 +103,7 @@ export class RoleAggregator {
       now: timestamp(this.#plane.clock),
       resetFields: resource.strategy.resetFields(''),
     });
-    // Another manager may own the rules of a role that has nothing to collect.
+    // Another manager may own the rules of a role that aggregates nothing.
     if (object['rules'] !== undefined) object['rules'] = rules.length === 0 ? live['rules'] : rules;
     object['rules'] ??= null;
     return object;

@@ -1,4 +1,4 @@
-/** Who is bound to which role. */
+/** Parses role bindings and matches users against their subjects. */
 
 import { quote } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
@@ -18,14 +18,14 @@ interface Subject {
 
 export interface Binding {
   readonly name: string;
-  /** Empty: it is one of the cluster. */
+  /** Empty: cluster-wide. */
   readonly namespace: string;
   readonly roleRef: RoleRef;
   readonly subjects: readonly { readonly subject: Subject; readonly key: string | undefined }[];
   readonly subjectKeys: ReadonlySet<string>;
 }
 
-/** Throws when it is none. */
+/** Throws if the object is not a valid binding. */
 export function readBinding({ metadata, ...object }: KubeObject): Binding {
   const { name = '', namespace = '' } = metadata;
   const subjects = ((object['subjects'] ?? []) as readonly Subject[]).map((subject) => ({
@@ -38,11 +38,11 @@ export function readBinding({ metadata, ...object }: KubeObject): Binding {
   return { name, namespace, roleRef, subjects, subjectKeys };
 }
 
-/** Users and groups have the same names and are never the same. */
+/** Prefixes keep users and groups of the same name apart. */
 const userKey = (name: string): string => `user ${name}`;
 const groupKey = (name: string): string => `group ${name}`;
 
-/** Undefined: a subject that is nobody. */
+/** Returns undefined for a subject that matches no user. */
 function keyOf({ kind, name, namespace }: Subject, bindingNamespace: string): string | undefined {
   switch (kind) {
     case 'User':
@@ -60,7 +60,7 @@ function keyOf({ kind, name, namespace }: Subject, bindingNamespace: string): st
 
 export const subjectKeys = ({ name, groups }: User): string[] => [userKey(name), ...groups.map(groupKey)];
 
-/** The first of the binding's subjects that is this user. */
+/** Returns the first subject of the binding that matches the user. */
 export function subjectOf({ subjects }: Binding, user: User): Subject | undefined {
   const keys = new Set(subjectKeys(user));
   return subjects.find(({ key }) => key !== undefined && keys.has(key))?.subject;

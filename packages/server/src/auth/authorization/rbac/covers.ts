@@ -1,4 +1,4 @@
-/** Does who grants rules have them? Each rule is taken apart into its smallest pieces, and each piece must be covered whole. */
+/** Checks whether a user holds the rules that they grant. Each rule is split into its smallest pieces, and each piece must be covered. */
 
 import { quote } from '@hangar/api';
 import type { Steps } from '@hangar/core';
@@ -14,14 +14,14 @@ export interface Piece {
   readonly path?: string;
 }
 
-/** More pieces than a policy of people has; a rule of thousands of verbs on thousands of resources would be millions. */
+/** More pieces than usual policies have; a rule of thousands of verbs on thousands of resources would have millions. */
 const piecesMax = 50_000;
-/** Comparisons of pieces with rules. An index makes most pieces need one or two. */
+/** Limit on comparisons of pieces with rules. With the index, most pieces need one or two. */
 const comparisonsMax = 2_000_000;
-/** Pieces, rules and comparisons after which work may pause. */
+/** Number of pieces, rules and comparisons after which work may pause. */
 const pauseSteps = 256;
 
-/** The rules are more than what may be compared: they do not count as covered. */
+/** The rules exceed the limits of the comparison: they do not count as covered. */
 export class TooManyPieces extends Error {}
 
 /** Returns the pieces of `granted` that no rule of `owned` covers. Throws TooManyPieces. */
@@ -52,7 +52,7 @@ export function* uncovered(owned: Iterable<PolicyRule>, granted: readonly Policy
 
 const tooMany = (): TooManyPieces => new TooManyPieces('the rules have too many combinations');
 
-/** The same for rules that this program declares: few of them, at once. */
+/** Synchronous variant of `uncovered`, for the few rules that this program declares. */
 export function uncoveredAtOnce(owned: Iterable<PolicyRule>, granted: readonly PolicyRule[]): Piece[] {
   const steps = uncovered(owned, granted);
   for (;;) {
@@ -61,11 +61,11 @@ export function uncoveredAtOnce(owned: Iterable<PolicyRule>, granted: readonly P
   }
 }
 
-/** Rules by what they are about: a piece is compared with those that name its resource or path, or all. */
+/** Index of rules: a piece is compared only with rules that name its resource or path, or all. */
 class Owners {
   readonly #byResource = new Map<string, Owner[]>();
   readonly #byPath = new Map<string, Owner[]>();
-  /** Of paths that end in a star, by what is before it. */
+  /** Paths that end in a star, by the prefix before it. */
   readonly #byPrefix = new Map<string, Owner[]>();
   readonly #prefixLengths = new Set<number>();
 
@@ -105,7 +105,7 @@ function put(index: Map<string, Owner[]>, key: string, owner: Owner): void {
   else index.set(key, [owner]);
 }
 
-/** The same pieces as rules again, for those who add what is missing. */
+/** Converts a piece back to a rule, to add missing rules. */
 export const ruleOfPiece = ({ verb, group, resource, name, path }: Piece): PolicyRule =>
   path !== undefined
     ? { verbs: [verb], nonResourceURLs: [path] }
@@ -156,8 +156,8 @@ const prepared = (rule: PolicyRule): Owner => ({
 });
 
 /**
- * Returns whether a rule that names the piece's path or resource covers the piece. Only a star covers a star. A rule for one name
- * does not cover all names.
+ * Reports whether a rule that names the path or resource of the piece covers the piece. Only a star covers a star. A rule for one name does
+ * not cover all names.
  */
 function covers({ verbs, groups, names }: Owner, { verb, group, name, path }: Piece): boolean {
   if (!verbs.has('*') && !verbs.has(verb)) return false;
@@ -166,7 +166,7 @@ function covers({ verbs, groups, names }: Owner, { verb, group, name, path }: Pi
   return names.size === 0 || (name !== undefined && names.has(name));
 }
 
-/** One line each, verbs of the same resource together: `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`. */
+/** Returns one line per resource, with its verbs combined: `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`. */
 export function describePieces(missing: readonly Piece[]): string {
   const verbsOf = new Map<string, string[]>();
   const lines = new Set<string>();
@@ -185,7 +185,7 @@ export function describePieces(missing: readonly Piece[]): string {
   return inByteOrder([...lines]).join('\n');
 }
 
-/** As Go sorts texts. Below the surrogates, the order of UTF-16 is the order of bytes. */
+/** Sorts like Go. Below the surrogates, UTF-16 order equals byte order. */
 function inByteOrder(lines: string[]): string[] {
   if (!lines.some((line) => /[\ud800-\uffff]/.test(line))) return lines.sort();
   return lines

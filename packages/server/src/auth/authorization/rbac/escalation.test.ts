@@ -1,4 +1,4 @@
-/** Attacks: who may write roles and bindings tries to get more than it has. The words are compared with kube-apiserver's. */
+/** Attacks: users who may write roles and bindings try to gain permissions. Messages are compared with kube-apiserver. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -22,7 +22,7 @@ async function start(): Promise<TestServer> {
 
 const bodyOf = (body: unknown): Sent => (body === undefined ? {} : { body: body as object });
 
-/** By the names of what they make: within what is held, or by the verbs `escalate` and `bind`. */
+/** Names of objects that may be created: with held permissions, or by the verbs `escalate` and `bind`. */
 const allowed = new Set(['a1', 'a4', 'e1', 'e2', 'b3', 'b6', 'b9', 'b10']);
 
 test('nobody creates a role or a binding that grants what they do not have', async () => {

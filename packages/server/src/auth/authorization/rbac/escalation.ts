@@ -1,6 +1,6 @@
 /**
- * Nobody grants what they do not have: who writes a role must have all of its rules, or the verb `escalate` on it; who writes
- * a binding must have all rules of its role, or the verb `bind` on that. Asked after everything that changes objects.
+ * Prevents privilege escalation: writing a role requires all of its rules, or the verb `escalate` on it; writing a binding requires all
+ * rules of its role, or the verb `bind` on the role. Runs after all mutating plugins.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -19,7 +19,7 @@ import type { PolicyRule } from './rules.ts';
 
 const group = 'rbac.authorization.k8s.io';
 
-/** To collect the rules of others, which may be any, is to have all. */
+/** Aggregation can collect any rules, so it requires full authority. */
 const fullAuthority: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },
@@ -32,7 +32,7 @@ export const escalationCheck: AdmissionPlugin = {
   ),
   mutate(request) {
     const { operation, object, old, user, plane } = request;
-    // From now on it is followed, so that roles which collect others see the change.
+    // Starts the watch, so that aggregated roles see the change.
     if (!plane.policy.isReady) void plane.policy.ready().catch(() => undefined);
     if (!object || (operation !== 'CREATE' && operation !== 'UPDATE') || user.groups.includes(mastersGroup)) return;
     const isBinding = request.resource.kind.endsWith('Binding');
@@ -42,7 +42,7 @@ export const escalationCheck: AdmissionPlugin = {
 
 async function checkRole(request: AdmissionRequest, role: KubeObject, old: KubeObject | undefined): Promise<void> {
   const { namespace, resource, operation, name } = request;
-  // What is created has no name in its path: who may escalate certain roles may not create them.
+  // A creation has no name in its path: the right to escalate named roles does not include creating them.
   const existing = operation === 'CREATE' ? '' : name;
   if (await mayBesides(request, 'escalate', { resource: resource.name, namespace, name: existing })) return;
   if (old && changesOwnersOnly(role, old)) return;
@@ -62,7 +62,7 @@ async function checkBinding(
   const { plane, namespace } = request;
   const roleRef = binding['roleRef'] as RoleRef;
   const resource = roleRef.kind === 'ClusterRole' ? 'clusterroles' : roleRef.kind === 'Role' ? 'roles' : undefined;
-  // A reference to anything else is for validation to refuse.
+  // Validation rejects references to anything else.
   if (resource === undefined) return;
   const role = { group: roleRef.apiGroup, resource, namespace, name: roleRef.name };
   if (await mayBesides(request, 'bind', role)) return;
@@ -102,7 +102,7 @@ async function insistOnRules(
   const missing = await missingRules(request, rules, object);
   if (missing.length === 0) return;
   const groups = `[${user.groups.map(quote).join(' ')}]`;
-  // kube-apiserver names whatever it does not find after the resource of the request.
+  // kube-apiserver reports every missing role under the resource of the request.
   const problems = problemsText(plane.policy.allGrants(user, namespace), () => request.resource.name);
   const unresolved = problems === '' ? '' : `; resolution errors: [${problems}]`;
   throw refused(
@@ -118,9 +118,9 @@ async function missingRules(
   object?: KubeObject,
 ): Promise<Piece[]> {
   const { plane, user, namespace } = request;
-  // What was taken from the user a moment ago must not be granted once more.
+  // Permissions revoked a moment ago must not count.
   await plane.policy.fresh();
-  // A role counts once, however many bindings lead to it.
+  // A role counts once, even if several bindings refer to it.
   const owned = new Set(plane.policy.allGrants(user, namespace).map((grant) => grant.rules));
   try {
     return await inSlices(new Slicer(plane.clock), uncovered(rulesIn(owned), rules));
@@ -139,7 +139,7 @@ function collects(role: KubeObject): boolean {
   return (rule?.clusterRoleSelectors?.length ?? 0) > 0;
 }
 
-/** What garbage collection does to objects grants nothing. */
+/** Changes by garbage collection grant nothing. */
 function changesOwnersOnly(object: KubeObject, old: KubeObject): boolean {
   const { ownerReferences: _, finalizers: __, managedFields: ___, selfLink: ____, ...metadata } = old.metadata;
   const { ownerReferences: _a, finalizers: _b, managedFields: _c, selfLink: _d, ...changed } = object.metadata;

@@ -1,6 +1,6 @@
 /**
- * The roles and bindings of a control plane as the store has them, indexed by subject: finding what a user was granted
- * touches the bindings of that user only, however many others there are. Followed from the first question on.
+ * The roles and bindings of a control plane, indexed by subject: finding the permissions of a user reads only the bindings of that user.
+ * Watched from the first authorization check on.
  */
 
 import { notFound } from '@hangar/api';
@@ -22,7 +22,7 @@ const group = 'rbac.authorization.k8s.io';
 const shared = { isShared: true };
 const resource = (name: string) => ({ group, version: 'v1', resource: name });
 
-/** What one binding gives a user, or why it gives nothing. */
+/** The rules that one binding grants a user, or the missing role. */
 export type Grant =
   | {
       /** Describes the binding that grants the rules. Called only when the rules allow a request. */ readonly source: () => string;
@@ -32,12 +32,15 @@ export type Grant =
 
 type Rules = readonly PolicyRule[];
 
-/** The same operator brings the same roles and bindings wherever it is installed; what is read of them is nobody's. */
+/**
+ * Shared between control planes: an operator installs the same roles and bindings everywhere, and the parsed form belongs to no control
+ * plane.
+ */
 const clusterRoleOf = sharedReader(readClusterRole, ({ rules }) => rules.length);
 const roleRulesOf = sharedReader(rulesOf, ({ length }) => length);
 const bindingOf = sharedReader(readBinding, ({ subjects }) => subjects.length);
 
-/** Rules or subjects. Larger ones are of one control plane alone, and to compare and freeze them takes long. */
+/** Number of rules or subjects. Larger objects are rarely the same in several control planes, and comparing and freezing them is slow. */
 const sharedSizeMax = 1_000;
 
 function sharedReader<T extends object>(
@@ -57,13 +60,13 @@ export class Policy {
   readonly #roles: Followed<Rules>;
   readonly #clusterBindings: Followed<Binding>;
   readonly #bindings: Followed<Binding>;
-  /** Scope → subject → bindings, where the scope is a namespace, or empty for the cluster. */
+  /** Scope → subject → bindings. The scope is a namespace, or empty for the cluster. */
   readonly #byScope = new Map<string, Map<string, Set<Binding>>>();
   readonly #indexed = new Map<string, Binding>();
   #isIndexed = false;
   #generation = 0;
   #isReady = false;
-  /** Told when they were first read, too. */
+  /** Called also after the first read. */
   onClusterRolesChange: (() => void) | undefined;
 
   constructor(plane: ControlPlane) {
@@ -82,30 +85,30 @@ export class Policy {
     this.#bindings = new Followed(plane, resource('rolebindings'), bindingOf, rebound, shared);
   }
 
-  /** Grows with every change: whatever was concluded from the policy is as old as this. */
+  /** Incremented with every change: caches of decisions depend on it. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** Until then nobody is granted anything. */
+  /** Until then no user has any permissions. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
-  /** Rejects when the store cannot be read. */
+  /** Rejects if the store cannot be read. */
   async ready(): Promise<void> {
     if (this.#isReady) return;
     await Promise.all(this.#followed.map((one) => one.ready()));
     this.#isReady = true;
   }
 
-  /** Everything that was acknowledged before the call counts. */
+  /** Waits for all writes acknowledged before the call. */
   async fresh(): Promise<void> {
     await Promise.all(this.#followed.map((one) => one.fresh()));
     this.#isReady = true;
   }
 
-  /** What the user was granted in this scope alone: the cluster's when it is empty. In the order of the bindings' names. */
+  /** Returns the grants of the user in this scope only, sorted by the name of the binding; an empty scope is the cluster. */
   grants(user: User, scope: string): Grant[] {
     this.#index();
     const found = new Set<Binding>();
@@ -115,17 +118,17 @@ export class Policy {
     return [...found].sort((a, b) => (a.name < b.name ? -1 : 1)).map((binding) => this.#granted(binding, user));
   }
 
-  /** Of the cluster, then of the namespace when there is one. */
+  /** Returns the grants of the cluster, followed by those of the namespace, if given. */
   allGrants(user: User, namespace: string): Grant[] {
     return namespace === '' ? this.grants(user, '') : [...this.grants(user, ''), ...this.grants(user, namespace)];
   }
 
-  /** By name; empty until they were read. */
+  /** ClusterRoles by name; empty before the first read. */
   get clusterRoles(): ReadonlyMap<string, ClusterRoleView> {
     return this.#clusterRoles.all ?? new Map();
   }
 
-  /** Undefined: there is no such role. */
+  /** Returns undefined if the role does not exist. */
   rulesOfRole({ kind, name }: RoleRef, namespace: string): Rules | undefined {
     if (kind === 'ClusterRole') return this.#clusterRoles.all?.get(name)?.rules;
     return kind === 'Role' && namespace !== '' ? this.#roles.all?.get(`${namespace}/${name}`) : undefined;
@@ -147,7 +150,7 @@ export class Policy {
     return { source, rules };
   }
 
-  /** Only what changed is taken out and put in: a cluster may have many thousands of bindings. */
+  /** Updates only changed bindings: a cluster may have many thousands. */
   #index(): void {
     if (this.#isIndexed) return;
     const now = new Map<string, Binding>();
@@ -188,7 +191,7 @@ export class Policy {
   }
 }
 
-/** Which roles were missed, each once. */
+/** Lists the missing roles, each once. */
 export function problemsText(
   grants: readonly Grant[],
   resourceOf = (kind: string): string => kind.toLowerCase(),

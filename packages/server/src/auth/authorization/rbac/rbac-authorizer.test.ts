@@ -17,7 +17,7 @@ const question: ResourceRequest = {
   rest: '',
 };
 
-/** Counts how often it is asked what is granted in a namespace. */
+/** Counts lookups of grants in a namespace. */
 function counting(rule: object = {}) {
   const asked = { times: 0 };
   const source = (): string => 'ClusterRoleBinding "b"';

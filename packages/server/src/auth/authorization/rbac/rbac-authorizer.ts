@@ -1,6 +1,6 @@
 /**
- * Role-based access control. What a user's grants say about a verb on a kind is worked out once and kept until the policy
- * changes, so that a request costs two lookups; names are compared each time, as there is no end of them.
+ * Role-based access control. The rules that match a verb on a kind are cached for each user until the policy changes, so that a request
+ * costs two lookups. Names are compared each time, as they are unbounded.
  */
 
 import { inSlices, Slicer, systemClock } from '@hangar/core';
@@ -13,12 +13,12 @@ import type { Grant, Policy } from './policy.ts';
 import { allowsKind, ruleAllows } from './rules.ts';
 import type { PolicyRule } from './rules.ts';
 
-/** Of all users together: views, grants in a namespace, conclusions. Who asks for more makes the server forget. */
+/** Limit on cached views, grants and conclusions of all users together. The cache is cleared when it is full. */
 const keptMax = 20_000;
-/** Longer questions are not worth their memory: somebody makes them up. */
+/** Longer keys are not cached: they do not occur in normal use. */
 const keyLengthMax = 1_000;
 
-/** Of the fields of a key, as it does not tell where they end: reviews ask about any texts, with spaces too. */
+/** Lengths of the fields of a key, which has no delimiters: reviews can contain any strings, also with spaces. */
 interface Lengths {
   readonly verb: number;
   readonly group: number;
@@ -26,14 +26,14 @@ interface Lengths {
   readonly resource: number;
 }
 
-/** The rules about a verb on a kind in the order in which they are asked, up to the first that is about all names. */
+/** The rules that match a verb on a kind, in order, up to the first that matches all names. */
 interface Conclusion {
   readonly about: Lengths;
   readonly rules: readonly { readonly names: ReadonlySet<string> | undefined; readonly judgement: Judgement }[];
   readonly otherwise: Judgement;
 }
 
-/** What is known of one user under the present policy. */
+/** Cached results for one user under the current policy. */
 interface View {
   readonly grants: Map<string, readonly Grant[]>;
   readonly conclusions: Map<string, Conclusion>;
@@ -42,7 +42,7 @@ interface View {
 export class RbacAuthorizer implements Authorizer {
   readonly #policy: Policy;
   #generation = -1;
-  /** A connection's user is the same object with every request. */
+  /** All requests of a connection have the same user object. */
   #viewsOfUsers = new WeakMap<User, View>();
   #views = new Map<string, View>();
   readonly #names = new WeakMap<readonly string[], ReadonlySet<string>>();
@@ -153,7 +153,7 @@ export class RbacAuthorizer implements Authorizer {
     else where.set(ownText(key), what);
   }
 
-  /** One set for all conclusions, however many verbs the rule allows. */
+  /** Returns one set for all conclusions, regardless of the number of verbs. */
   #namesOf(resourceNames: readonly string[]): ReadonlySet<string> {
     let names = this.#names.get(resourceNames);
     if (!names) this.#names.set(resourceNames, (names = new Set(resourceNames)));
@@ -168,10 +168,10 @@ export class RbacAuthorizer implements Authorizer {
   }
 }
 
-/** Elements of rules that are compared before the work may pause. */
+/** Number of rule elements that are compared before work may pause. */
 const pauseSize = 2_048;
 
-/** Lists that others stored may be null. */
+/** Lists stored by other servers may be null. */
 const sizeOf = ({ verbs, apiGroups, resources, nonResourceURLs }: PolicyRule): number =>
   1 + (verbs?.length ?? 0) + (apiGroups?.length ?? 0) + (resources?.length ?? 0) + (nonResourceURLs?.length ?? 0);
 
@@ -193,14 +193,14 @@ function* pathJudgement(grants: readonly Grant[], info: RequestInfo): Steps<Judg
   return refused(grants);
 }
 
-/** Of two questions with the same key. */
+/** Compares two requests with the same key. */
 const isAbout = ({ about }: Conclusion, { verb, group, namespace, resource }: ResourceRequest): boolean =>
   about.verb === verb.length &&
   about.group === group.length &&
   about.namespace === namespace.length &&
   about.resource === resource.length;
 
-/** A copy, of any code units: a piece of a request's text would keep all of that text. */
+/** Returns a copy of any code units: a slice would keep the whole text of the request alive. */
 const ownText = (text: string): string => Buffer.from(text, 'utf16le').toString('utf16le');
 
 const noOpinion: Judgement = { decision: 'no opinion', reason: '' };
@@ -210,7 +210,7 @@ const allowedBy = (grant: Grant): Judgement => ({
   reason: `RBAC: allowed by ${'source' in grant ? grant.source() : ''}`,
 });
 
-/** A role that is not there grants nothing; that it is missed is said. */
+/** A missing role grants nothing, and is reported. */
 function refused(grants: readonly Grant[]): Judgement {
   const problems = problemsText(grants);
   return problems === '' ? noOpinion : { decision: 'no opinion', reason: `RBAC: ${problems}` };

@@ -30,7 +30,7 @@ const user = (name: string): object => ({ kind: 'User', apiGroup: 'rbac.authoriz
 const group = (name: string): object => ({ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name });
 const inDefault = (resource: string): string => `${rbac}/namespaces/default/${resource}`;
 
-/** Policy is followed, not awaited. */
+/** Waits: policy changes take effect asynchronously. */
 const eventually = (server: TestServer, status: number, method: string, path: string, token: string): Promise<void> =>
   server.until(`${method} ${path} is answered with ${status}`, async () => {
     return (await server.request(method, path, { token })).status === status;

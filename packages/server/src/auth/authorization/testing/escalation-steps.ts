@@ -1,4 +1,4 @@
-/** Attempts to grant more than one has, by users who may write roles and bindings. */
+/** Attempts of users who may write roles and bindings to grant permissions that they do not hold. */
 
 import type { Step } from '../../../testing/both-servers.ts';
 
@@ -81,7 +81,7 @@ const merge = 'application/merge-patch+json';
 const apply = 'application/apply-patch+yaml';
 
 export const escalationSteps: readonly Step[] = [
-  // Roles: only what is held, piece by piece.
+  // Roles: only held permissions, piece by piece.
   grant('a1', rule(['get'], ['pods'])),
   grant('a2', rule(['get', 'list', 'watch', 'delete'], ['pods', 'services'])),
   grant('a3', rule(['get'], ['secrets'])),
@@ -119,7 +119,7 @@ export const escalationSteps: readonly Step[] = [
     { apiVersion: `${group}/v1`, kind: 'ClusterRole', ...role('weak', [rule(['delete'], ['pods'])]) },
     apply,
   ),
-  // Aggregated roles may collect anything.
+  // Aggregated roles can collect any rules.
   as(
     'writer',
     'POST',
@@ -136,7 +136,7 @@ export const escalationSteps: readonly Step[] = [
   ),
   as('writer', 'PATCH', `${rbac}/clusterroles/collected`, { aggregationRule: null }, merge),
   as('writer', 'PATCH', `${rbac}/clusterroles/weak`, { aggregationRule: { clusterRoleSelectors: [{}] } }, merge),
-  // Labels add the rules to another role: the rules themselves are what must be held.
+  // Labels add the rules to another role: only the rules themselves must be held.
   as('writer', 'POST', `${rbac}/clusterroles`, {
     metadata: { name: 'a16', labels: { [`${group}/aggregate-to-view`]: 'true' } },
     rules: [rule(['delete'], ['secrets'])],

@@ -1,4 +1,4 @@
-/** Two nodes with pods that need things, and what the first of them asks for. */
+/** Two nodes with pods that reference objects, and the requests of the first node. */
 
 const pods = '/api/v1/namespaces/default/pods';
 

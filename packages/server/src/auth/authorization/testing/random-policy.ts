@@ -1,4 +1,4 @@
-/** Policies, users and questions drawn from a seed, small enough that questions hit rules. */
+/** Policies, users and requests generated from a seed, small enough that requests match rules. */
 
 import { seededRandom } from '@hangar/core';
 import type { Random } from '@hangar/core';
@@ -68,7 +68,7 @@ export function randomPolicy(seed: number, questionCount: number): RandomPolicy 
       path: isCluster ? `${rbac}/clusterrolebindings` : `${rbac}/namespaces/${one(namespaces)}/rolebindings`,
       object: {
         metadata: { name: `b${i}` },
-        // Some refer to roles that are not there.
+        // Some refer to missing roles.
         roleRef: {
           apiGroup: 'rbac.authorization.k8s.io',
           kind,

@@ -1,4 +1,4 @@
-/** A webhook that answers what a test tells it to, with a kubeconfig that leads to it. */
+/** A webhook with scripted responses, and a kubeconfig for it. */
 
 import { once } from 'node:events';
 import { createServer } from 'node:https';
@@ -11,7 +11,7 @@ import type { JsonObject } from '@hangar/api';
 export class ScriptedWebhook implements AsyncDisposable {
   readonly asked: JsonObject[] = [];
   status = 200;
-  /** Answers wait for it. */
+  /** Responses wait for this promise. */
   ready: Promise<unknown> = Promise.resolve();
   #answer: JsonObject = {};
   readonly #server: Server;

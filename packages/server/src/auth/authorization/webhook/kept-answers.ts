@@ -1,9 +1,9 @@
-/** Answers for a time, the least recently used forgotten first. */
+/** Caches answers for a limited time and evicts the least recently used. */
 
 import type { Clock } from '@hangar/core';
 
 const answersMax = 8_192;
-/** Longer questions are not worth their memory: somebody makes them up. */
+/** Longer keys are not cached: they do not occur in normal use. */
 const keyLengthMax = 10_000;
 
 export class KeptAnswers<T> {

@@ -1,10 +1,10 @@
-/** Which requests a webhook is asked about, in CEL. Loaded when there is a condition. */
+/** CEL conditions for calling an authorization webhook. Loaded when there is a condition. */
 
 import { CelError, boolType, compile, kubernetesEnvironment, listOf, mapOf, stringType, shownType } from '@hangar/cel';
 import type { ObjectType, Program, Type } from '@hangar/cel';
 import type { JsonObject } from '@hangar/api';
 
-/** The failure of a condition, which is that of the webhook. */
+/** A failed condition, which counts as a failure of the webhook. */
 export class ConditionError extends Error {}
 
 const object = (name: string, fields: Readonly<Record<string, Type>>): ObjectType => ({
@@ -43,7 +43,7 @@ export class MatchConditions {
     this.#programs = expressions.map((expression) => compile(expression, environment));
   }
 
-  /** What is wrong with an expression; undefined for a good one. */
+  /** Returns the problem of an expression; undefined if it is valid. */
   static problemOf(expression: string): string | undefined {
     try {
       const { outputType } = compile(expression, kubernetesEnvironment({ request: requestType }));
@@ -55,7 +55,7 @@ export class MatchConditions {
     }
   }
 
-  /** False as soon as one is; throws a ConditionError when none is, and one cannot be told. */
+  /** Returns false if any condition is false; otherwise throws a ConditionError if a condition failed. */
   match(spec: JsonObject): boolean {
     const request = whole(spec);
     const failures: string[] = [];
@@ -73,7 +73,7 @@ export class MatchConditions {
   }
 }
 
-/** Expressions see all texts, empty ones too. */
+/** Sets absent strings to empty strings, which expressions can read. */
 function whole({ resourceAttributes, nonResourceAttributes, user, uid, groups, extra }: JsonObject): JsonObject {
   return {
     user: user ?? '',

@@ -1,4 +1,4 @@
-/** A request as the question that a webhook is asked: the spec of a SubjectAccessReview. */
+/** Converts a request to the spec of a SubjectAccessReview. */
 
 import type { FieldRequirement, JsonObject, LabelOperator, LabelRequirement } from '@hangar/api';
 import type { RequestInfo, ResourceRequest } from '../../../request/info.ts';
@@ -6,7 +6,7 @@ import type { User } from '../../user.ts';
 
 export type ReviewVersion = 'v1' | 'v1beta1';
 
-/** In the order in which Go writes it; what is empty is left out. */
+/** In the field order of Go; empty fields are omitted. */
 export function reviewSpec(user: User, info: RequestInfo): JsonObject {
   const { name, uid, groups, extra } = user;
   return {
@@ -20,7 +20,7 @@ export function reviewSpec(user: User, info: RequestInfo): JsonObject {
   };
 }
 
-/** The older version calls groups by another name. */
+/** The older version has a different name for groups. */
 export function review(spec: JsonObject, version: ReviewVersion): JsonObject {
   const { groups, ...rest } = spec;
   return {
@@ -62,7 +62,7 @@ const labelOperators: Readonly<Partial<Record<LabelOperator, string>>> = {
   '!': 'DoesNotExist',
 };
 
-/** What the review cannot say is left out: then more is asked for. */
+/** Requirements that a review cannot express are omitted, which makes the requested access broader. */
 function labelRequirement({ key, operator, values }: LabelRequirement): JsonObject[] {
   const said = labelOperators[operator];
   return said === undefined ? [] : [{ key, operator: said, ...(values.length === 0 ? {} : { values }) }];

@@ -1,6 +1,6 @@
 /**
- * Another service decides: it is posted a SubjectAccessReview and answers with its status. Answers are kept for a time, as
- * every request would ask. When it does not answer, its failure policy decides: no opinion, or no.
+ * Delegates decisions to another service: posts a SubjectAccessReview and reads its status. Answers are cached, as every request needs one.
+ * On failure, the failure policy decides: no opinion or deny.
  */
 
 import { isObject, parseJson } from '@hangar/api';
@@ -23,13 +23,13 @@ export interface WebhookOptions {
   readonly access: ClusterAccess;
   readonly version: ReviewVersion;
   readonly timeoutMs: number;
-  /** 0: not kept. */
+  /** 0: not cached. */
   readonly authorizedMs: number;
   readonly unauthorizedMs: number;
   readonly failurePolicy: 'NoOpinion' | 'Deny';
-  /** Absent: it is asked about everything. Throws when it cannot tell. */
+  /** Absent: the webhook decides all requests. Throws if the result is unknown. */
   readonly matches?: (spec: JsonObject) => boolean;
-  /** Ends what is asked, with a refusal whatever the failure policy: it is not the webhook that failed. */
+  /** Aborts pending calls. They are denied regardless of the failure policy, because the webhook did not fail. */
   readonly signal: AbortSignal;
 }
 
@@ -39,7 +39,7 @@ export interface WebhookStatus {
   readonly reason: string;
 }
 
-/** As kube-apiserver does it: half a second, then longer and longer. */
+/** As in kube-apiserver: half a second, then exponential backoff. */
 const attemptsMax = 5;
 const firstPauseMs = 500;
 const pauseFactor = 1.5;
@@ -100,7 +100,7 @@ export class WebhookAuthorizer implements Authorizer {
     }
   }
 
-  /** An error besides a refusal is the server's fault, and told as that. */
+  /** A denial with an error is reported as an internal error. */
   #failed(error: Error): Judgement {
     const { failurePolicy, signal } = this.#options;
     return { decision: failurePolicy === 'Deny' || signal.aborted ? 'deny' : 'no opinion', reason: '', error };
@@ -119,7 +119,7 @@ function readStatus(body: Buffer): WebhookStatus {
     throw new Error('the response of the webhook is not a SubjectAccessReview');
   }
   const { allowed, denied, reason } = isObject(status) ? status : {};
-  // Anything but true is not allowed.
+  // Only `true` allows.
   return { isAllowed: allowed === true, isDenied: denied === true, reason: typeof reason === 'string' ? reason : '' };
 }
 

@@ -1,4 +1,4 @@
-/** A webhook of one AuthorizationConfiguration is asked the same by a real kube-apiserver and by Hangar, and obeyed alike. */
+/** Compares a webhook of an AuthorizationConfiguration with a real kube-apiserver: the same reviews and the same decisions. */
 
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -89,7 +89,7 @@ test('the same is asked, and answers are obeyed alike', async () => {
     { allowed: false, denied: true, reason: 'never' },
   ]) {
     for (const webhook of [theirs.webhook, ours.webhook]) webhook.answer(answer);
-    // What was answered before is kept: other paths, other questions.
+    // Earlier answers are cached: different paths lead to new reviews.
     const now = steps.map((step) => ({
       ...step,
       path: step.path.replace('default', answer.denied ? 'denied' : 'default'),

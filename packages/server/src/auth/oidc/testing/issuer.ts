@@ -1,4 +1,4 @@
-/** An OpenID Connect issuer for tests: keys that can be rotated, and tokens with any claims. */
+/** An OpenID Connect issuer for tests, with key rotation and tokens with arbitrary claims. */
 
 import { generateKeyPairSync } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
@@ -14,7 +14,7 @@ interface TestKey {
 export class TestIssuer {
   readonly url: string;
   #keys: TestKey[] = [];
-  /** How often its key set was asked for. */
+  /** Number of requests for the key set. */
   reads = 0;
 
   constructor(url: string) {
@@ -26,7 +26,7 @@ export class TestIssuer {
     this.#keys.push({ id, ...generateKeyPairSync('ec', { namedCurve: 'prime256v1' }) });
   }
 
-  /** Its tokens are signed with the last one. */
+  /** Keeps only the last key, which signs tokens. */
   removeOldKeys(): void {
     this.#keys = this.#keys.slice(-1);
   }
@@ -37,7 +37,7 @@ export class TestIssuer {
     return signJwt({ ...usual, ...claims }, { id: key.id, key: key.privateKey });
   }
 
-  /** The document at this place of it; undefined when there is none. */
+  /** Returns the document at a path; undefined if there is none. */
   document(path: string): object | undefined {
     if (path.endsWith('/.well-known/openid-configuration')) {
       const keysUrl = `${this.url}/keys`;
