@@ -3,26 +3,26 @@
  *
  * | code            | meaning                                                                                   |
  * |-----------------|-------------------------------------------------------------------------------------------|
- * | Terminal        | a reconciler says: asking again will not help                                              |
- * | ClusterNotFound | no such cluster, or it is gone: requests for it are dropped                                |
- * | ClusterNotOwned | another process has it: requests for it are dropped here                                   |
+ * | Terminal        | thrown by a reconciler: retries cannot succeed                                             |
+ * | ClusterNotFound | the cluster does not exist: its requests are dropped                                       |
+ * | ClusterNotOwned | another process owns the cluster: its requests are dropped here                            |
  * | Fenced          | the write was not sent: this process may no longer write to that cluster                   |
- * | ClusterReplaced | why an engagement ended: the same cluster comes again with another config, queued work waits    |
- * | CacheNotStarted | a cached read before its cache runs                                                        |
- * | CacheNotSynced  | the cache was given up before its first list was here                                      |
- * | NotInCache      | a cached read of what its cache was told not to keep: the server has to be asked            |
- * | UnknownIndex    | a read by an index that nobody added                                                       |
+ * | ClusterReplaced | the engagement ended because the config changed: queued work waits for the next one             |
+ * | CacheNotStarted | a cached read before the cache was started                                                 |
+ * | CacheNotSynced  | the cache stopped or timed out before its first list                                       |
+ * | NotInCache      | a cached read that only the server can answer                                               |
+ * | UnknownIndex    | a read by an index that was not added                                                      |
  * | EngageFailed    | a cluster could not be engaged in time                                                     |
- * | LeadershipLost  | another process leads now                                                                  |
- * | AlreadyOwned    | another object controls it already                                                         |
- * | InvalidOwner    | an owner that does not exist yet, or in a namespace from where it cannot own                |
- * | ShutdownTimedOut | what the manager runs did not end in time                                                 |
- * | Denied          | a webhook's handler refuses the request                                                    |
- * | InvalidReview   | what a webhook was sent is no review that it can answer                                     |
+ * | LeadershipLost  | another process is the leader                                                              |
+ * | AlreadyOwned    | another object already controls the object                                                 |
+ * | InvalidOwner    | an owner that does not exist yet, or is in another namespace                                |
+ * | ShutdownTimedOut | runnables of the manager did not stop in time                                             |
+ * | Denied          | a webhook handler denied the request                                                       |
+ * | InvalidReview   | a webhook received a malformed review                                                       |
  * | CertificateFailed | the certificate or key of a webhook server cannot be read, or do not belong together      |
- * | NotServing      | a webhook server is not started yet, is ending, or cannot be reached                        |
- * | InvalidOptions  | a controller, source or provider that cannot be built as it was asked                      |
- * | Aborted         | the caller's signal (core's)                                                               |
+ * | NotServing      | a webhook server is not started, shuts down, or cannot be reached                           |
+ * | InvalidOptions  | invalid options of a controller, source or provider                                        |
+ * | Aborted         | the signal of the caller was aborted (from core)                                           |
  */
 
 import { CodedError } from '@hangar/core';

@@ -1,11 +1,11 @@
-/** That something in some folders changed, by the system's events; or that it is time to look again, because events can be lost. */
+/** Waits for changes in folders, by file system events or by a timeout, because events can be lost. */
 
 import { watch } from 'node:fs';
 import type { Clock, Timer } from '@hangar/core';
 
 export interface WatchedFolder {
   readonly folder: string;
-  /** By the entry's name. */
+  /** Called with the name of the entry. */
   readonly isRelevant: (entry: string) => boolean;
 }
 
@@ -15,10 +15,10 @@ export interface FolderChangesOptions {
   readonly signal: AbortSignal;
 }
 
-/** One change is several events. Also how often a folder that never rests is read at most. */
+/** One change causes several events. Also limits how often a folder with constant changes is read. */
 const settleMs = 100;
 
-/** For one change. Begins to listen at once, so that what changes while folders are read is not missed. */
+/** Waits for one change. Listens from the constructor on, so that changes while folders are read are not missed. */
 export class FolderChanges {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
@@ -44,14 +44,14 @@ export class FolderChanges {
     else for (const one of folders) this.#watch(one);
   }
 
-  /** Nor does it wait longer than this from now on. */
+  /** Shortens the wait to this time from now. */
   within(waitMs: number): void {
     if (this.#hasChanged || this.#isOver) return;
     this.#timer.cancel();
     this.#timer = this.#clock.after(waitMs, this.#finish);
   }
 
-  /** Resolves when there was a change, it is time, or the signal fired. Nothing is left then. */
+  /** Resolves after a change, the timeout, or an abort of the signal, and releases all watches. */
   next(): Promise<void> {
     return this.#done.promise;
   }
@@ -64,7 +64,7 @@ export class FolderChanges {
       watcher.on('error', () => this.#changed());
       this.#watchers.push(watcher);
     } catch {
-      // It is not there, or the system has no more watches: looking again now and then has to do.
+      // The folder does not exist, or the system has no more watches: the periodic scan has to suffice.
     }
   }
 

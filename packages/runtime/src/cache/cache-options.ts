@@ -1,4 +1,4 @@
-/** What a cache keeps. */
+/** Options of caches. */
 
 import type { ApiObject, Kind } from '@hangar/client';
 import type { InformerOptions } from './contract.ts';

@@ -1,6 +1,6 @@
 /**
- * A client whose reads come from a cache, as copies that may be changed, and whose writes go to the server. What only the server
- * knows is asked there: versions, pages, namespaces and fields that are not kept, kinds that were excluded.
+ * A client that reads from a cache and writes to the server. Reads return copies that may be changed. Reads that the cache cannot answer go
+ * to the server: specific versions, pages, namespaces and fields that are not cached, and excluded kinds.
  */
 
 import { kindKey } from '@hangar/client';
@@ -114,7 +114,7 @@ export class CachedClient implements Client {
     return this.#client.close();
   }
 
-  /** Answered by whole objects where those are kept: they have the same metadata. */
+  /** Answered with whole objects where those are cached: they have the same metadata. */
   #metadata(server: MetadataClient): MetadataClient {
     return {
       get: (kind, key, options = {}) => this.#get(server, kind, key, { ...options, metadataOnly: true }),
@@ -158,14 +158,14 @@ export class CachedClient implements Client {
     return { apiVersion, kind, metadata: this.#copy(metadata) } as T;
   }
 
-  /** Versions and pages are the server's. */
+  /** Only the server can answer for specific versions and pages. */
   #isCached(kind: KindNames, { resourceVersion, limit, ...options }: ListOptions): boolean {
     if ((resourceVersion && resourceVersion !== '0') || limit !== undefined || options.continue) return false;
     return this.#uncached.size === 0 || !this.#uncached.has(kindKey(kind));
   }
 }
 
-/** What the cache was told not to keep, or cannot select by, the server still knows. */
+/** Falls back to the server for reads that the cache does not cover or cannot select. */
 async function orServer<R>(fromCache: () => Promise<R>, fromServer: () => Promise<R>): Promise<R> {
   try {
     return await fromCache();

@@ -132,7 +132,7 @@ describe('reads', () => {
     await assert.rejects(list({ resourceVersion: '5' }), { code: 'NotInCache' });
     await assert.rejects(list({ continue: 'x' }), { code: 'NotInCache' });
     assert.equal((await list({ resourceVersion: '0', limit: 1, namespace: 'default' })).length, 2);
-    // What is in no namespace is found however it is asked for.
+    // A cluster-scoped object is found with every form of key.
     assert.equal((await the.cache.get(Namespace, { name: 'other' })).metadata.name, 'other');
     assert.equal((await the.cache.get(Namespace, { namespace: 'x', name: 'other' })).metadata.name, 'other');
     assert.equal(
@@ -194,7 +194,7 @@ describe('what is kept', () => {
     await assert.rejects(the.cache.get(ConfigMap, { namespace: 'third', name: 'd' }), { code: 'NotInCache' });
     assert.equal((await the.cache.get(ConfigMap, key('a'))).metadata.managedFields, undefined);
     assert.equal(the.faults.requests.length, 2, 'one watch for each namespace');
-    // An object that its selector no longer selects is gone; one that comes back is new.
+    // An object that the selector no longer matches is deleted; one that matches again is added.
     const unlabel = { type: 'merge', body: { metadata: { labels: { keep: null } } } } as const;
     await client.patch(ConfigMap, key('a'), unlabel);
     await the.clock.settle();
@@ -202,7 +202,7 @@ describe('what is kept', () => {
     await client.patch(ConfigMap, key('a'), { type: 'merge', body: { metadata: { labels: { keep: 'yes' } } } });
     await the.clock.settle();
     assert.deepEqual(namesOf(await the.cache.list(ConfigMap, { namespace: 'default' })), ['a']);
-    // A relist in one namespace leaves the other alone.
+    // A relist in one namespace does not affect the other.
     the.faults.expireWatches(1);
     the.faults.endWatches();
     await the.clock.advance(30_000);

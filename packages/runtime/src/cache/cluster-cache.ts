@@ -1,8 +1,8 @@
 /**
- * The cache of one cluster: an informer for each kind that somebody reads or follows, made when it is needed first.
+ * The cache of one cluster: one informer for each kind that is read or watched, created on first use.
  *
- * What it reads is shared (contract.ts). A read of a kind that nobody has read before waits for its list; to avoid that, ask for the
- * informer before the start. After its end it still answers with what it had.
+ * Objects that it returns are shared (contract.ts). The first read of a kind waits for its list; to avoid that, request the informer before
+ * the start. After it stops, the cache still returns the objects that it had.
  */
 
 import { groupOf } from '@hangar/client';

@@ -1,6 +1,6 @@
 /**
- * Whose an object is, where those of many clusters come on one stream: Hangar writes it into `metadata.clusterName`. It is no field
- * of the object, only of the stream, and never goes further than the fleet's cache.
+ * Reads and removes `metadata.clusterName`, in which Hangar names the cluster of each object on a stream of many clusters. It is a field of
+ * the stream, not of the object, and does not leave the cache of the fleet.
  */
 
 import type { ApiObject } from '@hangar/client';
@@ -9,7 +9,7 @@ import type { ClusterName } from '../cluster.ts';
 export const clusterOf = ({ metadata }: ApiObject): ClusterName | undefined =>
   (metadata as { clusterName?: ClusterName }).clusterName;
 
-/** In a new `metadata`: an object that a field is deleted from becomes larger and slower (V8's dictionary mode). */
+/** Copies `metadata`: deleting a field makes an object larger and slower (dictionary mode of V8). */
 export function withoutCluster<T extends ApiObject>(object: T): T {
   const { clusterName: _, ...metadata }: { clusterName?: string } = object.metadata as object;
   object.metadata = metadata;

@@ -1,6 +1,6 @@
 /**
- * A cluster's objects, kept up to date in memory. What is read from it is shared: nobody may change it (`cloneJson` first; the
- * delegating client hands out copies).
+ * The objects of a cluster, kept up to date in memory. Objects that a cache returns are shared and must not be changed (`cloneJson` first;
+ * the delegating client returns copies).
  */
 
 import type { ApiObject, GetOptions, Kind, ListOptions, ObjectKey, ObjectList, Reader } from '@hangar/client';

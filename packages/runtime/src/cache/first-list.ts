@@ -1,4 +1,4 @@
-/** Everything that there is now, in pages, as of one version. */
+/** Lists all objects in pages, at one version. */
 
 import type { ApiObject } from '@hangar/client';
 import { hasCode } from '@hangar/core';
@@ -10,7 +10,7 @@ export interface Listed {
   readonly resourceVersion: string;
 }
 
-/** `keep` is called for each object as it comes. Calls `restart` when the pages have to be begun anew. */
+/** Calls `keep` for each object as it arrives, and `restart` when the list starts again from the first page. */
 export async function listAll<T extends ApiObject>(
   source: Source<T>,
   { keep, restart, signal }: { keep: (object: T) => void; restart: () => void; signal: AbortSignal },
@@ -24,7 +24,7 @@ export async function listAll<T extends ApiObject>(
       if (from === undefined) return page;
     }
   } catch (error) {
-    // The first page's version was compacted away before the last one was asked for: who is too slow for pages takes it at once.
+    // The version of the first page was compacted before the last page was read. Lists without pages instead.
     if (from === undefined || !hasCode(error, 'Expired')) throw error;
   }
   restart();

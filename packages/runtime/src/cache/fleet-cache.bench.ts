@@ -1,8 +1,8 @@
 /**
- * `node packages/runtime/src/cache/fleet-cache.bench.ts [clusters]`: a thousand clusters with three kinds of twenty objects each, over
- * TLS from a server in another process. How long until every cluster has been told everything of its own, how much memory the whole
- * process has then, how long a change in each cluster takes to arrive; and beside it what a cache and connections for each cluster
- * cost, measured with some and multiplied.
+ * `node packages/runtime/src/cache/fleet-cache.bench.ts [clusters]`: a thousand clusters with three kinds of twenty objects each, over TLS
+ * from a server in another process. Measures the time until every cluster received all its objects, the memory of the process at that
+ * point, and the latency of a change in each cluster. For comparison, it measures some clusters with separate caches and connections, and
+ * extrapolates.
  */
 
 import { configOfKubeconfig, connect } from '@hangar/client';
@@ -22,7 +22,7 @@ const since = (begunMs: number): string => `${((performance.now() - begunMs) / 1
 
 let updates = 0;
 let onUpdated = (): void => {};
-/** Follows all kinds, as a controller would. */
+/** Watches all kinds, as a controller does. */
 async function engage(cluster: Cluster, signal: AbortSignal): Promise<number> {
   void cluster.start(signal);
   let told = 0;

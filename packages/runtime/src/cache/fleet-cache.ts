@@ -1,10 +1,10 @@
 /**
- * The cache of a whole fleet: one list and one watch for each kind, whatever the number of clusters. Each cluster's own cache is a
- * view of it, which costs next to nothing while nobody asks it, and is gone with its signal.
+ * The cache of a whole fleet: one list and one watch for each kind, regardless of the number of clusters. The cache of each cluster is a
+ * view of it, which costs almost nothing while it is unused, and is closed by its signal.
  *
- * Its client is one of all clusters (Hangar's `/clusters/STAR/control-plane`, STAR being `*`), whose objects say in
- * `metadata.clusterName` whose they are. That is taken off before an object is kept: nothing that is read here carries it into a write.
- * Objects of clusters that nobody has a view of are kept too, so that a view is complete as soon as it is made.
+ * The client reads all clusters (`/clusters/STAR/control-plane` of Hangar, STAR being `*`). Its objects name their cluster in
+ * `metadata.clusterName`. That field is removed before an object is stored, so that no read carries it into a write. Objects of clusters
+ * without a view are kept too, so that a new view is complete at once.
  */
 
 import { groupOf } from '@hangar/client';

@@ -1,6 +1,6 @@
 /**
- * One kind of all clusters of a fleet, on one stream: a replica for each cluster that has objects or handlers, so that an event is
- * told to the handlers of its cluster and nobody else is asked.
+ * Keeps one kind of all clusters of a fleet from one stream. Each cluster with objects or handlers has a replica, so that an event reaches
+ * only the handlers of its cluster.
  */
 
 import { ClientError, keyOf } from '@hangar/client';
@@ -23,7 +23,7 @@ import { keeper } from './world.ts';
 import type { CacheWorld } from './world.ts';
 
 export interface FleetInformerOptions<T extends ApiObject> {
-  /** Of all clusters. */
+  /** Client for all clusters. */
   readonly client: Client;
   readonly kind: Kind<T>;
   readonly options: InformerOptions<T>;
@@ -84,12 +84,12 @@ export class FleetInformer<T extends ApiObject> implements ReflectorTarget<T, Pl
     return this.#synced.wait(signal);
   }
 
-  /** As of the reflector. */
+  /** See `Reflector.refreshed`. */
   refreshed(signal?: AbortSignal): Promise<void> {
     return this.#reflector.refreshed(signal);
   }
 
-  /** For reading now: another one may be the cluster's later. */
+  /** Valid for immediate reads only: the store of the cluster may be replaced later. */
   storeOf(cluster: ClusterName): ObjectStore<T> {
     return this.#replicas.get(cluster)?.store ?? this.#nothing;
   }
@@ -107,7 +107,7 @@ export class FleetInformer<T extends ApiObject> implements ReflectorTarget<T, Pl
     for (const replica of this.#replicas.values()) replica.store.fillIndex(name);
   }
 
-  /** Until the signal. Never rejects. */
+  /** Runs until the signal is aborted. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     await this.#reflector.run(signal);
     const ended = new RuntimeError('CacheNotSynced', `the cache of ${this.kind.plural} stopped before it was synced`);
@@ -172,7 +172,7 @@ export class FleetInformer<T extends ApiObject> implements ReflectorTarget<T, Pl
   }
 }
 
-/** Throws `MalformedAnswer`: it would be anybody's. */
+/** Throws `MalformedAnswer` for an object without a cluster. */
 function insistOnCluster(object: ApiObject): ClusterName {
   const cluster = clusterOf(object);
   if (cluster) return cluster;

@@ -1,4 +1,4 @@
-/** One cluster of a fleet's cache, as a cache: a name and who is told. */
+/** A view of one cluster in the cache of a fleet, with its own handlers. */
 
 import type { ApiObject, GetOptions, Kind, ListOptions, ObjectKey, ObjectList } from '@hangar/client';
 import { aborted } from '@hangar/core';
@@ -22,7 +22,7 @@ import type { FleetInformer } from './fleet-informer.ts';
 export class FleetView implements Cache {
   readonly name: ClusterName;
   readonly #fleet: FleetCache;
-  /** Both are made when they are needed: most views of a large fleet have nobody who asks. */
+  /** Both are created on first use: most views of a large fleet are never read. */
   #informers: Map<FleetInformer<ApiObject>, ViewInformer<ApiObject>> | undefined;
   #registrations: Set<Registration> | undefined;
   #isClosed = false;
@@ -80,7 +80,7 @@ export class FleetView implements Cache {
     const registrations = (this.#registrations ??= new Set());
     const registration = informer.addHandler(this.name, handler, () => registrations.delete(registration));
     registrations.add(registration);
-    // A view that has ended has nothing to tell, and nobody who would take the handler away.
+    // A closed view must not keep the handler: nothing would remove it.
     if (this.#isClosed) registration.remove();
     return registration;
   }

@@ -1,6 +1,6 @@
 /**
- * One index of one store: from values to objects, and back, so that an object leaves exactly where it was put, whatever its
- * function would say of it by then.
+ * One index of one store, in both directions, so that an object is removed from the entries that it was added to, even if the index
+ * function returns other values by then.
  *
  *     by value   'node-1' → {pod a, pod b}     'node-2' → pod c         a single object needs no set
  *     values of  pod a → 'node-1'              pod d → ['x', 'y']       a single value needs no array
@@ -32,7 +32,7 @@ export class IndexTable<T extends ApiObject> {
     else for (const value of values) this.#take(value, object);
   }
 
-  /** A copy: it may be kept while the table changes. */
+  /** Returns a copy, which the caller may keep while the table changes. */
   find(value: string): T[] {
     const found = this.#byValue.get(value);
     if (found === undefined) return [];

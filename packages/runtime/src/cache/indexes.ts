@@ -1,4 +1,4 @@
-/** Which indexes a kind has: by name, for all stores that have objects of it. */
+/** The indexes of a kind by name, for all stores of that kind. */
 
 import type { ApiObject } from '@hangar/client';
 import { asError } from '@hangar/core';
@@ -25,8 +25,8 @@ export class Indexes<T extends ApiObject> {
   }
 
   /**
-   * False: it was there. A thousand clusters that share their indexes each add the same one, mostly as a function of its own:
-   * functions of the same text are taken for the same.
+   * Returns false if the index exists. Clusters that share their indexes each add the same one, usually as a separate closure: functions
+   * with the same source text are taken as equal.
    */
   add(name: string, values: IndexFunction<T>): boolean {
     const known = this.#functions.get(name);
@@ -38,7 +38,7 @@ export class Indexes<T extends ApiObject> {
     throw new RuntimeError('InvalidOptions', `a different index "${name}" already exists`);
   }
 
-  /** Never throws: an object that cannot be indexed must not stop those that can. */
+  /** Never throws: an object that cannot be indexed must not affect the others. */
   valuesOf(name: string, object: T): readonly string[] {
     try {
       return this.#functions.get(name)?.(object) ?? none;

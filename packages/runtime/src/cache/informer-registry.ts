@@ -1,4 +1,4 @@
-/** Which informers a cache has: one for each kind and what is to be kept of it. And the indexes, which all of a kind have. */
+/** The informers of a cache, one for each kind and set of options, and the indexes, which all informers of a kind share. */
 
 import { kindKey } from '@hangar/client';
 import type { ApiObject, Kind, KindNames } from '@hangar/client';
@@ -8,10 +8,10 @@ import type { IndexFunction, InformerOptions } from './contract.ts';
 import { Indexes } from './indexes.ts';
 import { identityOf } from './informer-identity.ts';
 
-/** What an informer has to have to be registered. `I` is without its type of objects: a registry has those of many. */
+/** Contract of a registered informer. `I` is without its object type, because a registry holds many kinds. */
 export interface Registered {
   readonly kind: KindNames;
-  /** Fills an index that was added. */
+  /** Fills an index that was added later. */
   fillIndex(name: string): void;
 }
 
@@ -21,7 +21,7 @@ export interface Made<T extends ApiObject> {
   readonly indexes: Indexes<T>;
 }
 
-/** What a kind's reads need to know each time, found without making a key. */
+/** State that every read of a kind needs, found without building a key. */
 export interface Reading<I> {
   readonly isMetadataOnly: boolean;
   informer: I | undefined;
@@ -47,7 +47,7 @@ export class InformerRegistry<I extends Registered> {
     return this.#informers.values();
   }
 
-  /** Makes it if need be. Without options: the one that reads use. */
+  /** Creates the informer if necessary. Without options: the informer that reads use. */
   informer<T extends ApiObject>(kind: Kind<T>, given?: InformerOptions<T>): I {
     const options = (given ?? this.#optionsOf(kind)) as unknown as InformerOptions;
     const identity = `${kindKey(kind)} ${identityOf(options)}`;

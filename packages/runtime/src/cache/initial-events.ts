@@ -1,4 +1,4 @@
-/** What a WatchList tells before its bookmark: objects, and what happened to them meanwhile. */
+/** Collects the events of a WatchList before its bookmark: initial objects and changes to them. */
 
 import type { ApiObject } from '@hangar/client';
 import { clusterOf } from './cluster-of.ts';
@@ -6,13 +6,13 @@ import { clusterOf } from './cluster-of.ts';
 export class InitialEvents<Kept> {
   readonly #objects = new Map<string, Kept>();
 
-  /** `kept` undefined: it is not there. */
+  /** `kept` undefined: the object does not exist. */
   set(key: string, kept: Kept | undefined): void {
     if (kept === undefined) this.#objects.delete(key);
     else this.#objects.set(key, kept);
   }
 
-  /** Unique among all clusters. Before anything is made of the object. */
+  /** Returns a key that is unique across all clusters. Call it before the object is transformed. */
   static keyOf(object: ApiObject): string {
     const { namespace = '', name } = object.metadata;
     return `${clusterOf(object) ?? ''}/${namespace}/${name}`;

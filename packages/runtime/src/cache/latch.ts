@@ -1,6 +1,6 @@
 /**
- * Something that happens once, or never: those who wait are told, each by its own promise and until its own signal. Nobody who
- * does not wait hears of a failure, so that none is unhandled.
+ * An event that happens at most once. Each waiter has its own promise and signal. A failure rejects only promises of waiters, so that no
+ * rejection is unhandled.
  */
 
 import { abortError } from '@hangar/core';
@@ -18,7 +18,7 @@ export class Latch {
     return this.#outcome === 'open';
   }
 
-  /** The first outcome stays. */
+  /** The first outcome wins. */
   open(): void {
     if (this.#outcome !== undefined) return;
     this.#outcome = 'open';

@@ -1,6 +1,6 @@
 /**
- * Random writes while the connection fails in every way it can. Whatever happened: in the end the cache has what the server lists,
- * handlers were told a consistent story, and nothing is left behind.
+ * Writes at random while the connection fails in every possible way. In the end the cache equals the list of the server, handlers received
+ * a consistent sequence of events, and nothing leaked.
  */
 
 import assert from 'node:assert/strict';

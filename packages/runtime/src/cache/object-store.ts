@@ -1,8 +1,8 @@
 /**
- * Objects of one kind in one cluster: by namespace, then by name, so that no key has to be made for any of them and the objects of
- * a namespace are at hand. Whatever has an index is found there too.
+ * Objects of one kind in one cluster, by namespace and then by name, so that no keys are built and a namespace can be listed directly. Also
+ * maintains the indexes.
  *
- * Reading while it changes is safe: a loop sees every object at most once, in its newest version or not at all.
+ * Reading during changes is safe: an iteration returns every object at most once, in its newest version or not at all.
  */
 
 import type { ApiObject } from '@hangar/client';
@@ -12,9 +12,9 @@ import type { Indexes } from './indexes.ts';
 
 export class ObjectStore<T extends ApiObject> {
   readonly #indexes: Indexes<T>;
-  /** What is in no namespace is in ''. */
+  /** Cluster-scoped objects have the namespace ''. */
   readonly #namespaces = new Map<string, Map<string, T>>();
-  /** Made for the first object. */
+  /** Created with the first object. */
   #tables: Map<string, IndexTable<T>> | undefined;
   #size = 0;
 
@@ -30,7 +30,7 @@ export class ObjectStore<T extends ApiObject> {
     return this.#namespaces.get(namespace ?? '')?.get(name);
   }
 
-  /** What it replaces. */
+  /** Returns the replaced object. */
   put(object: T): T | undefined {
     const { namespace = '', name = '' } = object.metadata;
     let names = this.#namespaces.get(namespace);
@@ -46,7 +46,7 @@ export class ObjectStore<T extends ApiObject> {
     return before;
   }
 
-  /** What was there. */
+  /** Returns the deleted object. */
   delete(namespace: string | undefined, name: string): T | undefined {
     const names = this.#namespaces.get(namespace ?? '');
     const before = names?.get(name);
@@ -78,7 +78,7 @@ export class ObjectStore<T extends ApiObject> {
     return this.#tables?.get(index)?.has(object, value) ?? false;
   }
 
-  /** After an index was added to those of the kind. */
+  /** Called after an index was added to the kind. */
   fillIndex(index: string): void {
     for (const object of this.all()) this.#table(index).add(object, this.#indexes.valuesOf(index, object));
   }

@@ -1,4 +1,4 @@
-/** What reads of a cache have in common, of one cluster's and of a fleet's. */
+/** Shared by reads from the cache of one cluster and of a fleet. */
 
 import type { GetOptions, KindNames, ListOptions } from '@hangar/client';
 import type { Clock, Timer } from '@hangar/core';
@@ -8,16 +8,16 @@ import { isUnavailable } from './failures.ts';
 import type { InformerRegistry, Registered } from './informer-registry.ts';
 import type { Running } from './running.ts';
 
-/** As a server reads it: an empty one is all of them, and what is in none is found wherever it is looked for. */
+/** Same rules as a server: an empty namespace means all namespaces, and cluster-scoped objects are found with any namespace. */
 export const namespaceOf = ({ isNamespaced }: KindNames, namespace: string | undefined): string | undefined =>
   isNamespaced && namespace !== '' ? namespace : undefined;
 
-/** Whether objects of the namespace are kept; undefined: of all of them. */
+/** Reports whether objects of the namespace are cached; undefined: of all namespaces. */
 interface Covering extends Registered {
   covers(namespace: string | undefined): boolean;
 }
 
-/** The informer that answers, once it has its first list. Throws `CacheNotStarted` and `NotInCache`. */
+/** Returns the informer after its first list. Throws `CacheNotStarted` and `NotInCache`. */
 export function readable<I extends Covering>(
   { running, informers }: { readonly running: Running; readonly informers: InformerRegistry<I> },
   kind: KindNames,
@@ -28,13 +28,13 @@ export function readable<I extends Covering>(
     throw new RuntimeError('CacheNotStarted', 'the cache is not started; start the manager or the cluster first');
   const reading = informers.reading(kind);
   insistOnCachedRead(kind, reading.isMetadataOnly, options);
-  // Not before it is certain that it can answer.
+  // Created only after the checks above.
   const informer = (reading.informer ??= informers.informer(kind));
   insistOnNamespace(informer, namespace);
   return informer;
 }
 
-/** Throws `NotInCache` for what only a server can answer. */
+/** Throws `NotInCache` for reads that only a server can answer. */
 function insistOnCachedRead(
   { plural }: KindNames,
   isMetadataOnly: boolean,
@@ -43,7 +43,7 @@ function insistOnCachedRead(
   const refuse = (why: string): never => {
     throw new RuntimeError('NotInCache', `${plural}: ${why}`);
   };
-  // '0' is whatever is at hand.
+  // '0' accepts any version.
   if (resourceVersion && resourceVersion !== '0')
     refuse('the cache cannot read a specific resourceVersion; use the API reader');
   if ('continue' in options && options.continue)
@@ -51,7 +51,7 @@ function insistOnCachedRead(
   if (isMetadataOnly && !metadataOnly) refuse('the cache has metadata only');
 }
 
-/** Throws `NotInCache` for a namespace, or all of them, where the informer has only some others. */
+/** Throws `NotInCache` for a namespace that the informer does not cover. */
 function insistOnNamespace(informer: Covering, namespace: string | undefined): void {
   const { kind } = informer;
   if (!kind.isNamespaced || informer.covers(namespace)) return;
@@ -65,13 +65,12 @@ export interface WaitOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How often it is looked whether waiting is of any use. */
+/** Interval of checks whether waiting can still succeed. */
 const lookMs = 100;
 
 /**
- * Rejects with `Aborted` by its signal, with `CacheNotSynced` in time: at once where the server answers that it has no such kind or
- * does not let it be read, so that one cluster without it does not keep those waiting who work on many. What keeps the informer
- * from its list is the cause.
+ * Rejects with `Aborted`, or with `CacheNotSynced` after the timeout. It rejects at once when the server does not serve the kind or forbids
+ * reads, so that one such cluster does not delay callers that work on many. The error of the informer is the cause.
  */
 export async function waitForSync(
   informer: Pick<Informer, 'synced' | 'health'> & { readonly kind: KindNames },

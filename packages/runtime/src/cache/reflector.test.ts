@@ -1,4 +1,4 @@
-/** Servers that no good server is, played by hand. What good ones do is in informer.test.ts. */
+/** Malformed and misbehaving servers, simulated by hand. See informer.test.ts for correct servers. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -26,7 +26,7 @@ const refusal = (code: number, reason: 'Expired' | 'Timeout' | 'Invalid', messag
   new ReceivedStatusError({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code, reason, message });
 const listed = (resourceVersion: string, ...items: ApiObject[]): ObjectList<ApiObject> => ({ items, resourceVersion });
 
-/** What a watch says; 'open' stays until the reader leaves. */
+/** Events of a watch; 'open' keeps it open until the reader leaves. */
 type Script = readonly (Event | Error | 'open')[];
 
 interface Played {
@@ -45,7 +45,7 @@ function play({
   watchList = true,
   waitsFor = () => undefined,
 }: {
-  /** What a list waits for. */
+  /** Delays a list. */
   waitsFor?: (at: number) => Promise<void> | undefined;
   watch: (options: WatchOptions, at: number) => Script;
   list?: (at: number) => ObjectList<ApiObject>;
@@ -238,7 +238,7 @@ describe('a reflector', () => {
         const longestMs = Math.min(30_000, 1_600 * 2 ** at);
         assert.ok(ms >= longestMs / 2 && ms <= longestMs, `wait ${at}: ${ms}`);
       }
-      // The watch is open until it is cut for its age; then it is tried again almost at once.
+      // The watch stays open until its maximum age; then it reconnects almost at once.
       await the.clock.until(() => the.watches.length >= 2, { withinMs: 700_000 });
       const begunMs = the.clock.monotonicMs();
       await the.clock.until(() => the.watches.length >= 3);

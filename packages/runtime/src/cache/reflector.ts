@@ -1,13 +1,13 @@
 /**
- * Keeps a target equal to what a server has, for as long as its signal allows, whatever the server does.
+ * Keeps a target equal to the objects of a server until its signal is aborted, despite failures of the server.
  *
  *     no version known ──WatchList, or pages──► replace all ──► watch from there ──┐
- *        ▲                                                      ▲  events, bookmarks move the version on
+ *        ▲                                                      ▲  events, bookmarks advance the version
  *        └── too old (410), not understood, garbage ────────────┼──────────────────┤
  *                                                               └── ended, broken ─┘
  *
- * What lived for a while and ended in good order is gone on with at once; everything else waits, longer each time. Versions are
- * never read, only given back. A list replaces everything, so that also a server that was set back is followed.
+ * A watch that lasted for a while and closed normally is resumed at once; all others back off. Versions are opaque: they are only sent back
+ * to the server. A list replaces all objects, so that a server that was restored from a backup is followed too.
  */
 
 import { ClientError } from '@hangar/client';
@@ -23,11 +23,11 @@ import { Latch } from './latch.ts';
 import type { Source } from './source.ts';
 import { WatchGuard } from './watch-guard.ts';
 
-/** `Kept` is what the target makes of an object that it is going to be given with all others. */
+/** `Kept` is the form in which the target stores an object until `replace`. */
 export interface ReflectorTarget<T extends ApiObject, Kept = T> {
-  /** Undefined: nothing. The object is the target's own from then on. */
+  /** Returns undefined to ignore the object. The target owns the object from then on. */
   keep(object: T): Kept | undefined;
-  /** This, which was kept, and nothing else is there now. In turns: stops between two of them when the signal fires. */
+  /** Replaces all objects with these. Works in turns, and stops between two of them when the signal is aborted. */
   replace(objects: Iterable<Kept>, signal: AbortSignal): Promise<void>;
   put(object: T): void;
   remove(object: T): void;
@@ -39,39 +39,39 @@ export interface ReflectorOptions<T extends ApiObject, Kept = T> {
   readonly clock: Clock;
   readonly random: Random;
   readonly log?: Logger | undefined;
-  /** False: lists in pages even where the server could tell everything on the watch. */
+  /** False: lists in pages even if the server supports WatchList. */
   readonly watchList?: boolean | undefined;
 }
 
 const backOff = { baseMs: 1_600, maxMs: 30_000 };
-/** A watch that lived for less is no progress, even when it ended in good order. */
+/** A shorter watch does not count as progress, even if it closed normally. */
 const shortMs = 1_000;
-/** After so long without a failure, the next one is the first. */
+/** After this time without a failure, the failure count restarts. */
 const healthyMs = 10_000;
-/** A WatchList of which nothing came for so long will not come: old servers take it for a watch and never say that it is complete. */
+/** Gives up a WatchList without events for this time: old servers handle it as a watch and never report that it is complete. */
 const initialSilenceMs = 30_000;
-/** Servers are asked to end watches after 5 to 10 minutes; one that is still open later is taken for dead. */
+/** Requests watches of 5 to 10 minutes; a watch that is open for longer counts as dead. */
 const watchSeconds = 300;
 const graceMs = 30_000;
-/** Broken off so often before it was complete, a list in pages is tried: it needs no connection that lasts. */
+/** Interrupted WatchLists after which the list is read in pages, which do not need a long-lived connection. */
 const watchListFailuresMax = 2;
-/** Objects between two breaths. */
+/** Number of objects between two yields to the event loop. */
 const breathEvery = 500;
 
 export class Reflector<T extends ApiObject, Kept = T> {
   readonly #options: ReflectorOptions<T, Kept>;
   #health: InformerHealth = { state: 'waiting' };
-  /** In a row. */
+  /** Consecutive failures. */
   #failures = 0;
-  /** Where a watch goes on; undefined: everything has to be asked for. */
+  /** Version from which a watch resumes; undefined: a list is required. */
   #version: string | undefined;
   #loadedMs = -Infinity;
   #usesWatchList: boolean;
   #watchListFailures = 0;
-  /** Of what runs now. */
+  /** Aborts the current round. */
   #round = new AbortController();
   #isLoading = false;
-  /** Who waits for everything to be asked for anew, and those of them whom the one that is under way serves. */
+  /** Latches of callers that wait for a new list, and those of them that the running list serves. */
   readonly #asked = new Set<Latch>();
   #served: readonly Latch[] = [];
 
@@ -84,20 +84,20 @@ export class Reflector<T extends ApiObject, Kept = T> {
     return this.#health;
   }
 
-  /** Up to where everything is known; '' before anything is. */
+  /** Version up to which the target is complete; '' before the first list. */
   get resourceVersion(): string {
     return this.#version ?? '';
   }
 
   /**
-   * Everything that is known after this was asked for at the server after now: for who must not see what was true before. Rejects
-   * with `Aborted`, or `CacheNotSynced` when it ended before.
+   * Resolves after a list that started later than this call, for callers that must not read older state. Rejects with `Aborted`, or
+   * `CacheNotSynced` when the reflector stopped before.
    */
   async refreshed(signal?: AbortSignal): Promise<void> {
     if (this.#health.state === 'ended') throw endedEarly();
     const asked = new Latch();
     this.#asked.add(asked);
-    // One that is being asked for began before now: another follows it.
+    // A running list started before this call: another one follows it.
     if (!this.#isLoading) this.#round.abort();
     try {
       await asked.wait(signal);
@@ -106,7 +106,7 @@ export class Reflector<T extends ApiObject, Kept = T> {
     }
   }
 
-  /** Until the signal. Never rejects. */
+  /** Runs until the signal is aborted. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const round = (this.#round = new AbortController());
@@ -119,7 +119,7 @@ export class Reflector<T extends ApiObject, Kept = T> {
     for (const asked of this.#asked) asked.fail(endedEarly());
   }
 
-  /** Until it has ended and it is time for another, or the signal fires. */
+  /** Runs until the next round is due or the signal is aborted. */
   async #runRound(signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#options;
     if (this.#asked.size > 0) this.#version = undefined;
@@ -134,7 +134,7 @@ export class Reflector<T extends ApiObject, Kept = T> {
     if (!isProgress) await sleep(clock, backOffMs(backOff, ++this.#failures, random), signal).catch(() => {});
   }
 
-  /** Too old a version is what happens to who was away for long: no reason to wait, unless the list was a moment ago. */
+  /** An expired version is normal after a long interruption and needs no back-off, unless the list was a moment ago. */
   #isOvertaken(error: Error, nowMs: number): boolean {
     return (
       (hasCode(error, 'Expired') || hasCode(error, 'Gone')) &&
@@ -143,7 +143,7 @@ export class Reflector<T extends ApiObject, Kept = T> {
     );
   }
 
-  /** Lists if need be and watches until that ends. The error is why it did not end in good order. */
+  /** Lists if necessary and watches until the watch closes. Returns the error unless it closed normally. */
   async #attempt(signal: AbortSignal): Promise<Error | undefined> {
     try {
       if (this.#version === undefined && (await this.#load(signal))) return undefined;
@@ -166,7 +166,7 @@ export class Reflector<T extends ApiObject, Kept = T> {
     this.#health = { state: 'watching' };
   }
 
-  /** True: it was followed by a watch, which has ended since. */
+  /** Returns true if a watch followed the list and has closed since. */
   async #load(signal: AbortSignal): Promise<boolean> {
     this.#isLoading = true;
     this.#served = [...this.#asked];
@@ -222,13 +222,13 @@ export class Reflector<T extends ApiObject, Kept = T> {
     if (this.#asked.size > 0) this.#round.abort();
   }
 
-  /** Goes on from the version; with `initial`, everything that is there comes first, then a bookmark that says so. */
+  /** Watches from the version. With `initial`, all existing objects come first, then a bookmark that marks their end. */
   async #watch(signal: AbortSignal, initial?: InitialEvents<Kept>): Promise<void> {
     const { source, clock, random } = this.#options;
     const timeoutSeconds = watchSeconds + random.below(watchSeconds);
     const silenceMs = initial && initialSilenceMs;
     const guard = new WatchGuard({ clock, signal, lifetimeMs: timeoutSeconds * 1_000 + graceMs, silenceMs });
-    // A watch that goes on may have nothing to say for a minute: that it lasts is enough.
+    // A resumed watch may be silent for a minute: staying open is enough.
     const lasting = clock.after(healthyMs, () => void (this.#version !== undefined && this.#succeeded()));
     const from = initial ? { sendInitialEvents: true } : { resourceVersion: this.#version };
     try {
@@ -264,12 +264,12 @@ export class Reflector<T extends ApiObject, Kept = T> {
   #follow(event: WatchEvent<T>): void {
     const { target } = this.#options;
     if (event.type === 'BOOKMARK') {
-      // One without a version says nothing.
+      // An event without a version is ignored.
       if (event.resourceVersion !== '') this.#version = event.resourceVersion;
     } else {
       const { type, object } = event;
       insistOnObject(object);
-      // What is kept of it may have another metadata.
+      // The stored form may have different metadata.
       const { resourceVersion } = object.metadata;
       if (type === 'DELETED') target.remove(object);
       else target.put(object);

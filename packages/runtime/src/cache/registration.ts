@@ -1,7 +1,7 @@
 /**
- * One handler of one replica. At first it is told what is there, in turns with others (turns.ts); what happens meanwhile waits
- * behind that. Then it is told at once. So it sees each object added, then updated, then deleted, each version following the
- * one it saw before.
+ * One handler of one replica. First it receives the existing objects, in turns with other handlers (turns.ts); changes are queued
+ * meanwhile. Then it receives changes at once. For each object it sees an add, then updates, then a delete, and each version follows the
+ * one before.
  */
 
 import type { ApiObject } from '@hangar/client';
@@ -20,7 +20,7 @@ interface Told<T> {
 
 export interface RegistrationOptions<T extends ApiObject> {
   readonly handler: EventHandler<T>;
-  /** What is there. */
+  /** The initial objects. */
   readonly objects: readonly T[];
   readonly isInformerSynced: boolean;
   readonly log: Logger | undefined;
@@ -32,7 +32,7 @@ export class HandlerRegistration<T extends ApiObject> implements Registration {
   readonly #log: Logger | undefined;
   readonly #onRemoved: () => void;
   readonly #synced = new Latch();
-  /** What is still to be told before anything can be told at once. */
+  /** Changes that are queued behind the initial objects. */
   #waiting: Told<T>[] | undefined;
   #objects: readonly T[] | undefined;
   #at = 0;
@@ -52,7 +52,7 @@ export class HandlerRegistration<T extends ApiObject> implements Registration {
     return this.#synced.isOpen;
   }
 
-  /** There is something that has to be told in turns. */
+  /** Reports whether events are still delivered in turns. */
   get isReplaying(): boolean {
     return this.#waiting !== undefined;
   }
@@ -69,7 +69,7 @@ export class HandlerRegistration<T extends ApiObject> implements Registration {
     this.#onRemoved();
   }
 
-  /** For those who still wait. */
+  /** Rejects the pending waiters. */
   end(error: Error): void {
     this.#synced.fail(error);
   }
@@ -84,7 +84,7 @@ export class HandlerRegistration<T extends ApiObject> implements Registration {
     else this.#call(before, after, isInitial);
   }
 
-  /** The next of what is told in turns. */
+  /** Delivers the next event of the replay. */
   step(): boolean {
     if (!this.#waiting) return false;
     if (this.#objects) {
@@ -114,7 +114,7 @@ export class HandlerRegistration<T extends ApiObject> implements Registration {
       if (after === undefined) returned = handler.onDelete?.(before!);
       else if (before === undefined) returned = handler.onAdd?.(after, isInitial);
       else returned = handler.onUpdate?.(before, after);
-      // Nobody waits for an async handler, but neither may it end the process.
+      // Async handlers are not awaited, but their rejections must not terminate the process.
       if (returned instanceof Promise) returned.catch((error: unknown) => this.#failed(after ?? before!, error));
     } catch (error) {
       this.#failed(after ?? before!, error);

@@ -1,9 +1,9 @@
 /**
- * What is known of one kind in one cluster, and who is told of changes. The object is in the store before anybody hears of it.
+ * The objects of one kind in one cluster and the handlers of their changes. An object is in the store before its event is delivered.
  *
  *     put(v1)             onAdd(v1)
  *     put(v2)             onUpdate(v1, v2)
- *     put(v1 of another)  onDelete(v2), onAdd(v1): the object of before was deleted and one of the same name was made
+ *     put(v1 of another)  onDelete(v2), onAdd(v1): the object was deleted and recreated with the same name
  *     remove(v2)          onDelete(v2)
  */
 
@@ -26,7 +26,7 @@ export class Replica<T extends ApiObject> {
   readonly store: ObjectStore<T>;
   readonly #turns: Turns;
   readonly #log: Logger | undefined;
-  /** Never changed, only replaced: whoever is being told goes on with the one of then. */
+  /** Copied on write: a running delivery iterates over the array that it started with. */
   #registrations: readonly HandlerRegistration<T>[] = [];
 
   constructor({ indexes, turns, log }: ReplicaOptions<T>) {
@@ -39,7 +39,7 @@ export class Replica<T extends ApiObject> {
     return this.#registrations.length > 0;
   }
 
-  /** Returns what is kept: the object of before when nothing changed, of which nobody is told then. */
+  /** Returns the stored object. If nothing changed, that is the previous object, and no event is delivered. */
   put(object: T, isInitial: boolean): T {
     const { metadata } = object;
     const before = this.store.get(metadata.namespace, metadata.name!);
@@ -55,14 +55,14 @@ export class Replica<T extends ApiObject> {
       this.#tell(undefined, object, false);
       return object;
     }
-    // A server that was set back can have another object under the same version: only the same content is no news.
+    // A server that was restored from a backup can reuse a version for other content: compare the content too.
     if (before.metadata.resourceVersion === metadata.resourceVersion && sameJson(before, object)) return before;
     this.store.put(object);
     this.#tell(before, object, false);
     return object;
   }
 
-  /** `last`: the newest that is known of it; absent: what was in the store. */
+  /** `last`: the last known state; absent: the object in the store. */
   remove({ namespace, name }: ObjectKey, last?: T): void {
     const before = this.store.delete(namespace, name);
     if (before !== undefined) this.#tell(last ?? before, undefined, false);

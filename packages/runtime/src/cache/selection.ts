@@ -1,4 +1,4 @@
-/** Which of a store's objects a list is about. */
+/** Selects the objects of a store that a list returns. */
 
 import { parseFieldSelector, parseLabelSelector, LabelRequirement, LabelSelector } from '@hangar/api/selectors';
 import type { FieldRequirement } from '@hangar/api/selectors';
@@ -7,7 +7,7 @@ import type { CacheListOptions } from './contract.ts';
 import { unknownIndex } from './indexes.ts';
 import type { ObjectStore } from './object-store.ts';
 
-/** Throws `UnknownIndex`, and `BadRequest` for a selector that no server would understand. */
+/** Throws `UnknownIndex`, and `BadRequest` for an invalid selector. */
 export function selected<T extends ApiObject>(store: ObjectStore<T>, options: ListOptions & CacheListOptions): T[] {
   const labels = labelSelectorOf(options.labelSelector);
   const terms = fieldTerms(options.fieldSelector);
@@ -21,7 +21,7 @@ export function selected<T extends ApiObject>(store: ObjectStore<T>, options: Li
   return found;
 }
 
-/** The shortest way to all that can match. */
+/** Returns the smallest available set that contains all matches. */
 function candidates<T extends ApiObject>(
   store: ObjectStore<T>,
   namespace: string | undefined,
@@ -53,7 +53,7 @@ function labelSelectorOf(selector: ListOptions['labelSelector']): LabelSelector 
 
 const everything = new LabelSelector([]);
 
-/** Throws for terms that no index can answer. */
+/** Throws for terms that no index supports. */
 function fieldTerms(selector: ListOptions['fieldSelector']): FieldRequirement[] {
   if (selector === undefined || selector === '') return [];
   if (typeof selector === 'object') {

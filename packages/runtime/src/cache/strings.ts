@@ -1,16 +1,16 @@
 /**
- * One copy of what many objects have: the namespace, values of labels, owners, and the trees of fields that a manager owns, which are
- * alike in all objects that it makes. V8's parser shares only strings of up to ten characters. Which pays is measured in
- * object-store.bench.ts, and for the trees by `npm run bench -- runtime fleet`.
+ * Shares one copy of values that many objects have: namespaces, label values, owners, and the trees of managed fields, which are equal in
+ * all objects of a manager. The parser of V8 shares only strings of up to ten characters. object-store.bench.ts measures the gain, and `npm
+ * run bench -- runtime fleet` that of the trees.
  */
 
 import type { JsonObject, ManagedFieldsEntry } from '@hangar/api/json';
 import type { ApiObject, KindNames } from '@hangar/client';
 
-/** More different ones are no longer kept: then they are not repeated either. */
+/** Above this number of distinct strings, sharing stops: they rarely repeat. */
 const stringsMax = 50_000;
 const treesMax = 5_000;
-/** Larger ones are those of large objects, which are few. */
+/** Longer trees belong to large objects, which are few. */
 const treeLengthMax = 2_000;
 
 export class SharedStrings {
@@ -51,7 +51,7 @@ export class SharedStrings {
   }
 }
 
-/** Undefined for what is nested too deep to be written by a recursion. */
+/** Returns undefined for a tree that is nested too deep for recursion. */
 function textOf(tree: JsonObject): string | undefined {
   try {
     return JSON.stringify(tree);

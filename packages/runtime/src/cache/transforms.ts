@@ -1,10 +1,10 @@
-/** What to keep of objects: for `transform` of informers. Each changes what it is given. */
+/** Transforms for informers. Each changes its argument. */
 
 import type { ApiObject } from '@hangar/client';
 
 /** Removes `metadata.managedFields`, which is often most of an object and unused by most controllers. */
 export function withoutManagedFields<T extends ApiObject>(object: T): T {
-  // In a new object: one that a field is deleted from becomes larger and slower (V8’s dictionary mode).
+  // Copies `metadata`: deleting a field makes an object larger and slower (dictionary mode of V8).
   if (object.metadata.managedFields !== undefined) {
     const { managedFields: _, ...metadata } = object.metadata;
     object.metadata = metadata;

@@ -1,12 +1,12 @@
 /**
- * Long work in short turns: between two of them, input and output get through. All who have some take turns, so that telling one
- * handler of a hundred thousand objects does not delay telling another of three.
+ * Splits long work into short turns, with I/O between them. Jobs take turns, so that delivering a hundred thousand objects to one handler
+ * does not delay the delivery of three to another.
  */
 
 import type { Clock } from '@hangar/core';
 
 export interface Job {
-  /** Does a little; false: that was all of it. Never throws. */
+  /** Does a small part of the work. Returns false when it is complete. Never throws. */
   step(): boolean;
 }
 
@@ -43,7 +43,7 @@ export class Turns {
       for (let done = 0; hasMore && done < stepsAtOnce; done++, steps++) hasMore = job.step();
       if (hasMore) this.#jobs.push(job);
     }
-    // Who had no turn goes first.
+    // Jobs without a turn go first.
     this.#jobs = [...jobs.slice(at), ...this.#jobs];
     this.#isScheduled = false;
     if (this.#jobs.length > 0) this.#schedule();

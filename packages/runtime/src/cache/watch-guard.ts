@@ -1,6 +1,6 @@
 /**
- * Cuts a watch that cannot be alive any more: one that is open for longer than the server was asked to keep it, or one of which
- * nothing comes while something has to. A connection that broke without a word would otherwise be waited for for ever.
+ * Aborts a watch that must be dead: open for longer than the requested timeout, or silent while events are expected. Without it, a
+ * connection that broke silently would be waited for forever.
  */
 
 import { ClientError } from '@hangar/client';
@@ -8,10 +8,10 @@ import type { Clock, Timer } from '@hangar/core';
 
 export interface WatchGuardOptions {
   readonly clock: Clock;
-  /** Passed on. */
+  /** Parent signal. */
   readonly signal: AbortSignal;
   readonly lifetimeMs: number;
-  /** Absent: it may be silent for all its life. */
+  /** Absent: no limit on silence. */
   readonly silenceMs?: number | undefined;
 }
 
@@ -37,12 +37,12 @@ export class WatchGuard {
     this.#wait(this.#heardMs);
   }
 
-  /** For the watch. */
+  /** Signal for the watch. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Why it was cut; undefined when it was not. */
+  /** Reason of the abort; undefined when it was not aborted. */
   get reason(): Error | undefined {
     return this.#reason;
   }
@@ -51,7 +51,7 @@ export class WatchGuard {
     this.#heardMs = this.#clock.monotonicMs();
   }
 
-  /** From now on it may be silent. */
+  /** Stops the silence timeout. */
   allowSilence(): void {
     this.#silenceMs = Infinity;
   }

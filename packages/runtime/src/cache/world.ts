@@ -1,4 +1,4 @@
-/** What all informers of a cache have in common. */
+/** Dependencies that all informers of a cache share. */
 
 import type { ApiObject, Kind } from '@hangar/client';
 import { asError, systemClock, systemRandom } from '@hangar/core';
@@ -28,7 +28,7 @@ export const newWorld = (
   { watchList = true }: CacheOptions,
 ): CacheWorld => ({ clock, random, log, turns: new Turns(clock), strings: new SharedStrings(), watchList });
 
-/** What is kept of an object, as its informer was told. Never throws. */
+/** Returns a function that returns the object to store, according to the informer options. Never throws. */
 export function keeper<T extends ApiObject>(
   { log, strings }: Pick<CacheWorld, 'log' | 'strings'>,
   kind: Kind<T>,

@@ -1,4 +1,4 @@
-/** What a controller counts: under controller-runtime's names and buckets, and a few of our own. No label names a cluster or object. */
+/** Metrics of a controller: the names and buckets of controller-runtime, and a few additions. No label names a cluster or object. */
 
 import { Counter, Gauge, labelText } from '@hangar/core';
 import { MetricsRegistry } from '../metrics/registry.ts';
@@ -16,7 +16,7 @@ const results: readonly ReconcileResult[] = ['success', 'error', 'requeue', 'req
 /** Why a request was not reconciled, or its failure not retried. */
 export type DropReason = 'ClusterNotFound' | 'ClusterNotOwned' | 'Fenced' | 'Disengaged';
 
-/** Computed when it is asked for. */
+/** Computed on scrape. */
 export interface ControllerState {
   readonly active: number;
   readonly stuck: number;

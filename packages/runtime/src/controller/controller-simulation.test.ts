@@ -1,7 +1,7 @@
 /**
- * Clusters come, are replaced and go while requests fail, hang, are interrupted and time out, in an order that each seed draws anew.
- * Always: no request is under way twice; where an engagement is drained nothing of it is under way. In the end: of every cluster
- * that was not given up since, every request that was asked for has succeeded after it was.
+ * Clusters are engaged, replaced and disengaged while requests fail, hang, are interrupted and time out, in an order drawn from each seed.
+ * Always: no request runs twice at the same time; a drained engagement has no running work. In the end: every request for a cluster that
+ * was not released has succeeded after it was enqueued.
  */
 
 import assert from 'node:assert/strict';
@@ -26,7 +26,7 @@ interface Engaged {
 
 async function simulate(seed: number): Promise<void> {
   const random = seededRandom(seed);
-  /** By key: how often it was asked for, and how often when its last success began. */
+  /** By key: number of requests, and that number at the start of the last success. */
   const asked = new Map<string, number>();
   const answered = new Map<string, number>();
   const underWay = new Map<string, Cluster>();
@@ -41,7 +41,7 @@ async function simulate(seed: number): Promise<void> {
     rateLimit: { maxMs: 1_000 },
     reconcile: ({ cluster: name, name: object }, { cluster, signal }) => {
       const key = `${name}/${object}`;
-      // Whatever is thrown here is contained: a violation has to be noted outside.
+      // Errors thrown here are contained: a violation must be recorded outside.
       if (underWay.has(key)) violations.push(`${key} is under way twice`);
       const sofar = asked.get(key) ?? 0;
       const succeed = (): void => void answered.set(key, sofar);
@@ -49,7 +49,7 @@ async function simulate(seed: number): Promise<void> {
       if (chance(random, 0.2)) throw new Error('at once');
       underWay.set(key, cluster);
       const work = async (): Promise<void> => {
-        // Some do not listen, and some of those take longer than they may.
+        // Some ignore the signal, and some of those exceed their timeout.
         await (chance(random, 0.5) ? sleep(the.clock, random.below(100), signal) : sleep(the.clock, random.below(400)));
         if (chance(random, 0.2)) throw new RuntimeError('Fenced', 'for a moment');
         if (chance(random, 0.2)) throw new Error('later');
@@ -84,7 +84,7 @@ async function simulate(seed: number): Promise<void> {
     const object = pick(random, objects);
     const key = `${name}/${object}`;
     asked.set(key, (asked.get(key) ?? 0) + 1);
-    // What is asked for anew was not answered before.
+    // A new request is not answered yet.
     if (asked.get(key) === 1) answered.delete(key);
     the.controller.trigger({ cluster: name, name: object }, chance(random, 0.2) ? { afterMs: random.below(300) } : {});
   };

@@ -1,7 +1,6 @@
 /**
- * `node packages/runtime/src/controller/controller.bench.ts`: what the way of a request costs when its reconciler does nothing: added,
- * queued, taken in turn, given a context, counted, done. By reconcilers that wait for nothing and ones that do, of one cluster
- * and of a thousand.
+ * `node packages/runtime/src/controller/controller.bench.ts`: measures the overhead of a request whose reconciler does nothing: enqueue,
+ * dequeue, context, metrics, done. With reconcilers that await and that do not, for one cluster and for a thousand.
  */
 
 import { Logger, systemClock } from '@hangar/core';
@@ -13,7 +12,7 @@ import { bareCluster } from './testing/bare-cluster.ts';
 const requests = 200_000;
 const log = new Logger({ level: 'silent', format: 'json', clock: systemClock });
 
-/** Each does nothing, in one of the ways in which reconcilers are written. */
+/** No-op reconcilers, one for each way to write them. */
 export const noOps: Readonly<Record<string, Reconciler>> = {
   'returns nothing': () => {},
   'is async': async () => {},
@@ -22,7 +21,7 @@ export const noOps: Readonly<Record<string, Reconciler>> = {
   },
 };
 
-/** Reconciles a second, of one round. */
+/** Returns the reconciles per second of one round. */
 export async function noOpRate(reconcile: Reconciler, clusters: number): Promise<number> {
   const { promise: all, resolve } = Promise.withResolvers<void>();
   let left = requests;

@@ -1,8 +1,8 @@
 /**
- * A controller and its clusters. Being engaged and being started are independent: sources fill caches and the queue as soon as a
- * cluster is engaged, so that a process that waits to lead is warm when it does; `start` lets requests be reconciled.
+ * A controller and its clusters. Engagement and start are independent: sources fill caches and the queue as soon as a cluster is engaged,
+ * so that a process that waits for leadership is warm when it leads; `start` dispatches requests.
  *
- * A cluster's requests wait until the caches that its sources need are filled; other clusters' go on.
+ * The requests of a cluster wait until the caches of its sources are synced; other clusters are not delayed.
  */
 
 import { aborted, asError, hasCode } from '@hangar/core';
@@ -171,7 +171,7 @@ export class Controller implements Aware {
     for (const feed of this.#engaged.get(localCluster)?.feeds ?? []) if (feed.source.isLocal) yield* feed.replayed();
   }
 
-  /** Another comes in its place: what is queued waits for that. */
+  /** A replacement follows: the queued requests wait for it. */
   #replaced(engaged: EngagedCluster, reason: unknown): void {
     engaged.end(reason);
     if (this.#engaged.get(engaged.name) === engaged) this.#queue.pause(engaged.name);
@@ -180,7 +180,7 @@ export class Controller implements Aware {
   #lost(engaged: EngagedCluster, reason: unknown): void {
     const { name } = engaged;
     engaged.end(reason);
-    // Where another is in its place already, what is queued is that one's.
+    // If the replacement is engaged already, the queued requests belong to it.
     if (this.#engaged.get(name) !== engaged) return;
     engaged.isLost = true;
     this.#engaged.delete(name);
@@ -213,7 +213,7 @@ export class Controller implements Aware {
     this.#enqueue(request, localCluster, { priority: this.#options.priorityOfInitial });
   }
 
-  /** A copy of its own: what a mapping returned may be a whole object, or be changed. */
+  /** Copies the request: a mapping may return a whole object, or change it later. */
   #enqueue({ cluster, namespace, name }: RequestLike, where: ClusterName, options?: TriggerOptions): void {
     const request: Request = { cluster: cluster ?? where, namespace, name };
     this.#queue.add(request, options);

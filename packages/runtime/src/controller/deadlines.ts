@@ -1,6 +1,6 @@
 /**
- * Things that each have the same time from when they were added, on one timer: the oldest is always the first to be due, so that
- * neither adding nor removing sets one.
+ * Deadlines with the same duration for all items, on one timer: the oldest is always due first, so that neither adding nor removing sets a
+ * timer.
  */
 
 import type { Clock, Timer } from '@hangar/core';
@@ -9,7 +9,7 @@ export class Deadlines<T> {
   readonly #clock: Clock;
   readonly #afterMs: number;
   readonly #onDue: (element: T) => void;
-  /** In the order in which they were added. */
+  /** In order of insertion. */
   readonly #dueMs = new Map<T, number>();
   #timer: Timer | undefined;
 
@@ -28,7 +28,7 @@ export class Deadlines<T> {
     this.#dueMs.delete(element);
   }
 
-  /** Nothing is due any more. */
+  /** Removes all deadlines. */
   stop(): void {
     this.#dueMs.clear();
     this.#timer?.cancel();

@@ -1,8 +1,8 @@
 /**
- * A cluster while a controller works on it: its sources, and what is under way of it.
+ * A cluster while a controller is engaged with it: its sources and its running work.
  *
- *   begin ──► sources register ──► all of them synced, or cannot for now ──► onReady: requests may be dispatched
- *   end   ──► nothing is told any more, runs are asked to end ──► drained
+ *   begin ──► sources register ──► all synced, or unable to for now ──► onReady: requests may be dispatched
+ *   end   ──► events stop, runs are aborted ──► drained
  */
 
 import { asError, sleep } from '@hangar/core';
@@ -19,22 +19,22 @@ export interface EngagedOptions extends EngageOptions {
   readonly name: ClusterName;
   readonly cluster: Cluster;
   readonly sources: readonly KindSource[];
-  /** Of the local cluster where the controller only watches: no requests. */
+  /** True for a local cluster that is only watched: it has no requests. */
   readonly isOnlyWatched: boolean;
   readonly rawSources: readonly RawSource[];
-  /** The one that this replaces. */
+  /** The engagement that this one replaces. */
   readonly before: EngagedCluster | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly priorityOfInitial: number;
   readonly cacheSyncTimeoutMs: number;
   enqueue(request: RequestLike, options?: { readonly priority?: number; readonly afterMs?: number }): void;
-  /** The requests of every object of the controller's own kind: in this cluster, or in all. */
+  /** Returns requests for all objects of the controller's own kind: in this cluster, or in all. */
   everything(isEverywhere: boolean): Iterable<RequestLike>;
   onSourceFailure(): void;
 }
 
-/** How soon it is noticed that a kind cannot be watched. */
+/** Interval of checks whether a kind cannot be watched. */
 const lookMs = 250;
 const lookMaxMs = 5_000;
 const rawRetryMs = 5_000;
@@ -48,14 +48,14 @@ export class EngagedCluster {
   readonly #running = new Set<Run>();
   readonly #over = new AbortController();
   readonly #onDrained: (() => void)[] = [];
-  /** It ended, and no other comes in its place. */
+  /** True if it was disengaged without a replacement. */
   isLost = false;
   onEnd: (() => void) | undefined;
-  /** What those before this one knew, until this one knows itself. */
+  /** Informers of the former engagement, used until those of this one are synced. */
   readonly #known = new Map<KindSource, Informer>();
 
   constructor(options: EngagedOptions) {
-    // Not the one before: there would be a chain of all there ever were.
+    // Drops the reference to the former engagement: otherwise all of them would form a chain.
     this.#options = { ...options, before: undefined };
     this.name = options.name;
     this.cluster = options.cluster;
@@ -79,7 +79,7 @@ export class EngagedCluster {
     }
   }
 
-  /** Has no requests of its own. */
+  /** True if it has no requests. */
   get isOnlyWatched(): boolean {
     return this.#options.isOnlyWatched;
   }
@@ -88,7 +88,7 @@ export class EngagedCluster {
     return this.#over.signal.aborted;
   }
 
-  /** Resolves when its requests may be dispatched, or it has ended. Never rejects. */
+  /** Resolves when its requests may be dispatched, or it was disengaged. Never rejects. */
   async begin(): Promise<void> {
     const { signal } = this.#over;
     for (const feed of this.feeds) {
@@ -107,7 +107,7 @@ export class EngagedCluster {
     this.onEnd?.();
   }
 
-  /** Also of what was timed out and goes on. */
+  /** Includes runs that timed out and continue. */
   drained(): Promise<void> {
     if (this.#running.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#onDrained.push(resolve));
@@ -123,7 +123,7 @@ export class EngagedCluster {
     for (const resolve of this.#onDrained.splice(0)) resolve();
   }
 
-  /** Of every object of the controller's own kind that is known of it. */
+  /** Returns requests for all known objects of the controller's own kind. */
   *ownRequests(): Generator<RequestLike, void, void> {
     for (const feed of this.feeds) {
       if (!feed.source.isOwn) continue;
@@ -131,7 +131,7 @@ export class EngagedCluster {
     }
   }
 
-  /** What the cluster before this one knew and this one does not was deleted between the two. */
+  /** Objects that the former engagement had and this one does not were deleted in between. */
   #tellMissing(feed: SourceFeed): void {
     const informer = this.#known.get(feed.source);
     if (this.hasEnded || !informer) return;
@@ -139,7 +139,7 @@ export class EngagedCluster {
     if (informer !== feed.informer) feed.tellMissing(informer);
   }
 
-  /** Where it never got so far, what the one before it knew. */
+  /** Falls back to the informer of the former engagement if this one never synced. */
   #knownOf(source: KindSource): Informer | undefined {
     return this.#known.get(source) ?? this.feeds.find((feed) => feed.source === source && feed.hasFilled)?.informer;
   }
@@ -148,7 +148,7 @@ export class EngagedCluster {
     const { clock, cacheSyncTimeoutMs, log } = this.#options;
     const filled = Promise.all(this.feeds.map((feed) => feed.filled));
     const endMs = clock.monotonicMs() + cacheSyncTimeoutMs;
-    // Most are filled in a moment: those who are looked at anew are looked at less and less often.
+    // Most sync within a moment: the interval of the checks grows.
     for (let delayMs = lookMs; !signal.aborted; delayMs = Math.min(2 * delayMs, lookMaxMs)) {
       if (this.feeds.every((feed) => feed.isSettled)) return;
       const leftMs = endMs - clock.monotonicMs();

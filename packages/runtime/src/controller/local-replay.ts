@@ -1,7 +1,6 @@
 /**
- * What local watches say about clusters, told again to those that are engaged after it was said. Whoever comes together is served by
- * one reading of the local objects: thousands of clusters at a start, each with a reading of its own of thousands of objects, would
- * take minutes.
+ * Replays the requests of local watches for clusters that are engaged later. Clusters that are engaged together share one iteration over
+ * the local objects: thousands of clusters at a start, each with a separate iteration over thousands of objects, would take minutes.
  */
 
 import { asError, breathe, sleep } from '@hangar/core';
@@ -12,14 +11,14 @@ import type { RequestLike } from './options.ts';
 
 export interface LocalReplayOptions {
   readonly clock: Clock;
-  /** What everything that is there now means, of all clusters. Read over several turns. */
+  /** Returns the requests of all local objects for all clusters. Consumed over several turns. */
   everything(): Iterable<RequestLike>;
   enqueue(request: RequestLike): void;
   onFailure(error: Error): void;
 }
 
 const stepsPerTurn = 200;
-/** Between two readings. */
+/** Pause between two iterations. */
 const pauseMs = 100;
 
 export class LocalReplay {
@@ -31,7 +30,7 @@ export class LocalReplay {
     this.#options = options;
   }
 
-  /** Does nothing of it before it returns. */
+  /** Asynchronous: enqueues nothing before it returns. */
   tell(cluster: ClusterName): void {
     this.#waiting.add(cluster);
     if (!this.#isRunning) void this.#run();

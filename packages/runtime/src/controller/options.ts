@@ -1,4 +1,4 @@
-/** What a controller is built of. */
+/** Options of controllers. */
 
 import type { ApiObject, Kind } from '@hangar/client';
 import type { Clock, Logger, Random } from '@hangar/core';

@@ -1,4 +1,4 @@
-/** What a reconcile came to, out of whatever it returned or threw. */
+/** Converts the return value or error of a reconcile to an outcome. */
 
 import { asError, AssertionFailed } from '@hangar/core';
 import type { DropReason } from './controller-metrics.ts';
@@ -7,9 +7,9 @@ import type { Result } from './reconcile.ts';
 export interface Failure {
   readonly error: Error;
   readonly isTerminal: boolean;
-  /** A defect of the code rather than of the world. */
+  /** A defect of the code, not of its environment. */
   readonly isPanic: boolean;
-  /** The cluster is the reason: nothing to report. */
+  /** Caused by the state of the cluster: not reported as an error. */
   readonly drop: DropReason | undefined;
   /** A concurrent change is the usual cause, and a retry the remedy: see `raceCodes`. */
   readonly isRace: boolean;
@@ -37,7 +37,7 @@ export function failureOf(thrown: unknown): Failure {
 
 const causesMax = 16;
 
-/** An error may be wrapped: the first that says something counts. */
+/** An error may be wrapped: the first known code counts. */
 function codeThatDecides(error: Error): 'Terminal' | DropReason | undefined {
   let cause: unknown = error;
   for (let depth = 0; depth < causesMax && cause instanceof Error; depth++) {
@@ -50,8 +50,8 @@ function codeThatDecides(error: Error): 'Terminal' | DropReason | undefined {
 }
 
 /**
- * What Go would panic about: things of no use as an error, reading from nothing, broken invariants. A TypeError with a cause is how
- * `fetch` says that the network failed.
+ * Failures that would be a panic in Go: thrown non-errors, access to undefined, broken invariants. A TypeError with a cause is a network
+ * failure of `fetch`.
  */
 const isPanic = (thrown: unknown): boolean =>
   !(thrown instanceof Error) ||
@@ -63,5 +63,5 @@ const isPanic = (thrown: unknown): boolean =>
 export const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 
-/** What is no result is none: done. */
+/** A value that is not a result means done. */
 export const asResult = (value: unknown): Result => (typeof value === 'object' && value !== null ? value : {});

@@ -1,6 +1,6 @@
 /**
- * Which events are worth a reconcile. A function that is absent lets everything through. They are called for every event, by
- * every cluster: keep them cheap. One that throws is logged, and its event is let through: better once too often than never.
+ * Predicates: filters of events before they become requests. An absent function passes all events. They are called for every event of every
+ * cluster: keep them cheap. If one throws, the error is logged and the event passes: an extra reconcile is better than a missing one.
  */
 
 import type { ApiObject } from '@hangar/client';

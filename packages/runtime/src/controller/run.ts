@@ -1,6 +1,6 @@
 /**
- * One reconcile under way, and the context that it is given. What most reconcilers do not ask for (a logger and an abort signal of
- * their own) is made when they do.
+ * One running reconcile and its context. The logger and the abort signal are created on first use, because most reconcilers do not use
+ * them.
  */
 
 import type { Client } from '@hangar/client';
@@ -10,7 +10,7 @@ import type { Cluster } from '../cluster.ts';
 import type { ReconcileContext, Request } from './reconcile.ts';
 import type { EngagedCluster } from './engaged-cluster.ts';
 
-/** What all runs of a controller share. */
+/** Dependencies that all runs of a controller share. */
 export interface RunWorld {
   readonly log: Logger;
   readonly random: Random;
@@ -29,7 +29,7 @@ export class Run implements ReconcileContext {
   readonly engaged: EngagedCluster;
   readonly startedMs: number;
   readonly #world: RunWorld;
-  /** False: its time and grace are over, and its worker was given to others. */
+  /** False: its timeout and grace period are over, and its worker was reused. */
   hasWorker = true;
   #abort: AbortController | undefined;
   #log: Logger | undefined;
@@ -52,7 +52,7 @@ export class Run implements ReconcileContext {
     return this.engaged.cluster.client;
   }
 
-  /** Its own: a time-out fires it alone. Nobody listens on a cluster's signal for a reconcile. */
+  /** A separate signal: a timeout aborts only this run. Runs add no listeners to the signal of the cluster. */
   get signal(): AbortSignal {
     if (!this.#abort) {
       this.#abort = new AbortController();
@@ -66,12 +66,12 @@ export class Run implements ReconcileContext {
     return (this.#log ??= this.#world.log.child({ cluster, namespace, name, reconcileID: this.id }));
   }
 
-  /** A UUID: one for each reconcile, in its logs and its span. */
+  /** A UUID for each reconcile, in its logs and its span. */
   get id(): string {
     return (this.#id ??= uuid(this.#world.random));
   }
 
-  /** Ends what is under way, if it listens. The first reason stays. */
+  /** Aborts the signal of the run. The first reason counts. */
   abort(reason: unknown): void {
     if (this.#abortReason !== undefined) return;
     this.#abortReason = reason ?? new DOMException('aborted', 'AbortError');

@@ -1,6 +1,6 @@
 /**
- * One source in one cluster: from the events of an informer to requests. Where the kind cannot be watched (the cluster does not have
- * it, nobody may read it) it says so and tries again by itself; the controller's other sources do not notice.
+ * One source in one cluster: converts the events of an informer to requests. If the kind cannot be watched (not served, or forbidden), it
+ * reports that and retries; the other sources of the controller are not affected.
  */
 
 import { keyOf } from '@hangar/client';
@@ -21,10 +21,10 @@ export interface FeedOptions {
   readonly log: Logger;
   /** Never throws. */
   enqueue(request: RequestLike, priority: number): void;
-  /** What the mapping `all` means now. */
+  /** Returns the requests of the mapping `all`. */
   everything(): Iterable<RequestLike>;
   readonly priorityOfInitial: number;
-  /** Could not be watched for now; once until it can be. */
+  /** Called once when the kind cannot be watched, until it can be. */
   onFailure(): void;
 }
 
@@ -39,7 +39,7 @@ export class SourceFeed {
   #isFailing = false;
   #hasFilled = false;
   #filled: Promise<void> = Promise.resolve();
-  /** Of the mapping `all`. */
+  /** For the mapping `all`. */
   readonly #sweep: Sweep<RequestLike> | undefined;
 
   constructor(options: FeedOptions) {
@@ -51,7 +51,7 @@ export class SourceFeed {
     this.#sweep = new Sweep({ clock, everything, each: enqueue, onFailure });
   }
 
-  /** What it was told last; also after its end. */
+  /** The last informer; stays available after `stop`. */
   get informer(): Informer | undefined {
     return this.#informer;
   }
@@ -60,17 +60,17 @@ export class SourceFeed {
     return this.#registration?.hasSynced ?? false;
   }
 
-  /** Everything that was there at first was told; also after its end. */
+  /** True if all initial objects were delivered; stays available after `stop`. */
   get hasFilled(): boolean {
     return this.#hasFilled;
   }
 
-  /** Resolves when everything that was there at first was told, or early by the signal. Never rejects. */
+  /** Resolves when all initial objects were delivered, or the signal is aborted. Never rejects. */
   get filled(): Promise<void> {
     return this.#filled;
   }
 
-  /** Nobody should wait for it: it synced, or cannot for now. */
+  /** True if callers should not wait for it: it synced, or cannot for now. */
   get isSettled(): boolean {
     if (this.hasSynced || this.#isFailing) return true;
     const error = this.#informer?.health.lastError;
@@ -79,12 +79,12 @@ export class SourceFeed {
     return true;
   }
 
-  /** Registers before it returns. */
+  /** Registers the handler before it returns. */
   start(signal: AbortSignal): void {
     this.#filled = this.#fill(signal);
   }
 
-  /** Tells nothing any more. */
+  /** Stops the delivery of events. */
   stop(): void {
     this.#sweep?.stop();
     this.#registration?.remove();
@@ -99,7 +99,10 @@ export class SourceFeed {
     for (const object of before.all()) if (!informer.get(keyOf(object))) handler.onDelete!(object);
   }
 
-  /** What there is means this again; for whoever comes later. Of the mapping `all` nothing: who comes tells its objects itself. */
+  /**
+   * Returns the requests of all current objects, for clusters that are engaged later. The mapping `all` returns none: a new cluster
+   * enqueues its objects itself.
+   */
   *replayed(): Generator<RequestLike, void, void> {
     if (this.#sweep) return;
     for (const object of this.#informer?.all() ?? []) {
@@ -178,7 +181,7 @@ export class SourceFeed {
     try {
       const { map } = this.source;
       const requests = map === 'all' ? [] : map(object, this.#options.cluster);
-      // What a generator throws is caught here, too.
+      // Consumed here, so that errors of a generator are caught too.
       return Array.isArray(requests) ? requests : Array.from(requests);
     } catch (error) {
       const { namespace, name } = object.metadata;

@@ -48,7 +48,7 @@ const mine = inNamespace(namespace);
 const configMap = (client: Client, name: string, data: Record<string, string> = {}): Promise<ApiObject> =>
   client.create(ConfigMap, { metadata: { namespace, name }, data });
 
-/** What was reconciled, since it was asked for last. */
+/** Records the reconciled requests since the last `take`. */
 class Seen {
   readonly #names: string[] = [];
   readonly reconcile = ({ cluster, name }: Request): void =>
@@ -261,7 +261,7 @@ describe('watches', () => {
     controller.engage('west', west.cluster, stop.signal);
     await world.clock.advance(1_000);
     const everything = ['east/a', 'east/b', 'west/a', 'west/b'];
-    // At the start twice, when they were reconciled before the policy came.
+    // Twice at the start, if they were reconciled before the policy existed.
     assert.deepEqual([...new Set(seen.take())].sort(), everything);
     await local.client.patch(ConfigMap, { namespace, name: 'policy' }, { type: 'merge', body: { data: { a: '1' } } });
     await world.clock.advance(1_000);

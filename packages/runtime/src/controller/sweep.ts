@@ -1,9 +1,9 @@
 /**
- * Looks at everything again: once for however many events said so together, and a little in each turn of the event loop, because
- * everything may be a hundred thousand objects of thousands of clusters.
+ * Enqueues all objects again: once for any number of concurrent events, and in small portions for each turn of the event loop, because
+ * there may be a hundred thousand objects in thousands of clusters.
  *
  *   event ──► ask ──┬──► pass: a few … a few … a few ──► over
- *   event ──► ask ──┘        ▲ asked again meanwhile: what was passed already may have to know, so another pass follows
+ *   event ──► ask ──┘        ▲ another event meanwhile: processed objects may be affected, so another pass follows
  */
 
 import { asError, breathe } from '@hangar/core';
@@ -12,10 +12,10 @@ import { inTurns } from '../in-turns.ts';
 
 export interface SweepOptions<T> {
   readonly clock: Clock;
-  /** What there is now. Read over several turns. */
+  /** Returns all current objects. Consumed over several turns. */
   everything(): Iterable<T>;
   each(one: T, priority: number): void;
-  /** The pass is over then; what it did not come to is not looked at. */
+  /** Called when the pass failed; its remaining objects are skipped. */
   onFailure(error: Error): void;
 }
 
@@ -23,7 +23,7 @@ const stepsPerTurn = 200;
 
 export class Sweep<T> {
   readonly #options: SweepOptions<T>;
-  /** Of the pass that is to come; undefined: nobody asked for one. */
+  /** Priority of the next pass; undefined: none was requested. */
   #priority: number | undefined;
   #isRunning = false;
   readonly #stopped = new AbortController();
@@ -32,13 +32,13 @@ export class Sweep<T> {
     this.#options = options;
   }
 
-  /** Does nothing of it before it returns. */
+  /** Asynchronous: enqueues nothing before it returns. */
   ask(priority: number): void {
     this.#priority = Math.max(priority, this.#priority ?? -Infinity);
     if (!this.#isRunning && !this.#stopped.signal.aborted) void this.#run();
   }
 
-  /** At once and for good. */
+  /** Stops at once and permanently. */
   stop(): void {
     this.#stopped.abort();
   }

@@ -1,15 +1,15 @@
 /**
- * Takes requests of engaged clusters from the queue, reconciles them, and does with the outcome what it says:
+ * Takes requests of engaged clusters from the queue, reconciles them, and handles the outcome:
  *
- *   success        forgotten                     requeueAfterMs   again then, failures forgotten
- *   error          again with back-off           requeue          again with back-off
- *   Terminal       counted, not again            ClusterNotFound, ClusterNotOwned   dropped, counted
- *   Fenced         again with back-off, quietly: dropped when the engagement ends, which follows unless the right is proven again
+ *   success        forgotten                     requeueAfterMs   requeued after the delay, failures forgotten
+ *   error          requeued with back-off        requeue          requeued with back-off
+ *   Terminal       counted, not retried          ClusterNotFound, ClusterNotOwned   dropped, counted
+ *   Fenced         requeued with back-off, not logged: dropped when the engagement ends, unless the ownership is proven again
  *
- * Without the right to a cluster none of its requests is taken; whether it is proven again is looked at now and then.
+ * While the ownership of a cluster is not proven, none of its requests is taken; it is checked periodically.
  *
- * Whatever a reconciler throws, returns or never does stays within its run. What it starts and does not await (timers, listeners) is
- * outside: an exception there is the process's own uncaught one, and nobody can tell whose it was.
+ * Errors, results and hangs of a reconciler stay within its run. Work that it starts and does not await (timers, listeners) does not: an
+ * exception there is an uncaught exception of the process and cannot be attributed to a run.
  *
  * A reconciler that returns no promise costs none: it is called, and the next one, within one turn of the event loop.
  */
@@ -39,11 +39,11 @@ export interface WorkersOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** The one that is worked on now. */
+  /** Returns the current engagement. */
   engagedAs(name: ClusterName): EngagedCluster | undefined;
 }
 
-/** How often. */
+/** Interval of the check. */
 const rightAgainMs = 500;
 /** Retries of one request, over 1.3 s with the default back-off, in which a race with a concurrent change is not reported. */
 const quietRaceRetriesMax = 8;
@@ -57,7 +57,7 @@ export class Workers {
   readonly #turn: Turn;
   readonly #timeouts: Deadlines<Run> | undefined;
   readonly #graces: Deadlines<Run> | undefined;
-  /** Clusters whose requests wait because the right to them could not be proven. */
+  /** Clusters whose requests wait because the ownership could not be proven. */
   readonly #fenced: Deadlines<EngagedCluster>;
   readonly #onIdle: (() => void)[] = [];
   #isRunning = false;
@@ -78,12 +78,12 @@ export class Workers {
     this.#graces = new Deadlines(clock, reconcileGraceMs, (run) => this.#giveUpWorker(run));
   }
 
-  /** Reconciles that have a worker. */
+  /** Number of reconciles with a worker. */
   get active(): number {
     return this.#active;
   }
 
-  /** Reconciles that go on though their time and grace are over, and have no worker any more. */
+  /** Number of reconciles that still run after timeout and grace period, without a worker. */
   get stuck(): number {
     return this.#stuck;
   }
@@ -93,12 +93,12 @@ export class Workers {
     this.wake();
   }
 
-  /** There may be something to take. Never runs a reconciler before it returns: those who enqueue are not to wait for it. */
+  /** Called when a request may be ready. Never runs a reconciler before it returns, so that callers that enqueue do not wait for it. */
   wake(): void {
     if (this.#isRunning && this.#active < this.#options.concurrency) this.#turn.askForNext();
   }
 
-  /** Takes nothing more; resolves when no worker is busy. Whoever wants them to end soon aborts them. */
+  /** Takes no further requests; resolves when no worker is busy. Does not abort running reconciles. */
   async stop(): Promise<void> {
     this.#isRunning = false;
     this.#turn.stop();
@@ -130,7 +130,9 @@ export class Workers {
     this.#begin(run);
   }
 
-  /** The cluster as a whole: each of its requests with a back-off of its own would wait long after the right is proven again. */
+  /**
+   * Waits for the cluster as a whole: with a separate back-off for each request, they would wait long after the ownership is proven again.
+   */
   #waitForRight(engaged: EngagedCluster, { request, priority }: Taken): void {
     this.#metrics.dropped('Fenced');
     this.#queue.pause(engaged.name);
@@ -139,7 +141,7 @@ export class Workers {
     this.#fenced.add(engaged);
   }
 
-  /** Another engagement of the name lets its requests go by itself. */
+  /** A newer engagement of the name resumes its requests itself. */
   #lookAgain(engaged: EngagedCluster): void {
     if (this.#options.engagedAs(engaged.name) === engaged) this.#queue.resume(engaged.name);
   }
@@ -153,7 +155,7 @@ export class Workers {
       return this.#failed(run, error);
     }
     this.#timeouts?.add(run);
-    // A foreign thenable may call back twice or at once: as a promise it is one like others.
+    // A foreign thenable may call back twice or synchronously: wrapping it in a promise prevents that.
     Promise.resolve(returned).then(
       (result) => {
         this.#succeeded(run, result);
@@ -211,7 +213,7 @@ export class Workers {
     this.#end(run);
   }
 
-  /** Its cluster was taken away under it. Where that comes back the request is owed, and was no failure. */
+  /** The run lost its cluster. If the cluster returns, the request is due again, and the run does not count as a failure. */
   #interrupted({ request, priority, engaged }: Run, { error }: Failure): void {
     this.#metrics.dropped('Disengaged');
     if (engaged.isLost) this.#queue.forget(request);
@@ -265,7 +267,7 @@ export class Workers {
     this.#graces!.add(run);
   }
 
-  /** Others go on. Its request stays locked, so that there are never two of it. */
+  /** Frees the worker for other requests. The request stays locked, so that it never runs twice at the same time. */
   #giveUpWorker(run: Run): void {
     run.hasWorker = false;
     this.#active--;
@@ -281,11 +283,11 @@ export class Workers {
   }
 }
 
-/** Errors are foreign: one that cannot be written must not take the process with it. */
+/** Errors are foreign values: one that cannot be serialized must not crash the process. */
 function unlessItFails(log: () => void): void {
   try {
     log();
   } catch {
-    // It is counted all the same.
+    // Counted in any case.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The events of one cluster: counted as they come, written one after the other by a worker that exists only while there is
- * something to write. A cluster that does not answer delays and loses only its own.
+ * The events of one cluster: aggregated as they arrive, and written one after the other by a worker that exists only while events are
+ * queued. A cluster that does not answer delays and loses only its own events.
  */
 
 import { asError, hasCode, sleep } from '@hangar/core';
@@ -21,20 +21,20 @@ export interface ClusterEventsOptions extends EventSink {
   readonly log: Logger | undefined;
   readonly metrics: EventMetrics;
   readonly queueLengthMax: number;
-  /** Of all clusters together. */
+  /** Shared by all clusters. */
   readonly room: Room;
-  /** The recorder takes nothing more. */
+  /** Reports whether the recorder is closed. */
   isClosed(): boolean;
-  /** Before the first event, and after the last one was forgotten. */
+  /** Called before the first event, and after the last one was dropped. */
   onActive(isActive: boolean): void;
 }
 
-/** How much waits, in all clusters. */
+/** Number of queued events in all clusters. */
 export interface Room {
   left: number;
 }
 
-/** What makes a series: client-go's. */
+/** Time window of a series, as in client-go. */
 const seriesMs = 6 * 60_000;
 const seriesMax = 4_096;
 const sweepMs = 60_000;
@@ -131,7 +131,7 @@ export class ClusterEvents {
     return true;
   }
 
-  /** What is left of it is written; the next one of its kind is another. */
+  /** Writes the rest of the series; the next event of its kind starts another. */
   #finish(key: string, series: Series): void {
     this.#series.delete(key);
     if (series.isUnwritten && !series.isQueued) this.#enqueue(series);
@@ -141,9 +141,9 @@ export class ClusterEvents {
   async #work(): Promise<void> {
     for (let series = this.#queue.shift(); series; series = this.#queue.shift()) {
       this.#options.room.left++;
-      // From here on, what happens again is for another turn.
+      // Events from here on are for the next turn.
       series.isQueued = false;
-      // Closing enqueues a series again while its write is under way.
+      // `close` enqueues a series again while its write is running.
       if (series.isUnwritten) await this.#write(series);
     }
     this.#working = undefined;
@@ -190,7 +190,7 @@ export class ClusterEvents {
     const { metrics, log } = this.#options;
     metrics.dropped(reason);
     if (error === undefined) return;
-    // Once loudly: a missing permission would otherwise be said with every event.
+    // Logged once as a warning: a missing permission would otherwise be logged with every event.
     const fields = { reason, error: asError(error) };
     if (this.#hasComplained) log?.debug('failed to record an Event', fields);
     else log?.warn('failed to record an Event; further failures are logged at level debug', fields);

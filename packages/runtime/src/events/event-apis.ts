@@ -1,4 +1,4 @@
-/** The two APIs by which events are written; servers show what is written by one in the other. */
+/** The two APIs for writing events; servers convert between them. */
 
 import { formatTime } from '@hangar/api/values';
 import type { ApiObject, Draft, Kind } from '@hangar/client';
@@ -16,13 +16,13 @@ export interface Reporter {
 
 export interface EventApi<T extends ApiObject = ApiObject> {
   readonly kind: Kind<T>;
-  /** With its series, if there is one by now. */
+  /** Includes the series, if it exists by now. */
   draft(series: Series, reporter: Reporter): Draft<T>;
-  /** What changes when it happened again. */
+  /** Returns the patch for a repeated event. */
   change(series: Series): object;
 }
 
-/** Where nothing of an event but its series may change. */
+/** Only the series of such an event may change. */
 const eventsV1: EventApi<Event> = {
   kind: Event,
   draft: (series, { component, instance }) => ({
@@ -41,7 +41,7 @@ const eventsV1: EventApi<Event> = {
   change: seriesOf,
 };
 
-/** For servers and readers of before: the message of the last one is shown. */
+/** For older servers and readers: shows the message of the last event. */
 const coreV1: EventApi<CoreEvent> = {
   kind: CoreEvent,
   draft: (series, { component, instance }) => ({
@@ -65,7 +65,7 @@ export const eventApis: Readonly<Record<EventApiName, EventApi>> = {
   v1: coreV1 as unknown as EventApi,
 };
 
-/** Events about what has no namespace are in `default`, as Kubernetes' own are. */
+/** Events about cluster-scoped objects are in `default`, as in Kubernetes. */
 export const namespaceOf = ({ first }: Series): string => first.regarding.namespace ?? 'default';
 
 const metadataOf = (series: Series) => ({ namespace: namespaceOf(series), name: series.name });

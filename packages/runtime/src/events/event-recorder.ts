@@ -1,11 +1,11 @@
 /**
- * Tells people what happened to an object: `kubectl describe` and `kubectl events` show it.
+ * Records Kubernetes Events, which `kubectl describe` and `kubectl events` show.
  *
  *     const recorder = new EventRecorder({ component: 'widget-operator' });
  *     recorder.for(context.cluster).normal(widget, 'Scaled', 'there are three now');
  *
- * The rules are client-go's: the same again within six minutes is one event with a count; 25 about one object at once, then one in
- * five minutes. Recording never blocks and never fails: what cannot be written in time is dropped and counted.
+ * The rules are those of client-go: equal events within six minutes become one event with a count; a burst of 25 for each object, then one
+ * in five minutes. Recording never blocks and never fails: events that cannot be written in time are dropped and counted.
  */
 
 import { hostname } from 'node:os';

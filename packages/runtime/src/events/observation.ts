@@ -1,4 +1,4 @@
-/** What is said about an object, made to fit what servers accept. */
+/** The content of an event, adjusted to the limits of servers. */
 
 import { dnsSubdomainReasons } from '@hangar/api/formats';
 import type { ApiObject } from '@hangar/client';
@@ -24,7 +24,7 @@ const noteBytesMax = 1024;
 const wordBytesMax = 128;
 const nameLengthMax = 253;
 
-/** Undefined for an object that nobody could find: without name or kind. */
+/** Returns undefined for an object without name or kind. */
 export function observationOf(regarding: ApiObject, details: EventDetails): Observation | undefined {
   const reference = referenceTo(regarding);
   if (!reference || details.reason === '') return undefined;
@@ -52,21 +52,21 @@ function referenceTo({ apiVersion, kind, metadata }: ApiObject): ObjectReference
   };
 }
 
-/** To so many bytes of UTF-8, at the border of a character; three dots say so. */
+/** Truncates to this number of bytes of UTF-8 at a character boundary, with three dots at the end. */
 export function cut(text: string, bytesMax: number): string {
   if (text.length * 3 <= bytesMax || Buffer.byteLength(text) <= bytesMax) return text;
-  // Longer than needed is never looked at: a note may be megabytes.
+  // Only the needed prefix is encoded: a note may be megabytes.
   const bytes = Buffer.from(text.slice(0, bytesMax));
   let end = bytesMax - 3;
   while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
   return `${bytes.toString('utf8', 0, end)}...`;
 }
 
-/** `name.17f…`, as Kubernetes' own: the time in nanoseconds, where the last digits are drawn. */
+/** `name.17f…`, as in Kubernetes: the time in nanoseconds, with random last digits. */
 export function eventName(about: string, nowMs: number, random: Random): string {
   const nanos = (BigInt(Math.floor(nowMs)) * 1_000_000n + BigInt(random.below(1_000_000))).toString(16);
   const name = `${about}.${nanos}`;
   if (name.length <= nameLengthMax && dnsSubdomainReasons(name).length === 0) return name;
-  // Names of roles and the like, which may not be names of events.
+  // Names of roles and similar kinds may not be valid names of events.
   return `event-${Buffer.from(random.bytes(8)).toString('hex')}.${nanos}`;
 }

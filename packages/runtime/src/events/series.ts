@@ -1,6 +1,6 @@
 /**
- * The same event again and again: one object on the server, with a count. What was observed and what was written of it are told
- * apart, so that however much happens while a write is under way or forbidden, the next one brings it all.
+ * A series of equal events: one object on the server, with a count. Observed and written counts are separate, so that the next write
+ * contains all events that occurred while a write was running or forbidden.
  */
 
 import type { ObjectReference } from '@hangar/client/kinds/core-v1';
@@ -18,14 +18,14 @@ export class Series {
   readonly first: Observation;
   readonly name: string;
   readonly firstAtMs: number;
-  /** Of the last one: what core/v1 shows. */
+  /** Message of the last event, which core/v1 shows. */
   note: string;
   count = 1;
-  /** By the wall clock, for people. */
+  /** Wall clock, for display. */
   lastAtMs: number;
-  /** By the monotonic one, for us. */
+  /** Monotonic clock, for the expiry of the series. */
   seenMs: number;
-  /** 0: it does not exist on the server. */
+  /** 0: the object does not exist on the server. */
   writtenCount = 0;
   isQueued = false;
 
@@ -50,7 +50,7 @@ export class Series {
   }
 }
 
-/** What makes two of them the same: all but the words, the resourceVersion and the time. */
+/** Returns the identity of a series: all fields except message, resourceVersion and time. */
 export const seriesKey = ({ type, reason, action, regarding, related }: Observation): string =>
   [type, reason, action, referenceKey(regarding), related ? referenceKey(related) : ''].join('\n');
 

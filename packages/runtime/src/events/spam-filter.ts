@@ -1,6 +1,6 @@
 /**
- * How much may be said about one object: client-go's measure, 25 at once and then one in five minutes. Bounded: of too many
- * objects the one that was not spoken of for longest is forgotten, and may be spoken of anew.
+ * Limits the events of each object as client-go does: a burst of 25, then one in five minutes. Bounded: with too many objects, the least
+ * recently used one is dropped and starts with a full bucket again.
  */
 
 import type { Clock } from '@hangar/core';
@@ -29,12 +29,12 @@ export class SpamFilter {
     return this.#buckets.size;
   }
 
-  /** False: enough was said about it. */
+  /** Returns false if the limit of the object is reached. */
   take(key: string): boolean {
     const { burst, objectsMax } = this.#options;
     const bucket = this.#buckets.get(key) ?? { tokens: burst, filledAtMs: this.#options.clock.monotonicMs() };
     this.#fill(bucket);
-    // Last in the map: used last.
+    // Moves it to the end of the map: most recently used.
     this.#buckets.delete(key);
     this.#buckets.set(key, bucket);
     if (this.#buckets.size > objectsMax) this.#buckets.delete(this.#buckets.keys().next().value!);
@@ -43,7 +43,7 @@ export class SpamFilter {
     return true;
   }
 
-  /** Forgets those of which nothing was said for so long that it makes no difference. */
+  /** Drops buckets that are full again. */
   sweep(): void {
     for (const [key, bucket] of this.#buckets) {
       this.#fill(bucket);

@@ -1,9 +1,9 @@
 /**
- * Conditions of a status, with the rules of Kubernetes' metav1.Condition: one of each type, in the order in which they came;
- * `lastTransitionTime` moves only when `status` does.
+ * Conditions of a status, with the rules of metav1.Condition: one of each type, in order of insertion; `lastTransitionTime` changes only
+ * with `status`.
  *
- * What is given is never changed: it may be a cache's. Equal content gives the same array, so that
- * `next !== widget.status.conditions` says whether there is something to write.
+ * Arguments are never changed: they may belong to a cache. Equal content returns the same array, so that `next !==
+ * widget.status.conditions` reports whether a write is needed.
  */
 
 import { formatTime } from '@hangar/api/values';
@@ -28,7 +28,7 @@ export interface NewCondition {
   readonly lastTransitionTime?: string | undefined;
 }
 
-/** Also conditions of kinds that have their own type for them. */
+/** Also matches kinds with a separate condition type. */
 interface Typed {
   readonly type: string;
   readonly status: string;

@@ -1,10 +1,9 @@
 /**
- * Makes an object be as a function says: created when it does not exist, written when the function changed something, left
- * alone otherwise. Server-side apply (`client.apply`) does the same without a read and without conflicts over fields of others:
- * prefer it where the wanted state does not depend on the one that is there.
+ * Brings an object into the state that a function sets: created when it does not exist, written when the function changed it, unchanged
+ * otherwise. Server-side apply (`client.apply`) does the same without a read and without conflicts over fields of other managers: prefer it
+ * unless the desired state depends on the current one.
  *
- * `mutate` must set what it wants and nothing else: a field that the server defaults and the function takes away would be
- * written each time.
+ * `mutate` must only set desired fields: a defaulted field that it removes would be written each time.
  */
 
 import type { JsonObject } from '@hangar/api';
@@ -61,7 +60,7 @@ export async function createOrPatch<T extends ApiObject>(
     return { object: await patchedStatus(client, kind, key, object, status, options), operation: 'created' };
   }
   const patch = mergePatchOf(apart(before)[0], wanted);
-  // Of this object and no other: one that was made anew meanwhile has not asked for it.
+  // The patch applies to this object only, not to one that was recreated with the same name.
   const uid = before.metadata.uid;
   const object = patch
     ? await client.patch(kind, key, { type: 'merge', body: withUid(patch, uid) }, options)
@@ -71,7 +70,7 @@ export async function createOrPatch<T extends ApiObject>(
 }
 
 interface Versions<T> {
-  /** Undefined: it does not exist. */
+  /** Undefined: the object does not exist. */
   readonly before: T | undefined;
   readonly after: T;
 }

@@ -1,11 +1,11 @@
-/** What is different between two versions of an object. A field that is undefined is one that is not there. */
+/** Computes the difference of two versions of an object. An undefined field counts as absent. */
 
 import { isObject } from '@hangar/api/json';
 import type { JsonObject } from '@hangar/api';
 import { fieldOf, setField } from '../json/fields.ts';
 import { sameJson } from '../json/same-json.ts';
 
-/** A patch and where it belongs, which it leaves again when nothing is in it. */
+/** A nested patch and its parent, from which it is removed if it is empty. */
 interface Part {
   readonly before: JsonObject;
   readonly after: JsonObject;
@@ -14,13 +14,13 @@ interface Part {
 }
 
 /**
- * The JSON merge patch (RFC 7386) that makes `after` of `before`; undefined when they are equal. Lists are replaced as a whole:
- * that is all that this kind of patch can say. However deep they are.
+ * Returns the JSON merge patch (RFC 7386) from `before` to `after`; undefined when they are equal. Lists are replaced as a whole, which is
+ * a limit of this patch type. Not recursive, so that any depth works.
  */
 export function mergePatchOf(before: JsonObject, after: JsonObject): JsonObject | undefined {
   const parts: Part[] = [{ before, after, patch: {} }];
   for (const part of parts) compare(part, parts);
-  // What is within another comes behind it.
+  // Nested parts come after their parents.
   for (const { patch, within } of parts.toReversed()) {
     if (within && Object.keys(patch).length === 0) delete within.patch[within.name];
   }

@@ -1,10 +1,10 @@
 /**
- * Finalizers: what must happen before an object may go.
+ * Finalizers: clean-up that must complete before an object is deleted.
  *
- * Written as a JSON merge patch of the whole list, with the resourceVersion of the object that was looked at. A merge patch
- * without it could take away what another controller put there meanwhile; server-side apply could not take away what another
- * manager's write had put, and would make an object anew that is gone. So whoever comes second gets `Conflict`, and a reconciler
- * lets that go up: it is called again with what is there now.
+ * Writes are JSON merge patches of the whole list, with the resourceVersion of the object that was read. A merge patch without it could
+ * remove the finalizer of another controller; server-side apply could not remove a finalizer of another manager, and would recreate a
+ * deleted object. Therefore a concurrent change causes `Conflict`, which a reconciler lets propagate: it is called again with the current
+ * object.
  */
 
 import type { ApiObject, Client, Kind, WriteOptions } from '@hangar/client';

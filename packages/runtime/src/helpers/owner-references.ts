@@ -1,8 +1,8 @@
 /**
- * Who owns an object: what the garbage collector follows, and what brings a controller back to the owner. The rules are
- * controller-runtime's: one controller at most; an owner that has a namespace owns only what is in it.
+ * Owner references: the garbage collector follows them, and controllers map objects to their owners. The rules are those of
+ * controller-runtime: at most one controller; a namespaced owner owns only objects in its namespace.
  *
- * `set…` and `remove…` change the object that they are given, which is a draft or a copy, never a cache's own.
+ * `set…` and `remove…` change their argument, which must be a draft or a copy, not an object of a cache.
  */
 
 import type { OwnerReference } from '@hangar/api';
@@ -86,7 +86,7 @@ export const isOwnedBy = ({ metadata }: Owned, owner: Owned): boolean =>
 function requireReachable(owner: Owned, object: Owned): void {
   const { namespace: ownerNamespace } = owner.metadata;
   const { namespace } = object.metadata;
-  // The garbage collector looks for owners in the owned's namespace, and deletes what it does not find there.
+  // The garbage collector looks for owners in the namespace of the object, and deletes the object if it does not find them there.
   if (ownerNamespace === undefined || ownerNamespace === '' || ownerNamespace === namespace) return;
   const what =
     namespace === undefined || namespace === '' ? 'a cluster-scoped object' : `an object in namespace ${namespace}`;
@@ -101,6 +101,6 @@ function upsert({ metadata }: Owned, reference: OwnerReference): void {
 
 type Named = Pick<OwnerReference, 'apiVersion' | 'kind' | 'name'>;
 
-/** Of whatever version and uid. */
+/** Ignores version and uid. */
 const isSameObject = (a: Named, b: Named): boolean =>
   a.kind === b.kind && a.name === b.name && groupOf(a) === groupOf(b);

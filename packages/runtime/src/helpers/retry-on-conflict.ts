@@ -1,8 +1,8 @@
 /**
- * For read-change-write against a server: the whole of it again when somebody else wrote in between. `attempt` must read anew
- * each time, and from the server: what a cache has may still be what conflicted.
+ * Repeats a read-change-write cycle when another writer changed the object in between. `attempt` must read the object each time, and from
+ * the server: a cache may still have the version that conflicted.
  *
- * A reconciler seldom needs it: a conflict that is thrown brings it back with back-off, and by then the cache knows better.
+ * Reconcilers rarely need it: a conflict that is thrown requeues the request with back-off, and by then the cache is up to date.
  */
 
 import { hasCode, sleep, systemClock, systemRandom } from '@hangar/core';
@@ -38,7 +38,7 @@ export async function retryOnConflict<T>(attempt: () => Promise<T>, options: Ret
     } catch (error) {
       if (!hasCode(error, 'Conflict') || attempts >= attemptsMax) throw error;
     }
-    // Those who collided once must not meet again: up to half as much more.
+    // Jitter of up to 50 %, so that colliding writers do not collide again.
     await sleep(clock, delayMs * factor ** (attempts - 1) * (1 + random.fraction() / 2), signal);
   }
 }

@@ -1,10 +1,10 @@
 /**
- * Electors in virtual time on a real API server in memory: clocks of different speeds and offsets, processes that pause, crash,
- * stop and come back, requests that hang, are lost or done late. Never two that lead at the same moment, by their own view when
- * they work; and soon after the world is well again, somebody does.
+ * Electors in virtual time on a real API server in memory: clocks with different rates and offsets, processes that pause, crash, stop and
+ * restart, requests that hang, get lost or are executed late. At most one process leads at any moment, by its own view while it works; and
+ * soon after the last fault, one does.
  *
- * HANGAR_SEEDS=1000        more of them
- * HANGAR_SEED=17           only this one
+ * HANGAR_SEEDS=1000        number of seeds
+ * HANGAR_SEED=17           only this seed
  */
 
 import assert from 'node:assert/strict';
@@ -20,15 +20,17 @@ import type { Faults } from './testing/faulty-client.ts';
 import { SimulatedProcess } from './testing/simulated-process.ts';
 
 const faultyMs = 120_000;
-/** The lease runs out by the slowest clock, a candidate looks again, its first try hangs from before: twice over; and who is paused
- * wakes within 40 s. */
+/**
+ * The lease expires by the slowest clock, a candidate retries, its first attempt hangs from before: twice; and a paused process resumes
+ * within 40 s.
+ */
 const healedWithinMs = 60_000;
 const rateMax = 0.15;
 
 const well: Faults = { loss: 0, delay: 0, delayMaxMs: 0, answerDelayMs: 0 };
 
 interface Member {
-  /** Of its own network. */
+  /** Faults of its network. */
   faults: Faults;
   readonly process: SimulatedProcess;
   readonly elector: LeaderElector;
@@ -57,7 +59,7 @@ class World {
 
   start(): void {
     const { random, clock } = this;
-    // Mostly the worst of both kinds.
+    // Usually the extremes.
     const rate = 1 + pick(random, [-1, 1, random.fraction() * 2 - 1]) * rateMax;
     const process = new SimulatedProcess({ world: clock, rate, offsetMs: (random.fraction() - 0.5) * 10_000_000 });
     const faults = () => member.faults;
@@ -71,7 +73,7 @@ class World {
     void ended.then(() => this.members.delete(member));
   }
 
-  /** Leads, loses, contends again. */
+  /** Leads, loses the lease, campaigns again. */
   async #live(elector: LeaderElector, process: SimulatedProcess, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await elector
@@ -81,7 +83,7 @@ class World {
             this.#dispatch(ownership);
             await sleep(process, 200, ownership.signal).catch(() => {});
           }
-          // What is under way ends a moment later.
+          // Running work finishes a moment later.
           await sleep(process, this.random.fraction() * 3_000);
         })
         .catch((error: unknown) => {
@@ -101,7 +103,7 @@ class World {
     if (leading.length > 1) this.violations.push(`${leading.join(' and ')} lead at ${this.clock.monotonicMs()}`);
   }
 
-  /** Something bad, or good again: to the one that leads as often as to any. */
+  /** Injects or ends a fault; affects the leader as often as any process. */
   disturb(): void {
     const { random } = this;
     const leader = this.leading[0];
@@ -119,7 +121,8 @@ class World {
         one.faults = { ...well, loss: 1 };
         return;
       case 4:
-        // It renews, hears of it as late as it may, and is cut off: the longest that it can believe.
+        // It renews, receives the response as late as possible, and is disconnected: the longest time that it can consider itself the
+        // leader.
         one.faults = { ...well, answerDelayMs: 3_000 + random.fraction() * 2_000 };
         this.clock.after(3_000 + random.fraction() * 12_000, () => (one.faults = { ...well, loss: 1 }));
         return;
@@ -157,7 +160,7 @@ async function simulate(seed: number): Promise<{ checks: number; leaders: number
     await clock.advance(500 + random.fraction() * 15_000);
     world.disturb();
   }
-  // What was begun may still cut somebody off.
+  // Faults in progress may still disconnect a process.
   await clock.advance(15_000);
   world.heal();
   for (let waitedMs = 0; world.leading.length === 0; waitedMs += 1_000) {

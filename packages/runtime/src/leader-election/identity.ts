@@ -1,4 +1,4 @@
-/** Who contends: `host_uuid`, as client-go's electors call themselves. A process that starts again is another one. */
+/** Identities of candidates: `host_uuid`, as in client-go. A restarted process has a new one. */
 
 import { hostname } from 'node:os';
 import { systemRandom, uuid } from '@hangar/core';

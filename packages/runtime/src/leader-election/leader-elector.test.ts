@@ -43,7 +43,7 @@ interface Running {
   ownership: Ownership | undefined;
 }
 
-/** Leads until it is asked to end, then `drainMs` more. `ended`: undefined, or the error. */
+/** Leads until the signal is aborted, then `drainMs` longer. `ended`: undefined, or the error. */
 function run(elector: LeaderElector, clock: Scheduler, drainMs = 0): Running {
   const stop = new AbortController();
   const running: Running = {

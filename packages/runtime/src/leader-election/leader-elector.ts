@@ -160,7 +160,7 @@ export class LeaderElector {
       const jitterMs = retryPeriodMs * jitterFactor * random.fraction();
       await sleep(clock, retryPeriodMs + jitterMs, signal).catch(() => {});
     }
-    // The last write may have been accepted without anybody knowing: nobody should have to wait for that to run out.
+    // The last write may have been accepted without a response: release the Lease, so that other processes do not wait for its expiration.
     const mayHold = this.#lock.hasUnansweredWrite || this.#lock.holder === this.identity;
     if (mayHold && releaseOnCancel) await this.#release();
     return undefined;

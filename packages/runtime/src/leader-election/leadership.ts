@@ -1,10 +1,10 @@
 /**
- * The right to work, as long as it can be proven without news from the server: from before the last write that was accepted, for
- * the renew deadline. Others may take over only after the lease duration, which is longer: what is left between the two is for
- * clocks that run at different speeds.
+ * The right to work as the leader, for as long as it can be proven without the server: the renew deadline, counted from before the last
+ * accepted write. Other processes take over only after the lease duration, which is longer: the difference allows for clocks with different
+ * rates.
  *
- * `signal` fires when it ends, or when it is asked to end; `check` throws only once it has ended, so that what is under way when
- * the process stops can be finished.
+ * `signal` is aborted when the leadership is lost, or when `stop` is called; `check` throws only after it is lost, so that running work can
+ * finish while the process stops.
  */
 
 import type { Clock, Timer } from '@hangar/core';
@@ -16,9 +16,9 @@ export interface LeadershipOptions {
   readonly clock: Clock;
   readonly renewDeadlineMs: number;
   readonly token: number;
-  /** Before the write that began it. */
+  /** Time before the write that started it. */
   readonly sentAtMs: number;
-  /** Called once, when it ended without being asked to. */
+  /** Called once when the leadership is lost. */
   readonly onLost: () => void;
 }
 
@@ -42,7 +42,7 @@ export class Leadership implements Ownership {
     return this.#ended.signal;
   }
 
-  /** How it ended without being asked to. */
+  /** The error with which the leadership was lost. */
   get lost(): RuntimeError | undefined {
     return this.#lost;
   }
@@ -55,19 +55,22 @@ export class Leadership implements Ownership {
   remainingMs(): number {
     if (this.#lost || this.#isClosed) return 0;
     const leftMs = this.#validUntilMs - this.#options.clock.monotonicMs();
-    // A process that slept may be asked before its timer says so.
+    // After a sleep, `check` may be called before the timer fires.
     if (leftMs <= 0) this.lose('it was not renewed in time');
     return Math.max(0, leftMs);
   }
 
-  /** The lease was renewed by a write that was sent then. Too late is no renewal: somebody may have been told that it ended. */
+  /**
+   * Called when the lease was renewed by a write that was sent at this time. A late renewal has no effect: callers may have been notified
+   * of the loss.
+   */
   prolong(sentAtMs: number): void {
     if (this.remainingMs() === 0) return;
     this.#validUntilMs = Math.max(this.#validUntilMs, sentAtMs + this.#options.renewDeadlineMs);
     this.#arm();
   }
 
-  /** Asks for the end of the work; the right itself lasts. */
+  /** Aborts the signal; the right itself lasts. */
   stop(reason: unknown): void {
     this.#ended.abort(reason);
   }
@@ -80,7 +83,7 @@ export class Leadership implements Ownership {
     this.#ended.abort(this.#lost);
   }
 
-  /** It was given back in good order: no check passes, no timer is left. */
+  /** Ends the right after a release: `check` throws, and no timer is left. */
   close(): void {
     this.#isClosed = true;
     this.#timer?.cancel();
@@ -90,7 +93,7 @@ export class Leadership implements Ownership {
     this.#timer?.cancel();
     const leftMs = this.#validUntilMs - this.#options.clock.monotonicMs();
     this.#timer = this.#options.clock.after(Math.max(0, Math.ceil(leftMs)), () => {
-      // Timers can fire a moment before the clock says so.
+      // Timers can fire slightly early.
       if (this.remainingMs() > 0) this.#arm();
     });
   }

@@ -1,11 +1,12 @@
 /**
- * One Lease, and what is known of it here. A try either holds it (its own write was accepted) or tells who does.
+ * One Lease and its observed state. An attempt either holds it (its own write was accepted) or returns the holder.
  *
- * Two clocks never meet: that another's lease has run out is measured from when this process first saw its newest content; that
- * the own one has not, from before the write that renewed it was sent, which is earlier than anybody can have seen it.
+ * Clocks of different machines are never compared: the lease of another process expires relative to the time at which this process first
+ * observed its newest content; the own lease relative to the time before its last renewal was sent, which is earlier than any process can
+ * have observed it.
  *
- * Writes carry the resourceVersion of what was seen, so that a write that was given up and arrives late changes nothing that
- * somebody else wrote meanwhile. A try whose signal has fired changes nothing here either, whenever its answers come.
+ * Writes carry the observed resourceVersion, so that a late write of an aborted attempt does not overwrite the write of another process. An
+ * aborted attempt does not change this state either, regardless of when its responses arrive.
  */
 
 import type { Client } from '@hangar/client';
@@ -25,7 +26,7 @@ export interface LeaseLockOptions {
   readonly identity: string;
   readonly leaseDurationMs: number;
   readonly clock: Clock;
-  /** The holder had to read the lease before it could renew it. */
+  /** Called when the holder had to read the lease before the renewal. */
   readonly onSlowPath: () => void;
 }
 
@@ -35,9 +36,9 @@ export type Try =
 
 interface Seen {
   readonly lease: Lease;
-  /** The content by which a renewal is recognised. */
+  /** The content that identifies a renewal. */
   readonly content: string;
-  /** When this content was first seen, by the own clock. */
+  /** Local time at which this content was first observed. */
   readonly sinceMs: number;
 }
 
@@ -50,17 +51,17 @@ export class LeaseLock {
     this.#options = options;
   }
 
-  /** As last seen; '': nobody. */
+  /** Last observed holder; '': none. */
   get holder(): string {
     return this.#seen?.lease.spec?.holderIdentity ?? '';
   }
 
-  /** A write was sent of which nobody knows what became: the lease may be held without anybody knowing. */
+  /** True if the result of a write is unknown: the lease may be held. */
   get hasUnansweredWrite(): boolean {
     return this.#hasUnansweredWrite;
   }
 
-  /** `isLeading`: what is known is probably the newest, so that one request is enough. */
+  /** `isLeading`: the known version is probably current, so that one request is enough. */
   async tryHold(isLeading: boolean, signal: AbortSignal): Promise<Try> {
     if (isLeading && this.#seen && this.holder === this.#options.identity) {
       const held = await this.#write(this.#seen.lease, signal);
@@ -68,12 +69,12 @@ export class LeaseLock {
       this.#options.onSlowPath();
     }
     const lease = await this.#read(signal);
-    // Also one that was deleted: whoever held it does not know yet.
+    // Includes a deleted lease: its holder has not noticed yet.
     if (this.#isAnothers()) return this.#notHeld();
     return (await (lease ? this.#write(lease, signal) : this.#create(signal))) ?? this.#notHeld();
   }
 
-  /** Gives it back if it is held by this identity. Rejects as requests do; `Conflict`: somebody wrote it, look again. */
+  /** Releases the lease if this identity holds it. Rejects with the error of the request; `Conflict`: the lease was changed, retry. */
   async release(signal: AbortSignal): Promise<void> {
     const { client, identity, clock } = this.#options;
     const lease = await this.#read(signal);
@@ -124,7 +125,7 @@ export class LeaseLock {
     return this.#sent(signal, () => client.update(Lease, { ...lease, spec }, { signal }), 'NotFound');
   }
 
-  /** Undefined when somebody else was faster, which is no error. */
+  /** Returns undefined if another process was faster, which is not an error. */
   async #sent(
     signal: AbortSignal,
     send: () => Promise<Lease>,
@@ -153,7 +154,7 @@ export class LeaseLock {
   }
 }
 
-/** Not the resourceVersion: a label that somebody sets is no sign of life. */
+/** Excludes the resourceVersion: a label change does not count as a renewal. */
 const contentOf = ({
   holderIdentity,
   leaseDurationSeconds,

@@ -1,6 +1,6 @@
 /**
- * The Lease by which processes agree on who works, as client-go's electors write and read it: a Go process and this one can
- * contend for the same. Times in it are for people to read; nobody decides by another machine's clock.
+ * The Lease of a leader election in the format of client-go, so that Go processes can take part in the same election. Its times are
+ * informational: no process decides by the clock of another machine.
  */
 
 import { formatTime } from '@hangar/api/values';
@@ -12,7 +12,7 @@ export interface Holder {
   readonly leaseDurationMs: number;
 }
 
-/** The lease as the holder renews it, or as a candidate takes it from another. What else is in it stays. */
+/** Returns the spec for a renewal, or for a takeover by a candidate. Other fields stay. */
 export function heldSpec(
   before: LeaseSpec,
   { identity, leaseDurationMs }: Holder,
@@ -24,7 +24,7 @@ export function heldSpec(
   return {
     ...before,
     holderIdentity: identity,
-    // Never less than the truth: others wait for this long.
+    // Rounded up: other processes wait for this time.
     leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000),
     acquireTime: (isSame ? before.acquireTime : undefined) ?? now,
     renewTime: now,
@@ -32,13 +32,13 @@ export function heldSpec(
   };
 }
 
-/** Of a lease that nobody held before: it changed no hands. */
+/** Returns the spec of a new lease: it has no transitions. */
 export const firstSpec = (holder: Holder, clock: Pick<Clock, 'now'>): LeaseSpec => ({
   ...heldSpec({}, holder, clock),
   leaseTransitions: 0,
 });
 
-/** Free for anybody at once. The server takes no empty holder: there is none. */
+/** Returns a spec that any candidate may take at once. The server rejects an empty holder: the field is absent. */
 export function releasedSpec(before: LeaseSpec, clock: Pick<Clock, 'now'>): LeaseSpec {
   const now = microTime(clock);
   const released: LeaseSpec = { ...before, leaseDurationSeconds: 1, acquireTime: now, renewTime: now };

@@ -1,6 +1,6 @@
 /**
- * The closest that two leaders can come: the one that is cut off has the slowest clock and heard of its last renewal as late as it
- * may, the other has the fastest and sees everything at once. What the bound is for shows where it is exceeded.
+ * The closest that two leaders can come: the disconnected one has the slowest clock and received its last renewal as late as possible, the
+ * other has the fastest clock and observes everything at once. Cases that exceed the bound show why it is needed.
  */
 
 import assert from 'node:assert/strict';
@@ -17,12 +17,12 @@ const well: Faults = { loss: 0, delay: 0, delayMaxMs: 0, answerDelayMs: 0 };
 
 interface Case {
   readonly seed: number;
-  /** How much faster the other's clock is. */
+  /** Ratio of the clock rates. */
   readonly ratio: number;
   readonly answerDelayMs: number;
 }
 
-/** Milliseconds from when the first no longer believed that it leads until the second began; negative: both did. */
+/** Milliseconds from the end of the first leadership to the start of the second; negative: they overlapped. */
 async function gapMs({ seed, ratio, answerDelayMs }: Case): Promise<number> {
   const random = seededRandom(seed);
   const clock = new Scheduler(random);
@@ -47,7 +47,7 @@ async function gapMs({ seed, ratio, answerDelayMs }: Case): Promise<number> {
   await clock.advance(100);
   let tookOverAtMs = 0;
   const lead = () => (tookOverAtMs ||= clock.monotonicMs());
-  // Many that look at different moments: one of them looks at the worst.
+  // Candidates with different phases: one of them polls at the worst moment.
   const others = Array.from({ length: 4 }, () => contend(Math.sqrt(ratio), lead, () => well));
   await clock.advance(5_000 + random.fraction() * 5_000);
   faults = { ...well, answerDelayMs };

@@ -1,4 +1,4 @@
-/** Where a manager is asked how it is: `/healthz`, `/livez`, `/readyz`, `/metrics`, on one address or two. */
+/** The health and metrics endpoints of a manager: `/healthz`, `/livez`, `/readyz`, `/metrics`, on one address or two. */
 
 import type { Clock, Logger } from '@hangar/core';
 import type { MetricsRegistry } from '../metrics/registry.ts';
@@ -56,17 +56,17 @@ export class Endpoints {
     this.#servers = servers;
   }
 
-  /** Rejects when an address cannot be had; the other is closed by `close`. */
+  /** Rejects when an address is not available; `close` closes the other. */
   async listen(): Promise<void> {
     for (const { host, port, server } of this.#servers) await server.listen(host, port);
   }
 
-  /** Where they listen: of the metrics first, if those are apart. */
+  /** Ports of the endpoints: metrics first, if they are separate. */
   get ports(): number[] {
     return this.#servers.map(({ server }) => server.port);
   }
 
-  /** Without a socket, whatever is listened on. */
+  /** Serves a request without a socket. */
   answer(target: string): Promise<Reply> {
     return this.#all.answer('GET', target);
   }

@@ -1,6 +1,4 @@
-/**
- * Runnables that begin and end together. What is added to a group that runs is started at once, to one that was stopped never.
- */
+/** Runnables that start and stop together. A runnable that is added to a running group starts at once; to a stopped group, never. */
 
 import { asError } from '@hangar/core';
 import { isAbort, runnableName } from './runnable.ts';
@@ -8,7 +6,7 @@ import type { Runnable } from './runnable.ts';
 
 export interface GroupOptions {
   readonly name: string;
-  /** One failed. Before it was asked to end: `isEnding` is false. */
+  /** Called when a runnable failed. `isEnding` is false if it failed before `stop`. */
   onFailure(error: Error, runnable: string, isEnding: boolean): void;
 }
 
@@ -30,7 +28,7 @@ export class Group {
     return this.#stop.signal;
   }
 
-  /** Names of what has begun and not ended. */
+  /** Names of running runnables. */
   get running(): string[] {
     return Array.from(this.#running, runnableName);
   }
@@ -46,14 +44,14 @@ export class Group {
     for (const runnable of this.#waiting.splice(0)) void this.#run(runnable);
   }
 
-  /** Asks everything to end, and begins nothing more. */
+  /** Aborts the signal of all runnables, and starts no others. */
   stop(reason?: unknown): void {
     this.#isStarted = true;
     this.#waiting.length = 0;
     this.#stop.abort(reason);
   }
 
-  /** After `stop`: resolves when everything has ended. */
+  /** Resolves when all runnables have returned after `stop`. */
   ended(): Promise<void> {
     if (this.#running.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#onEnded.push(resolve));

@@ -1,7 +1,7 @@
 /**
- * `/healthz` and `/readyz` as Kubernetes' components answer them: `ok`, or a line for each check when one fails or `?verbose` is
- * asked for; `?exclude=name` leaves one out; `/readyz/name` is that one alone. Why a check failed is in the log: whoever can
- * reach the port need not know it.
+ * `/healthz` and `/readyz` as in Kubernetes components: `ok`, or a line for each check if one fails or with `?verbose`; `?exclude=name`
+ * skips a check; `/readyz/name` runs one check. The reason of a failure is only in the log, because clients of the port are not
+ * authenticated.
  */
 
 import { asError } from '@hangar/core';
@@ -13,7 +13,7 @@ import type { Reply } from './http-server.ts';
 export type HealthCheck = (signal: AbortSignal) => void | Promise<void>;
 
 export interface HealthOptions {
-  /** `readyz`: in its own last line. */
+  /** Appears in the last line: `readyz`. */
   readonly name: string;
   readonly clock: Clock;
   readonly log: Logger | undefined;
@@ -31,12 +31,12 @@ export class Health {
     this.#options = options;
   }
 
-  /** One of the same name is replaced. */
+  /** Replaces a check of the same name. */
   add(name: string, check: HealthCheck): void {
     this.#checks.set(name, check);
   }
 
-  /** `name`: what follows `/readyz/`; '' is all of them. */
+  /** `name`: the path after `/readyz/`; '' runs all checks. */
   async answer(name: string, query: URLSearchParams): Promise<Reply> {
     if (name !== '') return this.#one(name);
     const excluded = new Set(query.getAll('exclude'));

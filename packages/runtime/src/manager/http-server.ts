@@ -1,6 +1,6 @@
 /**
- * The small HTTP server of a manager, for probes and for Prometheus: GET only, in the clear, on the machine itself unless told
- * otherwise. What must be seen from outside and not by everybody belongs behind a proxy that asks who it is (kube-rbac-proxy).
+ * The HTTP server of a manager for probes and Prometheus: GET only, without TLS, on localhost by default. Use an authenticating proxy
+ * (kube-rbac-proxy) to expose it with access control.
  */
 
 import { once } from 'node:events';
@@ -16,12 +16,12 @@ export interface Reply {
   readonly body: string;
 }
 
-/** `rest`: what follows the route's own path, without a slash before it. */
+/** `rest`: the path after that of the route, without a leading slash. */
 export type Route = (rest: string, query: URLSearchParams) => Reply | Promise<Reply>;
 
 const plain = { 'content-type': 'text/plain; charset=utf-8' };
 const connectionsMax = 100;
-/** Slow clients do not get to hold a connection. */
+/** Prevents that slow clients hold a connection. */
 const timeouts = { headersTimeout: 5_000, requestTimeout: 10_000, keepAliveTimeout: 30_000 };
 
 export class HttpServer {
@@ -33,12 +33,12 @@ export class HttpServer {
     this.#log = log;
   }
 
-  /** `/metrics`, and everything below it. */
+  /** `/metrics`, and all paths below it. */
   route(path: string, route: Route): void {
     this.#routes.set(path, route);
   }
 
-  /** Rejects when the address cannot be had. */
+  /** Rejects when the address is not available. */
   async listen(host: string, port: number): Promise<void> {
     const server = createServer(timeouts, (request, response) => void this.#serve(request, response));
     server.maxConnections = connectionsMax;
@@ -48,12 +48,12 @@ export class HttpServer {
     this.#server = server;
   }
 
-  /** Where it listens; 0 before and after. */
+  /** Port of the server; 0 when it does not listen. */
   get port(): number {
     return (this.#server?.address() as AddressInfo | null | undefined)?.port ?? 0;
   }
 
-  /** At once: what is under way was asked by a probe or a scraper, which ask again. */
+  /** Closes all connections at once: probes and scrapers retry. */
   async close(): Promise<void> {
     const server = this.#server;
     if (!server) return;
@@ -64,7 +64,7 @@ export class HttpServer {
     await closed;
   }
 
-  /** Without a socket. Never rejects. */
+  /** Serves a request without a socket. Never rejects. */
   async answer(method: string, target: string): Promise<Reply> {
     if (method !== 'GET' && method !== 'HEAD')
       return { status: 405, headers: { ...plain, allow: 'GET, HEAD' }, body: '' };

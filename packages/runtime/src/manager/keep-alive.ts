@@ -1,6 +1,6 @@
 /**
- * Keeps the process alive while a manager runs. Timers of the clock do not, and sockets only while there are some: a manager that
- * waits to connect again to a server that is away, without a port of its own, would just end.
+ * Keeps the process alive while a manager runs. Timers of the clock do not, and sockets only while they are open: a manager without a port
+ * that waits to reconnect to its server would exit.
  */
 
 export function keepAlive(): Disposable {

@@ -1,6 +1,6 @@
 /**
- * The right to work that a whole manager has: none until it leads, then the lease's, for as long as that can be proven. Without
- * leader election it is there from the beginning. Controllers ask it at every dispatch, clients before every write.
+ * The ownership of a whole manager: none until it leads, then that of the lease, for as long as it can be proven. Without leader election
+ * it is valid from the start. Controllers check it before every dispatch, clients before every write.
  */
 
 import { aborted } from '@hangar/core';
@@ -46,7 +46,7 @@ export function ledCluster(cluster: Cluster, gate: LeaderGate, clock: Clock): Cl
   };
 }
 
-/** Every cluster is the leader's own. Those who wait to lead open and fill them, and may write to none. */
+/** A coordinator that assigns every cluster to the leader. Other processes open and sync the clusters, and may not write. */
 export const leaderOwns = (gate: LeaderGate): Coordinator => ({
   follow(_cluster, claim) {
     const ended = new AbortController();
@@ -62,7 +62,7 @@ export const leaderOwns = (gate: LeaderGate): Coordinator => ({
     });
     return () => ended.abort();
   },
-  // Whoever leads has them all, whatever their labels.
+  // The leader owns all clusters, regardless of labels.
   changed() {},
   run: (signal) => aborted(signal),
 });

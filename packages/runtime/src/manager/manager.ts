@@ -1,20 +1,19 @@
 /**
- * Everything of a process, begun and ended in order. Each step has begun before the next one does, and has ended before the one
- * that is below it in this list is asked to:
+ * Starts and stops all parts of a process in order. Each step completes before the next one begins:
  *
- *   begins                        ends
- *   1  probes, metrics            1  what needs leadership: takes no more work, drains
- *   2  webhooks                   2  others; events that wait are written
- *   3  caches of the cluster      3  clusters: given up, or handed over
+ *   start                         stop
+ *   1  probes, metrics            1  runnables that need leadership: take no more work, drain
+ *   2  webhooks                   2  other runnables; queued events are written
+ *   3  caches of the cluster      3  clusters: released, or handed over
  *   4  clusters, others           4  caches
  *   5  leader election            5  webhooks
- *   6  what needs leadership      6  the lease, released when what it led has ended; else it runs out
- *                                 7  probes, metrics
+ *   6  runnables that need        6  the lease: released if all that needed leadership has stopped; otherwise it expires
+ *      leadership                 7  probes, metrics
  *
- * Webhooks come before caches, because what is listed may have to be converted by them.
+ * Webhooks start before caches, because listed objects may need their conversion.
  *
- * A runnable that fails ends the manager with its error. Reconcilers that throw are retried by their controller. An error that
- * nobody catches is no business of the manager: Node ends the process, and another takes over.
+ * A runnable that fails stops the manager with its error. Failed reconciles are retried by their controller. The manager does not handle
+ * uncaught exceptions: Node terminates the process, and another one takes over.
  */
 
 import type { ApiObject, Kind } from '@hangar/client';
@@ -48,7 +47,7 @@ import { asRunnable, isAbort } from './runnable.ts';
 import type { Runnable, RunnableFunction } from './runnable.ts';
 
 const eventsTimeoutMs = 5_000;
-/** What releasing a lease may take after everything else has used up its time. */
+/** Time for the release of the lease after all other timeouts. */
 const releaseTimeoutMs = 2_000;
 
 /**
@@ -252,7 +251,7 @@ export class Manager {
     this.#groups.leaders.start();
     this.#elected.resolve();
     await aborted(ownership.signal);
-    // Lost, unless it was the manager that asked.
+    // Leadership was lost, unless the manager itself stops.
     if (!this.#stopping.signal.aborted) this.#fail(asError(ownership.signal.reason));
     return this.#released.promise;
   }
@@ -262,7 +261,7 @@ export class Manager {
     return this.#elector !== undefined && !this.#isShared && this.#options.warmUp === false;
   }
 
-  /** Those whose time has come: the others when this process leads. */
+  /** Engages the controllers that may start; those that need leadership only when this process leads. */
   #engageControllers(): void {
     const { warmUp = true } = this.#options;
     const mayBeLed = warmUp || !this.#elector || this.#elector.isLeader;
@@ -306,7 +305,7 @@ export class Manager {
     await ended(leaders);
     await ended(others);
     this.#engaged.abort(reason);
-    // While this process may still write, here and in its clusters.
+    // While this process may still write to its clusters.
     const eventsMs = Math.min(deadline.remainingMs, eventsTimeoutMs);
     await Promise.all(Array.from(this.#recorders.values(), (recorder) => recorder.close(eventsMs)));
     await ended(fleet);
@@ -322,7 +321,7 @@ export class Manager {
     return unfinished;
   }
 
-  /** Who has lost the lease has only the time until another one may begin. */
+  /** After the loss of the lease, only the time until another process may start remains. */
   #graceMs(): number {
     const { gracefulShutdownTimeoutMs = 30_000, leaderElection } = this.#options;
     if (!leaderElection || (this.#failure as { code?: unknown } | undefined)?.code !== 'LeadershipLost') {
@@ -338,7 +337,7 @@ export class Manager {
     deadline.close();
   }
 
-  /** The first one counts. */
+  /** The first error counts. */
   #fail(error: Error): void {
     if (this.#failure) return this.log.error('a further error while the manager stops', { error });
     this.#failure = error;

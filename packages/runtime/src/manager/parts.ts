@@ -1,4 +1,4 @@
-/** What a manager makes of its options. */
+/** Creates the parts of a manager from its options. */
 
 import type { Clock, Logger, Random } from '@hangar/core';
 import { localCluster } from '../cluster.ts';
@@ -14,7 +14,7 @@ import { leaderOwns } from './leader-gate.ts';
 import type { LeaderGate } from './leader-gate.ts';
 import type { ClusterSetup, ManagerOptions, ManagerWorld } from './manager-options.ts';
 
-/** What all of them share. */
+/** Dependencies that all parts share. */
 export interface Parts {
   readonly clock: Clock;
   readonly random: Random;
@@ -34,7 +34,7 @@ export function newElector(
   { apiReader, client }: Cluster,
   parts: Parts,
 ): LeaderElector {
-  // A lease that is read from a cache is that of a moment ago.
+  // A lease in a cache is outdated.
   const uncached = {
     get: apiReader.get.bind(apiReader),
     create: client.create.bind(client),
@@ -43,16 +43,16 @@ export function newElector(
   return new LeaderElector({ ...options, ...parts, client: uncached });
 }
 
-/** What was given, or made of what the manager has. */
+/** Returns the given part, or creates it with the function. */
 export const given = <T extends object>(one: T | ((world: ManagerWorld) => T) | undefined, world: ManagerWorld) =>
   typeof one === 'function' ? one(world) : one;
 
-/** Where nobody says whose clusters are, they are the leader's. */
+/** Without a coordinator, the leader owns all clusters. */
 export function newEngine(setup: ClusterSetup, gate: LeaderGate | undefined, parts: Parts): ClusterEngine {
   return new ClusterEngine({ ...(gate ? { coordinator: leaderOwns(gate) } : {}), ...setup, ...parts });
 }
 
-/** The local one by '', and those of the fleet. */
+/** The local cluster under '', and those of the fleet. */
 export const allClusters = (local: Cluster, engine: ClusterEngine | undefined): Clusters => ({
   get(name: ClusterName) {
     if (name === localCluster) return local;

@@ -1,4 +1,4 @@
-/** What Prometheus' client libraries tell of every process, and what Node knows beside. */
+/** The process metrics of the Prometheus client libraries, and those of Node. */
 
 import { Counter, Gauge } from '@hangar/core';
 import type { Clock } from '@hangar/core';
@@ -21,7 +21,7 @@ export function addProcessMetrics(registry: MetricsRegistry, clock: Pick<Clock, 
   });
 }
 
-/** A counter that somebody else counts. */
+/** A counter with an external value. */
 class TotalCounter extends Counter {
   set(value: number): void {
     this.series('').value = value;

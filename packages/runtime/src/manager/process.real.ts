@@ -1,4 +1,4 @@
-/** Processes with a manager: they end by themselves, by signals, and at once when asked twice. */
+/** Processes with a manager: they exit by themselves, by a signal, and at once by a second signal. */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -79,7 +79,7 @@ test('asked twice, it ends at once with an exit code of 1', { timeout }, async (
   const { child, line, ended } = start('stubborn');
   const port = Number((await line())!.split(' ')[1]);
   child.kill('SIGTERM');
-  // It ends, and waits for the stubborn one.
+  // Stops, and waits for the runnable that does not.
   for (let isEnding = false; !isEnding;) {
     isEnding = (await fetch(`http://127.0.0.1:${port}/readyz`)).status === 500;
   }

@@ -19,6 +19,6 @@ export const asRunnable = (given: Runnable | RunnableFunction): Runnable =>
 export const runnableName = (runnable: Runnable): string =>
   runnable.name || Object.getPrototypeOf(runnable)?.constructor?.name || 'runnable';
 
-/** How what was asked to end may end: that is no failure. */
+/** Reports whether an error is the result of an abort, which is not a failure. */
 export const isAbort = (error: unknown): boolean =>
   hasCode(error, 'Aborted') || (error instanceof Error && error.name === 'AbortError');

@@ -1,6 +1,6 @@
 /**
- * Histograms of times for hot paths. A series is had once and kept by who observes; an observation touches one bucket, and sums
- * over buckets are made when the text is asked for.
+ * Histograms of durations for hot paths. The observer keeps a reference to its series; an observation updates one bucket, and cumulative
+ * counts are computed on scrape.
  */
 
 import type { Labels } from '@hangar/core';
@@ -30,7 +30,7 @@ export class TimingSeries {
     this.#sum += seconds;
   }
 
-  /** Name and value of each line, below the family's name. */
+  /** Name suffix and value of each line. */
   lines(labels: Labels): string[] {
     let count = 0;
     const buckets = this.#counts.map((own, i) => {
@@ -54,7 +54,7 @@ export class TimingFamily implements MetricFamily {
     this.#bounds = bounds;
   }
 
-  /** Of few label values only: each is kept for ever. */
+  /** For few label values only: series are never removed. */
   series(labels: Labels): TimingSeries {
     const key = labelText(labels);
     const known = this.#series.get(key);
@@ -74,7 +74,7 @@ export class TimingFamily implements MetricFamily {
   }
 }
 
-/** `count` bounds, each `factor` times the one before; as Prometheus' own helper makes them. */
+/** `count` bounds, each `factor` times the previous one, as in the Prometheus client. */
 export const exponentialBounds = (start: number, factor: number, count: number): number[] =>
-  // Rounded to the digits that are meant: 1e-8 * 10 ** 3 is not quite 1e-5.
+  // Rounded to the intended digits: 1e-8 * 10 ** 3 is not exactly 1e-5.
   Array.from({ length: count }, (_, i) => Number((start * factor ** i).toPrecision(12)));

@@ -1,20 +1,18 @@
-/**
- * What the queue has of one cluster. It exists only while there is something: ten thousand idle clusters cost nothing.
- */
+/** The queued requests of one cluster. It exists only while it has some: ten thousand idle clusters cost nothing. */
 
 import type { Request } from '../controller/reconcile.ts';
 import { Item } from './item.ts';
 import { LinkedList } from './linked-list.ts';
 import type { Linked } from './linked-list.ts';
 
-/** What is ready of one cluster with one priority, first come first served. Never empty. */
+/** The ready requests of one cluster with one priority, in FIFO order. Never empty. */
 export class Lane implements Linked<Lane> {
   readonly cluster: ClusterItems;
   readonly priority: number;
   readonly items = new LinkedList<Item>();
   /** False: its cluster is held. */
   isTakingTurns = false;
-  /** Of those that take turns. */
+  /** Links of the lanes that take turns. */
   previous: Lane | undefined = undefined;
   next: Lane | undefined = undefined;
 
@@ -28,7 +26,7 @@ export class ClusterItems {
   readonly name: string;
   readonly lanes = new Map<number, Lane>();
   isPaused: boolean;
-  /** Under way. */
+  /** Number of requests that are being processed. */
   busy = 0;
   readonly #busyMax: number;
   readonly #items = new Map<string, Item>();
@@ -39,7 +37,7 @@ export class ClusterItems {
     this.#busyMax = busyMax;
   }
 
-  /** Nothing may be taken now. */
+  /** True if no request may be taken now. */
   get isHeld(): boolean {
     return this.isPaused || this.busy >= this.#busyMax;
   }
@@ -69,7 +67,7 @@ export class ClusterItems {
 }
 
 /**
- * No namespace contains a NUL, and an empty one is none. A name may be anything: that of an owner is what somebody wrote into a
- * reference, which no server checks.
+ * A namespace cannot contain a NUL, and an empty one means none. A name may be any string: that of an owner comes from a reference, which
+ * servers do not validate.
  */
 const keyOfRequest = ({ namespace = '', name }: Request): string => `${namespace}\0${name}`;

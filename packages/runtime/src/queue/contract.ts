@@ -1,9 +1,10 @@
 /**
- * Which requests are to be reconciled, each once however often it was asked for, never two of the same at a time.
+ * The queue of requests to reconcile. Each request is queued once, regardless of how often it was added, and never processed twice at the
+ * same time.
  *
- * Among what is ready, the highest priority goes first, always: as in controller-runtime, a steady stream of a high priority
- * starves a low one. (The low one is what was there at a start; news must not wait behind it.) Within a priority clusters take
- * turns, so that one with ten thousand requests does not delay another's one; within a cluster, first come first served.
+ * The highest priority goes first: as in controller-runtime, a steady stream of high-priority requests starves low-priority ones. (Initial
+ * objects have a low priority; changes must not wait behind them.) Within a priority, clusters take turns, so that a cluster with ten
+ * thousand requests does not delay another with one; within a cluster, the order is FIFO.
  */
 
 import type { Request } from '../controller/reconcile.ts';

@@ -1,4 +1,4 @@
-/** Items that are not ready yet, by when they will be, on one timer for all of them. */
+/** Delayed items, ordered by due time, on one timer. */
 
 import type { Clock, Timer } from '@hangar/core';
 import { IndexedHeap } from './indexed-heap.ts';
@@ -15,7 +15,7 @@ export class Delays {
   #timer: Timer | undefined;
   #timerDueMs = Infinity;
 
-  /** `onDue` is told each item that is due, then `afterDue` once. */
+  /** Calls `onDue` with each due item, then `afterDue` once. */
   constructor(clock: Clock, onDue: (item: Item) => void, afterDue: () => void) {
     this.#clock = clock;
     this.#onDue = onDue;
@@ -39,7 +39,7 @@ export class Delays {
     this.#arm(nowMs);
   }
 
-  /** The timer stays: it finds nothing, or something later. With nothing left to wait for, it is cancelled. */
+  /** The timer stays: it fires without effect, or is set to a later item. It is cancelled when no item is left. */
   remove(item: Item): void {
     this.#heap.remove(item);
     if (this.#heap.length === 0) this.#disarm();

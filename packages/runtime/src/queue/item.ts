@@ -1,4 +1,4 @@
-/** A request as the queue keeps it: from when it is added until it is done and its failures are forgotten. */
+/** A request in the queue, from when it is added until it is done and its failures are forgotten. */
 
 import type { Request } from '../controller/reconcile.ts';
 import type { ClusterItems } from './cluster-items.ts';
@@ -6,12 +6,12 @@ import type { HeapElement } from './indexed-heap.ts';
 import type { Linked } from './linked-list.ts';
 
 /**
- * Where it is, apart from being under way:
+ * Place of the item, independent of being processed:
  *
  *   none     not queued
  *   ready    in a lane
  *   delayed  in the heap of delays
- *   behind   ready, were it not under way: `done` puts it into a lane
+ *   behind   ready, but being processed: `done` puts it into a lane
  */
 export type Place = 'none' | 'ready' | 'delayed' | 'behind';
 
@@ -22,17 +22,17 @@ export class Item implements Linked<Item>, HeapElement {
   place: Place = 'none';
   /** Taken and not done. */
   isBusy = false;
-  /** Of the next take. */
+  /** Priority of the next take. */
   priority = 0;
   failures = 0;
   dueMs = 0;
-  /** Of what is due at the same time, what was delayed first comes first. */
+  /** Of items that are due at the same time, the one that was delayed first comes first. */
   delayOrder = 0;
   readySinceMs = 0;
   busySinceMs = 0;
-  /** Told when it is done: see `removeCluster`. */
+  /** Called when it is done: see `removeCluster`. */
   onDone: (() => void)[] | undefined = undefined;
-  /** Of its lane while ready, of all that are busy while busy. */
+  /** Links of its lane while ready, of all busy items while busy. */
   previous: Item | undefined = undefined;
   next: Item | undefined = undefined;
   heapIndex = -1;

@@ -1,6 +1,6 @@
 /**
- * What a queue counts, under the names and with the buckets of controller-runtime's work queues. What can be computed when it is
- * asked for is: a take costs two observations, an add costs an increment.
+ * Metrics of a queue, with the names and buckets of the work queues of controller-runtime. Most are computed on scrape: a take costs two
+ * observations, an add one increment.
  */
 
 import { Counter, Gauge, labelText } from '@hangar/core';
@@ -9,11 +9,11 @@ import { exponentialBounds, TimingFamily, TimingSeries } from '../metrics/timing
 
 const bounds = exponentialBounds(1e-8, 10, 12);
 
-/** What is looked at when metrics are asked for. */
+/** State that is read on scrape. */
 export interface QueueState {
-  /** Ready ones by priority. */
+  /** Number of ready requests by priority. */
   depths(): Map<number, number>;
-  /** Seconds for which each that is under way has been. */
+  /** Processing time so far of each busy request, in seconds. */
   busySeconds(): Iterable<number>;
 }
 

@@ -1,11 +1,11 @@
 /**
- * The queue of a controller: see `contract.ts` for what it promises. Everything is O(log n) or better, but for the removal of a
- * cluster, which is O(what it has).
+ * The queue of a controller; `contract.ts` has its contract. All operations are O(log n) or better, except the removal of a cluster, which
+ * is linear in its requests.
  *
  *   add ──► delays ──due──► turns ──take──► busy ──done──► gone, or `behind` ──► turns
- *              (one timer)    (who is next)
+ *              (one timer)    (order of takes)
  *
- * Nothing in here awaits: each call leaves the queue in order, so that calls from listeners and reconcilers may nest.
+ * Nothing in here awaits: each call leaves a consistent state, so that calls from listeners and reconcilers may nest.
  */
 
 import { assert, systemClock } from '@hangar/core';
@@ -169,7 +169,7 @@ export class Queue implements RequestQueue {
     if (!items) return;
     items.isPaused = true;
     this.#turns.heldOrNot(items);
-    // Nobody will resume it: a drain must not wait for it.
+    // No `resume` follows after the shutdown: a drain must not wait for it.
     if (this.#isShutDown) void this.removeCluster(cluster);
   }
 
@@ -227,7 +227,7 @@ export class Queue implements RequestQueue {
     return this.#clusters.get(request.cluster)?.get(request);
   }
 
-  /** What is queued keeps the highest priority that was asked for; what is not takes what is asked now. */
+  /** A queued item keeps its highest priority; an item that is not queued gets the given one. */
   #raise(item: Item, asked: number | undefined): void {
     const priority = asked === undefined || Number.isNaN(asked) ? 0 : asked;
     if (item.place === 'none') item.priority = priority;
@@ -256,7 +256,7 @@ export class Queue implements RequestQueue {
     }
   }
 
-  /** Of one that is in no lane and in no heap. */
+  /** For an item that is neither in a lane nor in the heap. */
   #makeReady(item: Item): void {
     this.#metrics.adds++;
     item.readySinceMs = this.#clock.monotonicMs();
@@ -270,7 +270,7 @@ export class Queue implements RequestQueue {
     this.#turns.push(item);
   }
 
-  /** Whatever waits of it. What is under way stays so. */
+  /** Removes the item from its lane or the heap. Processing continues. */
   #drop(item: Item): void {
     if (item.place === 'ready') {
       this.#turns.remove(item);
@@ -295,7 +295,7 @@ export class Queue implements RequestQueue {
     if (this.#onReady && !this.#turns.isEmpty) this.#onReady();
   }
 
-  /** Nothing can be taken any more, ever. */
+  /** True if no request will become available. */
   #hasEnded(): boolean {
     if (!this.#isShutDown) return false;
     return this.#readyCount === 0 && (!this.#isDraining || this.#busy.length === 0);

@@ -1,11 +1,11 @@
 /**
- * Whose turn it is among what is ready: the highest priority first; within it clusters one after the other, each one request.
+ * The order of ready requests: the highest priority first; within it, clusters take turns with one request each.
  *
  *   priority 0     [ b: b7 ] → [ a: a1 a2 a3 … ]      next: b7, a1, a2, a3
  *   priority -100  [ a: a9 ] → [ c: c1 c2 ]           then: a9, c1, c2
  *
- * A lane that comes anew goes to the end of its band: whoever has one request waits for one request at most of each other cluster.
- * Lanes of a cluster that is held (paused, or has its share under way) are in no band and cost no look.
+ * A new lane goes to the end of its band: a cluster with one request waits for at most one request of each other cluster. Lanes of a held
+ * cluster (paused, or at its limit) are in no band and cost nothing.
  */
 
 import { Lane } from './cluster-items.ts';
@@ -25,7 +25,7 @@ export class Turns {
   readonly #bands = new Map<number, Band>();
   readonly #order = new IndexedHeap<Band>((a, b) => a.priority > b.priority);
 
-  /** Nothing can be taken now. */
+  /** True if no request can be taken now. */
   get isEmpty(): boolean {
     return this.#order.length === 0;
   }
@@ -46,7 +46,7 @@ export class Turns {
     if (lane.isTakingTurns) this.#leave(lane);
   }
 
-  /** Takes it out; the next turn is another cluster's. */
+  /** Removes and returns the next item; the next turn goes to another cluster. */
   next(): Item | undefined {
     const band = this.#order.first;
     if (!band) return undefined;
@@ -63,7 +63,7 @@ export class Turns {
     return item;
   }
 
-  /** After `isHeld` of a cluster may have changed. */
+  /** Called after `isHeld` of a cluster may have changed. */
   heldOrNot(cluster: ClusterItems): void {
     const { isHeld } = cluster;
     for (const lane of cluster.lanes.values()) {

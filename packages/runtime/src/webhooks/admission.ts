@@ -1,9 +1,9 @@
 /**
- * Handlers of admission as hooks. `validating` says yes, warns or throws `denied`; `mutating` answers a changed object, of which
- * the patch is made here; `defaulting` is `mutating` that only ever adds.
+ * Admission handlers as hooks. `validating` allows, warns or throws `denied`; `mutating` returns a changed object, from which the patch is
+ * computed; `defaulting` is a `mutating` hook that only adds.
  *
- * Objects are JSON as the API server sent them. Nothing is decoded into a type that would lose what this program does not know,
- * so a patch touches only what a handler touched.
+ * Objects are the JSON that the API server sent. They are not decoded into types that would drop unknown fields, so a patch contains only
+ * changes of the handler.
  */
 
 import { groupOf } from '@hangar/client';
@@ -192,7 +192,7 @@ async function changedBy<T extends ApiObject>(
       ? { ...asked, object: own, oldObject: undefined }
       : { ...asked, object: own, oldObject: given(request.oldObject, 'oldObject') as unknown as T };
   const answer = (await mutate(about)) ?? own;
-  // As it would be on the wire: dates are texts, what is undefined is absent.
+  // As on the wire: dates are strings, undefined fields are absent.
   const changed: unknown = JSON.parse(JSON.stringify(answer));
   if (!isObject(changed)) throw new TypeError('the handler did not return an object');
   keep(object, changed, ['apiVersion', 'kind', 'metadata']);
@@ -202,7 +202,7 @@ async function changedBy<T extends ApiObject>(
   return changed;
 }
 
-/** Of metadata, what is not a handler's to take away. */
+/** Metadata fields that a handler must not remove. */
 const serversMetadata = [
   'name',
   'generateName',
@@ -224,16 +224,16 @@ function keepFields(from: JsonObject, to: JsonObject): void {
   }
 }
 
-/** Who an object is never goes away, though an answer that was made anew may leave it out. */
+/** Keeps the identity of an object, which a handler that returns a new object may omit. */
 function keep(from: JsonObject, to: JsonObject, names: readonly string[]): void {
   for (const name of names) {
     if (!Object.hasOwn(from, name) || Object.hasOwn(to, name)) continue;
-    // By assignment, a field that is called so would be the prototype.
+    // An assignment to `__proto__` would set the prototype.
     Object.defineProperty(to, name, { value: from[name], enumerable: true, configurable: true, writable: true });
   }
 }
 
-/** A configuration that sends another kind here must not reach a handler that believes in its types. */
+/** A configuration that sends another kind must not reach a handler that relies on its types. */
 function checkKind(kind: KindNames, { kind: got, operation }: AdmissionRequest, { subresource }: HookOptions): void {
   const isOther = operation === 'CONNECT' || (subresource !== undefined && subresource !== 'status');
   if (isOther) return;
@@ -242,7 +242,7 @@ function checkKind(kind: KindNames, { kind: got, operation }: AdmissionRequest, 
   throw badReview(`this webhook is for ${kind.apiVersion} ${kind.kind}, not ${name}`);
 }
 
-/** Whatever happens in a handler becomes an answer; only a review that cannot be answered is thrown. */
+/** Converts errors of handlers to responses; throws only for a review that cannot be answered. */
 async function answerReview(
   review: unknown,
   { signal, client, log, onFailure }: HookContext,
@@ -261,13 +261,13 @@ async function answerReview(
   return writeAdmissionReview(request.uid, { ...response, warnings });
 }
 
-/** A refusal by an API server that a handler asked is a refusal: controller-runtime passes it on too. */
+/** An error Status of an API server in a handler denies the request, as in controller-runtime. */
 function refusal(thrown: unknown, { uid }: AdmissionRequest, onFailure: HookContext['onFailure']): AdmissionResponse {
   if (thrown instanceof DeniedError || thrown instanceof StatusError) return { allowed: false, status: thrown.status };
   const error = asError(thrown);
   if ((error as { code?: unknown }).code === 'InvalidReview') throw error;
   onFailure(error, uid);
-  // What failed is for this program's log: its words were not meant for whoever made the request.
+  // The cause is only logged: its text is not meant for the client of the request.
   const message = `the webhook failed; its log has the details of review ${uid}`;
   return { allowed: false, status: new StatusError('InternalError', message).status };
 }

@@ -1,6 +1,6 @@
 /**
- * What an API server must be told so that it calls a webhook server: configurations for its hooks, and for each conversion the part
- * of the CustomResourceDefinition that says so. To be applied, or `install`ed by the operator itself.
+ * The configuration that makes an API server call a webhook server: webhook configurations for its hooks, and the conversion settings of
+ * the CustomResourceDefinitions. Apply them, or let the operator `install` them.
  */
 
 import { groupOf } from '@hangar/client';
@@ -43,7 +43,7 @@ export interface Configurations {
   readonly definitions: readonly ApplyConfiguration<CustomResourceDefinition>[];
 }
 
-/** What is registered with a server; a `WebhookServer` is one. */
+/** Hooks and conversions of a server; `WebhookServer` implements it. */
 export interface Registered {
   readonly hooks: readonly AdmissionHook[];
   readonly conversions: readonly Conversion[];
@@ -89,7 +89,7 @@ function checkNames(hooks: readonly AdmissionHook[]): void {
   if (twice !== undefined) throw new RuntimeError('InvalidOptions', `duplicate webhook name ${twice}: give one a name`);
 }
 
-/** A domain of three words or more, as API servers want it: `validate.deployment.v1.apps`. */
+/** A domain name with at least three labels, which API servers require: `validate.deployment.v1.apps`. */
 function nameOf({ type, kind, options }: AdmissionHook): string {
   if (options.name !== undefined) return options.name;
   const subresource = options.subresource === undefined ? '' : `-${options.subresource}`;

@@ -1,9 +1,9 @@
 /**
- * ConversionReview v1: a definition's objects in another of its versions. Versions are converted by way of one, the hub, so that a
- * new version needs one pair of functions and not one for every other.
+ * ConversionReview v1: converts objects between versions of a definition. All versions are converted through the hub version, so that a new
+ * version needs only one pair of functions.
  *
- * An API server takes only `metadata.labels` and `metadata.annotations` from what it gets back and refuses answers that change
- * who an object is; everything else of the metadata is put back here, so that a conversion cannot get it wrong.
+ * An API server uses only `metadata.labels` and `metadata.annotations` of the response and rejects changes of other metadata; those are
+ * restored here, so that a conversion cannot break them.
  */
 
 import { StatusError } from '@hangar/api/status';
@@ -82,7 +82,7 @@ function versionIn(group: string, apiVersion: unknown): string {
   throw new StatusError('BadRequest', `${JSON.stringify(text)} is not a version of ${group}`);
 }
 
-/** With the names of its version, and the metadata that it came with but for labels and annotations. */
+/** Sets apiVersion and kind of the version, and restores the metadata except labels and annotations. */
 function typed(original: JsonObject, converted: Draft<ApiObject>, apiVersion: string): JsonObject & ApiObject {
   if (!isObject(converted)) throw new TypeError('the conversion function did not return an object');
   const before = isObject(original['metadata']) ? original['metadata'] : {};
@@ -95,12 +95,12 @@ function typed(original: JsonObject, converted: Draft<ApiObject>, apiVersion: st
   return { ...converted, apiVersion, kind: original['kind'] as string, metadata };
 }
 
-/** Long lists must not keep everybody else waiting. */
+/** Objects between two yields, so that long lists do not delay other requests. */
 const givesWayAfter = 200;
 
 const reviewVersion = 'apiextensions.k8s.io/v1';
 
-/** All conversions of a server are behind one path. */
+/** All conversions of a server share one path. */
 export class ConversionHook implements Hook {
   readonly type = 'conversion';
   readonly path: string;

@@ -1,6 +1,6 @@
 /**
- * A webhook server without its sockets: a request comes in whole, an answer goes out. Whatever a handler does, there is an answer
- * in time: one that throws, one that hangs, and one that was sent nonsense.
+ * A webhook server without sockets: from a complete request to a response. It responds in time even if a handler throws, hangs, or receives
+ * malformed input.
  */
 
 import { isObject, parseJson } from '@hangar/api/json';
@@ -39,7 +39,7 @@ export interface EndpointOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** The longest that an API server waits for a webhook. */
+/** Maximum timeout of webhooks in API servers. */
 const timeoutMaxMs = 30_000;
 const rawMaxBytes = 7 * 1024 * 1024;
 
@@ -58,7 +58,7 @@ export class WebhookEndpoint {
     this.#clock = clock;
   }
 
-  /** Throws InvalidOptions when the path is taken. */
+  /** Throws `InvalidOptions` when the path is already used. */
   add(hook: Hook): void {
     this.#take(hook.path);
     this.#hooks.set(hook.path, hook);
@@ -78,7 +78,7 @@ export class WebhookEndpoint {
     }
   }
 
-  /** What can be said before the body is read: a refusal, or how long the body may be. */
+  /** Checks the request before the body is read. Returns an error response, or the maximum length of the body. */
   admit({ method, target, headers }: Omit<WebhookRequest, 'body'>): WebhookAnswer | number {
     const path = pathOf(target);
     if (this.#raw.has(path)) return rawMaxBytes;
@@ -96,7 +96,7 @@ export class WebhookEndpoint {
   async answer(request: WebhookRequest): Promise<WebhookAnswer> {
     const path = pathOf(request.target);
     const isKnown = this.#hooks.has(path) || this.#raw.has(path);
-    // A path that nobody registered is no webhook: strangers must not make series.
+    // Unregistered paths are not counted: unauthenticated clients must not create series.
     const ended = isKnown ? this.#metrics.began(path) : undefined;
     const began = this.#clock.monotonicMs();
     let answer: WebhookAnswer;
@@ -141,7 +141,7 @@ export class WebhookEndpoint {
         client: this.#client,
         log: this.#log,
         clock: this.#clock,
-        // What fails because it was told to end is no failure.
+        // A failure after an abort is not reported.
         onFailure: (error, uid) => signal.aborted || this.#failed(error, hook.path, uid),
       });
       return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(answer) };
@@ -156,7 +156,7 @@ export class WebhookEndpoint {
     this.#log?.error('webhook failed', { webhook: path, ...(uid === undefined ? {} : { uid }), error });
   }
 
-  /** The handler is told when its time is over; whether it listens or not, there is an answer then. */
+  /** Aborts the handler at its timeout, and responds then even if the handler ignores the signal. */
   async #inTime(
     timeoutMs: number,
     asker: AbortSignal | undefined,
@@ -187,7 +187,7 @@ export class WebhookEndpoint {
         },
         (error: unknown) => {
           settle();
-          // After the end of its time this changes nothing any more: both are settled already.
+          // No effect after the timeout: both promises are settled.
           reject(asError(error));
         },
       );
@@ -209,7 +209,7 @@ export const plain = (
 
 export const tooLarge = (maxBytes: number): WebhookAnswer => plain(413, `the review is larger than ${maxBytes} bytes`);
 
-/** A moment less than the API server says it waits: so that it still reads why. */
+/** Slightly shorter than the timeout of the API server, so that it still receives the reason. */
 function timeoutOf(target: string): number | undefined {
   const query = new URLSearchParams(target.slice(pathOf(target).length));
   const text = query.get('timeout');

@@ -1,30 +1,30 @@
-/** What a webhook server calls: something with a path that answers reviews. */
+/** The interface of hooks: a path that answers reviews. */
 
 import type { JsonObject } from '@hangar/api/json';
 import type { Client } from '@hangar/client';
 import type { Clock, Logger } from '@hangar/core';
 
 export interface HookContext {
-  /** Fires when the API server does not wait any longer, or the server ends. */
+  /** Aborted when the API server no longer waits, or the server stops. */
   readonly signal: AbortSignal;
-  /** The server's, when it was given one. */
+  /** The client of the server, if it has one. */
   readonly client: Client | undefined;
   readonly log: Logger | undefined;
   readonly clock: Clock;
-  /** Called when a handler failed in a way that it did not announce. */
+  /** Called when a handler failed with an unexpected error. */
   readonly onFailure: (error: Error, uid: string) => unknown;
 }
 
 export interface Hook {
   readonly type: 'validating' | 'mutating' | 'conversion';
   readonly path: string;
-  /** Larger reviews are refused unread. */
+  /** Larger reviews are rejected without reading them. */
   readonly bodyMaxBytes: number;
-  /** Throws InvalidReview; every other failure is in the answer. */
+  /** Throws `InvalidReview`; all other failures are in the response. */
   answer(review: unknown, context: HookContext): Promise<JsonObject>;
 }
 
-/** Two objects of the size that an API server takes, and what is around them. */
+/** Two objects of the maximum size in API servers, and the envelope. */
 export const admissionMaxBytes = 7 * 1024 * 1024;
 /** A list is converted by one request. */
 export const conversionMaxBytes = 64 * 1024 * 1024;

@@ -1,10 +1,10 @@
 /**
- * The JSON patch (RFC 6902) that makes one JSON value of another: only what differs, lists by what was put in and taken out.
+ * Computes the JSON patch (RFC 6902) from one JSON value to another: only differences, with insertions and removals in lists.
  *
  *   from [a, b, c, d]   to [a, c, x, d]   →  remove /1, add /2 x
  *
- * What is common at both ends of a list costs nothing; the middle is aligned by its longest common part, while that is
- * affordable, and item by item beyond. Both values are JSON: no undefined, no dates.
+ * Common prefixes and suffixes of lists are skipped; the middle is aligned by its longest common subsequence up to a size limit, and item
+ * by item above. Both values are JSON: no undefined, no dates.
  */
 
 import { isObject } from '@hangar/api/json';
@@ -25,10 +25,10 @@ export function jsonDifferences(from: JsonObject, to: JsonObject): JsonOperation
   return coarse;
 }
 
-/** API servers take 10,000; with more than this it is shorter to replace what is different as a whole. */
+/** API servers accept 10,000; above this number it is shorter to replace the differing part as a whole. */
 const operationsMax = 1_000;
 
-/** Larger alignments than this many comparisons are not looked for. */
+/** Maximum number of comparisons for an alignment. */
 const comparisonsMax = 20_000;
 
 function compare(from: unknown, to: unknown, path: string, into: JsonOperation[]): void {
@@ -68,7 +68,7 @@ function compareLists(from: readonly unknown[], to: readonly unknown[], path: st
   while (fromEnd > start && toEnd > start && sameJson(from[fromEnd - 1], to[toEnd - 1]))
     [fromEnd, toEnd] = [fromEnd - 1, toEnd - 1];
   const [before, after] = [from.slice(start, fromEnd), to.slice(start, toEnd)];
-  // Where the list is now that the operations so far were done.
+  // Index in the list after the operations so far.
   let at = start;
   const change = (removed: readonly unknown[], added: readonly unknown[]): void => {
     const paired = Math.min(removed.length, added.length);
@@ -85,8 +85,8 @@ function compareLists(from: readonly unknown[], to: readonly unknown[], path: st
 }
 
 /**
- * The indices of a longest common subsequence; none when finding it would cost too much. Items are compared by number: who makes
- * an object must not be able to make this compare long items with each other again and again.
+ * Returns the indices of a longest common subsequence; none if it would be too expensive. Items are compared by number: the author of an
+ * object must not be able to force repeated comparisons of long items.
  */
 function commonItems(from: readonly unknown[], to: readonly unknown[]): [number, number][] {
   if (from.length === 0 || to.length === 0 || from.length * to.length > comparisonsMax) return [];
@@ -102,7 +102,7 @@ function commonItems(from: readonly unknown[], to: readonly unknown[]): [number,
 }
 
 function longestCommon(from: readonly number[], to: readonly number[]): [number, number][] {
-  // lengths[i][j]: of the best for what begins at i and j.
+  // lengths[i][j]: length of the best alignment from i and j on.
   const lengths = Array.from({ length: from.length + 1 }, () => new Uint16Array(to.length + 1));
   for (let i = from.length - 1; i >= 0; i--) {
     for (let j = to.length - 1; j >= 0; j--) {

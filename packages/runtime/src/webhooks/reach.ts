@@ -1,4 +1,4 @@
-/** Whether something answers TLS here: readiness as controller-runtime's StartedChecker has it. */
+/** Checks whether the port answers TLS: readiness as in StartedChecker of controller-runtime. */
 
 import { connect } from 'node:tls';
 import type { Clock } from '@hangar/core';
@@ -6,10 +6,10 @@ import { RuntimeError } from '../errors.ts';
 
 const timeoutMs = 10_000;
 
-/** Rejects with NotServing. */
+/** Rejects with `NotServing`. */
 export function reach(port: number, host: string | undefined, clock: Clock): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Whose certificate it is does not matter: only this process can have the port.
+    // The certificate does not matter: only this process can own the port.
     const socket = connect({ port, host: host ?? 'localhost', rejectUnauthorized: false });
     const end = (error?: Error): void => {
       timer.cancel();

@@ -1,8 +1,8 @@
-/** The body of a request, within bounds: of one, and of all together, so that no number of clients can fill the memory. */
+/** Reads the body of a request within limits for one and for all requests, so that clients cannot exhaust the memory. */
 
 import type { IncomingMessage } from 'node:http';
 
-/** How many bytes all requests together may have in memory. */
+/** Limits the bytes of all requests in memory. */
 export class BodyBudget {
   readonly #maxBytes: number;
   #bytes = 0;
@@ -11,7 +11,7 @@ export class BodyBudget {
     this.#maxBytes = maxBytes;
   }
 
-  /** False: not now. */
+  /** Returns false if the budget is exhausted. */
   take(bytes: number): boolean {
     if (this.#bytes + bytes > this.#maxBytes) return false;
     this.#bytes += bytes;
@@ -25,12 +25,12 @@ export class BodyBudget {
 
 export type ReadBody =
   | { readonly outcome: 'whole'; readonly body: Buffer }
-  /** The rest is not read: the connection cannot be used again. */
+  /** The rest is not read: the connection cannot be reused. */
   | { readonly outcome: 'too large' }
   | { readonly outcome: 'no room' }
   | { readonly outcome: 'gone' };
 
-/** What it took of the budget is the caller's to give back: `body.length` bytes of a whole one. Never rejects. */
+/** The caller must release the budget of a complete body: `body.length` bytes. Never rejects. */
 export function readBody(request: IncomingMessage, maxBytes: number, budget: BodyBudget): Promise<ReadBody> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];

@@ -1,6 +1,6 @@
 /**
- * AdmissionReview v1 on the wire: the question as it must be to be answered, and the answer. What a review does not have to have
- * (`admission.k8s.io` has no published schema) is checked here, once, so that handlers can rely on it.
+ * AdmissionReview v1 on the wire: request and response. Required fields are checked here once (`admission.k8s.io` has no published schema),
+ * so that handlers can rely on them.
  */
 
 import type { JsonObject } from '@hangar/api/json';
@@ -47,10 +47,10 @@ const apiVersion = 'admission.k8s.io/v1';
 const kind = 'AdmissionReview';
 const operations: ReadonlySet<unknown> = new Set(['CREATE', 'UPDATE', 'DELETE', 'CONNECT']);
 
-/** Of what came: not what an API server would send. */
+/** Returns the error for a review that an API server would not send. */
 export const badReview = (message: string): RuntimeError => new RuntimeError('InvalidReview', message);
 
-/** Throws InvalidReview. */
+/** Throws `InvalidReview`. */
 export function readAdmissionReview(review: unknown): AdmissionRequest {
   if (!isObject(review)) throw badReview('the body is not an AdmissionReview');
   if (review['apiVersion'] !== apiVersion || review['kind'] !== kind) {

@@ -1,4 +1,4 @@
-/** What a webhook server is made of. */
+/** Options of webhook servers. */
 
 import type { Client } from '@hangar/client';
 import type { Clock, Logger } from '@hangar/core';
@@ -38,7 +38,7 @@ export interface WebhookServerOptions {
   readonly requestTimeoutMs?: number;
 }
 
-/** Slow clients do not get to hold a connection. */
+/** Prevents that slow clients hold a connection. */
 export const timeoutsOf = ({ headTimeoutMs = 10_000, requestTimeoutMs = 30_000 }: WebhookServerOptions) => ({
   handshakeTimeout: headTimeoutMs,
   headersTimeout: headTimeoutMs,

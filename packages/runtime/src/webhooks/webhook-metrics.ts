@@ -1,4 +1,4 @@
-/** What a webhook server counts, under controller-runtime's names. */
+/** Metrics of a webhook server, with the names of controller-runtime. */
 
 import { Counter, Gauge, Histogram, labelText } from '@hangar/core';
 import type { MetricsRegistry } from '../metrics/registry.ts';
@@ -43,7 +43,7 @@ export class WebhookMetrics {
     for (const counter of [this.#panics, this.#conversionPanics, this.#reads, this.#readErrors]) counter.add('', 0);
   }
 
-  /** To be called when it is answered. */
+  /** Returns a function to call with the response. */
   began(path: string): (code: number, seconds: number) => void {
     const webhook = labelText({ webhook: path });
     this.#inFlight.add(webhook);

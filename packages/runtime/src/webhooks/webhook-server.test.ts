@@ -34,7 +34,7 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
 interface Running extends AsyncDisposable {
   readonly server: WebhookServer;
   readonly port: number;
-  /** Tells it to end; resolves when it has. */
+  /** Stops the server; resolves when it has stopped. */
   end(): Promise<void>;
 }
 
@@ -207,7 +207,7 @@ test('a body that is too long is refused without being read to its end', async (
   await using hooks = await running();
   const long = 'x'.repeat(20 * 1024 * 1024);
   const refused = await post(path, long, { port: hooks.port, ca }).catch((error: { code: string }) => error);
-  // Whoever still writes may hear of the closed connection first.
+  // A client that still writes may see the closed connection first.
   if ('status' in refused) assert.equal(refused.status, 413);
   else assert.match(refused.code, /EPIPE|ECONNRESET/);
   assert.equal((await post(path, review, { port: hooks.port, ca })).status, 200);

@@ -1,9 +1,9 @@
 /**
- * Webhooks over HTTPS: listens, reloads its certificate without dropping a connection, ends in good order. What is answered is
- * `endpoint.ts`'s; `answer` asks it without a socket.
+ * Webhooks over HTTPS: listens, reloads its certificate without dropping connections, shuts down gracefully. `endpoint.ts` computes the
+ * responses; `answer` calls it without a socket.
  *
- * Ending: first it is not ready any more (`started` rejects), then nothing new is accepted, then what is under way is finished,
- * then connections are closed.
+ * Shutdown: first it is not ready (`started` rejects), then it accepts no new connections, then it completes running requests, then it
+ * closes connections.
  */
 
 import { once } from 'node:events';
@@ -38,7 +38,7 @@ export class WebhookServer {
   readonly #conversions: ConversionHook;
   readonly #hooks: AdmissionHook[] = [];
   readonly #budget: BodyBudget;
-  /** Aborted when requests under way must end. */
+  /** Aborted when running requests must stop. */
   readonly #ended = new AbortController();
   readonly #listening = Promise.withResolvers<void>();
   #server: Server | undefined;
@@ -49,7 +49,7 @@ export class WebhookServer {
   constructor(options: WebhookServerOptions = {}) {
     const { clock = systemClock, client, log } = options;
     this.#options = options;
-    // Most do not ask.
+    // Most callers do not await it.
     this.#listening.promise.catch(() => {});
     this.#clock = clock;
     this.#metrics = new WebhookMetrics(options.metrics);
@@ -141,7 +141,7 @@ export class WebhookServer {
     this.#useCertificate(server, pair);
     if (signal.aborted) return;
     server.maxConnections = this.#options.connectionsMax ?? 10_000;
-    // Broken handshakes and half requests are the clients' own trouble.
+    // Failed handshakes and incomplete requests are errors of the client.
     server.on('tlsClientError', (_error, socket) => socket.destroy());
     server.on('clientError', (_error, socket) => socket.destroy());
     server.listen({ port: this.#options.port ?? 9443, ...(this.#options.host ? { host: this.#options.host } : {}) });
@@ -159,7 +159,7 @@ export class WebhookServer {
     }
   }
 
-  /** From that very moment on it is not ready. */
+  /** Not ready as soon as the signal is aborted. */
   #untilToldToEnd(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const onAbort = (): void => {
@@ -178,7 +178,7 @@ export class WebhookServer {
     return 'read' in certificates ? certificates : givenCertificate(certificates);
   }
 
-  /** For connections that come from now on. */
+  /** Applies to new connections. */
   #useCertificate(server: Server, { certificate, key }: CertificatePair): void {
     const { clientCa } = this.#options;
     server.setSecureContext({ cert: certificate, key, minVersion: 'TLSv1.2', ...(clientCa ? { ca: clientCa } : {}) });

@@ -1,4 +1,4 @@
-/** With the real kube-apiserver, and with Hangar behind a socket of its own. */
+/** Against the real kube-apiserver, and against Hangar behind a separate socket. */
 
 import { after, before } from 'node:test';
 import { startRealServer } from '@hangar/api/testing';
@@ -23,7 +23,7 @@ after(async () => {
   await hangar?.[Symbol.asyncDispose]();
 });
 
-/** The server's own way to be asked: its address and its token are its secret. */
+/** Accesses the server with its own private address and token. */
 const realTransport = (): HttpTransport => ({
   async request({ method, target, headers = {}, body }) {
     const answer = await real.request(method, target, {

@@ -1,4 +1,4 @@
-/** A fleet in a process of its own, with objects in it: what a benchmark measures should not have a server's memory in it. */
+/** Runs a fleet with objects in a separate process, so that a benchmark does not measure the memory of the server. */
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ export const kinds = [
 
 export interface FleetSize {
   readonly clusters: number;
-  /** Of each kind in each cluster. */
+  /** Number of objects of each kind in each cluster. */
   readonly objects: number;
 }
 
@@ -43,7 +43,7 @@ export async function startFleetServer(size: FleetSize): Promise<FleetServer> {
 }
 
 async function serve({ clusters, objects }: FleetSize): Promise<void> {
-  // Only here: whoever starts it does not want its memory.
+  // Imported only in the child process: the parent must not load the server.
   const { startTestFleet } = await import('@hangar/testkit');
   const fleet = await startTestFleet({ clusters, listen: true });
   const namespace = 'default';

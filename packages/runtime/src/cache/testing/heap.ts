@@ -1,4 +1,4 @@
-/** How much memory there is in use, after everything that nobody needs is gone. */
+/** Returns the heap in use after a full garbage collection. */
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -1,6 +1,6 @@
 /**
- * A handler that insists on what handlers are promised: each object is added, then updated, then deleted, and every version follows
- * the one that was seen before.
+ * A handler that asserts the contract of handlers: each object is added, then updated, then deleted, and every version follows the one
+ * before.
  */
 
 import assert from 'node:assert/strict';
@@ -35,12 +35,12 @@ export class Recorder<T extends ApiObject = ApiObject> implements EventHandler<T
     this.events.push(`-${name}`);
   };
 
-  /** What happened since the last time. */
+  /** Returns the events since the last call. */
   take(): string[] {
     return this.events.splice(0);
   }
 }
 
-/** Clusters are born with some. */
+/** Clusters start with some objects. */
 const isBuiltin = ({ metadata }: ApiObject): boolean => metadata.namespace?.startsWith('kube-') ?? false;
 const nameOf = ({ metadata }: ApiObject): string => metadata.name!;

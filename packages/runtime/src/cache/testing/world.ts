@@ -1,4 +1,4 @@
-/** A cluster in virtual time behind a connection that fails when a test says so, and a cache of it. */
+/** A cluster in virtual time behind a connection with injected faults, and a cache of it. */
 
 import { getEventListeners } from 'node:events';
 import assert from 'node:assert/strict';
@@ -26,15 +26,15 @@ export interface CacheTestWorld extends AsyncDisposable {
   readonly clock: VirtualClock;
   readonly cluster: TestCluster;
   readonly faults: FaultyTransport;
-  /** Through the faults. */
+  /** Client behind the faults. */
   readonly client: Client;
   readonly cache: ClusterCache;
   readonly controller: AbortController;
-  /** What was logged. */
+  /** Log lines. */
   readonly lines: string[];
-  /** Starts the cache; it ends with the world, or by the controller. */
+  /** Starts the cache. It stops with the world, or by the controller. */
   start(): void;
-  /** Rejects unless the cache ended and left nothing behind. */
+  /** Rejects unless the cache stopped and leaked nothing. */
   stop(): Promise<void>;
   make(name: string, data?: Record<string, string>): Promise<ConfigMapObject>;
   change(name: string, value: string): Promise<void>;
@@ -47,7 +47,7 @@ export async function openWorld({ seed = 1, options = {} }: { seed?: number; opt
   const clock = virtualClock({ seed });
   const cluster = await startTestCluster({ clock, random: seededRandom(seed) });
   const faults = faultyTransport(cluster.transportOf(), { clock });
-  // What the reflector makes of failures is what is tested: its client does not try again by itself.
+  // The client does not retry: the reaction of the reflector to failures is under test.
   const client = new RestClient(faults, { clock, random: seededRandom(seed), retry: false });
   const lines: string[] = [];
   const log = new Logger({ level: 'debug', format: 'text', clock, write: (line) => void lines.push(line) });

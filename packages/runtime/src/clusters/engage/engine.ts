@@ -1,6 +1,6 @@
 /**
- * From what a provider discovers to what controllers work on. The engine knows every cluster as a `Member` and only passes on what it
- * hears; nothing here waits for a cluster, so none can delay another.
+ * Connects providers with controllers. The engine keeps a `Member` for every discovered cluster and forwards events to it. It never waits
+ * for a cluster, so that no cluster delays another.
  *
  *   const engine = new ClusterEngine({ provider: kubeconfigSecrets({ … }) });
  *   engine.addAware(controller);
@@ -44,7 +44,7 @@ export interface ClusterEngineOptions {
   readonly backOff?: BackOff;
 }
 
-/** Who has not opened after this time is waiting, not working. */
+/** A cluster that is still opening after this time waits for the network. */
 const lendAfterMs = 100;
 
 /** Opens the clusters of a provider and engages aware components with them. */
@@ -140,14 +140,14 @@ export class ClusterEngine implements Clusters {
     } finally {
       stopping.abort();
       await this.#stopAll();
-      // Only now: clusters may live on what the provider shares among them, and whoever has one next gets it drained.
+      // Only now: clusters may use resources that the provider shares among them, and the next owner receives them drained.
       provider.abort();
       coordinator.abort();
       await Promise.allSettled([providing, coordinating]);
     }
   }
 
-  /** What is discovered after `signal` is not heard. */
+  /** Ignores discoveries after `signal` is aborted. */
   #discovery(signal: AbortSignal): Discovery {
     return {
       discovered: (cluster) => {
@@ -166,7 +166,7 @@ export class ClusterEngine implements Clusters {
     };
   }
 
-  /** Names may come from others: none of theirs is taken for the cluster that this process is in. */
+  /** Names may come from other systems: none of them may be the name of the local cluster. */
   #mayBeCalled(name: ClusterName): boolean {
     if (name !== localCluster) return true;
     this.#world.log?.error('ignoring a cluster without a name: the empty name is the local cluster');

@@ -1,6 +1,6 @@
 /**
- * Whether one instance of a cluster may still be written to. The ownership says so while the instance is engaged and while its
- * last work drains, which may thus end in good order; after that nothing may, whoever still holds the client.
+ * Decides whether one instance of a cluster may still be written to. Writes follow the ownership while the instance is engaged and while it
+ * drains, so that running work can finish. After that all writes are rejected, even for code that still holds the client.
  */
 
 import { abortError, hasCode, orAborted } from '@hangar/core';
@@ -50,7 +50,7 @@ export class Fence {
     const ended = new AbortController();
     const onAbort = (): void => ended.abort(signal?.reason);
     signal?.addEventListener('abort', onAbort, { once: true });
-    // News may have come meanwhile: then there is more time.
+    // The ownership may have been renewed meanwhile: then the deadline moves.
     const arm = (leftMs: number) =>
       clock.after(Math.max(0, leftMs), () => {
         const nowLeftMs = ownership.remainingMs();

@@ -1,11 +1,11 @@
 /**
- * A cluster's client as reconcilers get it. Every write asks the fence first; reads do not, because what is read harms nobody. Its
- * `close` does nothing: connections are closed by who made them.
+ * The client of a cluster that reconcilers receive. Every write checks the fence first; reads do not, because they are harmless. `close`
+ * has no effect: the creator of the connections closes them.
  */
 
 import type { CallOptions, Client, HttpRequest, MetadataClient, Subresource } from '@hangar/client';
 
-/** Lets writes through, or not. */
+/** Allows or rejects writes. */
 export interface WritePermit {
   write<T>(signal: AbortSignal | undefined, send: (signal: AbortSignal | undefined) => Promise<T>): Promise<T>;
 }
@@ -14,7 +14,7 @@ export const anyWrite: WritePermit = { write: (signal, send) => send(signal) };
 
 const readMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** A connection to somewhere inside the cluster, where anything can be done. */
+/** Opens a connection into the cluster, over which any action is possible. */
 const isConnection = (target: string): boolean => /\/(exec|attach|portforward|proxy)([/?]|$)/.test(target);
 
 /** Returns whether a request only reads. */
@@ -55,7 +55,7 @@ type Write = <O extends CallOptions, T>(
   send: (options: O | undefined) => Promise<T>,
 ) => Promise<T>;
 
-/** Creating one is a write as well: tokens, evictions, bindings. */
+/** Creating a subresource is a write as well: tokens, evictions, bindings. */
 const fencedSubresource = (of: Subresource, write: Write): Subresource => ({
   get: (kind, key, options) => of.get(kind, key, options),
   create: (kind, key, body, options) => write(options, (bounded) => of.create(kind, key, body, bounded)),

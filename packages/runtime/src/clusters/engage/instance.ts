@@ -1,9 +1,9 @@
 /**
- * One opened and started cluster, from `open` to its end:
+ * One opened and started cluster:
  *
- *   open ──► engage ──► disengage (the signal fires) ──► drained ──► stop (nothing of it is left)
+ *   open ──► engage ──► disengage (the signal fires) ──► drained ──► stop (all resources are released)
  *
- * Whatever fails on the way to being open is stopped before the failure is told: half-open clusters do not exist.
+ * If opening fails, everything is stopped before the error is reported: half-open clusters do not exist.
  */
 
 import { asError, attempted, orAborted, settledWithin } from '@hangar/core';
@@ -14,13 +14,13 @@ import { Fence } from './fence.ts';
 import { fencedClient } from './fenced-client.ts';
 import type { AddedIndex, EngineWorld } from './world.ts';
 
-/** How long an ending cluster may take to end before it is left behind. */
+/** Maximum time for a cluster to stop before it is abandoned. */
 const stopTimeoutMs = 10_000;
 
 export class Instance {
   readonly discovered: DiscoveredCluster;
   readonly ownership: Ownership;
-  /** Fenced: what others may have of it. */
+  /** The fenced cluster for other components. */
   readonly cluster: Cluster;
   readonly engagedAtMs: number;
   readonly #raw: Cluster;
@@ -46,12 +46,12 @@ export class Instance {
       client: fencedClient(raw.client, this.#fence),
       apiReader: raw.apiReader,
       cache: raw.cache,
-      // It runs already; whoever waits for its end gets that.
+      // Already running: resolves when the instance stops.
       start: () => this.#ended,
     };
   }
 
-  /** Rejects when the signal fires, with whatever hangs left behind; or with what went wrong. */
+  /** Rejects with the error, or when the signal is aborted. Work that hangs is then abandoned. */
   static async open(
     world: EngineWorld,
     discovered: DiscoveredCluster,
@@ -75,19 +75,19 @@ export class Instance {
     return this.#disengaged.signal.aborted;
   }
 
-  /** Why it ended by itself; undefined: it has not. */
+  /** The error with which it stopped by itself; undefined while it runs. */
   get failure(): Error | undefined {
     return this.#failure;
   }
 
-  /** `onFailure` is called when the cluster ends by itself, once. */
+  /** Calls `onFailure` once when the cluster stops by itself. */
   engage(awares: Iterable<Aware>, onFailure: () => void): void {
     this.#onFailure = onFailure;
     for (const aware of awares) this.engageOne(aware);
     if (this.#failure) onFailure();
   }
 
-  /** One that throws is without this cluster; the others have it. */
+  /** A component that throws is not engaged; the others are. */
   engageOne(aware: Aware): void {
     if (this.isDisengaged) return;
     const { name } = this.discovered;
@@ -113,12 +113,12 @@ export class Instance {
     }
   }
 
-  /** At once: whoever is engaged is told. Idempotent; the first reason counts. */
+  /** Aborts the signal of all engaged components at once. Idempotent; the first reason counts. */
   disengage(reason: RuntimeError): void {
     this.#disengaged.abort(reason);
   }
 
-  /** After `disengage`: resolves when nothing is under way any more, however long that takes. */
+  /** Resolves when no work runs after `disengage`. Has no timeout. */
   drained(): Promise<void> {
     this.#drained ??= Promise.allSettled(
       this.#engagements.map((engagement) => attempted(() => engagement.drained())),
@@ -126,7 +126,7 @@ export class Instance {
     return this.#drained;
   }
 
-  /** After it was disengaged as replaced: no other comes. */
+  /** Called after it was disengaged as replaced, when no successor follows. */
   abandon(): void {
     for (const engagement of this.#engagements) {
       try {
@@ -137,7 +137,7 @@ export class Instance {
     }
   }
 
-  /** Ends everything of it. Never rejects; bounded in time. */
+  /** Stops everything. Never rejects; limited by a timeout. */
   async stop(): Promise<void> {
     this.#fence.close();
     this.#onFailure = undefined;
@@ -149,7 +149,7 @@ export class Instance {
     if (!hasEnded || !isClosed) log?.error('cluster did not stop in time', { cluster: this.discovered.name });
   }
 
-  /** Resolves when its caches are here. */
+  /** Resolves when its caches are synced. */
   async #start(signal: AbortSignal): Promise<void> {
     for (const index of this.#world.indexes) this.addIndex(index);
     const running = attempted(() => this.#raw.start(this.#stopper.signal));
@@ -163,12 +163,12 @@ export class Instance {
       this.#ended = running.then(() => end(), end);
     });
     const synced = attempted(() => this.#raw.cache.synced(signal));
-    // The race handles what `failed` brings later, too; from now on it is told by `onFailure`.
+    // The race also handles a later rejection of `failed`, which is then reported through `onFailure`.
     await orAborted(Promise.race([synced, failed]), signal);
   }
 }
 
-/** Connections that nobody needs any more. */
+/** Closes unused connections. */
 async function discard(cluster: Cluster): Promise<void> {
   await attempted(() => cluster.client.close()).catch(() => {});
 }

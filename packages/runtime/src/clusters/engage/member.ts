@@ -1,14 +1,14 @@
 /**
- * The life of one cluster in the engine. What others say (discovered, lost, acquired, given up) is only noted, and what is engaged is
- * told at once; one driver at a time then brings about what is wanted, step by step, and looks anew after each:
+ * The life cycle of one cluster in the engine. Events (discovered, lost, acquired, released) are only recorded, and engaged components are
+ * notified at once. A single driver then moves towards the goal, step by step, and reads the goal again after each step:
  *
- *   nothing wanted, nothing there      over; the member is forgotten when its cluster is lost
- *   something there, not wanted        drain, stop
- *   wanted, not there                  open; failing: wait, longer each time, for ever
- *   another config wanted              open that first; then disengage and drain the old; then engage the new. While the new one cannot
- *                                      be opened the old one stays: it works as long as its credentials do
+ *   not wanted, not open      done; the member is removed when its cluster is lost
+ *   not wanted, open          drain, stop
+ *   wanted, not open          open; on failure retry with back-off, without limit
+ *   another config wanted     open it first; then disengage and drain the old instance; then engage the new one. While the new one cannot
+ *                             be opened, the old one stays: it works as long as its credentials do
  *
- * A driver that has nothing to do ends: a cluster that is engaged, or waits for a change, has no timer.
+ * A driver without work exits: a cluster that is engaged, or waits for a change, has no timer.
  */
 
 import { abortError, asError, backOffMs, hasCode, settledWithin } from '@hangar/core';
@@ -21,16 +21,16 @@ import { Right } from './right.ts';
 import type { ClusterState, ClusterStatus } from './status.ts';
 import type { AddedIndex, EngineWorld } from './world.ts';
 
-/** What is wanted: this config, by this right. */
+/** Desired state: this config, with this ownership. */
 interface Goal {
   readonly discovered: DiscoveredCluster;
   readonly ownership: Ownership;
   readonly life: number;
 }
 
-/** Changes in quick succession are waited for at most this many times the debounce. */
+/** Maximum wait for changes in quick succession, as a multiple of the debounce. */
 const debouncesMax = 5;
-/** One that was engaged for this long and then ended by itself begins its back-off anew. */
+/** The back-off restarts for an instance that stopped by itself after this time. */
 const stableMs = 60_000;
 
 export class Member {
@@ -39,26 +39,26 @@ export class Member {
   readonly #onOver: () => void;
   readonly #right: Right;
   #discovered: DiscoveredCluster | undefined;
-  /** Grows when the cluster is lost: what was opened of it before is of no use after, though its name comes again. */
+  /** Incremented when the cluster is lost: instances that were opened before must not be used after, even if the name returns. */
   #life = 0;
   /** Engaged, or draining. */
   #instance: Instance | undefined;
   /** Open; waits until the one before it is drained. */
   #next: Instance | undefined;
-  /** Disengaged as replaced, and nothing was engaged since: its queued work waits. */
+  /** Disengaged as replaced, without a successor yet: its queued work waits. */
   #kept: Instance | undefined;
   #driver: Promise<void> | undefined;
-  /** Something was noted since the driver looked. */
+  /** True if an event was recorded since the driver last checked. */
   #isNews = false;
   #isOpening = false;
-  /** Ends what the driver waits for. */
+  /** Cancels the wait of the driver. */
   #wake = new AbortController();
   #laterWake: Timer | undefined;
   #failures = 0;
   #lastError: Error | undefined;
   #notBeforeMs = 0;
   #firstChangeMs: number | undefined;
-  /** What is disengaged and perhaps still at work, by its drain. */
+  /** Drains of disengaged instances that may still work. */
   readonly #draining = new Set<Promise<void>>();
 
   constructor(world: EngineWorld, name: ClusterName, onOver: () => void) {
@@ -93,12 +93,12 @@ export class Member {
     this.#giveUp(reason);
   }
 
-  /** After `lost`: resolves when nothing works on it any more, or was left behind. */
+  /** Resolves when no work runs on the lost cluster, or it was abandoned. */
   over(): Promise<void> {
     return this.#driver ?? Promise.resolve();
   }
 
-  /** What may be worked with now; throws as `Clusters` says. */
+  /** Returns the engaged cluster. Throws the errors that `Clusters` documents. */
   get cluster(): Cluster {
     if (!this.#discovered) throw new RuntimeError('ClusterNotFound', `cluster "${this.name}" not found`);
     if (!this.#right.isProven)
@@ -151,7 +151,7 @@ export class Member {
     this.#changed(false);
   }
 
-  /** A config that is just being opened may get through before another is tried: with quick changes none would, otherwise. */
+  /** Opening may finish before the next config is opened: with quick changes none would finish otherwise. */
   #changed(mayFinish: boolean): void {
     this.#laterWake?.cancel();
     const waitMs = this.#notBeforeMs - this.#world.clock.monotonicMs();
@@ -176,7 +176,7 @@ export class Member {
   }
 
   async #drive(): Promise<void> {
-    // What is told in one go is acted upon together.
+    // Combines events of the same tick.
     await undefined;
     while ((await this.#step()) || this.#isNews);
     this.#driver = undefined;
@@ -185,7 +185,7 @@ export class Member {
     this.#onOver();
   }
 
-  /** False: what is wanted is so. */
+  /** Returns false when the goal is reached. */
   async #step(): Promise<boolean> {
     this.#isNews = false;
     this.#wake = new AbortController();
@@ -231,7 +231,7 @@ export class Member {
     this.#firstChangeMs = undefined;
     const next = await this.#open(goal, signal);
     if (!next) return;
-    // That there is another config meanwhile is no reason to go without: that one is next.
+    // A newer config does not prevent engaging this one: it is next.
     if (!this.#isWanted(goal)) return this.#stop(next);
     if (old && !old.isDisengaged) {
       this.#next = next;
@@ -253,7 +253,7 @@ export class Member {
     return this.#discovered !== undefined && this.#life === life && this.#right.ownership === ownership;
   }
 
-  /** Undefined: it failed, which is noted, or was given up. */
+  /** Returns undefined if it failed, which is recorded, or was cancelled. */
   async #open(goal: Goal, signal: AbortSignal): Promise<Instance | undefined> {
     const { clock, engageTimeoutMs, firstStarts, retries, metrics } = this.#world;
     let timer: Timer | undefined;
@@ -298,7 +298,7 @@ export class Member {
     });
   }
 
-  /** It was engaged and ended by itself: opened again after a while, with the work that is queued. */
+  /** Called when an engaged instance stopped by itself. It is opened again after a delay, with the queued work. */
   #hasEnded(instance: Instance, failure: Error): void {
     if (this.#world.clock.monotonicMs() - instance.engagedAtMs >= stableMs) this.#failures = 0;
     this.#failed(failure);
@@ -321,7 +321,7 @@ export class Member {
     this.#stop(instance);
   }
 
-  /** Work that does not end is left behind: the fence lets nothing of it through any more. */
+  /** Work that does not finish is abandoned: the fence rejects its writes. */
   async #drainedInTime(instance: Instance): Promise<void> {
     const { clock, drainTimeoutMs, log } = this.#world;
     const isDrained = await settledWithin(clock, drainTimeoutMs, instance.drained());
@@ -342,7 +342,7 @@ const replaced = (name: ClusterName): RuntimeError =>
 const tooLate = (name: ClusterName, timeoutMs: number): RuntimeError =>
   new RuntimeError('EngageFailed', `cluster "${name}" did not open within ${timeoutMs} ms`);
 
-/** With what is behind it: "not engaged" alone helps nobody. */
+/** Includes the causes: "not engaged" alone does not help users. */
 function messageOf(error: Error): string {
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }

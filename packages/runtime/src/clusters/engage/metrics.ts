@@ -1,4 +1,4 @@
-/** What the engine counts. States are counted when somebody looks; nothing is labelled with a cluster's name: there may be thousands. */
+/** Metrics of the engine. States are counted on scrape. No metric has the cluster name as a label: there may be thousands. */
 
 import { Counter, Gauge, Histogram, labelText } from '@hangar/core';
 import type { MetricsRegistry } from '../../metrics/registry.ts';

@@ -1,8 +1,8 @@
-/** Whether one cluster is this process's: what the coordinator says of it, as long as it says so. */
+/** The ownership of one cluster, as the coordinator reports it. */
 
 import type { Claim, Coordinator, DiscoveredCluster, Ownership } from '../contract.ts';
 
-/** What coordinators go by. */
+/** The fields that coordinators use. */
 type Share = Pick<DiscoveredCluster, 'name' | 'labels' | 'weight'>;
 
 export interface RightOptions {

@@ -1,7 +1,7 @@
 /**
- * How many clusters are being opened at a time. A place bounds the burst of work when thousands are discovered at once; it is no
- * right to hang. Whoever has not opened after `lendAfterMs` only waits for a network, which costs nothing: it goes on, and its place
- * goes to the next. So however many hang, places come free at a rate of `places / lendAfterMs`.
+ * Limits the number of clusters that are opened at the same time, to bound the burst of work when thousands are discovered at once. A
+ * cluster that has not opened after `lendAfterMs` only waits for the network, which is cheap: it continues, and its place goes to the next.
+ * Therefore places become free at a rate of `places / lendAfterMs`, regardless of how many clusters hang.
  */
 
 import { abortError } from '@hangar/core';
@@ -19,7 +19,7 @@ interface Waiter {
 
 export class Starts {
   readonly #options: StartsOptions;
-  /** In the order of their coming. */
+  /** In order of arrival. */
   readonly #waiting = new Set<Waiter>();
   #free: number;
 

@@ -10,7 +10,7 @@ import { kubeconfigSecretLabel, kubeconfigSecrets } from '../providers/kubeconfi
 import { configMapKind, secretKind } from '../providers/testing/management.ts';
 import { ClusterEngine } from './engine.ts';
 
-/** Over real connections: two tenants of a fleet, known by their kubeconfigs. */
+/** Two tenants of a fleet over real connections, known by their kubeconfigs. */
 async function world(reconcile: Reconciler, concurrency: number) {
   const fleet = await startTestFleet({ clusters: ['a', 'b'], listen: true });
   const put = async (name: string, kubeconfig: string): Promise<void> => {
@@ -121,7 +121,7 @@ describe('controllers and the engine', { timeout: 60_000 }, () => {
     assert.throws(() => at.engine.get('a'), { code: 'ClusterNotFound' });
     hold.resolve();
     await until('forgotten', () => at.engine.status().every(({ name }) => name !== 'a'));
-    // What was under way could end in good order; nothing begins after it.
+    // Running work could finish; no other work starts after it.
     assert.equal(refusal, undefined);
     await assert.rejects(client.delete(configMapKind, { namespace: 'default', name: 'x' }), { code: 'Fenced' });
     await make(at.fleet, 'b', 'y');
@@ -129,7 +129,7 @@ describe('controllers and the engine', { timeout: 60_000 }, () => {
   });
 });
 
-/** The same cluster and user, but another config. */
+/** Returns a config for the same cluster and user with a different content. */
 function withNamespace(kubeconfig: string): string {
   const config = parseYaml(kubeconfig).value as { contexts: { context: { namespace?: string } }[] };
   for (const { context } of config.contexts) context.namespace = 'elsewhere';

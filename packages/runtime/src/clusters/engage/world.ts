@@ -1,4 +1,4 @@
-/** What all members of an engine share. */
+/** Dependencies that all members of an engine share. */
 
 import type { ApiObject, Kind } from '@hangar/client';
 import type { BackOff, Clock, Logger, Random } from '@hangar/core';
@@ -21,11 +21,11 @@ export interface EngineWorld {
   readonly coordinator: Coordinator;
   readonly awares: ReadonlySet<Aware>;
   readonly indexes: readonly AddedIndex[];
-  /** Of clusters that are tried for the first time, or with a config that was never tried. */
+  /** For clusters on the first attempt with their config. */
   readonly firstStarts: Starts;
-  /** Of those that failed before: they delay nobody but each other. */
+  /** For clusters that failed before: they delay only each other. */
   readonly retries: Starts;
-  /** Of instances that are being stopped. */
+  /** Pending stops of instances. */
   readonly endings: Set<Promise<void>>;
   readonly backOff: BackOff;
   readonly engageTimeoutMs: number;

@@ -1,7 +1,7 @@
 /**
- * Where a cluster is, said by two: its kubeconfig, and an object that names its address. The object knows better where, the kubeconfig
- * who and whom to trust. But whoever may write the object should not get at what is in the secret: credentials do not go over a
- * connection that is worse protected than the kubeconfig's own.
+ * Combines a kubeconfig with an object that overrides the server address. The kubeconfig still determines credentials and trust. A writer
+ * of the object must not gain access to the Secret: credentials are not sent over a connection with weaker verification than that of the
+ * kubeconfig.
  */
 
 import type { ClusterConfig } from '@hangar/client';
@@ -24,7 +24,10 @@ export function withAddress(config: ClusterConfig, address: string): ClusterConf
   return { ...config, server: `${wanted.origin}${path.replace(/\/+$/, '')}` };
 }
 
-/** Wherever it is: by an authority, or a name, of its own. Anybody can have a certificate of a public authority for a host of theirs. */
+/**
+ * Reports whether the config identifies its server at any address: by its own CA or server name. Every host owner can get a certificate
+ * from a public CA.
+ */
 const knowsItsServer = ({ credentials, impersonate, isInsecure, ca, renewedCa, serverName }: ClusterConfig): boolean =>
   (credentials === undefined && impersonate === undefined) ||
   (!isInsecure && (ca !== undefined || renewedCa !== undefined || serverName !== undefined));

@@ -1,13 +1,13 @@
 /**
- * What a provider has told, so that it tells what changed and nothing else. A cluster is the same as long as the object that stands
- * for it is: another one of its name is another cluster, of which nothing of the first may live on.
+ * The clusters that a provider has announced, so that it reports only changes. The identity of a cluster is that of the object that
+ * represents it: an object that is recreated with the same name is another cluster, and state of the first one must not be reused.
  */
 
 import type { ClusterName } from '../../cluster.ts';
 import type { DiscoveredCluster, Discovery } from '../contract.ts';
 
 export interface Found {
-  /** Of the object that stands for the cluster: its uid. */
+  /** uid of the object that represents the cluster. */
   readonly identity: string;
   readonly cluster: DiscoveredCluster;
 }
@@ -16,14 +16,14 @@ export class Announcements {
   readonly #discovery: Discovery;
   /** Identities by names. */
   readonly #told = new Map<ClusterName, string>();
-  /** What is still being found out. */
+  /** Pending lookups. */
   readonly #pending = new Map<ClusterName, Promise<void>>();
 
   constructor(discovery: Discovery) {
     this.#discovery = discovery;
   }
 
-  /** As soon as it is known; unless something else is told of the cluster before. `finding` never rejects. */
+  /** Announces the result of `finding`, unless a later announcement of the cluster comes first. `finding` never rejects. */
   tellWhenFound(name: ClusterName, finding: Promise<Found>): void {
     const pending: Promise<void> = finding.then((found) => {
       if (this.#pending.get(name) === pending) this.tell(name, found);
@@ -31,12 +31,12 @@ export class Announcements {
     this.#pending.set(name, pending);
   }
 
-  /** Resolves when nothing is being found out. */
+  /** Resolves when no lookup is pending. */
   async settled(): Promise<void> {
     while (this.#pending.size > 0) await Promise.all(this.#pending.values());
   }
 
-  /** How it is now; undefined: it is none, or none any more. */
+  /** Announces the current state; undefined: the cluster does not exist. */
   tell(name: ClusterName, found: Found | undefined): void {
     this.#pending.delete(name);
     const before = this.#told.get(name);
@@ -49,7 +49,7 @@ export class Announcements {
     this.#discovery.discovered(found.cluster);
   }
 
-  /** All but these are lost. */
+  /** Reports all clusters except these as lost. */
   retain(names: ReadonlySet<ClusterName>): void {
     for (const name of this.#told.keys()) if (!names.has(name)) this.tell(name, undefined);
   }

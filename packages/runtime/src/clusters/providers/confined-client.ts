@@ -1,6 +1,6 @@
 /**
- * A client that sees one namespace of its cluster and nothing else, as if the server allowed no more. Whoever names no namespace means
- * this one. It keeps reconcilers from reaching out by mistake; against malice, let the server refuse.
+ * A client that is limited to one namespace of its cluster, as if the server forbade all others. Requests without a namespace use this one.
+ * It protects against mistakes of reconcilers; use RBAC against malice.
  */
 
 import { StatusError } from '@hangar/api/status';
@@ -53,7 +53,7 @@ const confinedSubresource = (of: Subresource, within: Confinement): Subresource 
 
 type Confinement = ReturnType<typeof confinement>;
 
-/** Everything throws `Forbidden` for what is elsewhere. */
+/** All methods throw `Forbidden` for other namespaces. */
 function confinement(namespace: string) {
   const insist = (kind: KindNames, asked: string | undefined): void => {
     if (!kind.isNamespaced)
@@ -77,7 +77,7 @@ function confinement(namespace: string) {
   const itself = new RegExp(`^/api/v1/namespaces/${namespace}(/(status|finalize))?/?$`);
   return {
     key,
-    /** Its own namespace's object may be read. */
+    /** The Namespace object itself may be read. */
     readKey(kind: KindNames, given: ObjectKey): ObjectKey {
       const isOwn = kind.apiVersion === 'v1' && kind.plural === 'namespaces' && given.name === namespace;
       return isOwn ? given : key(kind, given);
@@ -88,7 +88,7 @@ function confinement(namespace: string) {
     },
     object: <T extends ApiObject>(kind: Kind<T>, object: Draft<T>): Draft<T> => placed(kind, object),
     part: <P extends object>(kind: KindNames, object: P): P => placed(kind, object),
-    /** Paths are compared as they are: what could be read in two ways is refused. The namespace itself may only be read. */
+    /** Compares paths literally and refuses ambiguous ones. The Namespace object itself may only be read. */
     request(request: HttpRequest): HttpRequest {
       const path = request.target.split('?', 1)[0]!;
       const isRead = request.method === 'GET' || request.method === 'HEAD';

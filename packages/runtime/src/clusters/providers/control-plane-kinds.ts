@@ -1,6 +1,6 @@
 /**
- * Where control planes are told of, in the part that is read here: ControlPlaneEndpoints, which say where one is, and
- * ControlPlaneRegistrations, which say for which services one is there. What others wrote may lack anything, or say it emptily.
+ * The kinds that describe control planes, limited to the fields that are read here: ControlPlaneEndpoints have the address,
+ * ControlPlaneRegistrations the services. Objects of other writers may lack any field, or have it empty.
  */
 
 import { defineKind } from '@hangar/client';
@@ -77,7 +77,7 @@ export const ControlPlaneRegistration = defineKind<RegistrationObject>({
 /** Returns the address of an endpoint: from the status, which an endpoint provider sets, or from the spec. '' when neither has one. */
 export function addressOf({ spec, status }: Pick<EndpointObject, 'spec' | 'status'>, type: AddressType): string {
   const said = (field: keyof Addresses): string | undefined => status?.[field] || spec?.[field];
-  // Empty says nothing: providers that are written in Go may say so where others leave the field out.
+  // Treats empty as absent: providers in Go may write an empty field.
   const internal = said('endpoint') || '';
   if (type === 'internal') return internal;
   const external = said('externalEndpoint') || internal;

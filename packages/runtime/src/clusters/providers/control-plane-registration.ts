@@ -1,10 +1,10 @@
 /**
- * Control planes that are registered for a service: what operators watch, and nothing else. A registration says where its control plane
- * is and which secret opens it, once its controller has found out.
+ * Provider of the control planes that are registered for a service. A registration has the address of its control plane and the name of its
+ * kubeconfig Secret, once its controller has resolved them.
  *
  *   cluster     the control plane, by its name; of several registrations of one, the oldest that is ready counts
- *   gate        status.ready, no condition Ready that is not True, a kubeconfig, one of the services that are asked for
- *   address     status.resolvedEndpoint, whatever the kubeconfig says
+ *   gate        status.ready, no condition Ready that is not True, a kubeconfig, one of the selected services
+ *   address     status.resolvedEndpoint, which overrides the kubeconfig
  */
 
 import type { ClusterConfig } from '@hangar/client';
@@ -58,7 +58,7 @@ export function controlPlaneRegistration(options: ControlPlaneRegistrationOption
       const found = { name, labels, kubeconfig, identity, source: secretText(secret), adjust };
       announcements.tellWhenFound(name, foundByKubeconfig(found, clusterOptions));
     };
-    // One that names another control plane now is gone from the one before.
+    // A registration that changes its control plane is removed from the previous one.
     const controlPlanes = new Map<string, ClusterName>();
     follow(registrations, (registration) => {
       const before = controlPlanes.get(registration.metadata.name!);

@@ -1,4 +1,4 @@
-/** Clusters that are known beforehand. */
+/** Providers of clusters that are known in advance. */
 
 import { aborted } from '@hangar/core';
 import type { Cluster, ClusterName } from '../../cluster.ts';
@@ -34,7 +34,7 @@ export const knownCluster = (name: ClusterName, cluster: ClusterOrMaker): Discov
   open: async (signal) => (typeof cluster === 'function' ? cluster(signal) : borrowed(name, cluster)),
 });
 
-/** Somebody else's: it is neither started nor closed here. */
+/** Returns a cluster that the caller owns: it is neither started nor closed here. */
 export const borrowed = (name: ClusterName, cluster: Cluster): Cluster => ({
   name,
   client: fencedClient(cluster.client, anyWrite),

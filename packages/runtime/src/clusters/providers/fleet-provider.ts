@@ -1,6 +1,6 @@
 /**
- * Clusters that share one cache: objects of the management cluster say which there are, one `FleetCache` follows what is in all of
- * them, and each is a view of it. It runs as long as the provider does, which the engine ends after the last cluster.
+ * Provider of clusters that share one cache: objects of the management cluster represent them, one `FleetCache` watches the objects of all
+ * of them, and each cluster is a view of it. The cache runs as long as the provider, which the engine stops after the last cluster.
  */
 
 import type { ApiObject, Kind } from '@hangar/client';
@@ -16,7 +16,7 @@ import type { ManagementOptions } from './informed.ts';
 export interface FleetProviderOptions<T extends ApiObject> {
   readonly name: string;
   readonly management: ManagementOptions;
-  /** Cluster-scoped; an object's name is its cluster's. */
+  /** Cluster-scoped; the name of an object is the name of its cluster. */
   readonly kind: Kind<T>;
   readonly informer: InformerOptions<T>;
   readonly isWanted: (object: T) => boolean;
@@ -28,7 +28,7 @@ export function fleetProvider<T extends ApiObject>(options: FleetProviderOptions
   const { name: providerName, management, kind, isWanted, newFleet, open } = options;
   let runs = 0;
   return informedProvider(providerName, management, ({ cache, announcements, follow }, signal) => {
-    // Views of a fleet that has ended see nothing any more: with another run come other clusters.
+    // Views of a stopped cache are empty: another run provides other clusters.
     const fingerprint = `run ${++runs}`;
     const fleet = newFleet();
     fleet.start(signal).catch((error: unknown) => {

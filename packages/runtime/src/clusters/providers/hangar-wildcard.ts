@@ -1,6 +1,6 @@
 /**
- * The tenants of a Hangar, all on one stream: a list and a watch for each kind, whatever their number. A tenant costs a view of the shared
- * cache; what is written goes to its own path, over the management plane's connections. The client must be allowed to read all tenants.
+ * Provider of the tenants of a Hangar with one list and one watch for each kind, regardless of their number. A tenant costs a view of the
+ * shared cache; writes go to its own path, over the connections of the management plane. The client must be allowed to read all tenants.
  */
 
 import { defineKind } from '@hangar/client';

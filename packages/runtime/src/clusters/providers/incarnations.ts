@@ -1,24 +1,24 @@
 /**
- * Clusters that share a cache are told apart in it by their names. One that comes under the name of another that is gone must not be
- * opened before the cache has left the other behind: the stream of objects may be later than the one that said so.
+ * A shared cache distinguishes clusters by name. A cluster that reuses the name of a deleted one must not be opened before the cache has
+ * dropped the objects of the deleted one: the stream of objects may lag behind the stream of clusters.
  */
 
 import type { ClusterName } from '../../cluster.ts';
 
 export interface Incarnation {
   readonly uid: string;
-  /** Nothing in the cache can be of another one. */
+  /** True if the cache cannot contain objects of another incarnation. */
   isAlone: boolean;
 }
 
-/** Those that are gone for longest are forgotten beyond this: no stream is that late. */
+/** Maximum number of deleted clusters to remember; the oldest are dropped. No stream lags that far behind. */
 const goneMax = 10_000;
 
 export class Incarnations {
   readonly #live = new Map<ClusterName, Incarnation>();
   readonly #gone = new Map<ClusterName, Incarnation>();
 
-  /** The same for the same uid, as long as it is there. */
+  /** Returns the same incarnation for the same uid, as long as the cluster exists. */
   seen(name: ClusterName, uid: string): Incarnation {
     const before = this.#live.get(name) ?? this.#gone.get(name);
     this.#gone.delete(name);

@@ -1,10 +1,10 @@
 /**
- * Where clusters come from. Each provider follows what says that there is a cluster, and tells what changed; none opens anything.
+ * Providers of clusters. Each provider watches its source and reports changes; it does not open clusters.
  *
  *   kubeconfigSecrets          labelled secrets                              kubeconfigFiles   files and folders
  *   clusterApi                 Cluster API's clusters                        namespaces        namespaces of one cluster
  *   controlPlaneEndpoint       ControlPlaneEndpoints                         hangarWildcard    a Hangar's tenants, on one stream
- *   controlPlaneRegistration   ControlPlaneRegistrations for a service       single, fixed     what is known beforehand
+ *   controlPlaneRegistration   ControlPlaneRegistrations for a service       single, fixed     clusters that are known in advance
  *   miloProjects               Milo's projects                               multi             several of these
  */
 

@@ -1,6 +1,6 @@
 /**
- * Providers that follow objects of a management cluster. Each says which informers it needs and what a change of one means; what was
- * known stays known while a watch is broken, and is told anew, not lost, when it is back.
+ * Base of providers that watch objects of a management cluster. Each declares its informers and handles their changes. While a watch is
+ * broken, the known clusters stay; they are announced again, not lost, when it reconnects.
  */
 
 import type { ApiObject, Client } from '@hangar/client';
@@ -22,11 +22,11 @@ export interface ManagementOptions {
 export interface Following {
   readonly cache: Cache;
   readonly announcements: Announcements;
-  /** Calls `onChange` with every object that is there, comes, changes or goes. */
+  /** Calls `onChange` with every existing object and for every add, update and delete. */
   follow<T extends ApiObject>(informer: Informer<T>, onChange: (object: T) => void): void;
 }
 
-/** `begin` sets up what is followed; it is called once for each run. */
+/** Calls `begin` once for each run, to set up the informers. */
 export function informedProvider(
   name: string,
   { management, clock, log }: ManagementOptions,

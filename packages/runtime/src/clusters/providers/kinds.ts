@@ -1,4 +1,4 @@
-/** What providers read in the management cluster, in the part that they read. */
+/** The kinds of the management cluster that providers read, limited to the fields that they read. */
 
 import { defineKind } from '@hangar/client';
 import type { ApiObject } from '@hangar/client';
@@ -31,7 +31,7 @@ export interface WithConditions extends ApiObject {
   status?: { conditions?: readonly Condition[] | null };
 }
 
-/** `True`, `False`, `Unknown`; undefined when it is not there. */
+/** Returns `True`, `False` or `Unknown`; undefined when the condition is absent. */
 export function conditionOf(conditions: readonly Condition[] | null | undefined, type: string): string | undefined {
   return Array.isArray(conditions) ? conditions.find((one) => one?.type === type)?.status : undefined;
 }

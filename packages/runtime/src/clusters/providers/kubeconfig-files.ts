@@ -1,8 +1,8 @@
 /**
- * Kubeconfigs on disk as clusters: a file, or those of a folder. Changes are seen by events of the folder, which also come when a
- * mounted secret is swapped behind its links; because such events can be lost, everything is read again now and then as well.
+ * Provider of clusters from kubeconfig files: one file or the files of a folder. Changes are detected by events of the folder, also when a
+ * mounted secret is swapped behind its links. Because events can be lost, everything is also scanned periodically.
  *
- *   names   of one file: the context. Of a folder: the file without its extension, and `+context` unless only the current one counts
+ *   names   one file: the context. Folder: the file without its extension, and `+context` unless only the current context is used
  */
 
 import { readdir, readFile, stat } from 'node:fs/promises';
@@ -33,7 +33,7 @@ export interface KubeconfigFilesOptions {
   readonly log?: Logger;
 }
 
-/** More is no folder of kubeconfigs. */
+/** A folder with more files is rejected. */
 const filesMax = 10_000;
 const fileBytesMax = 4 * 1024 * 1024;
 
@@ -46,7 +46,7 @@ export const kubeconfigFiles = (options: KubeconfigFilesOptions): Provider => ({
     const announcements = new Announcements(discovery);
     let isFirst = true;
     while (!signal.aborted) {
-      // Before it is read: what changes meanwhile wakes the wait that follows.
+      // Created before the read, so that a change during the read wakes the next wait.
       const changes = new FolderChanges(await foldersOf(path), { clock, rescanMs, signal });
       try {
         await scan(path, options, announcements);
@@ -60,11 +60,11 @@ export const kubeconfigFiles = (options: KubeconfigFilesOptions): Provider => ({
   },
 });
 
-/** The path, if it is a folder, and the folder that it is in: there it is seen to come, go and be swapped. */
+/** Returns the path, if it is a folder, and its parent folder, in which the path is created, deleted and swapped. */
 async function foldersOf(path: string): Promise<WatchedFolder[]> {
   const found = await stat(path).catch(() => undefined);
   const own = basename(path);
-  // A mounted secret's files are links into `..data`, which is swapped.
+  // Files of a mounted secret are links into `..data`, which is swapped.
   const parent = { folder: dirname(path), isRelevant: (entry: string) => entry === own || entry.startsWith('..') };
   return found?.isDirectory() ? [{ folder: path, isRelevant: () => true }, parent] : [parent];
 }
@@ -89,7 +89,7 @@ async function scan(path: string, options: KubeconfigFilesOptions, announcements
   announcements.retain(names);
 }
 
-/** Contents by path, in the order of names; none when the path does not exist. Rejects when they cannot be read. */
+/** Returns contents by path, sorted by name; none when the path does not exist. Rejects when they cannot be read. */
 async function filesOf(path: string): Promise<{ files: Map<string, string>; isFolder: boolean }> {
   const files = new Map<string, string>();
   const found = await stat(path).catch(whenAbsent);
@@ -101,7 +101,7 @@ async function filesOf(path: string): Promise<{ files: Map<string, string>; isFo
         .map((entry) => join(path, entry))
     : [path];
   for (const entry of found ? entries : []) {
-    // Hidden ones are what mounted secrets are swapped by.
+    // Mounted secrets use hidden files for the swap.
     if (isFolder && basename(entry).startsWith('.')) continue;
     const about = await stat(entry).catch(whenAbsent);
     if (!about?.isFile() || about.size > fileBytesMax) continue;
@@ -115,7 +115,7 @@ function whenAbsent(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
 }
 
-/** Undefined: the current one, whatever its name. Also of what is no kubeconfig: that is found out, and told, later. */
+/** Returns undefined for the current context. Accepts a malformed kubeconfig, which is detected and reported later. */
 function wantedContexts(
   kubeconfig: string,
   wanted: NonNullable<KubeconfigFilesOptions['contexts']>,

@@ -1,7 +1,6 @@
 /**
- * Clusters whose kubeconfig is in a secret. Whoever may write the secret is not trusted with this process: plugins and files that a
- * kubeconfig names are refused. One that cannot be used is discovered all the same, and cannot be opened until it changes, so
- * that people see what is wrong with it.
+ * Clusters with a kubeconfig in a Secret. Writers of the Secret are not trusted: credential plugins and file references in the kubeconfig
+ * are refused. An unusable kubeconfig is discovered too, and fails to open until it changes, so that users see the error.
  */
 
 import { createHash } from 'node:crypto';
@@ -16,12 +15,12 @@ import { discoveredByConfig } from './open-cluster.ts';
 import type { ClusterOptions } from './open-cluster.ts';
 
 export interface KubeconfigCluster extends Pick<DiscoveredCluster, 'name' | 'labels'> {
-  /** Of the object that stands for it. */
+  /** uid of the object that represents the cluster. */
   readonly identity: string;
   readonly kubeconfig: string;
   /** For messages. */
   readonly source: string;
-  /** Throws when what it is given is of no use. */
+  /** Throws when the config cannot be used. */
   readonly adjust?: (config: ClusterConfig) => ClusterConfig;
   /** Absent: none. */
   readonly trust?: Pick<ForeignKubeconfigOptions, 'allowExec' | 'allowFiles' | 'baseFolder' | 'context'>;
@@ -48,13 +47,13 @@ function unusable({ name, labels = {}, kubeconfig }: KubeconfigCluster, cause: E
   };
 }
 
-/** Undefined: it has none. */
+/** Returns undefined if the Secret has no kubeconfig. */
 export function kubeconfigIn(secret: SecretObject | undefined, key: string): string | undefined {
   const encoded = secret?.data?.[key];
   return typeof encoded === 'string' ? Buffer.from(encoded, 'base64').toString() : undefined;
 }
 
-/** For informers of secrets: keeps the kubeconfig and nothing else; secrets without one are not kept at all. */
+/** Transform for informers of Secrets: keeps only the kubeconfig, and ignores Secrets without one. */
 export const onlyKubeconfig =
   (key: string) =>
   (secret: SecretObject): SecretObject | undefined => {

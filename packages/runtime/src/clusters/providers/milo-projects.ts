@@ -1,5 +1,5 @@
 /**
- * The control planes of Milo's projects. A cluster is called as its project.
+ * Provider of the control planes of Milo projects. A cluster has the name of its project.
  *
  *   mode       follows               gate                address
  *   external   Project               Ready               below the path of the project at the management cluster's own address
@@ -83,7 +83,7 @@ function discoveredProject(
   return { name, labels, fingerprint: path, open };
 }
 
-/** One word of a host name (RFC 1123): with a dot in it, the address would be of a namespace that is not the project's. */
+/** A DNS label (RFC 1123): a name with a dot would resolve to a namespace of another project. */
 const isLabel = (name: string): boolean => /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name);
 
 const misnamed = (name: ClusterName, labels: Record<string, string>): DiscoveredCluster => ({

@@ -17,7 +17,7 @@ const cluster = (name: string, fingerprint = '1'): DiscoveredCluster => ({
   open: () => Promise.resolve({ name, start: () => Promise.resolve() } as never),
 });
 
-/** Fails when the test says so. */
+/** Fails when the test requests it. */
 class Failing implements Provider {
   readonly name = 'failing';
   runs = 0;

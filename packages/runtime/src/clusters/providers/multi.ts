@@ -1,6 +1,6 @@
 /**
- * Several providers as one: clusters are called `provider#name`. One that fails does not take the others with it: its clusters stay as
- * they are, and it is run again after a while; what it does not find then is lost.
+ * Combines several providers; clusters are named `provider#name`. A provider that fails does not affect the others: its clusters stay, and
+ * it is run again after a delay; clusters that it does not find then are lost.
  */
 
 import { asError, attempted, backOffMs, sleep, systemClock, systemRandom } from '@hangar/core';
@@ -66,14 +66,14 @@ async function runForEver(one: One, signal: AbortSignal, options: MultiOptions):
     } catch (error) {
       if (signal.aborted) return;
       log?.error('cluster provider failed', { provider: one.prefix, error: asError(error) });
-      // The others are not kept waiting: nothing is known of when it will be there.
+      // The other providers do not wait for one that failed.
       one.synced();
       await sleep(clock, backOffMs(backOff, failures, random), signal).catch(() => {});
     }
   }
 }
 
-/** For one run: what was known before and is not told in it, is lost when it has told everything. */
+/** For one run: clusters that were known before and are not reported by the time that it has synced are lost. */
 function prefixed({ prefix, known, discovery, synced }: One): Discovery {
   const unseen = new Set(known);
   return {

@@ -1,8 +1,8 @@
-/** What clusters are called. */
+/** Names of clusters. */
 
 import type { ClusterName } from '../../cluster.ts';
 
-/** As their object, where all are in one namespace or none; otherwise with the namespace before it. */
+/** Returns the name of the object, with the namespace before it if the objects are in several namespaces. */
 export const nameWithin = (
   namespace: string | undefined,
   object: { readonly namespace?: string | undefined; readonly name?: string },

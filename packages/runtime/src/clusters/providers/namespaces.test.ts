@@ -31,7 +31,7 @@ async function open(): Promise<ProviderWorld & { management: Management }> {
     },
     async remove(name) {
       await client.delete(namespaceKind, { name });
-      // Nobody here does what the namespace controller does.
+      // No namespace controller runs in this test.
       const finalize = { kind: 'Namespace', apiVersion: 'v1', metadata: { name }, spec: { finalizers: [] } };
       await client.raw({
         method: 'PUT',

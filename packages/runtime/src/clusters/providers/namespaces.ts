@@ -1,6 +1,6 @@
 /**
- * Every namespace of one cluster as a cluster: its client sees that namespace and nothing else. All of them share one watch for each
- * kind, as a fleet does.
+ * Presents every namespace of one cluster as a cluster, with a client that is limited to that namespace. All of them share one watch for
+ * each kind, as in a fleet.
  */
 
 import { StatusError } from '@hangar/api/status';
@@ -39,9 +39,9 @@ export function namespaces(options: NamespacesOptions): Provider {
 }
 
 function namespaceCluster(name: ClusterName, management: Client, fleet: FleetCache): Cluster {
-  // Its connections are those of all namespaces.
+  // The connections are shared by all namespaces.
   const client = fencedClient(management, anyWrite);
-  // The fleet has what is in namespaces: the namespace itself is asked of the server.
+  // The fleet cache has only namespaced objects: the Namespace itself is read from the server.
   const cluster = newCluster({ name, client, cache: fleet.cluster(name), uncached: [Namespace] });
   return {
     ...cluster,
@@ -50,7 +50,7 @@ function namespaceCluster(name: ClusterName, management: Client, fleet: FleetCac
   };
 }
 
-/** As a client of all clusters: objects say that they are of the cluster that is called as their namespace. */
+/** Acts as a client of all clusters: the cluster of an object is its namespace. */
 function ownedByNamespaces(client: Client): Client {
   const all = fencedClient(client, anyWrite);
   return { ...all, ...marked(client), metadata: { ...all.metadata, ...marked(client.metadata) } };

@@ -1,4 +1,4 @@
-/** From how to reach a cluster to a cluster that the engine can start. */
+/** Opens clusters from their configurations. */
 
 import { connect, fingerprintOf } from '@hangar/client';
 import type { Client, ClusterConfig, KindNames } from '@hangar/client';
@@ -40,7 +40,7 @@ export function discoveredByConfig(given: ConfiguredCluster, options: ClusterOpt
   };
 }
 
-/** Rejects, with the client closed, when the cluster does not answer or does not know who asks. */
+/** Rejects, with the client closed, when the cluster does not answer or does not authenticate the client. */
 export async function openCluster(
   name: ClusterName,
   makeClient: () => Client,
@@ -58,8 +58,8 @@ export async function openCluster(
 }
 
 /**
- * Clients connect when they are used first; without this a cluster that is not there would be engaged and then fail everywhere. What
- * `/version` says is of no interest, nor whether one may read it: somebody is there who knows who asks.
+ * Clients connect on first use; without a probe an unreachable cluster would be engaged and then fail everywhere. The content of `/version`
+ * does not matter, and neither does a Forbidden: a server answered and authenticated the client.
  */
 async function probe(client: Client, signal: AbortSignal): Promise<void> {
   const answer = await client.raw({

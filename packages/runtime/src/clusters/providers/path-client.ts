@@ -1,13 +1,13 @@
-/** A client for what is below a path of another one's server: the same connections, the same credentials, nothing to close. */
+/** A client for a path below the server of another client. It shares connections and credentials, and has nothing to close. */
 
 import { ClientError, isPlainPath, isPlainTarget, RestClient } from '@hangar/client';
 import type { Client } from '@hangar/client';
 import { RuntimeError } from '../../errors.ts';
 
 /**
- * `path` begins with a slash and does not end with one; throws `InvalidOptions` for one that is not what it seems. What is asked for
- * stays below it: a proxy that follows `..` would otherwise lead from one cluster to another, with credentials for both. Who asks,
- * and how often again, is the other client's affair.
+ * `path` begins with a slash and does not end with one; throws `InvalidOptions` for an ambiguous path. Requests stay below it: a proxy that
+ * resolves `..` could otherwise lead from one cluster to another, with credentials for both. Credentials and retries are those of the other
+ * client.
  */
 export function pathClient(client: Pick<Client, 'raw'>, path: string): Client {
   if (!isPlainPath(path) || path.includes('//') || path.endsWith('/')) {

@@ -1,4 +1,4 @@
-/** Which clusters need which secret, so that a change of one is a change of the others, in time that does not grow with their number. */
+/** Maps secrets to the clusters that use them, so that a change of a secret is a change of its clusters. Lookups take constant time. */
 
 import type { ObjectKey } from '@hangar/client';
 import type { ClusterName } from '../../cluster.ts';
@@ -9,7 +9,7 @@ export class SecretLinks {
   readonly #secrets = new Map<ClusterName, string>();
   readonly #clusters = new Map<string, Set<ClusterName>>();
 
-  /** Undefined: it needs none any more. */
+  /** Undefined: the cluster uses no secret. */
   set(cluster: ClusterName, secret: ObjectKey | undefined): void {
     const text = secret && textOf(secret);
     const before = this.#secrets.get(cluster);

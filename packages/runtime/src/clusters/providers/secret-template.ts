@@ -1,4 +1,4 @@
-/** Where the kubeconfig of a control plane is, by its name. */
+/** Location of the kubeconfig of a control plane, by its name. */
 
 import { createHash } from 'node:crypto';
 import type { ObjectKey } from '@hangar/client';
@@ -6,7 +6,7 @@ import { RuntimeError } from '../../errors.ts';
 
 const namespaceLengthMax = 63;
 
-/** Where a control plane keeps its own objects in the management cluster. A namespace has no dots, a control plane may. */
+/** Returns the namespace of the objects of a control plane in the management cluster. Namespaces have no dots, control planes may. */
 export function managementNamespace(controlPlane: string): string {
   const whole = `kplane-cp-${controlPlane}`;
   if (whole.length <= namespaceLengthMax && !whole.includes('.')) return whole;

@@ -1,4 +1,7 @@
-/** Which version of a group a server has, of those that we understand. Waits until it has one: definitions may come after us. */
+/**
+ * Finds the version of a group that the server serves, among the supported ones. Waits until it serves one: definitions may be installed
+ * later.
+ */
 
 import type { Client } from '@hangar/client';
 import { backOffMs, sleep, systemClock, systemRandom } from '@hangar/core';
@@ -12,7 +15,7 @@ export interface AskedServer {
 
 const backOff = { baseMs: 500, maxMs: 30_000 };
 
-/** The first of `wanted` that is served. Rejects with `Aborted`, and for nothing else. */
+/** Resolves with the first of `wanted` that is served. Rejects only with `Aborted`. */
 export async function servedVersion(
   { management, clock = systemClock, log }: AskedServer,
   group: string,

@@ -1,4 +1,4 @@
-/** One timer that can only be made earlier, until it rings. */
+/** A single timer that can only be moved earlier until it fires. */
 
 import type { Clock, Timer } from '@hangar/core';
 
@@ -13,7 +13,7 @@ export class Alarm {
     this.#ring = ring;
   }
 
-  /** It rings within this time; asked for more often, at the earliest of them. */
+  /** Fires within this time. Of several calls, the earliest deadline counts. */
   within(delayMs: number): void {
     const dueMs = this.#clock.monotonicMs() + Math.max(0, delayMs);
     if (dueMs >= this.#dueMs) return;

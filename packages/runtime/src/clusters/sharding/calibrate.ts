@@ -1,8 +1,8 @@
 /**
- * Hashing alone shares as dice do: of 1,000 clusters a peer of five gets 200 give or take 13, and max/min is above 1.25 for every
- * fourth choice of names. Whoever writes a ring knows the clusters, so it corrects the weights that the hashing uses (`pull`) until
- * the shares are what the weights ask for. The correction is part of the ring: everybody still computes the same owner from it
- * alone, and since it is small, few clusters move.
+ * Corrects the shares of hashing. Hashing alone is random: of 1,000 clusters a peer of five gets 200 ± 13, and max/min is above 1.25 for
+ * every fourth choice of names. The writer of a ring knows the clusters, so it corrects the weights that the hashing uses (`pull`) until
+ * the shares match the weights. The correction is part of the ring: every peer still computes the same owner from the ring alone. Because
+ * it is small, few clusters move.
  */
 
 import { ownerOf } from './placement.ts';
@@ -10,21 +10,21 @@ import type { PlacedCluster } from './rendezvous.ts';
 import type { Member } from './ring.ts';
 
 export interface WeighedCluster extends PlacedCluster {
-  /** Of its share of work. */
+  /** Requested share of the work. */
   readonly weight: number;
 }
 
 /** Corrected only when the worst member is off by more than this. */
 const toleratedMax = 1.15;
-/** Good enough: no more rounds. */
+/** Stops the iteration below this imbalance. */
 const reachedMin = 1.03;
 const rounds = 12;
-/** With fewer for each member, one cluster more or less is noise that nobody should move work for. */
+/** With fewer clusters for each member, a difference of one cluster is noise that does not justify moves. */
 const clustersMinPerMember = 15;
-/** A pull stays this near to its weight: clusters that cannot be balanced must not make it run away. */
+/** Maximum ratio of pull and weight: clusters that cannot be balanced must not let it diverge. */
 const correctionMax = 2;
 
-/** The same members when they are fine as they are, or cannot be made better. */
+/** Returns the same members if they are balanced, or cannot be improved. */
 export function calibrated(members: readonly Member[], clusters: readonly WeighedCluster[]): readonly Member[] {
   if (members.length < 2 || clusters.length < clustersMinPerMember * members.length) return members;
   const before = imbalance(members, clusters);
@@ -52,7 +52,7 @@ function corrected(members: readonly Member[], clusters: readonly WeighedCluster
   });
 }
 
-/** The largest share over the smallest, each by its weight, in the worst shard: 1 is perfect. */
+/** Returns the largest share divided by the smallest, each relative to its weight, in the worst shard: 1 is perfect. */
 export function imbalance(members: readonly Member[], clusters: readonly WeighedCluster[]): number {
   const loads = loadsOf(members, clusters);
   let worst = 1;

@@ -1,4 +1,4 @@
-/** What others wrote into annotations is believed only in the form that it must have; the rest is a `TypeError`. */
+/** Decodes annotations of other writers. Throws a `TypeError` unless the value has the expected form. */
 
 export function asText(value: unknown): string {
   if (typeof value !== 'string') throw new TypeError(`${JSON.stringify(value)} is not a string`);

@@ -1,6 +1,6 @@
 /**
- * What this process knows of its group: the leases as one watch shows them, which is always what once was, never a mixture of
- * times; and since when, on the own clock, each has not changed.
+ * The state of the group as this process observes it: the leases of one watch, which are a consistent state of the past, and for how long
+ * each is unchanged on the local clock.
  */
 
 import type { WatchEvent } from '@hangar/client';
@@ -16,24 +16,24 @@ export interface SeenPeer {
   readonly record: PeerRecord;
   readonly leaseName: string;
   readonly resourceVersion: string;
-  /** On the own monotonic clock: when this version was seen first. */
+  /** Local monotonic time at which this version was observed first. */
   readonly seenAtMs: number;
-  /** As the peer's wall clock said; nothing that anybody relies on. */
+  /** Wall clock of the peer; informational only. */
   readonly renewTime: string | undefined;
 }
 
-/** The ring's object as it is, which may be unreadable. */
+/** The object of the ring, which may be unreadable. */
 export interface SeenRing {
   readonly resourceVersion: string;
   readonly content: Ring | undefined;
 }
 
 export interface GroupNames {
-  /** Of the ring's lease. */
+  /** Name of the Lease of the ring. */
   readonly ring: string;
-  /** What the names of peers' leases begin with. */
+  /** Prefix of the names of peer leases. */
   readonly peerPrefix: string;
-  /** How long a lease that cannot be read is believed in. */
+  /** Validity of a lease that cannot be decoded. */
   readonly unreadableLeaseMs: number;
 }
 
@@ -54,7 +54,7 @@ export class GroupView {
     this.#names = names;
   }
 
-  /** Whether anything is known at all. */
+  /** Reports whether the first list has completed. */
   get isListed(): boolean {
     return this.#listedAtMs !== undefined;
   }
@@ -64,7 +64,7 @@ export class GroupView {
     return this.#listedAtMs === undefined ? 0 : this.#clock.monotonicMs() - this.#listedAtMs;
   }
 
-  /** By the peer's name; of `gone` ones, too. */
+  /** By name of the peer, including `gone` ones. */
   get peers(): ReadonlyMap<string, SeenPeer> {
     return this.#peers;
   }
@@ -74,29 +74,29 @@ export class GroupView {
   }
 
   /**
-   * The newest ring that was seen; stays when the object is deleted or damaged. Its epoch never goes back: a ring that was made anew
-   * and counts from below is not believed before somebody has raised it.
+   * The newest ring observed; stays when the object is deleted or damaged. Its epoch never decreases: a recreated ring with a lower epoch
+   * is ignored until a peer has raised it.
    */
   get ring(): Ring | undefined {
     return this.#ring;
   }
 
-  /** Above every epoch that anybody is known to have seen: of tokens, which must grow even when the ring is lost. */
+  /** Highest epoch that any peer has reported. Tokens must grow even when the ring is lost. */
   get epochMax(): number {
     return this.#epochMax;
   }
 
-  /** How long there has been no lease of that name, for members of the ring or its history. */
+  /** Returns for how long no lease of that name exists, for members of the ring or its history. */
   absentMs(name: string): number {
     return this.#clock.monotonicMs() - (this.#absentSinceMs.get(name) ?? Infinity);
   }
 
-  /** The server could not be reached for long. */
+  /** Called when the server could not be reached for long. */
   loseTouch(): void {
     this.#isOutOfTouch = true;
   }
 
-  /** It can be again: as long as nobody could be seen, nobody was late. */
+  /** Called when the server is reachable again: peers were not late while they could not be observed. */
   regainTouch(): void {
     if (!this.#isOutOfTouch) return;
     this.#isOutOfTouch = false;
@@ -122,7 +122,7 @@ export class GroupView {
     this.#noteAbsent();
   }
 
-  /** A lease that the ring speaks of was there once: that it is not now has been noticed at this moment at the latest. */
+  /** A lease of a member existed once: its absence counts from now at the latest. */
   #noteAbsent(): void {
     if (!this.#ring || this.#ring === this.#ringOfAbsent) return;
     this.#ringOfAbsent = this.#ring;
@@ -148,7 +148,7 @@ export class GroupView {
     const name = leaseName.slice(this.#names.peerPrefix.length);
     const before = this.#peers.get(name);
     if (before?.resourceVersion === resourceVersion) return;
-    // One that cannot be read says nothing new.
+    // An unreadable record leaves the known one unchanged.
     const record =
       decodeRecord(annotations?.[recordAnnotation], name) ??
       before?.record ??
@@ -164,7 +164,7 @@ export class GroupView {
     if (!content) return;
     this.#epochMax = Math.max(this.#epochMax, content.epoch);
     const { id, epoch } = this.#ring ?? { id: content.id, epoch: -1 };
-    // Of the same epoch: its history was shortened.
+    // Same epoch: the history was shortened.
     if (content.epoch > epoch || (content.epoch === epoch && content.id === id)) this.#ring = content;
   }
 }

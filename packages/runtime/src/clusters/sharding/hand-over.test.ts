@@ -13,9 +13,9 @@ const reconcileMs = 400;
 const names = Array.from({ length: 12 }, (_, at) => `c${at}`);
 
 interface Story {
-  /** Reconciles under way, by cluster: who has them. */
+  /** Running reconciles: cluster to peer. */
   readonly underWay: Map<string, string>;
-  /** Who began last, by cluster. */
+  /** Peer that started last, by cluster. */
   readonly begun: Map<string, string>;
   readonly written: { readonly by: string; readonly cluster: string }[];
   readonly refused: unknown[];
@@ -33,7 +33,7 @@ function process(clock: VirtualClock, home: TestCluster, peer: string, story: St
     metrics: false,
     health: false,
     clusters: {
-      // Every cluster is the same server: what is written says for which of them, and by whom.
+      // All clusters are the same server: the written object names the cluster and the peer.
       provider: fixed(
         names.map((name) => knownCluster(name, () => newCluster({ name, client: connect(), clock, log }))),
       ),

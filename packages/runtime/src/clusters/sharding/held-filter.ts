@@ -1,6 +1,6 @@
 /**
- * "These are the clusters that I have", as a Bloom filter: 10 bits for each instead of a name. One that is not in it is certainly not
- * had; of those that are not had one in a hundred seems to be, until the salt changes.
+ * The set of clusters that a peer holds, as a Bloom filter: 10 bits for each instead of a name. It has no false negatives; one percent of
+ * the other clusters are false positives, until the salt changes.
  */
 
 import type { NameHash } from './rendezvous.ts';
@@ -16,7 +16,7 @@ export function heldFilter(hashes: readonly NameHash[], salt: number): string {
   return `${salt}.${bytes.toString('base64')}`;
 }
 
-/** False for what is no filter. */
+/** Returns false for a malformed filter. */
 export function isInFilter(filter: string | undefined, hash: NameHash): boolean {
   const [, salt, text] = /^(\d+)\.(.+)$/.exec(filter ?? '') ?? [];
   if (salt === undefined || text === undefined) return false;
@@ -28,7 +28,7 @@ export function isInFilter(filter: string | undefined, hash: NameHash): boolean 
   return true;
 }
 
-/** Two hashes make as many as are needed (Kirsch and Mitzenmacher). */
+/** Two hashes yield any number of them (Kirsch and Mitzenmacher). */
 function bitsOf({ high, low }: NameHash, salt: number, length: number): number[] {
   const first = Math.imul(high ^ salt, 0x9e3779b1) >>> 0;
   const step = (Math.imul(low + salt, 0x85ebca6b) | 1) >>> 0;

@@ -1,6 +1,6 @@
 /**
- * One cluster that is followed: idle → held → draining → idle. Acquired only when everything of before has come to rest here, so
- * that not even the same process works on it twice.
+ * One followed cluster: idle → held → draining → idle. It is acquired only after its former work in this process has finished, so that the
+ * same process does not work on it twice.
  */
 
 import { asError } from '@hangar/core';
@@ -19,15 +19,15 @@ export interface HoldingOptions {
   readonly clock: Clock;
   readonly drainTimeoutMs: number;
   readonly log: Logger | undefined;
-  /** Nothing is under way here any more. */
+  /** Called when no work of the cluster runs here. */
   readonly onRest: (holding: Holding, wasAbandoned: boolean) => void;
-  /** It did not come to rest in time: others need not wait any more, this process does. */
+  /** Called when the drain timed out: other peers stop waiting, this process does not. */
   readonly onAbandoned: (holding: Holding) => void;
 }
 
 export class Holding {
   readonly hashText: string;
-  /** When it may be acquired at the earliest, on the monotonic clock. */
+  /** Earliest time of acquisition, on the monotonic clock. */
   notBeforeMs = 0;
   readonly #options: HoldingOptions;
   #cluster: WeighedCluster;
@@ -46,7 +46,7 @@ export class Holding {
     return this.#cluster;
   }
 
-  /** Labels or weight are others now; what is held is held. */
+  /** Updates labels or weight; does not affect the ownership. */
   changed(cluster: HoldingOptions['cluster']): void {
     this.#cluster = weighed(cluster, this.#cluster.hash);
   }
@@ -55,7 +55,7 @@ export class Holding {
     return this.#state;
   }
 
-  /** Others must wait for it. */
+  /** Other peers must wait for it. */
   get isDraining(): boolean {
     return this.#state === 'draining' && !this.#isAbandoned;
   }
@@ -73,9 +73,7 @@ export class Holding {
     }
   }
 
-  /**
-   * Nothing new begins from here on. What is under way may finish; `isOver`: without another write. No-op unless it is held.
-   */
+  /** Stops new work. Running work may finish; with `isOver` it may not write. No-op unless the cluster is held. */
   end(why: string, isOver = false): void {
     if (this.#state === 'draining' && isOver) this.#ownership?.end(why);
     if (this.#state !== 'held') return;

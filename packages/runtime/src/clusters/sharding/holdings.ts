@@ -1,4 +1,4 @@
-/** All clusters that this process knows of, and how far it is with each. */
+/** All clusters that this process has discovered, with the state of each. */
 
 import type { Clock, Logger } from '@hangar/core';
 import type { Claim, DiscoveredCluster } from '../contract.ts';
@@ -10,10 +10,10 @@ export interface HoldingsOptions {
   readonly clock: Clock;
   readonly timings: ShardTimings;
   readonly log: Logger | undefined;
-  /** Static shards: labels decide who owns. */
+  /** Static shards: labels determine the owner. */
   readonly settleLabels: boolean;
   readonly onFollow: (holding: Holding) => void;
-  /** One has come to rest, or is not waited for any more: others may have to be told. */
+  /** Called when a drain finished or timed out: peers may need to be notified. */
   readonly onRest: () => void;
   readonly onAbandoned: () => void;
 }
@@ -23,7 +23,7 @@ type Followed = Pick<DiscoveredCluster, 'name' | 'labels' | 'weight'>;
 export class Holdings {
   readonly #options: HoldingsOptions;
   readonly #followed = new Set<Holding>();
-  /** Also of clusters that are not followed any more. */
+  /** Includes clusters that are no longer followed. */
   readonly #draining = new Map<string, Set<Holding>>();
   #drainingCount = 0;
   readonly #lastLabels = new Map<string, string>();
@@ -61,7 +61,7 @@ export class Holdings {
     return () => this.#unfollow(holding);
   }
 
-  /** Other labels or another weight: it stays where it is as long as its owner is the same. */
+  /** Updates labels or weight: the cluster stays as long as its owner is the same. */
   changed(cluster: Followed): void {
     for (const holding of this.#followed) {
       if (holding.cluster.name !== cluster.name) continue;
@@ -72,33 +72,33 @@ export class Holdings {
     }
   }
 
-  /** Those that are followed. */
+  /** The followed clusters. */
   get all(): ReadonlySet<Holding> {
     return this.#followed;
   }
 
-  /** The same array as long as they are the same. */
+  /** The same array as long as the clusters are unchanged. */
   get clusters(): readonly WeighedCluster[] {
     return (this.#clusters ??= Array.from(this.#followed, ({ cluster }) => cluster));
   }
 
-  /** What others must wait for. */
+  /** Clusters that other peers must wait for. */
   draining(): string[] {
     const all = [...this.#draining.values()].flatMap((holdings) => [...holdings]);
     return all.filter(({ isDraining }) => isDraining).map(({ hashText }) => hashText);
   }
 
-  /** How many those are. */
+  /** Number of draining clusters. */
   get drainingCount(): number {
     return this.#drainingCount;
   }
 
-  /** Nothing of it is under way here. */
+  /** Reports whether no work of the cluster runs here. */
   isAtRest({ cluster }: Holding): boolean {
     return !this.#draining.has(cluster.name);
   }
 
-  /** In good order: what is under way may finish. */
+  /** Ends the holding gracefully: running work may finish. */
   end(holding: Holding, why: string): void {
     if (holding.state !== 'held') return;
     const { name } = holding.cluster;
@@ -108,7 +108,7 @@ export class Holdings {
     holding.end(why);
   }
 
-  /** At once: nothing may be written any more, not even by what is under way. */
+  /** Ends all holdings at once: no further writes, not even by running work. */
   endAll(why: string): void {
     for (const holding of this.#followed) this.end(holding, why);
     for (const ofName of this.#draining.values()) for (const holding of ofName) holding.end(why, true);
@@ -130,7 +130,7 @@ export class Holdings {
     this.#options.onRest();
   }
 
-  /** One that comes with other labels than before is not acquired before others can have seen them, too. */
+  /** A cluster with changed labels is not acquired before other peers can have observed the change. */
   #settleLabels(holding: Holding): void {
     const { clock, timings } = this.#options;
     const { name, labels } = holding.cluster;
@@ -140,7 +140,7 @@ export class Holdings {
     this.#lastLabels.set(name, text);
   }
 
-  /** Not at once: it may come back with other ones. */
+  /** Delayed: the cluster may return with other labels. */
   #forgetLabels({ cluster: { name } }: Holding): void {
     const { clock, timings } = this.#options;
     clock.after(timings.labelSettleMs, () => {

@@ -1,4 +1,4 @@
-/** Which ring should be next, as far as this peer sees: who is in, who is out, whether it is balanced, what history is needed. */
+/** Computes the next ring from the observations of this peer: members, balance and required history. */
 
 import { calibrated } from './calibrate.ts';
 import type { WeighedCluster } from './calibrate.ts';
@@ -9,8 +9,8 @@ import { mergedEntry, nextRing } from './ring.ts';
 import type { Member, Ring, RingEntry } from './ring.ts';
 
 /**
- * What has to be done, most urgent first: leave (oneself), remove (others), repair (the object was lost or damaged), join
- * (oneself), admit (others, who do it themselves unless they cannot), balance, forget (history that nobody needs).
+ * Required change, most urgent first: leave (this peer), remove (other peers), repair (the object was lost or damaged), join (this peer),
+ * admit (other peers that cannot join by themselves), balance, forget (unneeded history).
  */
 export type RingNeed = 'leave' | 'remove' | 'repair' | 'join' | 'admit' | 'balance' | 'forget';
 
@@ -22,15 +22,15 @@ export interface Proposal {
 export interface ProposalOptions {
   readonly protocol: Protocol;
   readonly observer: Observer;
-  /** The own life. */
+  /** Life id of this peer. */
   readonly self: string;
-  /** All that are known here. */
+  /** All discovered clusters. */
   readonly clusters: readonly WeighedCluster[];
-  /** For a ring that has to be made anew. */
+  /** For a ring that has to be recreated. */
   readonly newRingId: () => string;
 }
 
-/** Undefined: the ring is as it should be. */
+/** Returns undefined if the ring is up to date. */
 export function proposedRing(options: ProposalOptions): Proposal | undefined {
   const { protocol, observer, self, clusters } = options;
   const { view } = observer;
@@ -40,7 +40,7 @@ export function proposedRing(options: ProposalOptions): Proposal | undefined {
   const staying = former.filter((member) => isStaying(member, options));
   const joining = [...view.peers.values()].filter((peer) => isJoining(peer, former, options)).map(memberOf);
   const members = [...staying, ...joining].sort((a, b) => (a.name < b.name ? -1 : 1));
-  // Somebody knows of a later epoch than the object has: it was made anew by one who did not.
+  // A peer has reported a later epoch than the object has: a peer without that knowledge recreated it.
   const isRepair = !ring || (view.ring !== undefined && (view.ring.id !== ring.id || view.ring.epoch > ring.epoch));
   if (isRepair) return { need: 'repair', ring: ring ? raised(ring, members, options) : madeAnew(members, options) };
   const next = (members: readonly Member[]): Ring =>
@@ -77,7 +77,7 @@ function memberOf({ record }: SeenPeer): Member {
   return { name, id, weight, pull: weight, ...placed };
 }
 
-/** Whoever has not discovered all clusters yet would balance for the wrong ones. */
+/** A peer that has not discovered all clusters would balance for the wrong ones. */
 function knowsAll({ observer, clusters }: ProposalOptions): boolean {
   let held = 0;
   for (const { record } of observer.view.peers.values()) held += record.state === 'gone' ? 0 : record.heldCount;
@@ -89,7 +89,7 @@ const calibrations = new WeakMap<
   { readonly clusters: readonly WeighedCluster[]; readonly members: readonly Member[] }
 >();
 
-/** It is asked for at every event, and changes only with the members and the clusters. */
+/** Called on every event; the result changes only with the members and the clusters. */
 function calibratedOnce(members: readonly Member[], clusters: readonly WeighedCluster[]): readonly Member[] {
   let known = calibrations.get(members);
   if (known?.clusters !== clusters) {
@@ -112,7 +112,7 @@ function isNeeded(entry: RingEntry, ring: Ring, { protocol, observer }: Proposal
   });
 }
 
-/** Above everything that anybody is known to have seen. */
+/** Returns a ring with an epoch above all reported ones. */
 function raised(ring: Ring, members: readonly Member[], options: ProposalOptions): Ring {
   const { view } = options.observer;
   const epoch = view.epochMax + 1;
@@ -120,8 +120,8 @@ function raised(ring: Ring, members: readonly Member[], options: ProposalOptions
 }
 
 /**
- * The object is lost, and with it who may hold what: anybody who has a lease, or had a part in the last ring that is known here, may
- * hold anything until it has acknowledged the new one. Counts from the clock, so that tokens grow even when nobody remembers.
+ * Recreates a lost ring. The possible holders are lost with it: every peer with a lease, or in the last known ring, may hold any cluster
+ * until it has acknowledged the new one. The epoch starts from the clock, so that tokens grow even if no peer remembers the old one.
  */
 function madeAnew(members: readonly Member[], { observer, newRingId }: ProposalOptions): Ring {
   const { view, wallMs } = observer;

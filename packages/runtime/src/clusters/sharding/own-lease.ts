@@ -1,7 +1,6 @@
 /**
- * This peer's lease: had under its name, renewed at every beat and at once when there is news, given back at the end. Each write is
- * conditional on the version before, so that whoever declares this peer dead and this peer's renewal exclude each other: one of
- * them is refused.
+ * The lease of this peer: acquired under its name, renewed at every interval and at once on changes, released at the end. Each write is
+ * conditional on the previous version, so that a renewal and a declaration of death exclude each other: one of them is rejected.
  */
 
 import { hasCode } from '@hangar/core';
@@ -29,20 +28,20 @@ export interface OwnLeaseOptions {
   readonly log: Logger | undefined;
   readonly signal: AbortSignal;
   readonly observer: () => Observer;
-  /** What there is to say now. */
+  /** Returns the current record. */
   readonly record: () => PeerRecord;
   readonly onWrite: () => void;
-  /** What was said is known; `sent`: the moment before. */
+  /** Called when the record was written; `sent`: the time before the request. */
   readonly onRenewed: (sent: Moment, said: PeerRecord) => void;
-  /** What was written a while ago has not come back by the watch: nothing else comes either. */
+  /** Called when the watch did not show a recent write: the watch is dead. */
   readonly onEchoMissing: () => void;
-  /** Another one has it, or it is gone: this life is over. */
+  /** Called when another process has the lease, or it was deleted: this life is over. */
   readonly onLost: () => void;
 }
 
 const retryMs = 250;
 const retryAfterConflictMs = 20;
-/** A watch that does not show a write within this time shows nothing. */
+/** A watch that does not show a write within this time is dead. */
 const echoMs = 1_000;
 
 export class OwnLease {
@@ -51,7 +50,7 @@ export class OwnLease {
   readonly #echo: Alarm;
   readonly #id: string;
   readonly #name: string;
-  /** Of the last write that is known to have been done; undefined: the lease is not ours yet. */
+  /** Version of the last confirmed write; undefined: the lease is not acquired yet. */
   #resourceVersion: string | undefined;
   #isSeen = false;
   #isBusy = false;
@@ -74,7 +73,7 @@ export class OwnLease {
     return this.#resourceVersion !== undefined;
   }
 
-  /** Written within this time. */
+  /** Schedules a write within this time. */
   want(inMs: number): void {
     if (!this.#options.signal.aborted) this.#alarm.within(inMs);
   }
@@ -118,7 +117,7 @@ export class OwnLease {
     }
   }
 
-  /** What the next write is conditional on; undefined while the name is somebody else's. */
+  /** Precondition of the next write; undefined while another process holds the name. */
   #draft(): Pick<LeaseDraft, 'name' | 'resourceVersion'> | undefined {
     const { leaseName, view, observer, protocol } = this.#options;
     if (this.#resourceVersion !== undefined) return { name: leaseName, resourceVersion: this.#resourceVersion };
@@ -131,7 +130,7 @@ export class OwnLease {
     return undefined;
   }
 
-  /** A life of this name that the ring knows may go on without a lease that people deleted, for as long as it could not notice. */
+  /** A life that the ring contains may continue without a lease that a user deleted, for as long as it could not notice. */
   #mayCreate(): boolean {
     const { view, timings } = this.#options;
     const { ring } = view;
@@ -163,10 +162,10 @@ export class OwnLease {
     if (signal.aborted) return;
     const isRefused = hasCode(error, 'Conflict') || hasCode(error, 'NotFound') || hasCode(error, 'AlreadyExists');
     if (!isRefused) log?.warn('failed to renew the lease', { peer: this.#name, error });
-    // Before the lease is ours the view will say whose it is.
+    // Before the lease is acquired, the view shows its holder.
     if (!isRefused || this.#resourceVersion === undefined) return this.want(retryMs);
     try {
-      // An earlier write may have been done without an answer; or another one has ended this life.
+      // An earlier write may have succeeded without an answer, or another peer has ended this life.
       const bound = { clock, timeoutMs: timings.requestTimeoutMs, signal };
       const lease = await bounded(bound, (signal) => leases.get(leaseName, signal));
       const record = decodeRecord(lease.metadata.annotations?.[recordAnnotation], this.#name);

@@ -1,6 +1,6 @@
 /**
- * Says on an object of each cluster, such as its registration, that nobody works on it: `ShardOwned` is False with the reason
- * `NoOwner`, and True again when somebody does. Every peer may do so; what is already said is not written again.
+ * Reports unowned clusters in a condition of an object of each cluster, such as its registration: `ShardOwned` is False with the reason
+ * `NoOwner`, and True again when the cluster has an owner. Every peer may write it; an unchanged condition is not written again.
  */
 
 import type { ApiObject, Client, Kind, ObjectKey } from '@hangar/client';

@@ -1,7 +1,7 @@
 /**
- * The right to work on one cluster, as long as the peer's lease is believed in. It ends in two steps: `retire` says that nothing new may
- * begin, and what is under way may finish, writes included, since nobody else gets the cluster before it has come to rest; `end` says that
- * nothing may be written any more.
+ * The right to work on one cluster while the lease of the peer is valid. It ends in two steps. After `retire`, no new work may start, and
+ * running work may finish, including writes, because no other peer acquires the cluster before it has drained. After `end`, all writes are
+ * rejected.
  */
 
 import { RuntimeError } from '../../errors.ts';
@@ -28,7 +28,7 @@ export class ShardOwnership implements Ownership {
 
   check(): void {
     if (this.#ended) throw this.#ended;
-    // The timer that ends it may be late: a process that was stopped comes back with a clock that knows, and a timer that does not.
+    // The timer that ends it may be late: a suspended process resumes with a correct clock and an overdue timer.
     if (this.#validity.remainingMs() <= 0) throw fenced(this.#cluster, 'the lease was not renewed in time');
   }
 

@@ -1,6 +1,6 @@
 /**
- * One life of a peer, from having its lease to having left or lost it. Everything here happens in one synchronous step for each
- * thing that is seen: `#settle` brings what is held in line with the ring, the lease says so, the others go on.
+ * One life of a peer, from acquiring its lease until it leaves or loses it. Every observation is handled in one synchronous step: `#settle`
+ * aligns the holdings with the ring, and the lease publishes the result to the other peers.
  */
 
 import type { Clock, Logger, Random } from '@hangar/core';
@@ -38,7 +38,7 @@ export interface PeerLifeOptions {
   readonly restartWatch: () => void;
 }
 
-/** How often the filter of what is held is made anew with another salt. */
+/** Interval at which the filter of held clusters gets a new salt. */
 const saltEveryMs = 60_000;
 
 export class PeerLife {
@@ -53,7 +53,7 @@ export class PeerLife {
   readonly #lapse: Alarm;
   readonly #settleAlarm: Alarm;
   readonly #giveUp: Alarm;
-  /** Ours by the ring, not held yet. */
+  /** Assigned by the ring, not held yet. */
   readonly #pending = new Set<Holding>();
   #state: PeerState = 'active';
   #acknowledged: Acknowledgement | undefined;
@@ -95,7 +95,7 @@ export class PeerLife {
     });
   }
 
-  /** Begins; resolves when this life is over: left, lost, or given up on leaving. */
+  /** Starts; resolves when this life is over: left, lost, or timed out while leaving. */
   run(): Promise<void> {
     this.#lease.want(0);
     return this.#over.promise;
@@ -123,18 +123,18 @@ export class PeerLife {
     if (this.#pending.has(holding)) this.#acquire(holding, this.observer());
   }
 
-  /** Something has come to rest here. */
+  /** Called when a cluster has drained. */
   onRest(): void {
     const { holdings, timings } = this.#options;
     const isAllAtRest = holdings.drainingCount === 0;
     if (this.#state === 'leaving' && isAllAtRest) this.#state = 'gone';
     if (this.#state === 'gone' && this.#isLapsed) return this.#end();
     this.#lease.want(isAllAtRest ? 0 : timings.ackBatchMs);
-    // Thousands may come to rest at once: looked at together.
+    // Thousands may drain at once: handled together.
     if (this.#pending.size > 0) this.#settleAlarm.within(0);
   }
 
-  /** In good order: out of the ring, everything at rest, then gone. Bounded. */
+  /** Leaves gracefully: leaves the ring, drains all clusters, then reports `gone`. Limited by a timeout. */
   leave(): void {
     const { holdings, timings } = this.#options;
     if (this.#state !== 'active') return;
@@ -165,7 +165,7 @@ export class PeerLife {
 
   #onRenewed(sent: Moment, said: PeerRecord): void {
     if (said.state === 'gone') return this.#end();
-    // What could not be proven for a moment has ended, even if it could be again now: whoever asked meanwhile was refused.
+    // A lapse is final, even if the lease is valid again now: writes in between were rejected.
     if (!this.#isLapsed && this.#validity.remainingMs() <= 0) this.#onLapse();
     this.#validity.renewed(sent);
     this.#options.view.regainTouch();
@@ -187,13 +187,13 @@ export class PeerLife {
     this.#options.view.loseTouch();
     this.#options.holdings.endAll('the lease was not renewed in time');
     this.#settleAll('');
-    // Nobody could be told, but nobody need be: the others see the lease run out.
+    // The record could not be written; the other peers see the lease expire.
     if (this.#state === 'gone') this.#end();
   }
 
-  /** Another one has ended this life. */
+  /** Another peer has ended this life. */
   #lose(): void {
-    // What it said itself may be seen before the answer to saying it is here.
+    // The watch may show the own record before the response to the write arrives.
     if (this.#state !== 'gone') {
       this.#options.log?.warn('this peer was declared dead or another process uses its name: rejoining the group');
     }
@@ -231,7 +231,7 @@ export class PeerLife {
     return at === -1 ? members.length : at;
   }
 
-  /** To what is seen now. */
+  /** Applies the current view. */
   #settle(): void {
     const { view, holdings, timings } = this.#options;
     const { ring } = view;
@@ -239,7 +239,7 @@ export class PeerLife {
     if (!isNews) return this.#acquirePending();
     this.#settleAll(`another process owns it in epoch ${ring.epoch}`);
     this.#acknowledged = { ring: ring.id, epoch: ring.epoch };
-    // From here on everything that is not ours is ended: that can be said, with the exception of what is not at rest yet.
+    // This process holds no cluster of another member: acknowledge that, except for those that still drain.
     if (this.#lease.isOurs) this.#lease.want(holdings.drainingCount === 0 ? 0 : timings.ackBatchMs);
   }
 
@@ -248,7 +248,7 @@ export class PeerLife {
     this.#acquirePending();
   }
 
-  /** Ends what is not ours, notes what is. */
+  /** Ends the holding if another member owns it, otherwise marks it as pending. */
   #place(holding: Holding, why = ''): void {
     if (!this.#isOurs(holding)) {
       this.#pending.delete(holding);
@@ -268,7 +268,7 @@ export class PeerLife {
     for (const holding of this.#pending) this.#acquire(holding, observer);
   }
 
-  /** If nothing speaks against it. */
+  /** Acquires the cluster unless another peer may still work on it. */
   #acquire(holding: Holding, observer: Observer): void {
     const { view, holdings, protocol } = this.#options;
     if (!holdings.all.has(holding) || holding.state === 'held') {

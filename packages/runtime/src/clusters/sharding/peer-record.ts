@@ -1,15 +1,15 @@
-/** What a peer says of itself in its lease: who it is, what it has acknowledged, what it still drains, what it has. */
+/** The record of a peer in its lease: identity, acknowledged epoch, draining clusters, held clusters. */
 
 import { isObject } from '@hangar/api/json';
 import { asFinite, asText } from './fields.ts';
 
 /**
- * active: takes part, or wants to. leaving: on its way out, must not be let in again. gone: it holds nothing and never will; said
- * by itself at the end, or by another one after the lease ran out. Nobody writes over that but a new life.
+ * active: takes part, or wants to. leaving: must not be admitted again. gone: holds nothing and never will; written by the peer itself on
+ * exit, or by another one after the lease expired. Only a new life overwrites it.
  */
 export type PeerState = 'active' | 'leaving' | 'gone';
 
-/** "I have seen this epoch. What is not mine in it I do not work on, except what I say that I drain." */
+/** The peer has observed this epoch. It does not work on clusters of other members in it, except those in `draining`. */
 export interface Acknowledgement {
   readonly ring: string;
   readonly epoch: number;
@@ -17,30 +17,30 @@ export interface Acknowledgement {
 
 export interface PeerRecord {
   readonly name: string;
-  /** Of this life. */
+  /** Id of this life. */
   readonly id: string;
   readonly state: PeerState;
-  /** Who said `gone`, when it was not the peer. */
+  /** Peer that wrote `gone`, if it was another one. */
   readonly endedBy?: string;
   readonly weight: number;
   readonly shard?: string;
   readonly selector?: string;
-  /** What others must wait for, as the peer counts on it. */
+  /** Time without a renewal that other peers must wait, as the peer assumes. */
   readonly leaseMs: number;
   readonly acknowledged?: Acknowledgement;
-  /** The highest epoch that it knows of, of whatever ring. */
+  /** Highest epoch that it has observed, in any ring. */
   readonly epochMax: number;
-  /** Hashes of clusters that it gave up and where work is still under way; 'all': too many to say. */
+  /** Hashes of released clusters with running work; 'all': too many to list. */
   readonly draining: readonly string[] | 'all';
-  /** Which clusters it has (`held-filter.ts`). */
+  /** Filter of the held clusters (`held-filter.ts`). */
   readonly held?: string;
-  /** How many. */
+  /** Number of held clusters. */
   readonly heldCount: number;
 }
 
 export const unreadableId = '';
 
-/** Of a lease that cannot be read: somebody's, who may hold anything until it runs out. */
+/** Stands for a lease that cannot be decoded: its peer may hold any cluster until it expires. */
 export const unreadableRecord = (name: string, leaseMs: number): PeerRecord => ({
   name,
   id: unreadableId,
@@ -52,7 +52,7 @@ export const unreadableRecord = (name: string, leaseMs: number): PeerRecord => (
   heldCount: 0,
 });
 
-/** 12 characters each: far below the 256 KiB that annotations may have. */
+/** 12 characters each: far below the limit of 256 KiB for annotations. */
 const drainingLengthMax = 2_000;
 
 export function encodeRecord(record: PeerRecord): string {
@@ -60,7 +60,7 @@ export function encodeRecord(record: PeerRecord): string {
   return JSON.stringify(draining.length > drainingLengthMax ? { ...record, draining: 'all' } : record);
 }
 
-/** Undefined for what is not a record of that peer. */
+/** Returns undefined unless the text is a record of that peer. */
 export function decodeRecord(text: string | undefined, name: string): PeerRecord | undefined {
   try {
     const value: unknown = JSON.parse(text ?? '');

@@ -1,9 +1,9 @@
 /**
- * Which member owns a cluster: a function of the cluster's name and labels and of a ring's entry, and of nothing else, so that all
- * peers agree without a word.
+ * Determines the owner of a cluster. The result depends only on name and labels of the cluster and on the entry of a ring, so that all
+ * peers agree without communication.
  *
- * Without shards: rendezvous hashing among all. With static shards: among the members of the shard whose selector matches; when the
- * selectors of several match, the first shard by its id has it, and one without selector has what no shard wants.
+ * Without shards: rendezvous hashing among all members. With static shards: among the members of the shard with a matching selector. If
+ * several match, the first shard by id owns the cluster; a shard without a selector owns the clusters that no other shard matches.
  */
 
 import { LabelSelector, parseLabelSelector } from '@hangar/api/selectors';
@@ -16,13 +16,13 @@ interface Candidate {
   readonly hash: NameHash;
 }
 
-/** Members that share what a selector matches. */
+/** Members that share the clusters of a selector. */
 interface Shard {
   readonly selector: LabelSelector | undefined;
   readonly candidates: readonly Candidate[];
 }
 
-/** Undefined: nobody's. */
+/** Returns undefined if the cluster has no owner. */
 export function ownerOf(cluster: PlacedCluster, members: readonly Member[]): Member | undefined {
   for (const { selector, candidates } of shardsOf(members)) {
     if (selector === undefined || selector.matches(cluster.labels)) return least(cluster.hash, candidates);
@@ -53,7 +53,7 @@ function shardsOf(members: readonly Member[]): readonly Shard[] {
 }
 
 function grouped(members: readonly Member[]): Shard[] {
-  // During a change of its flags a shard may have two selectors: both count, the first by its text first.
+  // During a change of its flags a shard may have two selectors: both apply, in the order of their text.
   const byShard = Map.groupBy(members, ({ shard, selector }) =>
     selector === undefined ? '' : JSON.stringify([shard ?? '', selector]),
   );
@@ -69,7 +69,7 @@ function grouped(members: readonly Member[]): Shard[] {
   });
 }
 
-/** One that cannot be read matches nothing: its peer was refused where it started, others must not fail for it. */
+/** An invalid selector matches nothing: its own peer fails at start, others must not. */
 function parsedSelector(text: string): LabelSelector {
   try {
     return parseLabelSelector(text);

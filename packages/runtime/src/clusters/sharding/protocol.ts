@@ -1,6 +1,6 @@
 /**
- * Every decision that safety rests on, each a function of what is seen. The README of this folder says why they are enough. They
- * are one object so that the simulation can spoil them one by one and show that it notices.
+ * The decisions that safety depends on, each a function of the observed state. The README of this folder proves that they are sufficient.
+ * They are one object so that the simulation can break them one by one and verify that it detects that.
  */
 
 import type { GroupView, SeenPeer } from './group-view.ts';
@@ -21,47 +21,47 @@ export interface Observer {
 }
 
 export interface Renewal {
-  /** Before the request was sent, and when its answer came, both on the own monotonic clock. */
+  /** Times of request and response, on the local monotonic clock. */
   readonly sentMs: number;
   readonly answeredMs: number;
 }
 
 export interface Protocol {
   ownerOf(cluster: PlacedCluster, members: readonly Member[]): Member | undefined;
-  /** Until when the peer itself may believe in a renewal. */
+  /** Returns the time until which a renewal is valid for the peer itself. */
   validUntilMs(renewal: Renewal, timings: ShardTimings): number;
-  /** How much time has passed, as the two clocks say. */
+  /** Returns the elapsed time from both clocks. */
   elapsedMs(monotonicMs: number, wallMs: number): number;
-  /** Whether another one may now try to declare the peer dead. */
+  /** Reports whether another peer may try to declare the peer dead. */
   isLate(peer: SeenPeer, observer: Observer): boolean;
-  /** Whether it is proven that this life holds nothing and never will. */
+  /** Reports whether this life provably holds nothing and never will. */
   isOver(member: Pick<Member, 'name' | 'id'>, observer: Observer): boolean;
-  /** Whether a peer that has acknowledged this may still act on that entry. */
+  /** Reports whether a peer that acknowledged this epoch may still act on the entry. */
   mayActOn(acknowledgedEpoch: number, entry: RingEntry): boolean;
-  /** Whether a peer says that it has not come to rest there. */
+  /** Reports whether a peer still drains the cluster. */
   isDraining(record: PeerRecord, cluster: PlacedCluster): boolean;
   /** Returns whether the peer still drains a cluster, so that the epochs that assigned clusters to it stay in the history. */
   hasDrains(record: PeerRecord): boolean;
-  /** Whether a new life may take the lease of its name from whoever had it. */
+  /** Reports whether a new life may take over the lease of its name. */
   mayTakeName(former: SeenPeer, observer: Observer): boolean;
   /** Returns whether a peer that sees no ring may create one. */
   mayCreateRing(observer: Observer): boolean;
-  /** Of what is acquired under this ring. */
+  /** Returns the fencing token of clusters that are acquired under this ring. */
   tokenOf(ring: Ring): number;
 }
 
 export const protocol: Protocol = {
   ownerOf,
   validUntilMs: ({ sentMs }, timings) => sentMs + validityMs(timings),
-  // A machine that slept: its monotonic clock may have stood still. One whose wall clock was set back: it did not get younger.
+  // The monotonic clock may stop while the machine sleeps, and the wall clock may be set back: the larger elapsed time counts.
   elapsedMs: (monotonicMs, wallMs) => Math.max(monotonicMs, wallMs),
   isLate: ({ record, seenAtMs }, { nowMs }) => record.state !== 'gone' && nowMs - seenAtMs >= record.leaseMs,
   isOver({ name, id }, { view, timings }) {
     const peer = view.peers.get(name);
-    // Nobody of the protocol deletes the lease of one who may be alive. If people did: it cannot renew, so its time runs out.
+    // The protocol never deletes the lease of a peer that may be alive. If a user did, the peer cannot renew, and its time expires.
     if (!peer) return view.absentMs(name) >= timings.leaseMs;
     if (peer.record.state === 'gone') return true;
-    // The lease has its next life in it, which may come only after; an unreadable one has nobody knows whom.
+    // The lease contains its next life, which starts only after the end of this one. An unreadable lease proves nothing.
     return peer.record.id !== id && peer.record.id !== unreadableId;
   },
   mayActOn: (acknowledgedEpoch, entry) => acknowledgedEpoch <= entry.epoch,
@@ -77,7 +77,7 @@ export const protocol: Protocol = {
   tokenOf: ({ epoch }) => epoch,
 };
 
-/** The epoch that a member has acknowledged of this ring; 0: none. */
+/** Returns the epoch of this ring that a member has acknowledged; 0: none. */
 export function acknowledgedBy({ name, id }: Member, view: GroupView, ring: Pick<Ring, 'id'>): number {
   const record = view.peers.get(name)?.record;
   if (record?.id !== id || record.acknowledged?.ring !== ring.id) return 0;
@@ -85,8 +85,8 @@ export function acknowledgedBy({ name, id }: Member, view: GroupView, ring: Pick
 }
 
 /**
- * Somebody else who may still work on the cluster; undefined: nobody can. Precise for each cluster: one that drains slowly delays
- * nothing but itself.
+ * Returns another peer that may still work on the cluster; undefined: none. Exact for each cluster: a slow drain delays only its own
+ * cluster.
  */
 export function otherHolder(
   rules: Protocol,

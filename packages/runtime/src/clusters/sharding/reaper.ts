@@ -1,7 +1,7 @@
 /**
- * Declares peers dead whose leases ran out, and clears away the leases of those who are gone. Declaring is a write to the dead one's
- * own lease, conditional on the version that has not changed for so long: a renewal that came in between refuses it, and after it
- * no renewal can come. Only then is the peer over.
+ * Declares peers with expired leases dead, and deletes the leases of peers that are gone. The declaration is a write to the lease of the
+ * dead peer, conditional on the version that is unchanged for so long: a renewal in between makes it fail, and no renewal succeeds after
+ * it. Only then is the peer over.
  */
 
 import { hasCode } from '@hangar/core';
@@ -25,7 +25,7 @@ export interface ReaperOptions {
   readonly signal: AbortSignal;
   readonly self: { readonly name: string; readonly id: string };
   readonly observer: () => Observer;
-  /** Only who is alive itself may judge. */
+  /** Only a peer with a valid lease may declare others dead. */
   readonly isAlive: () => boolean;
   readonly rank: () => number;
   readonly onWrite: () => void;
@@ -50,7 +50,7 @@ export class Reaper {
     const { view, nowMs } = observer();
     for (const { record, seenAtMs } of view.peers.values()) {
       if (record.name === self.name || record.state === 'gone' || this.#busy.has(record.name)) continue;
-      // Each in its turn: mostly the first has done it before the second looks.
+      // Staggered by rank: usually the first peer has done it before the second starts.
       this.#alarm.within(Math.max(turnMs, seenAtMs + record.leaseMs - nowMs) + rank() * turnMs);
     }
     if (rank() === 0) for (const peer of view.peers.values()) if (this.#isForgotten(peer)) void this.#clear(peer);
@@ -89,7 +89,7 @@ export class Reaper {
     });
   }
 
-  /** Not twice at once; whatever comes of it, the view shows. */
+  /** Skips actions that already run; the view shows the result. */
   async #once(name: string, act: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const { clock, timings, signal, log } = this.#options;
     if (this.#busy.has(name)) return;

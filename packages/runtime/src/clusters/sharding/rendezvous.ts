@@ -1,10 +1,10 @@
 /**
- * Rendezvous hashing: each peer has a number for each cluster, the least wins. A peer that comes or goes moves only the clusters
- * that it wins or had won.
+ * Rendezvous hashing: each peer has a score for each cluster, the lowest wins. A peer that joins or leaves moves only the clusters that it
+ * wins or had won.
  *
- * The number is `-ln(u) / weight` with u uniform in (0, 1): the time until the first event of a process of that rate, so that the
- * probability to be first is exactly the weight's share. Names are hashed with SHA-256, once each: hashes that are cheaper mix the
- * last characters of `x-0 … x-4` badly, which is where StatefulSets differ. Pairs are mixed from the two hashes.
+ * The score is `-ln(u) / weight` with u uniform in (0, 1): the time until the first event of a process of that rate, so that the
+ * probability to win is exactly the share of the weight. Names are hashed with SHA-256, once each: cheaper hashes mix the last characters
+ * of `x-0 … x-4` badly, which is where StatefulSets differ. Pairs are mixed from the two hashes.
  */
 
 import { createHash } from 'node:crypto';
@@ -21,17 +21,17 @@ export function hashName(name: string): NameHash {
   return { high: digest.readUInt32LE(0), low: digest.readUInt32LE(4) };
 }
 
-/** Short, for lists in annotations. */
+/** Short form for lists in annotations. */
 export const hashText = ({ high, low }: NameHash): string => high.toString(36) + low.toString(36).padStart(7, '0');
 
-/** What there is to know of a cluster in order to place it. */
+/** The properties of a cluster that determine its owner. */
 export interface PlacedCluster {
   readonly name: ClusterName;
   readonly hash: NameHash;
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** The least wins. */
+/** The lowest score wins. */
 export function score(cluster: NameHash, peer: NameHash, weight: number): number {
   const high = mixed(cluster.high ^ rotated(peer.high, 13) ^ mixed(cluster.low + peer.low));
   const low = mixed(high + (cluster.low ^ rotated(peer.low, 7)));

@@ -1,4 +1,4 @@
-/** The part of a replica's Lease that tells other processes whether the replica runs. */
+/** The part of the Lease of a replica from which other processes detect whether the replica runs. */
 
 import { groupLabel, peerLeasePrefix, recordAnnotation } from './leases.ts';
 import type { Lease } from './leases.ts';

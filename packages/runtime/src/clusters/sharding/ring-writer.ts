@@ -1,6 +1,6 @@
 /**
- * Brings the ring to what it should be, by compare-and-set. Everybody would do the same: who is concerned goes first, the others a
- * little later one after the other, and mostly find it done.
+ * Writes the required ring with compare-and-set. All peers propose the same change: the peer concerned goes first, the others follow one
+ * after the other, and usually find it done.
  */
 
 import { hasCode } from '@hangar/core';
@@ -24,10 +24,10 @@ export interface RingWriterOptions {
   readonly log: Logger | undefined;
   readonly signal: AbortSignal;
   readonly holder: string;
-  /** Undefined: nothing to do, or nothing that this peer may do now. */
+  /** Returns undefined if there is nothing to do, or this peer may not do it now. */
   readonly propose: () => Proposal | undefined;
   readonly seen: () => SeenRing | undefined;
-  /** Place among the members; the first is 0. */
+  /** Index among the members; the first is 0. */
   readonly rank: () => number;
   readonly onWrite: () => void;
 }
@@ -38,7 +38,7 @@ const retryMs = 250;
 export class RingWriter {
   readonly #options: RingWriterOptions;
   readonly #alarm: Alarm;
-  /** Should the view not show what was written, it is looked at again. */
+  /** Checks again if the view does not show the write. */
   readonly #recheck: Alarm;
   #need: RingNeed | undefined;
   #isBusy = false;
@@ -107,7 +107,7 @@ export class RingWriter {
       const { epoch, members } = proposal.ring;
       log?.info('updating the ring', { need: proposal.need, epoch, members: members.map(({ name }) => name) });
     } catch (error) {
-      // Refused: another one was faster, which the view will show.
+      // Conflict: another peer was faster, and the view will show it.
       if (!hasCode(error, 'Conflict') && !hasCode(error, 'AlreadyExists') && !signal.aborted) {
         log?.warn('failed to update the ring', { need: proposal.need, error });
         recheckInMs = retryMs;

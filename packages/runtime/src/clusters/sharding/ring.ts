@@ -1,27 +1,27 @@
 /**
- * The ring: who shares the clusters, in which epoch; one object, changed by compare-and-set only, and only when the membership or
- * the balance changes. Everybody computes the same owner from the same ring, so that nothing has to be written for a cluster.
+ * The ring: the members that share the clusters, and the epoch. It is one object, changed only by compare-and-set, and only when the
+ * membership or the balance changes. Every peer computes the same owner from the same ring, so that no write for each cluster is needed.
  *
  * It also carries the former epochs with a member that has not yet acknowledged a later epoch, or that still drains a cluster. These
- * entries name the peers that may still work on a cluster. An entry is dropped when no member can act on it any more.
+ * entries name the peers that may still work on a cluster. An entry is dropped when no member can act on it.
  *
  *     epoch 7   [x-0 x-1 x-2]   history: —                    c belongs to x-1
- *     epoch 8   [x-0 x-2]       history: 7 [x-0 x-1 x-2]      c belongs to x-2, who waits for x-1 to acknowledge 8 or to be over
+ *     epoch 8   [x-0 x-2]       history: 7 [x-0 x-1 x-2]      c belongs to x-2, which waits for x-1 to acknowledge 8 or to be over
  *     epoch 9   [x-0 x-2 x-3]   history: 8 [x-0 x-2]          7 is gone: x-0 and x-2 acknowledged 8, x-1 is over
  */
 
 import { isObject } from '@hangar/api/json';
 import { asFinite, asText } from './fields.ts';
 
-/** A life of a peer. A process that starts again under the same name is another one. */
+/** One life of a peer. A process that restarts under the same name is a new one. */
 export interface Member {
   readonly name: string;
-  /** Of this life. */
+  /** Id of this life. */
   readonly id: string;
   readonly weight: number;
-  /** What the weight was corrected to, so that shares come out as weights say (`calibrate.ts`). */
+  /** Corrected weight, with which the shares match the weights (`calibrate.ts`). */
   readonly pull: number;
-  /** Of a static shard: its id, and the selector of its clusters. */
+  /** Id of the static shard, and the selector of its clusters. */
   readonly shard?: string;
   readonly selector?: string;
 }
@@ -29,24 +29,24 @@ export interface Member {
 export interface RingEntry {
   readonly epoch: number;
   readonly members: readonly Member[];
-  /** Several entries in one, up to its epoch: any member may have had any cluster. */
+  /** Several merged entries up to this epoch: any member may have held any cluster. */
   readonly isMerged?: boolean;
 }
 
 export interface Ring extends RingEntry {
-  /** Another one when the object was lost and made anew: what was acknowledged before says nothing of it. */
+  /** Changes when the object was lost and recreated: earlier acknowledgements do not apply to it. */
   readonly id: string;
   /** Oldest first, all below `epoch`. */
   readonly history: readonly RingEntry[];
 }
 
-/** Beyond it the oldest entries are merged, which is safe and only less precise. */
+/** Above this length the oldest entries are merged, which is safe but less precise. */
 const historyLengthMax = 16;
 
 export interface RingChange {
   readonly epoch: number;
   readonly members: readonly Member[];
-  /** Whether somebody may still act on this entry. */
+  /** Reports whether a member may still act on this entry. */
   readonly isNeeded: (entry: RingEntry) => boolean;
 }
 
@@ -58,7 +58,7 @@ export function nextRing(ring: Ring, { epoch, members, isNeeded }: RingChange): 
 
 const entryOf = ({ epoch, members }: Ring): RingEntry => ({ epoch, members });
 
-/** Whoever was in either of them may have had anything. */
+/** Every member of either entry may have held any cluster. */
 export function mergedEntry(older: RingEntry, newer: RingEntry): RingEntry {
   const members = new Map([...older.members, ...newer.members].map((member) => [member.id, member]));
   return { epoch: newer.epoch, members: [...members.values()], isMerged: true };
@@ -66,7 +66,7 @@ export function mergedEntry(older: RingEntry, newer: RingEntry): RingEntry {
 
 export const encodeRing = (ring: Ring): string => JSON.stringify(ring);
 
-/** Undefined for what is not a ring. */
+/** Returns undefined if the text is not a ring. */
 export function decodeRing(text: string | undefined): Ring | undefined {
   try {
     const value: unknown = JSON.parse(text ?? '');

@@ -1,4 +1,4 @@
-/** What a peer counts of its shard. */
+/** Metrics of a peer and its shard. */
 
 import { Counter, Gauge, labelText } from '@hangar/core';
 import type { MetricsRegistry } from '../../metrics/registry.ts';
@@ -16,7 +16,7 @@ export class ShardMetrics {
   readonly #leaseWrites: Counter | undefined;
   readonly #abandoned: Counter | undefined;
 
-  /** `read` is asked when somebody wants to see them. */
+  /** `read` is called on scrape. */
   constructor(registry: MetricsRegistry | undefined, group: string, read: () => ShardGauges) {
     this.#labels = labelText({ group });
     if (!registry) return;

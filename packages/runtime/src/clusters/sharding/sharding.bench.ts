@@ -1,4 +1,4 @@
-/** What sharing costs and how long hand-overs take: peers on a real API server in process, in virtual time. */
+/** Measures the cost of sharding and the duration of handoffs: peers on a real API server in process, in virtual time. */
 
 import { clustersNamed, Fleet } from './testing/fleet.ts';
 import type { FleetPeer } from './testing/fleet.ts';
@@ -7,14 +7,14 @@ export interface ShardingFigures {
   /** 1,000 clusters on five peers x-0…x-4. */
   readonly shares: readonly number[];
   readonly maxOverMin: number;
-  /** 1,000 clusters on two peers with the weights 1 and 10: how far the light one's share is off, 0.1 is 10 %. */
+  /** 1,000 clusters on two peers with the weights 1 and 10: relative error of the share of the light one, 0.1 is 10 %. */
   readonly weightError: number;
-  /** Of all five peers, with nothing going on. */
+  /** Of all five peers while idle. */
   readonly leaseWritesPerSecond: number;
-  /** Until the others have everything of a peer that leaves, and until a peer that joins has its share; clusters rest after 50 ms. */
+  /** Time until the others own all clusters of a leaving peer, and until a joining peer owns its share; clusters drain in 50 ms. */
   readonly cleanExitMs: number;
   readonly joinMs: number;
-  /** Until the others have everything of a peer that died right after a renewal. */
+  /** Time until the others own all clusters of a peer that died right after a renewal. */
   readonly crashTakeOverMs: number;
 }
 

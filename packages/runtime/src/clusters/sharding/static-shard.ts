@@ -1,7 +1,7 @@
 /**
- * Static sharding, `--cluster-shard-id` and a label selector: a shard owns the clusters that its selector matches. Processes with the
- * same shard id share them; the shards of one group know of each other, so that a cluster that two selectors match has one owner,
- * and one that none matches is noticed.
+ * Static sharding, `--cluster-shard-id` and a label selector: a shard owns the clusters that its selector matches. Processes with the same
+ * shard id share them. The shards of one group observe each other, so that a cluster with two matching selectors has one owner, and a
+ * cluster with none is detected.
  */
 
 import { ShardCoordinator } from './shard-coordinator.ts';

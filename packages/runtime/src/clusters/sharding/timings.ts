@@ -1,12 +1,12 @@
 /**
- * How long everything takes, and the one inequality that safety rests on: a peer stops to believe in its own lease before anybody
- * else may.
+ * All durations, and the one inequality that safety depends on: the lease of a peer expires for the peer before it expires for any other
+ * peer.
  *
  *     peer       sent ├───────────── validityMs ────────────┤ fenced       on its own clock, from before the request was sent
  *     others          · seen ├────────────────── leaseMs ───────────────┤ may be declared dead      on theirs, from when they saw it
  *
- * `seen` is never before `sent`; the clocks' rates differ by at most `clockSkewMax`; what is left between the two ends is at least
- * `marginMs`, for the requests that were on the wire when the first end came.
+ * `seen` is never before `sent`; the rates of the clocks differ by at most `clockSkewMax`; the time between the two ends is at least
+ * `marginMs`, for requests that were in flight at the first end.
  */
 
 import { RuntimeError } from '../../errors.ts';
@@ -46,18 +46,18 @@ export const defaultTimings: ShardTimings = {
   unownedAfterMs: 30_000,
 };
 
-/** How long a renewal is believed in by the peer that sent it. */
+/** Time for which a renewal is valid for the peer that sent it. */
 export const validityMs = ({ leaseMs, clockSkewMax, marginMs }: ShardTimings): number =>
   leaseMs * (1 - clockSkewMax) - marginMs;
 
-/** Throws `InvalidOptions` for those that cannot work. */
+/** Throws `InvalidOptions` for inconsistent timings. */
 export function timingsOf(given: Partial<ShardTimings> = {}): ShardTimings {
   const timings = { ...defaultTimings, ...given };
   for (const [name, value] of Object.entries(timings)) {
     if (!Number.isFinite(value) || value < 0)
       throw new RuntimeError('InvalidOptions', `${name} must be a non-negative number, not ${value}`);
   }
-  // A renewal that fails or hangs once must leave time for the next one.
+  // One failed or hanging renewal must leave time for the next one.
   if (validityMs(timings) < timings.renewEveryMs + 2 * timings.requestTimeoutMs) {
     throw new RuntimeError(
       'InvalidOptions',

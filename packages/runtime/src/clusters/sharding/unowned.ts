@@ -1,6 +1,6 @@
 /**
- * Clusters that are known here and that nobody confirms to work on: no shard selects them, the owner has not discovered them, or it
- * waits for somebody who does not come to rest. Every peer looks at all of them, so that one live peer is enough to notice.
+ * Detects discovered clusters without a confirmed owner: no shard selects them, the owner has not discovered them, or it waits for a peer
+ * that does not drain. Every peer checks all clusters, so that one live peer is enough.
  */
 
 import type { ClusterName } from '../../cluster.ts';
@@ -13,7 +13,7 @@ export interface UnownedOptions {
   readonly view: GroupView;
   readonly protocol: Protocol;
   readonly afterMs: number;
-  /** All that are unowned now, whenever that changes. Must not throw. */
+  /** Called with all unowned clusters on every change. Must not throw. */
   readonly onChange: (names: readonly ClusterName[]) => void;
 }
 
@@ -30,7 +30,7 @@ export class UnownedClusters {
     return this.#names.length;
   }
 
-  /** At every beat. */
+  /** Called at every renewal interval. */
   look(holdings: Iterable<Holding>, nowMs: number): void {
     const missing = new Set<ClusterName>();
     for (const holding of holdings) {

@@ -1,6 +1,6 @@
 /**
- * Until when this life of the peer may believe that it lives in the eyes of the others. Counted from before the last successful
- * renewal was sent; ends for good when another one has taken the lease.
+ * The time until which this life of the peer is valid for the other peers. Counted from before the last successful renewal was sent; ends
+ * for good when another process has taken the lease.
  */
 
 import type { Clock } from '@hangar/core';
@@ -33,7 +33,7 @@ export class Validity {
     this.#timings = timings;
   }
 
-  /** A renewal that was sent then has been done. */
+  /** Called when a renewal that was sent at this time succeeded. */
   renewed(sent: Moment): void {
     this.#sent = sent;
     this.#isLapsed = false;
@@ -44,12 +44,12 @@ export class Validity {
     this.#elapsedMs(sent);
   }
 
-  /** For good. */
+  /** Ends the validity for good. */
   end(): void {
     this.#isEnded = true;
   }
 
-  /** 0: nothing can be proven any more, until it is renewed, even if somebody sets a clock back. */
+  /** Returns 0 when the lease cannot be proven, until it is renewed, even if a clock is set back. */
   remainingMs(): number {
     if (this.#isEnded || this.#isLapsed || !this.#sent) return 0;
     const elapsedMs = this.#elapsedMs(this.#sent);

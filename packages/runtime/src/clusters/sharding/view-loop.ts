@@ -1,6 +1,6 @@
 /**
- * Keeps a group's view up to date: list, then watch from there; again when the watch ends, soon at first, at the pace of the
- * renewals when it keeps breaking, which then is a poll.
+ * Keeps the view of a group up to date: list, then watch from there. When the watch closes, it restarts soon at first, and at the interval
+ * of the renewals if it keeps breaking, which then is a poll.
  */
 
 import { hasCode, orAborted, sleep } from '@hangar/core';
@@ -29,12 +29,12 @@ export class ViewLoop {
     this.#options = options;
   }
 
-  /** The watch seems to be dead, though nobody said so. */
+  /** Called when the watch seems dead without an error. */
   restart(): void {
     this.#round?.abort();
   }
 
-  /** Until the signal; never rejects. */
+  /** Runs until the signal is aborted. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, timings, log } = this.#options;
     let pauseMs = pauseMinMs;
@@ -73,7 +73,7 @@ export class ViewLoop {
         onView();
       }
     } finally {
-      // Not waited for: what hangs must not hold up the next round.
+      // Not awaited: a hanging call must not delay the next round.
       void Promise.resolve(events.return?.()).catch(() => {});
     }
   }

@@ -1,4 +1,4 @@
-/** A cluster that nobody can reach: for controllers that are only triggered. */
+/** An unreachable cluster, for controllers that are only triggered. */
 
 import { ClientError, RestClient } from '@hangar/client';
 import type { HttpTransport } from '@hangar/client';

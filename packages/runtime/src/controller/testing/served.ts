@@ -1,4 +1,4 @@
-/** A controller in virtual time whose clusters are servers in this process, behind connections that fail when a test says so. */
+/** A controller in virtual time whose clusters are servers in this process, behind connections with injected faults. */
 
 import { RestClient } from '@hangar/client';
 import type { Client } from '@hangar/client';
@@ -11,14 +11,14 @@ import { MetricsRegistry } from '../../metrics/registry.ts';
 import { newCluster } from '../../new-cluster.ts';
 import { metricValue } from '../../metrics/testing/metric-value.ts';
 
-/** A server, and what a controller has of it. */
+/** A server and its cluster for a controller. */
 export interface Served {
   readonly server: TestCluster;
   readonly faults: FaultyTransport;
-  /** The server's administrator, past every fault. */
+  /** Administrator client that bypasses the faults. */
   readonly client: Client;
   readonly cluster: Cluster;
-  /** Aborted: the cluster's caches end. */
+  /** Aborting it stops the caches of the cluster. */
   readonly caches: AbortController;
 }
 
@@ -27,9 +27,9 @@ export interface ServedWorld extends AsyncDisposable {
   readonly log: Logger;
   readonly lines: string[];
   readonly metrics: MetricsRegistry;
-  /** A new server with a running cluster. */
+  /** Creates a server with a running cluster. */
   serve(name: ClusterName): Promise<Served>;
-  /** Another cluster of the same server, as after a change of its config. */
+  /** Creates another cluster of the same server, as after a change of its config. */
   serveAgain(served: Served): Served;
   metric(series: string): number | undefined;
 }

@@ -1,4 +1,4 @@
-/** A controller in virtual time that only a test triggers, with clusters that nobody can reach. */
+/** A controller in virtual time that only a test triggers, with unreachable clusters. */
 
 import { Logger } from '@hangar/core';
 import { virtualClock } from '@hangar/testkit';
@@ -14,7 +14,7 @@ import { metricValue } from '../../metrics/testing/metric-value.ts';
 
 export interface TriggeredOptions extends Omit<Partial<ControllerOptions>, 'reconcile'> {
   readonly reconcile: ControllerOptions['reconcile'];
-  /** Absent: one, called a. */
+  /** Absent: one cluster, named a. */
   readonly clusters?: readonly ClusterName[];
 }
 
@@ -22,9 +22,9 @@ export interface Triggered extends AsyncDisposable {
   readonly clock: VirtualClock;
   readonly controller: Controller;
   readonly stop: AbortController;
-  /** By cluster: aborting disengages. */
+  /** By cluster: aborting disengages it. */
   readonly signals: Map<ClusterName, AbortController>;
-  /** What was logged. */
+  /** Log lines. */
   readonly lines: string[];
   engage(name: ClusterName, options?: EngageOptions): Engagement;
   start(): Promise<void>;

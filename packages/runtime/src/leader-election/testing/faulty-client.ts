@@ -1,6 +1,6 @@
 /**
- * testing: a client on a bad network. Requests and answers are late, or lost: then the call hangs for ever, whatever its signal
- * says. A write that was given up may be done much later.
+ * testing: a client on a faulty network. Requests and responses are late or lost: then the call hangs forever, regardless of its signal. An
+ * aborted write may be executed much later.
  */
 
 import { chance, sleep } from '@hangar/core';
@@ -9,12 +9,12 @@ import type { LeaseClient } from '../lease-lock.ts';
 import type { SimulatedProcess } from './simulated-process.ts';
 
 export interface Faults {
-  /** Of a request or an answer to be lost. */
+  /** Probability that a request or response is lost. */
   loss: number;
-  /** Of a request or an answer to be late by up to `delayMaxMs`. */
+  /** Probability that a request or response is late by up to `delayMaxMs`. */
   delay: number;
   delayMaxMs: number;
-  /** Of every answer, when its request arrived at once. */
+  /** Delay of every response; requests are not delayed. */
   answerDelayMs: number;
 }
 
@@ -23,7 +23,7 @@ export interface FaultyClientOptions {
   readonly process: SimulatedProcess;
   readonly world: Clock;
   readonly random: Random;
-  /** As it is when a request or an answer is sent. */
+  /** Returns the current faults; called for each request and response. */
   readonly faults: () => Faults;
 }
 

@@ -1,14 +1,13 @@
 /**
- * testing: a process in virtual time, with a clock of its own that runs at another speed from another beginning, which can be
- * paused as a machine or a garbage collector does it: its timers fire and its answers arrive when it goes on, and its clock shows
- * how long that was.
+ * testing: a process in virtual time with a separate clock of different rate and offset. It can be paused, as by a suspended machine or
+ * garbage collection: its timers fire and its responses arrive when it resumes, and its clock shows the duration of the pause.
  */
 
 import type { Clock, Timer } from '@hangar/core';
 
 export interface SimulatedProcessOptions {
   readonly world: Clock;
-  /** Of its clock: 1.1 is ten percent too fast. */
+  /** Rate of its clock: 1.1 is ten percent too fast. */
   readonly rate: number;
   readonly offsetMs: number;
 }
@@ -25,7 +24,7 @@ export class SimulatedProcess implements Clock {
     return this.#options.world.monotonicMs() < this.#pausedUntilMs;
   }
 
-  /** For so long, by the world's time. Infinity: it has crashed. */
+  /** Pauses for this time of the world's clock. Infinity: it crashed. */
   pause(durationMs: number): void {
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#options.world.monotonicMs() + durationMs);
   }
@@ -55,7 +54,7 @@ export class SimulatedProcess implements Clock {
     return this.after(0, callback);
   }
 
-  /** Resolves as soon as it runs. */
+  /** Resolves when it runs. */
   awake(): Promise<void> {
     return this.isPaused ? new Promise((resolve) => this.soon(resolve)) : Promise.resolve();
   }

@@ -1,4 +1,4 @@
-/** What a scrape says of one series: `workqueue_depth{name="x"}`. Undefined: nothing. */
+/** Returns the value of one series in a scrape: `workqueue_depth{name="x"}`. Undefined: not present. */
 
 import type { MetricsRegistry } from '../registry.ts';
 

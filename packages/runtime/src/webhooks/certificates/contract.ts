@@ -1,4 +1,4 @@
-/** Where a server's certificate comes from, and how it hears of the next one. */
+/** Sources of serving certificates that report renewals. */
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { asError } from '@hangar/core';
@@ -26,7 +26,7 @@ export interface Certificates {
   watch(known: CertificatePair, observer: CertificateObserver, signal: AbortSignal): Promise<void>;
 }
 
-/** Throws CertificateFailed when a server could not serve with it. */
+/** Throws `CertificateFailed` if a server cannot serve with the pair. */
 export function checkPair(pair: CertificatePair): CertificatePair {
   let belongs: boolean;
   try {
@@ -43,7 +43,7 @@ export function checkPair(pair: CertificatePair): CertificatePair {
 export const samePair = (a: CertificatePair, b: CertificatePair): boolean =>
   a.certificate === b.certificate && a.key === b.key;
 
-/** One that stays. */
+/** Returns a source with a fixed pair. */
 export function givenCertificate(pair: CertificatePair): Certificates {
   return {
     read: async () => checkPair(pair),

@@ -1,7 +1,7 @@
 /**
- * A certificate in files, as cert-manager's secrets are mounted: `tls.crt` and `tls.key` are links into a folder that is exchanged
- * as a whole by renaming the link `..data`. Looked at again whenever something changes in the folder, and every ten seconds
- * whatever happens: not every file system tells.
+ * A certificate in files, as in a mounted Secret of cert-manager: `tls.crt` and `tls.key` are links into a folder that is replaced as a
+ * whole by renaming the link `..data`. Reads on every change in the folder, and every ten seconds in any case: not every file system
+ * reports changes.
  */
 
 import { readFile } from 'node:fs/promises';
@@ -23,7 +23,7 @@ export interface CertificateFolderOptions {
   readonly clock?: Clock;
 }
 
-/** After a failure: the other file is probably about to be written. */
+/** After a failure: the other file is probably being written. */
 const retryMs = 1_000;
 
 /** Returns a source that reads the certificate from a folder and reloads it, for example from a mounted Secret. */
@@ -40,7 +40,7 @@ export function certificateFolder(folder: string, options: CertificateFolderOpti
       for (let changes = listen(); ;) {
         await changes.next();
         if (signal.aborted) return;
-        // Before it is read: what changes meanwhile wakes the wait that follows.
+        // Created before the read, so that a change during the read wakes the next wait.
         changes = listen();
         observer.onRead();
         try {
@@ -55,7 +55,7 @@ export function certificateFolder(folder: string, options: CertificateFolderOpti
   };
 }
 
-/** Both files of one moment: when the certificate changed while the key was read, both are read again. */
+/** Reads both files consistently: if the certificate changed while the key was read, both are read again. */
 async function readPair(certificateFile: string, keyFile: string): Promise<CertificatePair> {
   try {
     let certificate = await readFile(certificateFile, 'utf8');

@@ -1,4 +1,4 @@
-/** A client of webhooks over TLS, as an API server is one. */
+/** A client of webhooks over TLS that acts as an API server. */
 
 import { request } from 'node:https';
 import type { Agent } from 'node:https';
@@ -11,12 +11,12 @@ export interface PostOptions {
   readonly ca: string;
   readonly cert?: string;
   readonly key?: string;
-  /** Absent: a connection of its own. */
+  /** Absent: a separate connection. */
   readonly agent?: Agent;
 }
 
 export interface PostAnswer extends WebhookAnswer {
-  /** Of the server, in hexadecimal: which certificate this connection has. */
+  /** Serial number of the server certificate of this connection, in hexadecimal. */
   readonly serial: string;
 }
 

@@ -1,4 +1,4 @@
-/** Reviews as API servers send them, and their answers, for tests without a socket. */
+/** Reviews of API servers and their responses, for tests without a socket. */
 
 import type { JsonObject } from '@hangar/api/json';
 import { defineKind } from '@hangar/client';
@@ -42,7 +42,7 @@ export const admissionReview = (operation: string, request: object = {}): JsonOb
   },
 });
 
-/** What a review is posted as. */
+/** Returns the POST request of a review. */
 export const posted = (target: string, body: unknown, more: Partial<WebhookRequest> = {}): WebhookRequest => ({
   method: 'POST',
   target,
@@ -65,7 +65,7 @@ export interface Response {
   readonly warnings?: readonly string[];
 }
 
-/** The response in an answer, its patch decoded. */
+/** Returns the response of an answer with its patch decoded. */
 export function responseOf({ status, body }: WebhookAnswer): Response {
   if (status !== 200) throw new Error(`answered ${status}: ${body.toString()}`);
   const { response } = JSON.parse(body.toString()) as { response: Response & { patch?: string } };

@@ -1,6 +1,6 @@
 /**
- * An operator's webhooks with an API server, any: it registers itself by server-side apply, is called over TLS, changes, refuses,
- * warns, converts, and gets another certificate of another authority while it is called.
+ * Tests the webhooks of an operator with any API server: registration with server-side apply, calls over TLS, mutation, denial, warnings,
+ * conversion, and a new certificate of another authority during calls.
  */
 
 import assert from 'node:assert/strict';
@@ -91,7 +91,7 @@ const operatorsHooks = (): WebhookServer['hooks'] => [
   }),
 ];
 
-/** A folder of certificates that are exchanged file by file. */
+/** A folder with certificates that are replaced file by file. */
 async function certificates(first: TestPair): Promise<{ folder: string; put(pair: TestPair): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'hangar-webhooks-'));
   const put = async ({ certificate, key }: TestPair): Promise<void> => {
@@ -158,7 +158,7 @@ export function webhookSuite(server: string, transportOf: () => Promise<HttpTran
   });
 }
 
-/** Its colour, when a widget would be made now; until both webhooks and conversion are known, something else. */
+/** Returns the colour of a widget in a dry run; another value until both webhooks and the conversion are active. */
 async function dryRun(client: Client): Promise<string> {
   try {
     const refused = client.create(Widget, widget('probe', -1), { dryRun: true });
@@ -273,7 +273,7 @@ async function rotation(t: TestContext, client: Client, { put, installed, oldCa 
       await put(next.serving());
       await enough(20);
       await pause(500);
-      // A changed configuration makes the API server connect anew.
+      // A changed configuration makes the API server reconnect.
       await installed(next.certificate);
       await pause(500);
       await enough(20);

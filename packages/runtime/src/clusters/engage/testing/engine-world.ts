@@ -1,7 +1,6 @@
 /**
- * testing: an engine in virtual time, with a provider that tells what the test says, clusters that open, hang, fail and end as
- * the test says, and controllers that note what they are given. Every cluster that was made is known here until it has been
- * stopped and closed, so that a leak shows.
+ * testing: an engine in virtual time, with a scripted provider, clusters that open, hang, fail and stop as scripted, and controllers that
+ * record their calls. Every created cluster is tracked until it is stopped and closed, so that leaks are found.
  */
 
 import { RestClient } from '@hangar/client';
@@ -41,9 +40,9 @@ export class TestInstance {
   isStarted = false;
   isStopped = false;
   isClosed = false;
-  /** Ends it by itself. */
+  /** Makes it stop by itself. */
   fail: (error: Error) => void = () => {};
-  /** What a write is answered with. */
+  /** Returns the answer to a write. */
   answer = (_request: HttpRequest): Promise<HttpAnswer> => Promise.resolve(okay);
   readonly cluster: Cluster;
 
@@ -89,7 +88,7 @@ export class TestInstance {
   }
 }
 
-/** Virtual time that knows how many timers are set. */
+/** Virtual time that counts its timers. */
 export class CountedTime extends Scheduler {
   readonly #set = new Set<object>();
 
@@ -115,11 +114,11 @@ export class CountedTime extends Scheduler {
 
 export type Behaviour = 'opens' | 'fails' | 'hangs' | 'hangs for ever' | 'never syncs' | 'is refused';
 
-/** A controller whose work ends when the test says. */
+/** A controller whose work finishes when the test requests it. */
 export class TestAware implements Aware {
   readonly log: string[] = [];
   readonly engaged = new Map<string, { cluster: Cluster; signal: AbortSignal }>();
-  /** Names whose work does not end until they are deleted here. */
+  /** Names whose work does not finish until they are deleted here. */
   readonly busy = new Map<string, () => void>();
   readonly #work = new Map<string, Promise<void>>();
   throwsFor: string | undefined;
@@ -161,7 +160,7 @@ export class EngineWorldForTests {
   readonly instances: TestInstance[] = [];
   /** By name; absent: it opens. */
   readonly behaviours = new Map<string, Behaviour>();
-  /** When each attempt to open began. */
+  /** Start time of each attempt to open. */
   readonly attempts: { name: string; atMs: number }[] = [];
   readonly running: Promise<void>;
   readonly #stop = new AbortController();
@@ -200,7 +199,7 @@ export class EngineWorldForTests {
     return this.engine.status().find((one) => one.name === name)?.state;
   }
 
-  /** Those of which something is left. */
+  /** Returns the instances that are not fully released. */
   alive(name?: string): TestInstance[] {
     return this.instances.filter((one) => !one.isOver && (name === undefined || one.name === name));
   }

@@ -1,4 +1,4 @@
-/** testing: what every provider that follows objects of a management cluster does. Each runs all of it with its own objects. */
+/** testing: conformance suite of all providers that watch objects of a management cluster. Each provider runs it with its own objects. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -9,17 +9,17 @@ import { Recorder } from './recorder.ts';
 
 export interface ProviderWorld extends AsyncDisposable {
   readonly provider: Provider;
-  /** Between the provider and its management cluster. */
+  /** Faults between the provider and its management cluster. */
   readonly faults: FaultyTransport;
-  /** What the provider calls a cluster that the test calls so. Absent: the same. */
+  /** Returns the name that the provider gives to a cluster of the test. Absent: the same. */
   readonly nameOf?: (name: string) => string;
-  /** Makes a cluster, which is ready. */
+  /** Creates a cluster that is ready. */
   add(name: string): Promise<void>;
-  /** To another address or other credentials. Absent: there are none. */
+  /** Changes address or credentials. Absent: the provider has none. */
   change?(name: string): Promise<void>;
-  /** Something of its object that does not matter. */
+  /** Changes an irrelevant field of its object. */
   touch(name: string): Promise<void>;
-  /** By each way in which a cluster that exists stops to be one, and the way back. */
+  /** Ways in which an existing cluster stops being one, each with its reversal. */
   readonly hidings: Readonly<Record<string, { hide(name: string): Promise<void>; show(name: string): Promise<void> }>>;
   remove(name: string): Promise<void>;
 }
@@ -92,7 +92,7 @@ export function providerConformance(what: string, open: () => Promise<ProviderWo
       await recorder.untilNames(nameOf('two'));
       await world.add('one');
       await recorder.untilNames(nameOf('one'), nameOf('two'));
-      // At once, so that a provider that looks only at names could miss it.
+      // Without a pause, so that a provider that compares only names could miss it.
       await world.remove('one');
       await world.add('one');
       const lost = `-${nameOf('one')}`;

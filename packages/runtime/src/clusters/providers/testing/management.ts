@@ -1,4 +1,4 @@
-/** testing: a management cluster and a remote one, both in process; what providers find is opened as a client of the remote one. */
+/** testing: a management cluster and a remote one, both in process. Providers open their clusters as clients of the remote one. */
 
 import { defineKind, RestClient } from '@hangar/client';
 import type { Client, ClusterConfig, UnknownObject } from '@hangar/client';
@@ -43,17 +43,17 @@ export interface CustomKind {
 }
 
 export interface Management extends AsyncDisposable {
-  /** For the test. */
+  /** Client of the test. */
   readonly client: Client;
-  /** For the provider: through `faults`. */
+  /** Client of the provider, behind `faults`. */
   readonly watched: Client;
   readonly faults: FaultyTransport;
-  /** How clusters were connected to, as the provider wanted them. */
+  /** Configurations with which the provider connected to clusters. */
   readonly configs: Map<string, ClusterConfig>;
   readonly clusterOptions: ClusterOptions;
   define(kind: CustomKind): Promise<void>;
   makeNamespace(name: string): Promise<void>;
-  /** Makes it, or changes it to this. */
+  /** Creates or replaces the Secret. */
   putSecret(namespace: string, name: string, data: Record<string, string>, labels?: object): Promise<void>;
 }
 
@@ -90,7 +90,7 @@ export async function startManagement(): Promise<Management> {
   };
 }
 
-/** Resolves when its objects can be made. */
+/** Resolves when its objects can be created. */
 async function define(client: Client, { group, version, kind, plural, isNamespaced }: CustomKind): Promise<void> {
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
   await client.create(definitionKind, {
@@ -113,7 +113,7 @@ async function define(client: Client, { group, version, kind, plural, isNamespac
   }
 }
 
-/** Of whom nobody asks whether it is one. */
+/** Never verified. */
 const authority = Buffer.from('-----BEGIN CERTIFICATE-----').toString('base64');
 
 export const kubeconfig = (server: string, user: object = { token: 'secret' }): string =>

@@ -1,4 +1,4 @@
-/** testing: hears what a provider tells, and waits for it. */
+/** testing: records what a provider reports, and waits for it. */
 
 import assert from 'node:assert/strict';
 import type { DiscoveredCluster, Discovery, Provider } from '../../contract.ts';
@@ -6,7 +6,7 @@ import type { DiscoveredCluster, Discovery, Provider } from '../../contract.ts';
 const patienceMs = 20_000;
 
 export class Recorder implements Discovery, AsyncDisposable {
-  /** `+name`, `-name`, `synced`, in their order. An unchanged cluster that is told again is not news. */
+  /** `+name`, `-name`, `synced`, in order. A repeated report of an unchanged cluster is omitted. */
   readonly log: string[] = [];
   readonly clusters = new Map<string, DiscoveredCluster>();
   readonly running: Promise<void>;
@@ -37,7 +37,7 @@ export class Recorder implements Discovery, AsyncDisposable {
     this.#tell('synced');
   }
 
-  /** Resolves when it is so; fails when it is not within the patience of a test. */
+  /** Resolves when the condition holds; fails after the timeout of a test. */
   until(what: string, isSo: () => boolean): Promise<void> {
     if (isSo()) return Promise.resolve();
     return new Promise((resolve, reject) => {

@@ -1,18 +1,18 @@
-/** Sees every dispatch and every write of every peer at the instant at which it happens, with the right to look into all of them. */
+/** Observes every dispatch and every write of every peer at the instant at which it happens, with access to the state of all of them. */
 
 import type { Ownership } from '../../contract.ts';
 import type { Scheduler } from '@hangar/core/simulation';
 import type { PeerProcess } from './peer-process.ts';
 import type { Trace } from './trace.ts';
 
-/** A right that a process was given. */
+/** An ownership that a process acquired. */
 export interface Hold {
   readonly process: PeerProcess;
   readonly cluster: string;
   readonly ownership: Ownership;
 }
 
-/** Work under way by that right. */
+/** Running work under that ownership. */
 export interface Work {
   readonly hold: Hold;
   readonly beganMs: number;
@@ -23,7 +23,7 @@ export class Checker {
   readonly #trace: Trace;
   readonly #holds = new Map<string, Hold[]>();
   readonly #works = new Map<string, Set<Work>>();
-  /** When a process of this name was last declared dead, or its lease was taken away. */
+  /** Time at which a process of this name was last declared dead, or its lease was deleted. */
   readonly #endedMs = new Map<string, number>();
   readonly #landed = new Map<string, Hold>();
   readonly #lastDispatchMs = new Map<string, number>();
@@ -37,7 +37,7 @@ export class Checker {
 
   acquired(hold: Hold): void {
     this.#trace.note(`${hold.process.name} has ${hold.cluster}, token ${hold.ownership.token}`);
-    // Rights that have ended for good need not be looked at again.
+    // Ownerships that ended for good are skipped.
     const others = (this.#holds.get(hold.cluster) ?? []).filter(
       (one) => !one.process.isDead && (!one.ownership.signal.aborted || passes(one)),
     );
@@ -52,7 +52,7 @@ export class Checker {
     this.#works.set(hold.cluster, works);
     for (const { hold: other, beganMs } of works) {
       if (other.process === hold.process || other.process.isDead) continue;
-      // Whoever was declared dead has no right any more, and every write of it is refused; that it still tries cannot be helped.
+      // All writes of a peer that was declared dead are rejected; that it still tries is expected.
       if ((this.#endedMs.get(other.process.name) ?? -1) >= beganMs) continue;
       this.#trace.fail('drained', `${hold.process.name} works on ${hold.cluster}, ${other.process.name} still does`);
     }
@@ -61,7 +61,7 @@ export class Checker {
     return work;
   }
 
-  /** Its check has passed; it is on its way. */
+  /** Called when the write has passed its check and is in flight. */
   wrote({ hold }: Work): void {
     this.writes++;
     this.#alone(hold, 'writes to');
@@ -90,7 +90,7 @@ export class Checker {
     this.#endedMs.set(name, this.#world.monotonicMs());
   }
 
-  /** Who may work on it now. */
+  /** Returns the current owners. */
   owners(cluster: string): Hold[] {
     return (this.#holds.get(cluster) ?? []).filter((hold) => !hold.process.isDead && passes(hold));
   }
@@ -107,7 +107,7 @@ export class Checker {
   }
 }
 
-/** Also of a process that is stopped: it may go on at any instant. */
+/** Includes suspended processes: they may resume at any instant. */
 function passes({ ownership }: Hold): boolean {
   try {
     ownership.check();

@@ -1,4 +1,4 @@
-/** What goes wrong, and for how long. */
+/** Kinds of faults and their durations. */
 
 import { chance, pick } from '@hangar/core';
 import { peerLeasePrefix, ringLeaseName } from '../leases.ts';
@@ -17,11 +17,11 @@ export function disturb(world: World): void {
     if (alive.length < peersMax) world.start();
     return;
   }
-  // Troubles like company.
+  // Faults tend to hit the same peer again.
   const last = alive.find(({ process }) => process.name === world.lastDisturbed);
   const peer = last && chance(faults, 0.3) ? last : pick(faults, alive);
   world.lastDisturbed = peer.process.name;
-  // Interesting is what ends just when others lose their patience.
+  // Faults are most useful when they end about the time at which other peers time out.
   const silentMs = world.scheduler.monotonicMs() - peer.link.lastRenewedMs;
   const lengthMs =
     profile.isOnEdge || chance(faults, 0.4)
@@ -32,7 +32,7 @@ export function disturb(world: World): void {
   if (isOver) world.scheduler.after(lengthMs, isOver);
 }
 
-/** Returns what ends it. */
+/** Starts the fault and returns the function that ends it. */
 const happen: Record<FaultKind, (world: World, peer: Peer) => (() => void) | undefined> = {
   stop: (_, peer) => paused(peer, 'stopped'),
   sleep: (_, peer) => paused(peer, 'asleep'),
@@ -75,7 +75,7 @@ const happen: Record<FaultKind, (world: World, peer: Peer) => (() => void) | und
     return undefined;
   },
   'set-clock'({ faults }, { process }) {
-    // Set back while it slept, a clock could hide that it slept; nobody can do anything about that.
+    // A clock that is set back during a sleep can hide the sleep, which the protocol cannot detect.
     const byMs = (faults.fraction() - (process.hasSlept ? 0 : 0.5)) * 60_000;
     process.stepWall(byMs);
     return undefined;
@@ -92,7 +92,7 @@ function paused({ process }: Peer, kind: 'stopped' | 'asleep'): (() => void) | u
   };
 }
 
-/** Perhaps under the same name, as a pod of a StatefulSet. */
+/** Possibly under the same name, as a pod of a StatefulSet. */
 function again(world: World, name: string): (() => void) | undefined {
   if (chance(world.faults, 0.3)) return undefined;
   return () => {
@@ -111,11 +111,11 @@ function cut(world: World, peers: readonly Peer[]): () => void {
   };
 }
 
-/** By people, who do not ask. */
+/** Simulates a user who deletes the object without a precondition. */
 function deleted(remove: () => void): undefined {
   try {
     remove();
   } catch {
-    // It was not there.
+    // It did not exist.
   }
 }

@@ -1,3 +1,3 @@
-/** What all peers of a simulated world share. */
+/** State that all peers of a simulated world share. */
 
 export const group = 'sim';

@@ -1,6 +1,6 @@
 /**
- * What is between a peer and the API server: requests take time, are refused, get lost on the way there or back, or arrive long after
- * everybody has forgotten them; watches lag, repeat themselves, break, or go silent.
+ * The network between a peer and the API server: requests take time, are refused, get lost in either direction, or arrive very late;
+ * watches lag, repeat events, break, or go silent.
  */
 
 import { ClientError } from '@hangar/client';
@@ -15,7 +15,7 @@ import type { PeerProcess } from './peer-process.ts';
 export interface LinkQuality {
   readonly latencyMaxMs: number;
   readonly errorRate: number;
-  /** Of events that come twice. */
+  /** Rate of duplicated events. */
   readonly repeatRate: number;
 }
 
@@ -33,14 +33,14 @@ export class Link implements Leases {
   readonly #options: LinkOptions;
   readonly #watches = new Set<ModelWatch>();
   isCut = false;
-  /** How many times slower everything is. */
+  /** Factor on all latencies. */
   slowness = 1;
-  /** What is asked arrives soon, what is answered does not, by up to this. */
+  /** Maximum delay of responses; requests are not delayed. */
   answersLateMs = 0;
   failuresInARow = 0;
-  /** When the server last did a write of this peer. */
+  /** Time of the last write of this peer on the server. */
   lastRenewedMs = 0;
-  /** When something last was done to it that may cost its peer its clusters. */
+  /** Time of the last fault that may cost its peer its clusters. */
   lastDisturbedMs = 0;
 
   constructor(options: LinkOptions) {
@@ -87,7 +87,7 @@ export class Link implements Leases {
     return random.fraction() * quality.latencyMaxMs * this.slowness;
   }
 
-  /** Never settles when the request or its answer got lost: callers must not wait for ever. */
+  /** Never settles when the request or its response is lost: callers must use a timeout. */
   #request<T>(act: (server: ModelServer) => T): Promise<T> {
     const { world, server, process, random, quality } = this.#options;
     return new Promise<T>((resolve, reject) => {
@@ -109,7 +109,7 @@ export class Link implements Leases {
         }
         if (isFailing) return fail(new ClientError('ConnectionLost', 'nobody knows'));
         world.after(this.delayMs() + random.fraction() * this.answersLateMs, () => {
-          if (this.isCut || lateMs > 0) return; // the answer is lost
+          if (this.isCut || lateMs > 0) return; // the response is lost
           process.enter(() => {
             this.failuresInARow = 0;
             settle();
@@ -120,7 +120,7 @@ export class Link implements Leases {
   }
 }
 
-/** In order, each event some time after it happened; nothing while the link is cut. */
+/** Delivers events in order, each with a delay; none while the link is cut. */
 class ModelWatch implements AsyncIterable<WatchEvent<Lease>>, AsyncIterator<WatchEvent<Lease>> {
   readonly #link: Link;
   readonly #options: LinkOptions;
@@ -182,7 +182,7 @@ class ModelWatch implements AsyncIterable<WatchEvent<Lease>>, AsyncIterator<Watc
     const { process, random, quality, world } = this.#options;
     if (this.#isEnded) return;
     if (this.#link.isCut) {
-      // Sent again and again until it gets through.
+      // Retransmitted until it arrives.
       world.after(200, () => this.#arrive(changes));
       return;
     }

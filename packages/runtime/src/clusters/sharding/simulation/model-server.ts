@@ -1,4 +1,4 @@
-/** An API server reduced to leases: every write is atomic, every version is kept, watches tell the versions in their order. */
+/** An API server reduced to leases: every write is atomic, every version is kept, watches deliver the versions in order. */
 
 import { StatusError } from '@hangar/api';
 import type { WatchEvent } from '@hangar/client';
@@ -43,7 +43,7 @@ export class ModelServer {
     return lease;
   }
 
-  /** Without a version: whatever it is. */
+  /** Without a version: unconditional. */
   remove(name: string, resourceVersion?: string): void {
     const lease = this.get(name);
     if (resourceVersion !== undefined && lease.metadata.resourceVersion !== resourceVersion) {
@@ -54,13 +54,13 @@ export class ModelServer {
     this.#tell({ type: 'DELETED', object: lease });
   }
 
-  /** What came after that version. */
+  /** Returns the changes after that version. */
   changesSince(version: number): readonly Change[] {
     const from = this.#changes.findIndex((change) => change.version > version);
     return from === -1 ? [] : this.#changes.slice(from);
   }
 
-  /** Called after each change; returns the way to stop it. */
+  /** Calls `onChange` after each change; returns a function that unsubscribes. */
   follow(onChange: () => void): () => void {
     this.#followers.add(onChange);
     return () => this.#followers.delete(onChange);

@@ -1,7 +1,7 @@
 /**
- * A process with a clock of its own: its rate is a little off, its times begin anywhere. It can be stopped and go on (time passes,
- * timers are late), its machine can sleep (the monotonic clock stands still, the wall clock does not), and it can die, after which
- * nothing of it ever happens again. Whatever comes from outside comes through `enter`.
+ * A process with a separate clock: its rate is slightly off, its epoch arbitrary. It can be suspended and resumed (time passes, timers are
+ * late), its machine can sleep (the monotonic clock stops, the wall clock does not), and it can die, after which it never acts again. All
+ * external input enters through `enter`.
  */
 
 import type { Clock, Timer } from '@hangar/core';
@@ -25,7 +25,7 @@ export class PeerProcess {
   isPaused = false;
   isDead = false;
   hasSlept = false;
-  /** When something last was done to it that may cost it its clusters. */
+  /** Time of the last fault that may cost it its clusters. */
   lastDisturbedMs = 0;
 
   constructor(name: string, world: Scheduler, clock: PeerClockOptions) {
@@ -34,7 +34,7 @@ export class PeerProcess {
     this.#clock = clock;
   }
 
-  /** Runs it in this process: now, when it goes on, or never. */
+  /** Runs the callback in this process: now, when it resumes, or never. */
   enter(callback: () => void): void {
     if (this.isDead) return;
     if (this.isPaused) this.#waiting.push(callback);
@@ -62,7 +62,7 @@ export class PeerProcess {
     this.#waiting = [];
   }
 
-  /** Somebody sets the wall clock. */
+  /** Steps the wall clock. */
   stepWall(byMs: number): void {
     this.#wallStepMs += byMs;
     this.lastDisturbedMs = this.#world.monotonicMs();

@@ -1,6 +1,6 @@
 /**
- * Bugs that the simulation must find, planted from outside: they are the proof that its checks can fail. Each spoils one decision of
- * the protocol, or stands between a peer and its leases or claims.
+ * Bugs that the simulation must find, injected from outside. They prove that its checks can fail. Each breaks one decision of the protocol,
+ * or intercepts leases or claims of a peer.
  */
 
 import type { Claim } from '../../contract.ts';
@@ -14,7 +14,7 @@ import type { Member } from '../ring.ts';
 
 export interface PlantedBug {
   readonly name: string;
-  /** A seed at which it was found, if that took many: looked at first. */
+  /** A seed that finds the bug, if that took many: tried first. */
   readonly near?: number;
   readonly protocol?: Partial<Protocol>;
   leases?(leases: Leases): Leases;
@@ -78,7 +78,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   { name: 'tokens-of-the-process', protocol: { tokenOf: ({ members }) => members.length } },
 ];
 
-/** FNV-1a of `cluster|peer`, the most wins. */
+/** FNV-1a of `cluster|peer`, the highest wins. */
 function fnvOwner(cluster: PlacedCluster, members: readonly Member[]): Member | undefined {
   const hash = (text: string): bigint => {
     let value = 0xcbf29ce484222325n;
@@ -102,7 +102,7 @@ const leasesAs = (leases: Leases): Leases => ({
   remove: (name, version, signal) => leases.remove(name, version, signal),
 });
 
-/** "gone" is written over whatever the lease says now. */
+/** Writes "gone" without a precondition. */
 const writeAnyway =
   (leases: Leases): Leases['write'] =>
   async (draft, signal) => {

@@ -1,4 +1,4 @@
-/** What kind of world a seed makes: drawn first, so that worlds differ in kind and not only in luck. */
+/** The kind of world that a seed creates: drawn first, so that worlds differ in kind and not only in chance. */
 
 import { chance, pick } from '@hangar/core';
 import type { Random } from '@hangar/core';
@@ -29,10 +29,10 @@ export interface Profile {
   /** Mean time between two faults. */
   readonly everyMs: number;
   readonly faultMaxMs: number;
-  /** Every fault ends when somebody is about to be given up. */
+  /** Every fault ends when a peer is about to be declared dead. */
   readonly isOnEdge: boolean;
   readonly stepMaxMs: number;
-  /** One of the clusters is slow to come to rest. */
+  /** One of the clusters drains slowly. */
   readonly slowStepMaxMs: number;
   readonly idleMaxMs: number;
 }
@@ -54,7 +54,7 @@ export function drawProfile(random: Random): Profile {
   return chance(random, 0.2) ? edgeProfile(random) : anyProfile(random);
 }
 
-/** Peers that come back at the very moment at which others give them up, over a slow network. */
+/** Peers return at the moment at which others declare them dead, over a slow network. */
 const edgeProfile = (random: Random): Profile => ({
   peers: 2,
   clusters: 3,

@@ -1,18 +1,18 @@
-/** What happened, in order; and the first thing that must not have. */
+/** The events in order, and the first violation. */
 
 import type { Scheduler } from '@hangar/core/simulation';
 
 /**
- * exclusive: never two who may work on a cluster at the same instant. drained: nobody begins before the former has come to rest, unless
- * that one was declared dead. growing: tokens of writes never go back. live: soon after the last fault every cluster is worked on.
- * steady: nobody loses anything because of a single failure. balanced: shares are even.
+ * exclusive: at most one peer may work on a cluster at any instant. drained: no peer starts before the former one has drained, unless that
+ * one was declared dead. growing: tokens of writes never decrease. live: soon after the last fault every cluster has an owner. steady: a
+ * single failure costs no peer its clusters. balanced: shares are even.
  */
 export type Property = 'exclusive' | 'drained' | 'growing' | 'live' | 'steady' | 'balanced';
 
 export interface Violation {
   readonly property: Property;
   readonly message: string;
-  /** Where in the trace. */
+  /** Line in the trace. */
   readonly line: number;
 }
 
@@ -34,7 +34,7 @@ export class Trace {
     this.violation ??= { property, message, line: this.lines.length };
   }
 
-  /** The last ones up to a line. */
+  /** Returns the last lines up to a line. */
   until(line: number, count: number): string[] {
     return this.lines.slice(Math.max(0, line - count), line);
   }

@@ -1,4 +1,4 @@
-/** What a controller does with its clusters: reconciles that take time and write, one at a time for each, as long as it may. */
+/** Simulates a controller: reconciles that take time and write, one at a time for each cluster, as long as it is owned. */
 
 import { hasCode, sleep } from '@hangar/core';
 import type { Random } from '@hangar/core';
@@ -13,10 +13,10 @@ export interface WorkerOptions {
   readonly checker: Checker;
   readonly random: Random;
   readonly cluster: string;
-  /** How long a reconcile takes at most before its write, and behind it. */
+  /** Maximum duration of a reconcile before its write, and after it. */
   readonly stepMaxMs: number;
   readonly idleMaxMs: number;
-  /** Of a write, between its check and its effect; below the margin. */
+  /** Maximum time of a write between its check and its effect; below the margin. */
   readonly wireMaxMs: number;
   readonly onLapse: (process: PeerProcess) => void;
 }

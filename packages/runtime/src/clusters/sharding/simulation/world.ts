@@ -1,6 +1,6 @@
 /**
- * One seed, one world: a server, peers that come, go, stop, sleep, die and lose touch, and their work. After the last fault
- * everything is well again; then every cluster must soon have exactly one who works on it.
+ * One world for each seed: a server, peers that join, leave, stop, sleep, die and lose the connection, and their work. After the last fault
+ * everything works again; then every cluster must soon have exactly one owner.
  */
 
 import { pick, seededRandom, sleep } from '@hangar/core';
@@ -21,7 +21,7 @@ import { drawProfile } from './profile.ts';
 import type { Profile } from './profile.ts';
 import { Trace } from './trace.ts';
 
-/** Declared dead, drained, told: with room for requests that time out. */
+/** Time to declare dead, drain and notify, including request timeouts. */
 const recoveryMs = defaultTimings.leaseMs + 12_000;
 
 export class World {
@@ -65,12 +65,12 @@ export class World {
     return Array.from({ length: this.profile.clusters }, (_, i) => `c-${i}`);
   }
 
-  /** A new process; without a name, one that never was. */
+  /** Starts a new process; without a name, under an unused one. */
   start(name = `x-${this.#nextName++}`): Peer {
     const { profile, faults, scheduler: world, checker, server, trace } = this;
     const skew = defaultTimings.clockSkewMax * 0.98;
     const clock = {
-      // Two clocks differ by what both are off.
+      // The skew of two clocks is the sum of their errors.
       rate: 1 + (faults.fraction() - 0.5) * skew,
       monotonicOffsetMs: faults.fraction() * 1e6,
       wallOffsetMs: (faults.fraction() - 0.5) * pick(faults, [0, 1_000, 3_600_000]),
@@ -139,7 +139,7 @@ export class World {
     }
   }
 
-  /** Nothing was wrong for a while, and at most one request failed: that is no reason. */
+  /** Without recent faults, and with at most one failed request, a lapse is a violation. */
   #onLapse(process: PeerProcess): void {
     const { scheduler, trace } = this;
     trace.note(`${process.name} could not renew in time`);
@@ -149,7 +149,7 @@ export class World {
     trace.fail('steady', `${process.name} gave up after ${link.failuresInARow} failures in a calm world`);
   }
 
-  /** Lives that others have ended, as the server knows it. */
+  /** Records the lives that other peers declared dead, as the server sees them. */
   #noteEnds(): () => void {
     let version = this.server.version;
     const lives = new Map<string, string>();
