@@ -1,22 +1,22 @@
 /**
  * server: the Kubernetes API server, and the library for writing one.
  *
- *   http/         sockets to requests, answers to bytes
- *   request/      what a request is about: path, query, media types
- *   auth/         who asks, and may they
- *   admission/    the gate before the store
- *   resources/    what is served: built-in kinds, custom resources
- *   objects/      from bodies to objects, from stored bytes to answers
- *   verbs/        create, get, list, watch, update, patch, delete
- *   subresources/ scale, and those that are operations of their own: bindings, evictions
- *   allocation/   what objects have besides themselves: a service's addresses and ports
- *   fairness/     who goes on now and who waits, by control plane and flow
- *   aggregation/  group-versions that other servers serve behind this one
- *   library/      for writing such a server: `@hangar/server/library`
- *   outbound/     what the server calls by itself, and where it may go
- *   reviews/      questions about users and what they may do
- *   documents/    discovery, OpenAPI, version, health
- *   tenancy/      virtual control planes: many of them behind one port
+ *   http/ sockets to requests, responses to bytes
+ *   request/ parsing of requests: path, query, media types
+ *   auth/ authentication and authorization
+ *   admission/ admission before the store
+ *   resources/ served resources: built-in kinds, custom resources
+ *   objects/ from bodies to objects, from stored bytes to responses
+ *   verbs/ create, get, list, watch, update, patch, delete
+ *   subresources/ scale, and separate operations: bindings, evictions
+ *   allocation/ addresses and ports of services
+ *   fairness/ queueing of requests, by control plane and flow
+ *   aggregation/ group-versions that other servers serve behind this one
+ *   library/ for writing such a server: `@hangar/server/library`
+ *   outbound/ outgoing calls of the server, and the policy for them
+ *   reviews/ reviews of users and their permissions
+ *   documents/ discovery, OpenAPI, version, health
+ *   tenancy/ virtual control planes: many of them behind one port
  */
 
 export { Aggregator } from './aggregation/aggregator.ts';

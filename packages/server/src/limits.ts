@@ -1,9 +1,9 @@
-/** The bounds of what one request may ask for. */
+/** Limits of one request. */
 
-/** As kube-apiserver: 3 MiB. */
+/** As in kube-apiserver: 3 MiB. */
 export const bodyBytesMax = 3 * 1024 * 1024;
 
-/** How often a write begins anew because somebody else was faster. */
+/** Number of attempts of a write that conflicts with other writes. */
 export const attemptsMax = 5;
-/** The same for writes that do not depend on what they overwrite. */
+/** The same for writes that do not depend on the overwritten value. */
 export const unconditionalAttemptsMax = 1_000;

@@ -1,4 +1,4 @@
-/** What an open control plane holds, and that all of it is given back. */
+/** Tests that closing a control plane releases everything it holds. */
 
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
@@ -18,7 +18,7 @@ import { ApiServer } from './server.ts';
 import { openServer, serverRequest } from './testing/open-server.ts';
 import { definition, definitions, TestServer } from './testing/test-server.ts';
 
-/** Counts the watches that are open. */
+/** Counts the open watches. */
 class WatchedStore extends ForwardingStore {
   readonly open = new Set<Watch>();
 
@@ -41,12 +41,12 @@ const outbound = new Outbound({});
 const tokens = new StaticTokenAuthenticator([{ token: 'jane', user: 'jane', uid: 'jane', groups: ['readers'] }]);
 const rbac = 'rbac.authorization.k8s.io';
 
-/** So many that nobody can have a copy of them unseen. */
+/** So many that an additional copy shows in the heap. */
 const manyFields = Object.fromEntries(
   Array.from({ length: 1_000 }, (_, at) => [`field${at}`, { type: 'string', description: `What field ${at} is for.` }]),
 );
 
-/** What every control plane here is born with: a definition, its objects, a policy, and somebody who may do things. */
+/** Initial objects of every control plane in this test: a definition, its objects, a policy, and a user with permissions. */
 async function bornWith(): Promise<readonly BaseEntry[]> {
   await using server = await TestServer.start();
   await server.create(definitions, definition({ spec: manyFields }));
@@ -78,7 +78,7 @@ async function bornWith(): Promise<readonly BaseEntry[]> {
   });
   const { prefix } = server.plane;
   const { entries } = await server.store.range(prefixRange(prefix));
-  // All of the default policy would only make this slow.
+  // The complete default policy would only slow down the test.
   const isWanted = (key: string): boolean => !key.startsWith('clusterrole') || key.endsWith('/readers');
   return entries.flatMap(({ key, value }) => {
     const relative = key.slice(prefix.length);
@@ -103,11 +103,11 @@ interface UseOptions {
   readonly store: Store;
   readonly base: BaseLayer;
   readonly cacheBudget: CacheBudget;
-  /** Everything is done, not only what most do. */
+  /** Uses all features, not only the common ones. */
   readonly isBusy: boolean;
 }
 
-/** Opens a control plane and has things done in it that make it keep something. Returns what closes it. */
+/** Opens a control plane and performs operations that make it cache data. Returns a function that closes it. */
 async function use(name: string, options: UseOptions): Promise<() => void> {
   const { base, cacheBudget } = options;
   const prefix = `/registry/clusters/${name}/`;
@@ -140,7 +140,7 @@ async function use(name: string, options: UseOptions): Promise<() => void> {
   });
   await send(server, 'GET', '/api/v1/namespaces');
   if (options.isBusy) await beBusy(server);
-  // The view stays open: what it would end by itself is to be ended by whoever began it.
+  // The view stays open: its creator must stop everything that it would otherwise stop.
   return () => {
     aggregator.close();
     close();
@@ -160,7 +160,7 @@ async function beBusy(server: ApiServer): Promise<void> {
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** In bytes, when all that can be collected was. */
+/** Heap size in bytes, after garbage collection. */
 async function heapUsed(): Promise<number> {
   for (let turn = 0; turn < 4; turn++) {
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -1,4 +1,4 @@
-/** Opens a control plane on a store: catalogue, admission, the objects it is born with, and what must follow the store. */
+/** Opens a control plane on a store: catalogue, admission, initial objects, and followers of the store. */
 
 import { createRequire } from 'node:module';
 import type { Clock, Random } from '@hangar/core';
@@ -21,18 +21,18 @@ import { DefinitionFollower } from './definitions/follower.ts';
 
 export interface ControlPlaneOptions {
   readonly name: string;
-  /** The store's; every control plane is below `<prefix>/clusters/`. */
+  /** Prefix of the store; every control plane is below `<prefix>/clusters/`. */
   readonly prefix: string;
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
-  /** Absent: whoever opens it calls `bootstrap` when it knows the address. */
+  /** Absent: the caller calls `bootstrap` when it knows the address. */
   readonly bootstrap?: BootstrapOptions;
-  /** Absent: kube-apiserver's own choice of plugins. */
+  /** Absent: the default plugins of kube-apiserver. */
   readonly admission?: PluginChoice;
-  /** How much of stores may be kept in memory for lists; shared by control planes. Absent: a usual one, for it alone. */
+  /** Budget of the caches for lists; shared by control planes. Absent: a default one, not shared. */
   readonly cacheBudget?: CacheBudget;
-  /** Shared by control planes, and closed by whoever made it. Absent: one that goes nowhere near this machine. */
+  /** Shared by control planes, and closed by its creator. Absent: a client that cannot reach this machine. */
   readonly outbound?: Outbound;
 }
 
@@ -54,7 +54,7 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Op
     clock,
     random,
     catalogue,
-    // Nobody writes before these are set.
+    // No writes happen before these are set.
     admission: undefined as never,
     expiry: new Expiry(store, clock),
     definitions: undefined as never,

@@ -1,6 +1,6 @@
 /**
- * The API server: a function from a request to an answer. Outside in: error answers, request info, authentication,
- * authorization, then the document, the subresource or the verb that the path names.
+ * The API server: a function from a request to a response. Outside in: error responses, request info, authentication, authorization, then
+ * the document, the subresource or the verb that the path names.
  */
 
 import { internalError, StatusError } from '@hangar/api';
@@ -39,34 +39,34 @@ import type { Call } from './verbs/call.ts';
 import { dispatch } from './verbs/dispatch.ts';
 
 export interface ApiServerOptions extends DocumentsOptions {
-  /** Asked in order; those of tokens after all others. */
+  /** Tried in order; token authenticators after all others. */
   readonly authenticators: readonly (Authenticator | TokenAuthenticator)[];
-  /** Whose tokens count in requests, and in no review: see `GuardOptions`. */
+  /** Tokens that authenticate requests but not reviews: see `GuardOptions`. */
   readonly visitors?: readonly TokenAuthenticator[];
   readonly authorizers: readonly Authorizer[];
-  /** Of tokens; absent: that of a cluster's own API. */
+  /** Audiences of tokens; absent: the audience of a cluster's own API. */
   readonly audiences?: readonly string[];
-  /** Absent: for health and version alone. */
+  /** Absent: only health and version. */
   readonly anonymous?: AnonymousAccess;
-  /** Absent: users that are not known get 401, or anonymous access. */
+  /** Absent: unauthenticated clients get 401 or anonymous access. */
   readonly strangerRefusal?: StrangerRefusal;
   /** Absent: nothing is audited. */
   readonly auditor?: Auditor;
-  /** Throws for what is not answered at all now, whoever asks; told as soon as it is known who does. */
+  /** Throws for requests that are currently not served for any user; called after authentication. */
   readonly admits?: (info: RequestInfo, request: ServerRequest, user: User) => void;
-  /** Who goes on now and who waits, when it is known who asks. Absent: nobody waits. */
+  /** Queues requests, after authentication. Absent: no queueing. */
   readonly fairness?: Fairness;
   /** Counters that outlive this server. Absent: they start at zero with it. */
   readonly requestMetrics?: RequestMetrics;
-  /** Told of every failure that is the server's own. */
+  /** Called for every internal error. */
   readonly onError: (error: Error) => void;
 }
 
-/** What was found out about a request, for those who account for it. */
+/** Facts about a request, for audit and metrics. */
 interface About {
-  /** Who was authenticated. */
+  /** The authenticated user. */
   user: User | undefined;
-  /** As whom it acts, where that is somebody else. */
+  /** The impersonated user, if any. */
   impersonated: Impersonated | undefined;
   info: RequestInfo | undefined;
   resource: Resource | undefined;
@@ -77,7 +77,7 @@ interface About {
 
 type Read = { readonly info: RequestInfo } | { readonly info: undefined; readonly error: unknown };
 
-/** What cannot be read is told only to those who are known: others would learn from it that there is somebody here to ask. */
+/** Parse errors are reported only to authenticated clients: others would learn from them that the control plane exists. */
 function infoOf(method: string, path: string, isWatch: boolean): Read {
   try {
     return { info: requestInfo(method, path, isWatch) };
@@ -108,7 +108,7 @@ export class ApiServer {
     this.#documents = new Documents(options, this.#metrics);
   }
 
-  /** Who asks and may they, for those who ask on somebody's behalf. */
+  /** Authentication and authorization, for components that act on behalf of users. */
   get guard(): Guard {
     return this.#guard;
   }
@@ -133,12 +133,12 @@ export class ApiServer {
     const answered = about.turn ? about.turn.left(made, about.resource) : made;
     ended(about.info, about.resource, answered.status);
     const answer = this.#options.auditor ? this.#audited(request, about, answered) : answered;
-    // Other streams have an end of their own: a backup that is downloaded.
+    // Other streams are finite: for example, a backup download.
     const isWatch = about.info?.verb === 'watch' && about.resource !== undefined;
     return isWatch && isStreaming(answer.body) ? this.#countWatch(answer, answer.body, about.resource!) : answer;
   }
 
-  /** Who could not be authenticated has no record yet. */
+  /** An unauthenticated request has no record yet. */
   #audited(request: ServerRequest, { audit, info }: About, answer: Answer): Answer {
     const record =
       audit ?? (info && answer.status === 401 ? this.#options.auditor!.begin(request, info, undefined) : undefined);

@@ -1,11 +1,11 @@
 /**
- * Configuration files, read as strictly as kube-apiserver reads them: a field that is misspelt or there twice would else
- * silently drop the check, the key or the rule that its author believes in.
+ * Parses configuration files as strictly as kube-apiserver: a misspelt or repeated field would otherwise silently drop a check, a key or a
+ * rule.
  */
 
 import { child, parseYaml } from '@hangar/api';
 
-/** From YAML or JSON. Throws what `fault` makes of the reason. */
+/** Parses YAML or JSON. Throws the error that `fault` returns for the reason. */
 export function parseStrictly(text: Uint8Array | string, fault: (reason: string) => Error): unknown {
   let parsed;
   try {
@@ -17,7 +17,7 @@ export function parseStrictly(text: Uint8Array | string, fault: (reason: string)
   return parsed.value;
 }
 
-/** Their paths, without their values: those may be secrets. */
+/** Returns paths only, without values: those may be secrets. */
 export const unknownFields = (path: string, value: object, known: readonly string[]): string[] =>
   Object.keys(value)
     .filter((name) => !known.includes(name))

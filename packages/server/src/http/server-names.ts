@@ -1,7 +1,6 @@
 /**
- * Certificates for names of servers besides the port's own (SNI). What TLS needs for one is heavy, so that the names that were
- * asked for last are kept, and it is made of the same parts as the port's own: whoever shows a client certificate is verified
- * alike whatever name was asked for.
+ * Certificates for server names (SNI) other than the default of the port. TLS contexts are large, so only recently used ones are kept. They
+ * share all options except key and certificate with the default, so client certificates are verified in the same way for every name.
  */
 
 import { createSecureContext } from 'node:tls';
@@ -12,7 +11,10 @@ export interface ServerCertificate {
   readonly certificate: string;
 }
 
-/** By a name in lower case. Undefined: the port's own. The same object for as long as it is the same certificate. */
+/**
+ * Returns the certificate for a lower-case name. Undefined: the default of the port. Returns the same object for as long as the certificate
+ * is unchanged.
+ */
 export type ServerCertificateOf = (serverName: string) => ServerCertificate | undefined;
 
 interface Known {
@@ -24,7 +26,7 @@ const contextsMax = 200;
 
 export class ServerNames {
   readonly #certificateOf: ServerCertificateOf;
-  /** All but key and certificate. */
+  /** Options other than key and certificate. */
   #common: SecureContextOptions;
   readonly #known = new Map<string, Known>();
 
@@ -33,7 +35,7 @@ export class ServerNames {
     this.#common = common;
   }
 
-  /** For connections from now on. */
+  /** Applies to new connections. */
   use(common: SecureContextOptions): void {
     this.#common = common;
     this.#known.clear();
@@ -43,7 +45,7 @@ export class ServerNames {
     return this.#known.size;
   }
 
-  /** Undefined: the port's own. */
+  /** Returns undefined for the default of the port. */
   contextOf(name: string): SecureContext | undefined {
     const serverName = name.toLowerCase();
     const certificate = this.#certificateOf(serverName);

@@ -1,22 +1,22 @@
-/** An answer that is complete must be taken, if slowly: until then it is in memory. */
+/** Requires clients to read complete responses, if slowly: until then they are in memory. */
 
 import type { Clock } from '@hangar/core';
 
-/** In this time the other end must take so much of what is left for it. */
+/** Period in which the client must read a minimum of the remaining bytes. */
 const takingTimeoutMs = 60_000;
 const takenBytesMin = 16 * 1024;
 
-/** Limits one write: a socket reports a write as taken only when the client has taken all of it. */
+/** Limits one write: a socket reports a write as flushed only when the client has read all of it. */
 export const writtenBytesMax = 16 * 1024;
 
 export interface Taking {
-  /** How much is still here. */
+  /** Number of remaining bytes. */
   left(): number;
-  /** Nobody takes it. */
+  /** Called when the client does not read. */
   drop(): void;
 }
 
-/** Until what it returns is called. */
+/** Watches the progress until the returned function is called. */
 export function awaitTaken(clock: Clock, taking: Taking): () => void {
   let before = taking.left();
   const check = (): void => {

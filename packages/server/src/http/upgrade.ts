@@ -1,6 +1,6 @@
 /**
- * Connections that a client wants to use for another protocol: WebSocket, SPDY. Only these leave HTTP; whoever offers
- * anything else, such as h2c, is answered in HTTP as if it had not.
+ * Connections that a client wants to upgrade: WebSocket, SPDY. Other protocols, such as h2c, are ignored, and the request is answered in
+ * HTTP.
  */
 
 import type { Clock } from '@hangar/core';
@@ -10,14 +10,14 @@ import { answerHttp1 } from './http1.ts';
 import { isStreaming, nobody } from './message.ts';
 import type { Answer, ServerRequest, Upgrade } from './message.ts';
 
-/** By its lazy getter: see the listener. */
+/** Uses the lazy getter: see the listener. */
 const { ServerResponse } = process.getBuiltinModule('node:http');
 
 const protocols = /^(?:websocket|spdy\/3\.1)$/i;
 
 export const isUpgrade = ({ headers }: IncomingMessage): boolean => protocols.test(headers.upgrade ?? '');
 
-/** A refusal is written as an ordinary answer, the last one of this connection. */
+/** A refusal is an ordinary response, the last one of this connection. */
 export function answerUpgrade(
   incoming: IncomingMessage,
   { socket }: Upgrade,
@@ -33,7 +33,7 @@ export function answerUpgrade(
   const response: Response = new ServerResponse(incoming);
   response.shouldKeepAlive = false;
   response.assignSocket(socket as Socket);
-  // The server no longer sees to a socket that it gave away.
+  // The server no longer handles events of a socket after an upgrade.
   socket.on('drain', () => response.emit('drain'));
   response.once('finish', () => {
     response.detachSocket(socket as Socket);

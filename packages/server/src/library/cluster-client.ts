@@ -1,4 +1,4 @@
-/** A small client of the cluster's API, for the questions that an aggregated server has: one request, one JSON answer. */
+/** A small client of the cluster's API for aggregated servers: one request, one JSON response. */
 
 import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
@@ -9,7 +9,7 @@ import type { ClusterAccess } from '../outbound/cluster-access.ts';
 
 const timeoutMs = 10_000;
 const answerBytesMax = 4 * 1024 * 1024;
-/** A token from a file is read again after this. */
+/** A token file is read again after this time. */
 const tokenForMs = 60_000;
 
 export class ClusterClient {
@@ -43,7 +43,7 @@ export class ClusterClient {
     this.#agent.destroy();
   }
 
-  /** Rejects with an Error that says what the cluster answered, or why it did not. */
+  /** Rejects with an Error that contains the response of the cluster or the cause of the failure. */
   async #send(method: string, path: string, body: object | undefined): Promise<JsonObject> {
     const text = body && JSON.stringify(body);
     const token = await this.#authorization();
@@ -117,6 +117,6 @@ async function collect(response: IncomingMessage): Promise<unknown> {
   }
 }
 
-/** For clients of this server, when the cluster cannot be asked: nobody is let in, and it is not their fault. */
+/** Error for clients when the cluster is unreachable: access is denied, but not as a client error. */
 export const cannotAsk = (what: string, cause: unknown): StatusError =>
   new StatusError('InternalError', `${what}: ${(cause as Error).message}`, { cause });

@@ -8,7 +8,7 @@ import { DelegatedCertificates } from './delegated-authentication.ts';
 
 const authority = createAuthority('users', 1, { clock: systemClock, random: systemRandom }).certificate;
 
-/** A cluster that answers when the test says so, and a clock that waits for it. */
+/** A cluster that responds under control of the test, and a clock for it. */
 function delegated(onAuthorities: (pem: string) => void) {
   const timers: (() => void)[] = [];
   const clock: Clock = {
@@ -28,7 +28,7 @@ function delegated(onAuthorities: (pem: string) => void) {
     timers,
     errors,
     answers: (next: () => Promise<object>) => void (answer = next),
-    /** The next look, and everything that follows from it. */
+    /** Runs the next poll and its consequences. */
     async look(): Promise<void> {
       timers.shift()!();
       await new Promise((resolve) => setImmediate(resolve));

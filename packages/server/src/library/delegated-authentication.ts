@@ -1,6 +1,6 @@
 /**
- * Who asks, as the cluster says: it publishes which certificates are its front proxies and its users in a ConfigMap, and
- * answers whose a token is. The ConfigMap is read again now and then, because CAs are renewed.
+ * Authenticates by the cluster: reads the CAs of front proxies and users from the ConfigMap that it publishes, and reviews tokens with it.
+ * The ConfigMap is polled, because CAs are renewed.
  */
 
 import { isObject } from '@hangar/api';
@@ -22,12 +22,12 @@ const rereadMs = 30_000;
 export interface DelegatedAuthenticationOptions {
   readonly client: ClusterClient;
   readonly clock: Clock;
-  /** Told of the CAs whose certificates connections may show: PEM. */
+  /** Called with the CAs of client certificates: PEM. */
   readonly onAuthorities: (pem: string) => void;
   readonly onError: (error: Error) => void;
 }
 
-/** Certificates of front proxies first, then of users. */
+/** Tries certificates of front proxies first, then of users. */
 export class DelegatedCertificates implements Authenticator {
   readonly #options: DelegatedAuthenticationOptions;
   #authenticators: readonly Authenticator[] = [];
@@ -39,7 +39,7 @@ export class DelegatedCertificates implements Authenticator {
     this.#options = options;
   }
 
-  /** Rejects when the cluster cannot be asked: without it nobody would be let in. */
+  /** Rejects if the cluster is unreachable: without it no client could be authenticated. */
   async start(): Promise<void> {
     await this.#read();
     this.#again();
@@ -61,7 +61,7 @@ export class DelegatedCertificates implements Authenticator {
   #again(): void {
     if (this.#isClosed) return;
     this.#timer = this.#options.clock.after(rereadMs, () => {
-      // What was read last stays valid until the cluster says otherwise.
+      // On failure the last configuration stays in effect.
       this.#read()
         .catch((error: unknown) => this.#options.onError(asError(error)))
         .finally(() => this.#again());
@@ -93,7 +93,7 @@ export class DelegatedCertificates implements Authenticator {
       ...(clientCa === '' ? [] : [new CertificateAuthenticator(clock, clientCa)]),
     ];
     onAuthorities([proxyCa, clientCa].filter((pem) => pem !== '').join('\n'));
-    // Last: what could not be put to use is tried again with the next look.
+    // Last, so that a configuration that failed to apply is retried at the next poll.
     this.#known = text;
   }
 }
@@ -103,14 +103,14 @@ const textOf = (values: JsonObject, name: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-/** A JSON list of texts, as kube-apiserver writes them. */
+/** Parses a JSON list of strings, as kube-apiserver writes it. */
 function namesOf(values: JsonObject, name: string): string[] {
   const text = textOf(values, name);
   const value: unknown = text === '' ? [] : JSON.parse(text);
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }
 
-/** Asks the cluster whose a token is; the guard remembers the answer for some seconds. */
+/** Authenticates tokens with TokenReviews of the cluster; the guard caches results for some seconds. */
 export class TokenReviews implements TokenAuthenticator {
   readonly #client: ClusterClient;
 
@@ -130,7 +130,7 @@ export class TokenReviews implements TokenAuthenticator {
     const granted = textsOf(status['audiences']);
     return {
       user: { name: String(username ?? ''), uid: String(uid ?? ''), groups: textsOf(groups), extra: extraOf(extra) },
-      // Of tokens that are for nobody in particular it says nothing: the cluster itself took it.
+      // The cluster returns no audiences for a token without audiences: then the token is for the cluster itself.
       audiences: granted.length > 0 ? granted : ['the cluster'],
     };
   }

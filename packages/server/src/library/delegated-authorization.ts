@@ -1,6 +1,6 @@
 /**
- * May they, as the cluster says: a SubjectAccessReview for what is not known. Answers are remembered for ten seconds, as
- * kube-apiserver's own library does, and the memory of them is bounded. When the cluster cannot be asked, the answer is no.
+ * Authorizes by SubjectAccessReviews of the cluster. Results are cached for ten seconds, as in kube-apiserver's own library; the cache is
+ * bounded. If the cluster is unreachable, access is denied.
  */
 
 import { isObject } from '@hangar/api';
@@ -14,7 +14,7 @@ import type { ClusterClient } from './cluster-client.ts';
 
 const rememberedMs = 10_000;
 const rememberedMax = 10_000;
-/** Longer questions are not worth their memory: somebody makes them up. */
+/** Longer requests are not cached: they are probably generated. */
 const questionLengthMax = 1_000;
 
 interface Remembered {

@@ -1,7 +1,6 @@
 /**
- * The recent changes of a storage that one process writes, for watches: tell it of every change, and return
- * `feed.watch(after, signal)` from the storage's `watch`. Older changes are forgotten; a watch that needs them is told to
- * begin anew, as Kubernetes' clients do by themselves.
+ * Recent changes of a storage that one process writes, for watches: call `push` for every change, and return `feed.watch(after, signal)`
+ * from the storage's `watch`. Older changes are dropped; a watch that needs them fails with 410, after which Kubernetes clients relist.
  */
 
 import type { KubeObject } from '@hangar/api';
@@ -13,7 +12,7 @@ import type { Change } from './storage.ts';
 export class Feed<T extends KubeObject> {
   readonly #changesMax: number;
   #changes: Change<T>[] = [];
-  /** Changes up to this version are not known any more. */
+  /** Changes up to this version have been dropped. */
   #floor: number;
   #waiting: (() => void)[] = [];
 
@@ -46,7 +45,7 @@ export class Feed<T extends KubeObject> {
   }
 
   #after(version: number): Change<T> | undefined {
-    // The last ones are the usual case.
+    // Most watches need only the last changes.
     let at = this.#changes.length;
     while (at > 0 && this.#changes[at - 1]!.version > version) at--;
     return this.#changes[at];

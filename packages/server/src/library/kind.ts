@@ -1,6 +1,6 @@
 /**
- * A kind that an aggregated API server serves. What is declared here is what a CustomResourceDefinition would say, and is
- * checked as one; the rest is where its objects are.
+ * A kind that an aggregated API server serves. The declaration has the fields of a CustomResourceDefinition and is validated as one, and
+ * names the storage of the objects.
  */
 
 import { createRequire } from 'node:module';

@@ -28,7 +28,7 @@ const note = (name: string, title = 'a title', more: object = {}): object => ({
   spec: { title },
 });
 
-/** Who may make introductions, and nothing else. */
+/** An authorizer that only allows creating introductions. */
 const visitor: Authorizer = {
   authorize: (user, info) =>
     user.name === 'visitor' && info.isResource && info.resource === 'introductions' ? 'allow' : 'no opinion',
@@ -95,7 +95,7 @@ describe('an aggregated server behind a cluster', () => {
       assert.equal(dry.status, 'Success');
       await expect(200, 'DELETE', `${own}/a`);
       await expect(404, 'GET', `${own}/a`);
-      // Apply makes what is not there.
+      // Apply creates a missing object.
       await expect(201, 'PATCH', `${own}/b?fieldManager=me`, {
         contentType: patch('apply-patch+yaml'),
         body: object('b'),
@@ -231,7 +231,7 @@ describe('an aggregated server behind a cluster', () => {
     assert.equal(notes.seen.length, before);
   });
 
-  /** Past the cluster, straight to the server. */
+  /** Sends requests directly to the server, bypassing the cluster. */
   const direct = (target: string, headers: Record<string, string>, show?: KeyPair) =>
     new Promise<{ status: number; text: string }>((resolve, reject) => {
       const outgoing = httpsRequest({

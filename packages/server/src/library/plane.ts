@@ -1,4 +1,4 @@
-/** The control plane of an aggregated server: its declared kinds and nothing else, each with the storage that it was given. */
+/** The control plane of an aggregated server: only its declared kinds, each with its storage. */
 
 import type { Clock, Random } from '@hangar/core';
 import type { Store } from '@hangar/store';
@@ -18,9 +18,9 @@ import { StorageStore } from './storage-store.ts';
 
 export interface LibraryPlaneOptions {
   readonly kinds: readonly Kind[];
-  /** Of kinds that have no storage of their own. */
+  /** Store of kinds without a custom storage. */
   readonly store: Store;
-  /** Of every key in it: `/registry/notes.example.com`. */
+  /** Prefix of every key: `/registry/notes.example.com`. */
   readonly prefix: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -42,7 +42,7 @@ export function libraryPlane(options: LibraryPlaneOptions): ControlPlane {
     admission: new Admission(() => options.admission ?? []),
     expiry: new Expiry(store, clock),
     collections: new Collections(store, new CacheBudget(cacheBytesMax)),
-    // What only the kinds of a whole cluster ask for.
+    // Only the kinds of a whole cluster use these.
     definitions: absent,
     policy: absent,
     outbound: absent,
@@ -74,7 +74,7 @@ export function planeWithStorage(
   return { ...plane, store, collections: new NoCollections(store, new CacheBudget(0)) };
 }
 
-/** What somebody else keeps is not kept here as well: every list asks for it. */
+/** Custom storages are not cached here: every list reads them. */
 class NoCollections extends Collections {
   override fresh(): Promise<undefined> {
     return Promise.resolve(undefined);

@@ -1,4 +1,4 @@
-/** A declared kind as a served resource: what a custom resource is, with the verbs that its storage can do. */
+/** A declared kind as a served resource: a custom resource with the verbs that its storage supports. */
 
 import { invalidObject } from '@hangar/api';
 import { Slicer } from '@hangar/core';
@@ -48,7 +48,7 @@ export class DeclaredResource extends CustomServedResource {
 
 const everyVerb = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 
-/** Admitted and checked as any object that is created; then its handler says what becomes of it. */
+/** Admits and validates the object as for any create; then the handler determines the result. */
 async function answerOrder(call: Call, { onCreate }: CreateOnly<KubeObject>): Promise<Answer> {
   const { plane, request, resource, user } = call;
   const want = wantedBy(call);
@@ -68,7 +68,7 @@ async function answerOrder(call: Call, { onCreate }: CreateOnly<KubeObject>): Pr
   wipeSystemFields(object);
   settleNamespace(call, object);
   await plane.admission.mutate(admissionRequest(call, object, options));
-  // Whoever changed it may not have moved it.
+  // Admission may change the object, but must not move it to another namespace.
   settleNamespace(call, object);
   fillSystemFields(object, plane.clock, plane.random);
   const errors = resource.strategy.validateCreate(object);

@@ -1,5 +1,5 @@
 /**
- * An aggregated API server: declared kinds behind TLS, with who asks and may they left to the cluster that it serves.
+ * An aggregated API server: declared kinds behind TLS; the cluster authenticates and authorizes requests.
  *
  *   const server = await serveAggregated({ kinds: [notes], access: await clusterAccess(undefined), … });
  *
@@ -87,7 +87,7 @@ export async function serveAggregated(options: AggregatedServerOptions): Promise
     plane,
     authenticators: [certificates, new TokenReviews(client)],
     authorizers: [privilegedGroup, new AccessReviews(client, clock)],
-    // Tokens are the cluster's: it says whom they are for.
+    // The cluster issues the tokens and checks their audiences.
     audiences: [],
     health: { livez: [ping], readyz: [ping, shutdown(state), ...(options.readiness ?? [])] },
     ...(options.auditor ? { auditor: options.auditor } : {}),
@@ -115,7 +115,7 @@ export async function serveAggregated(options: AggregatedServerOptions): Promise
   return { port: listener.port, ca, close: () => running.run() };
 }
 
-/** A CA for this one certificate: whoever is told of it trusts this server and nothing else. */
+/** A CA for this one certificate: trusting it means trusting only this server. */
 function selfMade({ hosts = [], host }: AggregatedServerOptions, clock: Clock, random: Random) {
   const world = { clock, random };
   const authority = createAuthority('aggregated-api-server', certificateDays, world);

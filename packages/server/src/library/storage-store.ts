@@ -1,9 +1,9 @@
 /**
- * Somebody's own storage as a store, so that every verb, patch, table and watch works on it as on ours. Keys are those of one
- * resource, one write makes a transaction, and values are made from the objects and back.
+ * Adapts a custom storage to a store, so that every verb, patch, table and watch works on it. Keys are those of one resource, a transaction
+ * is one write, and values are encoded from the objects and back.
  *
- * The past is not kept there: a list that goes on page by page is served from the snapshot that its first page was cut from,
- * while that is remembered; else the client is told to begin anew.
+ * There is no history: a paginated list is served from the snapshot of its first page while that is cached; afterwards the client gets 410
+ * and must list again.
  */
 
 import type { KubeObject } from '@hangar/api';
@@ -29,7 +29,7 @@ import { StorageWatch } from './storage-watch.ts';
 
 export interface StorageStoreOptions {
   readonly storage: KindStorage;
-  /** Of the resource's keys; ends in a slash. */
+  /** Key prefix of the resource; ends in a slash. */
   readonly prefix: string;
   readonly isNamespaced: boolean;
   readonly stored: () => StoredForm;
@@ -40,7 +40,7 @@ interface Snapshot {
   readonly entries: readonly Entry[];
 }
 
-/** Of lists that are being read page by page. */
+/** Number of snapshots kept for paginated lists. */
 const snapshotsMax = 4;
 
 export class StorageStore implements Store {
@@ -145,13 +145,13 @@ export class StorageStore implements Store {
     return { revision, entries };
   }
 
-  /** Of a range inside of one namespace; empty for all. */
+  /** Returns the namespace of a range inside one namespace; empty for all. */
   #namespaceOf({ start, end }: KeyRange): string {
     const { prefix, isNamespaced } = this.#options;
     if (!isNamespaced) return '';
     const [namespace = '', rest] = start.slice(prefix.length).split('/');
     const limit = `${prefix}${namespace}0`;
-    // `0` follows `/`: a range that ends there or before has this namespace's keys only.
+    // `0` follows `/`: a range that stops there or earlier has only keys of this namespace.
     return rest !== undefined && end !== undefined && compareKeys(end, limit) <= 0 ? namespace : '';
   }
 

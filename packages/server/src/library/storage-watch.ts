@@ -1,4 +1,4 @@
-/** The changes of somebody's own storage as the events of a store. */
+/** Adapts the changes of a custom storage to the events of a store. */
 
 import type { KubeObject } from '@hangar/api';
 import type { Entry, Revision, StoreEvent, Watch, WatchBatch } from '@hangar/store';
@@ -7,7 +7,7 @@ import type { Change } from './storage.ts';
 export interface StorageWatchOptions {
   watch(after: number, signal: AbortSignal): AsyncIterable<Change<KubeObject>>;
   present(): Promise<Revision>;
-  /** Undefined: what changes from now on. */
+  /** Undefined: changes from now on. */
   readonly after: number | undefined;
   entryOf(object: KubeObject): Entry;
   matches(key: string): boolean;
@@ -17,7 +17,7 @@ export class StorageWatch implements Watch {
   readonly #options: StorageWatchOptions;
   readonly #stop = new AbortController();
   #changes: AsyncIterator<Change<KubeObject>> | undefined;
-  /** Asked for, and not answered yet; kept while a bookmark goes out before it. */
+  /** Pending read; kept while a bookmark is sent before it. */
   #pending: Promise<IteratorResult<Change<KubeObject>>> | undefined;
   #seen: number;
   #progress = Promise.withResolvers<'progress'>();
@@ -34,7 +34,7 @@ export class StorageWatch implements Watch {
       if (result === 'progress') {
         this.#progress = Promise.withResolvers();
         if (this.#stop.signal.aborted) break;
-        // Everything up to the last event was told; of what comes later nothing is promised.
+        // All events up to the last one were sent; nothing is promised about later revisions.
         return { revision: this.#seen as Revision, events: [] };
       }
       this.#pending = undefined;

@@ -1,4 +1,4 @@
-/** Measures what the store is asked, under the names that kube-apiserver has for etcd, and shows it in traces. */
+/** Measures calls of the store, under the names that kube-apiserver uses for etcd, and adds them to traces. */
 
 import { hasCode, traced } from '@hangar/core';
 import type { Clock } from '@hangar/core';
@@ -35,7 +35,7 @@ export class ObservedStore extends ForwardingStore {
     this.#resourceOf = keyResources(prefix);
   }
 
-  /** In the format of Prometheus. */
+  /** Returns metrics in the Prometheus text format. */
   text(): string {
     return [this.#durations, this.#requests, this.#errors].map((family) => family.text()).join('\n');
   }

@@ -1,4 +1,4 @@
-/** The process itself, under the names that Prometheus' own client libraries use. */
+/** Metrics of the process, under the names of Prometheus' own client libraries. */
 
 import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -7,7 +7,7 @@ type IntervalHistogram = ReturnType<typeof monitorEventLoopDelay>;
 
 const startSeconds = Date.now() / 1_000 - process.uptime();
 
-/** Begun by the first who asks: a server whose metrics nobody reads does not pay for it. */
+/** Started by the first request for metrics: a server without monitoring does not pay for it. */
 let delay: IntervalHistogram | undefined;
 
 export function processMetrics(): string {
@@ -32,7 +32,7 @@ export function processMetrics(): string {
   return lines.join('\n');
 }
 
-/** Nothing was measured yet when it has just begun. */
+/** A new histogram has no measurements yet. */
 const lagSeconds = (histogram: IntervalHistogram): number =>
   histogram.count === 0 ? 0 : histogram.percentile(99) / 1e9;
 
@@ -42,7 +42,7 @@ function begunDelay(): IntervalHistogram {
   return histogram;
 }
 
-/** Where the system tells. */
+/** Returns the open files on systems that list them. */
 function openFiles(): string[] {
   try {
     return [gauge('process_open_fds', 'Number of open file descriptors.', readdirSync('/proc/self/fd').length)];

@@ -1,4 +1,4 @@
-/** What the server counts of its requests, under kube-apiserver's names, so that dashboards and alerts keep working. */
+/** Metrics of requests, under kube-apiserver's names, so that dashboards and alerts keep working. */
 
 import type { Clock } from '@hangar/core';
 import type { RequestInfo } from '../request/info.ts';
@@ -25,7 +25,7 @@ export class RequestMetrics {
     'gauge',
   );
   readonly #watches = new Counter('apiserver_longrunning_requests', 'Number of currently open watches.', 'gauge');
-  /** Labels of what was seen before: joining them takes longer than counting. */
+  /** Cached labels: joining them takes longer than counting. */
   readonly #labels = new Map<string, { request: string; duration: string }>();
 
   constructor(clock: Clock) {
@@ -33,7 +33,7 @@ export class RequestMetrics {
     this.#startSeconds = Math.floor(clock.now() / 1_000);
   }
 
-  /** Counts it as under way; the answer is told to the function that it gets back. */
+  /** Counts the request as in flight; call the returned function with the response. */
   begin(method: string): (info: RequestInfo | undefined, resource: Resource | undefined, status: number) => void {
     const begunMs = this.#clock.monotonicMs();
     const kind = method === 'GET' || method === 'HEAD' ? '{request_kind="readOnly"}' : '{request_kind="mutating"}';
@@ -57,7 +57,7 @@ export class RequestMetrics {
     return () => this.#watches.add(labels, -1);
   }
 
-  /** Names come from what is served, never from what a client asks for. */
+  /** Names come from the served resources, never from the request, so that clients cannot create series. */
   #labelsOf(info: RequestInfo | undefined, resource: Resource | undefined, status: number) {
     const isKnown = info?.isResource === true && resource !== undefined;
     const scope = !isKnown ? '' : info.name !== '' ? 'resource' : info.namespace !== '' ? 'namespace' : 'cluster';
@@ -97,7 +97,7 @@ export class RequestMetrics {
   }
 }
 
-/** Counters that go back have a later start time: it tells a reset from a decrease. */
+/** The start time distinguishes a reset of a counter from a decrease. */
 const startTimeText = (seconds: number): string => {
   const name = 'apiserver_request_metrics_start_time_seconds';
   return `# HELP ${name} Unix time at which the request counters started at zero.\n# TYPE ${name} gauge\n${name} ${seconds}`;

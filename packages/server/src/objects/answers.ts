@@ -1,4 +1,4 @@
-/** From objects and stored entries to answers, in the form that the client asked for. */
+/** Encodes objects and stored entries as responses, in the format that the client requested. */
 
 import { dumpYaml, encodeProtobuf } from '@hangar/api';
 import type { JsonObject, KubeObject, Status, StatusError } from '@hangar/api';
@@ -15,7 +15,7 @@ import type { Call } from '../verbs/call.ts';
 export const wantedBy = ({ request, resource }: Call): Wanted =>
   wanted(request.header('accept'), { hasProtobuf: resource.struct !== undefined, allowsShapes: true });
 
-/** A stored object: as bytes when JSON is wanted as it is. */
+/** Answers with a stored object: as stored bytes if plain JSON is requested. */
 export function entryAnswer(call: Call, want: Wanted, entry: Entry, status = 200): Answer | Promise<Answer> {
   if (want.format === 'json' && want.shape === undefined) {
     return bytesAnswer(status, want.contentType, call.resource.stored.json(entry), call.warnings);
@@ -23,7 +23,7 @@ export function entryAnswer(call: Call, want: Wanted, entry: Entry, status = 200
   return objectAnswer(call, want, shownObject(call.resource, want, entry), status);
 }
 
-/** As much of a stored object as the answer shows: metadata alone is neither converted nor defaulted. */
+/** Returns the requested part of a stored object: metadata alone is neither converted nor defaulted. */
 export function shownObject(
   { stored }: Resource,
   { shape }: Wanted,
@@ -34,14 +34,14 @@ export function shownObject(
   return showsMetadata ? stored.partial(entry, revision) : stored.object(entry, revision);
 }
 
-/** An object of the call's resource, or of another kind such as Status and Scale. */
+/** Answers with an object of the call's resource, or of another kind such as Status and Scale. */
 export function objectAnswer(call: Call, want: Wanted, object: JsonObject, status = 200): Answer | Promise<Answer> {
   const shaped = object['kind'] === call.resource.kind ? inShape(call, want, object as KubeObject) : object;
   if (want.format !== 'yaml') return bytesAnswer(status, want.contentType, encoded(shaped, want), call.warnings);
   return piecesAnswer(call, want, encodedPieces(shaped as JsonObject, want.format), status);
 }
 
-/** Returns an answer that is made in pieces. Rejects when the first piece cannot be made. */
+/** Returns a response that is encoded in pieces. Rejects if the first piece cannot be encoded. */
 export function piecesAnswer(call: Call, want: Wanted, pieces: Pieces, status = 200): Answer | Promise<Answer> {
   const answered = ({ pieces: bytes, rest }: Collected): Answer => {
     const answer = bytesAnswer(status, want.contentType, bytes, call.warnings);
@@ -62,7 +62,7 @@ export function inShape(call: Call, want: Wanted, object: KubeObject): object {
   }
 }
 
-/** Old clients ask for v1beta1 and get it. */
+/** Old clients request v1beta1 and get it. */
 export const metaVersion = ({ shapeVersion }: Wanted): 'meta.k8s.io/v1' | 'meta.k8s.io/v1beta1' =>
   shapeVersion === 'v1beta1' ? 'meta.k8s.io/v1beta1' : 'meta.k8s.io/v1';
 
@@ -104,7 +104,7 @@ export function bytesAnswer(
   return { status, headers, body };
 }
 
-/** As kube-apiserver: when all is longer than this, each is cut, and those beyond are left out. */
+/** As in kube-apiserver: above this total, each warning is truncated, and the excess ones are dropped. */
 const warningsLengthMax = 4_096;
 const cutWarningLength = 256;
 
@@ -122,14 +122,14 @@ function shortened(warnings: readonly string[]): readonly string[] {
   return kept;
 }
 
-/** RFC 7234: `299 - "text"`; what cannot be in a header is left out. */
+/** RFC 7234: `299 - "text"`; characters that are not allowed in a header are removed. */
 function warningHeader(text: string): string {
   // eslint-disable-next-line no-control-regex -- control characters are what is removed
   const clean = text.replaceAll('\n', ' ').replace(/[\u0000-\u001f\u007f]/g, '');
   return Buffer.from(`299 - "${clean.replace(/["\\]/g, (one) => `\\${one}`)}"`).toString('latin1');
 }
 
-/** A refusal, in JSON unless the client reads protobuf or YAML only. */
+/** Returns a refusal, in JSON unless the client accepts only protobuf or YAML. */
 export function statusAnswer(status: Status, accept: string | undefined, warnings: readonly string[] = []): Answer {
   const want = formatForStatus(accept);
   const answer = bytesAnswer(status.code ?? 200, want.contentType, encoded(status, want), warnings);
@@ -149,7 +149,7 @@ function formatForStatus(accept: string | undefined): Wanted {
 export const errorAnswer = (error: StatusError, accept: string | undefined, warnings: readonly string[]): Answer =>
   statusAnswer(error.status, accept, warnings);
 
-/** An entry that was never stored, for dry runs: the object as it would be. */
+/** Returns an entry that was never stored, for dry runs. */
 export function imaginedEntry(resource: Resource, object: KubeObject, revision: Revision): Entry {
   return {
     key: '',

@@ -1,9 +1,9 @@
 /**
- * How much memory everything together may take that could be read again: what all control planes of a process keep of
- * their stores. Whatever was not used for the longest time goes first, whoever it belongs to.
+ * Memory budget of all data that could be read again: the caches of all control planes of a process. The least recently used item is
+ * evicted first, regardless of its owner.
  *
- * Everything held is in one ring in the order of its last use, and the sum is kept with each change: with ten thousand
- * control planes, growing and using cost the same as with one.
+ * All items are in one ring in the order of their last use, and the sum is updated with each change: with ten thousand control planes,
+ * growing and using cost the same as with one.
  *
  *     oldest ⇄ … ⇄ newest ⇄ (the ring's own link) ⇄ oldest
  */
@@ -29,14 +29,14 @@ class Link {
   }
 }
 
-/** One thing that is held under a budget. */
+/** An item held under a budget. */
 export class Held extends Link {
   readonly budget: CacheBudget;
-  /** Told when it must go. It is no longer held by then. */
+  /** Called on eviction, after the item was released. */
   readonly giveUp: () => void;
-  /** Cannot be collected as garbage before it is given up, or the budget itself is garbage. */
+  /** Keeps the content alive until the item is evicted or the budget itself is garbage. */
   readonly content: unknown;
-  /** Changed by the budget alone. */
+  /** Changed only by the budget. */
   bytes = 0;
   isHeld = true;
 
@@ -47,17 +47,17 @@ export class Held extends Link {
     this.content = content;
   }
 
-  /** It was used just now: others go before it. */
+  /** Marks the item as most recently used. */
   used(): void {
     this.budget.used(this);
   }
 
-  /** It has become larger or smaller. Others may have to go for it, or itself; both within the call. */
+  /** Changes the size. May evict other items, or this one, within the call. */
   resize(bytes: number): void {
     this.budget.resize(this, bytes);
   }
 
-  /** Whoever holds it gives it back. */
+  /** Called by the owner to release the item. */
   release(): void {
     this.budget.release(this);
   }
@@ -73,17 +73,17 @@ export class CacheBudget {
     this.bytesMax = bytesMax;
   }
 
-  /** Of everything that is held. Never more than allowed, except within a change. */
+  /** Size of all items. Never above the limit, except within a change. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** How many things are held. */
+  /** Number of items. */
   get count(): number {
     return this.#count;
   }
 
-  /** Takes no bytes yet: `resize` says how many. */
+  /** Adds an item of 0 bytes: `resize` sets its size. */
   hold(giveUp: () => void, content?: unknown): Held {
     const held = new Held(this, giveUp, content);
     held.linkBefore(this.#ring);

@@ -1,7 +1,6 @@
 /**
- * All objects of one resource of one control plane in memory, as the store has them: lists are read from here, without a
- * query and without decoding. It follows the store by a watch, and a list waits until it has followed far enough, so that a
- * read still sees every write that was acknowledged before it.
+ * All objects of one resource of one control plane in memory: lists are read from here, without a query and without decoding. It follows
+ * the store by a watch, and a list waits until it has caught up, so that a read still sees every write that was acknowledged before it.
  */
 
 import { SortedMap } from '@hangar/store';
@@ -9,10 +8,10 @@ import type { Entry, KeyRange, RangeResult, Revision, Store, Watch } from '@hang
 import { ownBytes } from './own-memory.ts';
 import { isStale, markStale } from './stale.ts';
 
-/** Bytes that were made from one state of a collection. */
+/** Bytes that were derived from one state of a collection. */
 export interface Derived {
   get(): readonly Uint8Array[] | undefined;
-  /** Does nothing when the collection has changed since. */
+  /** Does nothing if the collection has changed since. */
   keep(made: readonly Uint8Array[]): void;
 }
 
@@ -24,13 +23,13 @@ export class Collection {
   #bytes = 0;
   #waiting: { revision: Revision; resolve(): void; reject(error: Error): void }[] = [];
   #failed: Error | undefined;
-  /** What was made of the entries as they are, by those who read them; gone with the next change. */
+  /** Data that readers derived from the current entries; dropped with the next change. */
   #derived = new Map<string, readonly Uint8Array[]>();
   #derivedBytes = 0;
 
   readonly #onChange: () => void;
 
-  /** Of what the store had under the prefix. `onChange` is told whenever its size may have changed, and when it stopped following. */
+  /** Starts from a range of the store. `onChange` is called whenever its size may have changed, and when it stopped following. */
   constructor(store: Store, prefix: string, { entries, revision }: RangeResult, onChange: () => void = () => {}) {
     this.#store = store;
     this.#onChange = onChange;
@@ -40,22 +39,22 @@ export class Collection {
     void this.#follow();
   }
 
-  /** How many entries there are. */
+  /** Number of entries. */
   get size(): number {
     return this.#entries.size;
   }
 
-  /** Of keys and values. */
+  /** Size of keys and values. */
   get bytes(): number {
     return this.#bytes + this.#derivedBytes;
   }
 
-  /** It stopped following the store, and must not be read any more. */
+  /** It stopped following the store, and must no longer be read. */
   get hasFailed(): boolean {
     return this.#failed !== undefined;
   }
 
-  /** Resolves when everything that was acknowledged before the call is here; rejects when it never will be. */
+  /** Resolves when all writes acknowledged before the call are here; rejects if it cannot catch up. */
   async fresh(): Promise<void> {
     const revision = await this.#store.revision();
     if (this.#failed) throw this.#failed;
@@ -68,7 +67,7 @@ export class Collection {
     return this.#entries.get(key);
   }
 
-  /** What is here now, in key order; `limit` 0 means all. Synchronous, so it is one state: that of `revision`. */
+  /** Returns the current entries in key order; `limit` 0 means all. Synchronous, so it is one state: that of `revision`. */
   read(range: KeyRange, limit: number): { entries: Entry[]; revision: Revision; more: boolean } {
     const entries = this.#entries.values(range, limit === 0 ? 0 : limit + 1);
     const more = limit > 0 && entries.length > limit;
@@ -76,7 +75,7 @@ export class Collection {
     return { entries, revision: this.#revision, more };
   }
 
-  /** A place for bytes that are made of the entries as they are now: kept until the next change. */
+  /** Returns a slot for bytes derived from the current entries: kept until the next change. */
   derived(name: string): Derived {
     const state = this.#derived;
     return {
@@ -87,7 +86,7 @@ export class Collection {
     };
   }
 
-  /** All of them together are no more than twice the entries. */
+  /** All derived data together is at most twice the size of the entries. */
   #keep(name: string, made: readonly Uint8Array[]): void {
     if (this.#derived.has(name)) return;
     this.#derivedBytes += made.reduce((sum, { length }) => sum + length, 0);
@@ -111,7 +110,7 @@ export class Collection {
 
   async #follow(): Promise<void> {
     try {
-      // Not by `for await`: its generator would take memory for every collection.
+      // Not `for await`: its generator would take memory for every collection.
       for (let batch = await this.#watch.next(); batch; batch = await this.#watch.next()) {
         const { events, revision } = batch;
         if (events.length > 0) this.#forgetDerived();
@@ -157,7 +156,7 @@ export class Collection {
   }
 }
 
-/** Without what its value may have been cut from. */
+/** Copies the value, so that the buffer it was cut from can be released. */
 function alone(entry: Entry): Entry {
   const value = ownBytes(entry.value);
   if (value === entry.value) return entry;

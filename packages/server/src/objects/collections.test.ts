@@ -11,7 +11,7 @@ const put = (key: string, bytes = 10) => ({ type: 'put' as const, key, value: Bu
 const keysOf = (collection: Collection, prefix: string): string[] =>
   collection.read(prefixRange(prefix), 0).entries.map(({ key }) => key);
 
-/** Counts the watches that are open, and can break them. */
+/** Counts the open watches, and can break them. */
 function observed(store: Store) {
   const open = new Set<Watch>();
   const broken = new Map<Watch, (error: Error) => void>();
@@ -70,7 +70,7 @@ test('a read after an acknowledged write always sees it', async () => {
     );
     await store.commit([{ type: 'delete', key: '/a/007' }]);
     assert.ok(!keysOf((await collections.fresh('/a/'))!, '/a/').includes('/a/007'));
-    // A write elsewhere moves the revision, too.
+    // A write elsewhere advances the revision too.
     const { revision } = await store.commit([put('/b/1')]);
     assert.ok((await collections.fresh('/a/'))!.read(prefixRange('/a/'), 0).revision >= revision);
   } finally {
@@ -231,7 +231,7 @@ test('a collection whose watch fails is opened anew, once, whoever asks', async 
 
 test('who waits for a collection that is given up is told to read the store', async () => {
   const { store, breakAll } = observed(await openMemoryStore());
-  // The collection never hears of what is committed: it waits.
+  // The collection never receives the committed events, so it waits.
   const deaf = new Proxy(store, {
     get: (target, name) => {
       if (name === 'revision') return async () => ((await target.revision()) + 1_000) as Revision;
@@ -283,7 +283,7 @@ test('one budget is for all control planes: whose collections were not read for 
     for (let at = 0; at < planes.length; at++) await store.commit([put(`/t${at}/a/1`, 40_000)]);
     for (const [at, plane] of planes.entries()) {
       assert.ok(await plane.fresh(`/t${at}/a/`));
-      // The first is asked for again and again, and so it stays.
+      // The first one is used repeatedly, so it is kept.
       assert.ok(planes[0]!.peek('/t0/a/'));
       assert.ok(budget.bytes <= budget.bytesMax);
     }

@@ -1,7 +1,6 @@
 /**
- * The collections of one control plane that are in memory, under a budget that all control planes share: those that were
- * not read for the longest time go first. What is larger than half of the budget is never kept; it is read from the store
- * every time.
+ * The in-memory collections of one control plane, under a budget that all control planes share: the least recently read ones are evicted
+ * first. A collection larger than half of the budget is never kept; it is read from the store every time.
  */
 
 import { prefixRange } from '@hangar/store';
@@ -10,16 +9,16 @@ import type { CacheBudget, Held } from './cache-budget.ts';
 import { bytesOf, Collection } from './collection.ts';
 
 interface Opening {
-  /** Undefined: it is too large to be kept, or nothing is kept any more. */
+  /** Undefined: too large to keep, or already closed. */
   ready: Promise<Collection | undefined>;
-  /** Once it is there. */
+  /** Set once loaded. */
   collection: Collection | undefined;
   held: Held | undefined;
 }
 
 export class Collections {
   readonly #store: Store;
-  /** Shared by whatever else of the control plane could be made again. */
+  /** Shared with all other rebuildable data of the control plane. */
   readonly budget: CacheBudget;
   readonly #open = new Map<string, Opening>();
   #isClosed = false;
@@ -29,7 +28,7 @@ export class Collections {
     this.budget = budget;
   }
 
-  /** Up to date; undefined when it cannot be had from memory: too large to be kept, or given up while it was waited for. */
+  /** Returns an up-to-date collection; undefined if it is too large to keep, or was evicted during the wait. */
   async fresh(prefix: string): Promise<Collection | undefined> {
     for (let attempt = 0; attempt < 2; attempt++) {
       const opening = this.#use(prefix);
@@ -40,20 +39,20 @@ export class Collections {
     return undefined;
   }
 
-  /** What is in memory now, possibly a moment behind; undefined when it is not yet: then it is being read. */
+  /** Returns the collection in memory, possibly slightly behind; undefined if it is not loaded yet: then loading starts. */
   peek(prefix: string): Collection | undefined {
     const known = this.#use(prefix).collection;
     return known && !known.hasFailed ? known : undefined;
   }
 
-  /** What they take of the budget. */
+  /** Bytes used of the budget. */
   get bytes(): number {
     let bytes = 0;
     for (const { held } of this.#open.values()) bytes += held?.bytes ?? 0;
     return bytes;
   }
 
-  /** Ends all of them and gives their memory back. Whoever still asks reads the store. */
+  /** Closes all collections and releases their memory. Later reads use the store. */
   close(): void {
     this.#isClosed = true;
     for (const [prefix, opening] of this.#open) this.#forget(prefix, opening);
@@ -73,7 +72,7 @@ export class Collections {
     const opening: Opening = { ready: noCollection, collection: undefined, held: undefined };
     this.#open.set(prefix, opening);
     opening.ready = this.#load(prefix, opening);
-    // Whoever peeks does not wait for it.
+    // `peek` does not await it.
     opening.ready.catch(() => undefined);
     return opening;
   }
@@ -93,7 +92,7 @@ export class Collections {
     }
   }
 
-  /** Undefined when it is too much to be kept. Most are small: how large it is, is asked only of those that are not. */
+  /** Returns undefined if it is too large to keep. The size is queried only for collections that are not small. */
   async #read(prefix: string): Promise<RangeResult | undefined> {
     const range = prefixRange(prefix);
     const bytesMax = this.budget.bytesMax / 2;
@@ -125,7 +124,7 @@ export class Collections {
   }
 
   #forget(prefix: string, opening: Opening): void {
-    // Another one may have found it before, and opened the next.
+    // Another caller may have found it first, and opened the next.
     if (this.#open.get(prefix) === opening) this.#open.delete(prefix);
     opening.held?.release();
     opening.collection?.close();
@@ -135,16 +134,16 @@ export class Collections {
 const noCollection: Promise<undefined> = Promise.resolve(undefined);
 const nothingKept: Readonly<Opening> = { ready: noCollection, collection: undefined, held: undefined };
 
-/** Collections of so many entries are read without asking how large they are. */
+/** Collections with at most this many entries are read without querying their size. */
 const smallLength = 256;
 
-/** What a collection takes besides its keys and values: its watch, and for each entry the objects around it. */
+/** Overhead besides keys and values: the watch, and the objects around each entry. */
 const collectionOverheadBytes = 4_096;
 const entryOverheadBytes = 256;
 
 const memoryOf = (keys: number, bytes: number): number => collectionOverheadBytes + keys * entryOverheadBytes + bytes;
 
-/** False when it stopped following the store, or the store cannot be asked: then the store says why. */
+/** Resolves to false if it stopped following the store or the store failed: then a read of the store reports the cause. */
 const becomesFresh = (collection: Collection): Promise<boolean> =>
   collection.fresh().then(
     () => true,

@@ -1,7 +1,4 @@
-/**
- * From a body to an object of the resource that the path names. Whatever is wrong is said as kube-apiserver says it, and
- * nothing that the schema does not know gets through.
- */
+/** Decodes a body to an object of the requested resource. Errors are those of kube-apiserver, and unknown fields are dropped or refused. */
 
 import {
   ApiError,
@@ -25,7 +22,7 @@ import type { FieldValidation } from '../request/options.ts';
 import type { Resource } from '../resources/resource.ts';
 import { parseYamlBody } from './yaml-body.ts';
 
-/** What of a resource the decoder needs: kinds that are no resource of their own, such as Eviction, have it too. */
+/** The part of a resource that the decoder uses; kinds that are not resources, such as Eviction, have it too. */
 export type Decodable = Pick<Resource, 'kind' | 'apiVersion' | 'group' | 'version' | 'struct' | 'read'> & {
   readonly strategy: Pick<Resource['strategy'], 'applyDefaults'>;
 };
@@ -34,18 +31,18 @@ export interface DecodeOptions {
   readonly resource: Decodable;
   readonly format: Format;
   readonly fieldValidation: FieldValidation;
-  /** Its name: large YAML bodies of control planes are parsed in turn. */
+  /** Name of the control plane: large YAML bodies of one control plane are parsed one after another. */
   readonly controlPlane: string;
   /** Large bodies are decoded in slices. */
   readonly slicer: Slicer;
   warn(text: string): void;
 }
 
-/** The body as JSON data, with the fields that were repeated. */
+/** The body as JSON data, with its repeated fields. */
 interface Parsed {
   readonly value: unknown;
   readonly repeated: RepeatedKeys | undefined;
-  /** Of YAML, whose keys are looked at as text. */
+  /** Problems of YAML, whose keys are compared as text. */
   readonly problems: readonly string[];
 }
 
@@ -54,7 +51,7 @@ export async function decodeObject(bytes: Uint8Array, options: DecodeOptions): P
   const { resource, slicer } = options;
   const { value: parsed, repeated, problems: repeatedInYaml } = await parse(bytes, options);
   await slicer.pause();
-  // To Go's decoder null is an object that says nothing.
+  // Go's decoder treats null as an empty object.
   const value = parsed === null && resource.struct ? {} : parsed;
   if (!isObject(value)) throw notAnObject(value, resource, bytes);
   const { apiVersion, kind } = typeOf(value, resource, bytes);
@@ -69,7 +66,7 @@ export async function decodeObject(bytes: Uint8Array, options: DecodeOptions): P
   return object;
 }
 
-/** Unknown and repeated fields: refused, warned of, or passed over. */
+/** Refuses, warns of, or ignores unknown and repeated fields. */
 export function reportProblems(
   problems: readonly string[],
   options: Pick<DecodeOptions, 'fieldValidation' | 'warn'>,
@@ -114,7 +111,7 @@ function kindOfEnvelope(bytes: Uint8Array): string {
   }
 }
 
-/** What a body leaves out is what the path says; custom resources must say their kind themselves. */
+/** Omitted fields are taken from the path; custom resources must have their kind. */
 function typeOf(value: JsonObject, resource: Decodable, bytes: Uint8Array): { apiVersion: string; kind: string } {
   const { apiVersion, kind } = value;
   for (const one of [apiVersion, kind]) {
@@ -182,7 +179,7 @@ function unrecognized(resource: Decodable, message: string, bytes: Uint8Array, c
   );
 }
 
-/** The first bytes of what was sent: as text when it looks like JSON, else in hexadecimal. */
+/** Returns the first bytes of the body: as text if it looks like JSON, else in hexadecimal. */
 function summary(bytes: Uint8Array): string {
   if (bytes.length === 0) return '<empty>';
   const first = Buffer.from(bytes.subarray(0, 30));

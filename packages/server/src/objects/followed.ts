@@ -1,6 +1,6 @@
 /**
- * The objects of one resource, decoded once and kept as the store has them, for those who need them with every request:
- * policy, webhooks, quotas. Nothing is read before somebody asks, and asking again costs nothing.
+ * The objects of one resource, decoded once and kept up to date with the store, for consumers that need them with every request: policy,
+ * webhooks, quotas. Nothing is read before the first use, and later uses are free.
  */
 
 import type { KubeObject } from '@hangar/api';
@@ -18,13 +18,13 @@ export interface FollowedResource {
 
 export interface FollowedOptions {
   /**
-   * What is made has neither uid nor times nor versions in it, and nobody changes it: control planes that have the same
-   * object from the base share it.
+   * The made value contains no uid, times or versions and is never changed: control planes that have the same object from the base share
+   * it.
    */
   readonly isShared?: boolean;
 }
 
-/** By the function that makes it: one made here is as good for every other control plane. */
+/** Keyed by the function that makes it: the result is valid for every other control plane. */
 const shared = new MadeOfTemplates();
 
 export class Followed<T> {
@@ -40,7 +40,7 @@ export class Followed<T> {
   #isReady = false;
   #isClosed = false;
 
-  /** `make` may throw: then the object, which others wrote, counts as absent. `onChange` is told after each change. */
+  /** `make` may throw: then the object counts as absent. `onChange` is called after each change. */
   constructor(
     plane: ControlPlane,
     resource: FollowedResource,
@@ -49,7 +49,7 @@ export class Followed<T> {
     { isShared = false }: FollowedOptions = {},
   ) {
     this.#resource = plane.catalogue.find(resource)!;
-    // Where its objects are: some are converted on their way from the store.
+    // The plane that holds its objects: some are converted when read from the store.
     this.#plane = this.#resource.plane ?? plane;
     this.#prefix = collectionPrefix(plane, this.#resource, '');
     this.#make = make;
@@ -58,14 +58,14 @@ export class Followed<T> {
   }
 
   /**
-   * By `name`, or by `namespace/name`. Undefined when it was not read yet: then `ready` gives it. Possibly a moment behind
-   * what was acknowledged, as the caches of kube-apiserver are.
+   * Keyed by `name`, or by `namespace/name`. Undefined before the first read: then use `ready`. Possibly slightly behind acknowledged
+   * writes, as the caches of kube-apiserver are.
    */
   get all(): ReadonlyMap<string, T> | undefined {
     return this.#isReady ? this.#all : undefined;
   }
 
-  /** Rejects when the store cannot be read; the next call tries again. */
+  /** Rejects if the store cannot be read; the next call retries. */
   async ready(): Promise<ReadonlyMap<string, T>> {
     if (this.#isReady) return this.#all;
     this.#started ??= this.#start();
@@ -73,7 +73,7 @@ export class Followed<T> {
     return this.#all;
   }
 
-  /** Like `ready`, with everything in it that was acknowledged before the call. */
+  /** Like `ready`, including all writes acknowledged before the call. */
   async fresh(): Promise<ReadonlyMap<string, T>> {
     const revision = await this.#plane.store.revision();
     await this.ready();
@@ -118,7 +118,7 @@ export class Followed<T> {
     this.#onChange();
   }
 
-  /** Its name is shared along with it. */
+  /** The name is shared as well. */
   #made(entry: Entry): { readonly name: string; readonly made: T } {
     const make = () => ({
       name: this.#nameOf(entry.key),

@@ -1,4 +1,4 @@
-/** A store in front of a store: whoever extends it changes what concerns it, the rest is passed on. */
+/** A store that wraps a store: subclasses override some methods, all others are passed through. */
 
 import type { Store } from '@hangar/store';
 

@@ -1,12 +1,12 @@
-/** Compact JSON with lines and indents, as `JSON.stringify(value, undefined, 2)` writes it, without parsing it. */
+/** Formats compact JSON with lines and indents, as `JSON.stringify(value, undefined, 2)` does, without parsing it. */
 
 const pieceBytes = 64 * 1024;
 const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * In pieces of some 64 KB. The bytes must be JSON without space between its tokens. Ends early, and returns false, when the
- * result would be longer than `bytesMax`: an object nested a thousand deep is a hundred times as long.
+ * Yields pieces of about 64 KB. The bytes must be JSON without space between its tokens. Stops early, and returns false, if the result
+ * would be longer than `bytesMax`: an object nested a thousand deep is a hundred times as long.
  */
 export function* indentedPieces(bytes: Buffer, bytesMax: number): Generator<Buffer, boolean, void> {
   let out = Buffer.allocUnsafe(2 * pieceBytes);
@@ -24,7 +24,7 @@ export function* indentedPieces(bytes: Buffer, bytesMax: number): Generator<Buff
     const byte = bytes[i]!;
     if (byte === quote) {
       const end = endOfString(bytes, i);
-      // What does not fit is a piece of its own.
+      // A string that does not fit becomes a separate piece.
       if (end - i <= out.length - at) at += bytes.copy(out, at, i, end);
       else {
         written += at + end - i;
@@ -41,7 +41,7 @@ export function* indentedPieces(bytes: Buffer, bytesMax: number): Generator<Buff
     const isClosing = byte === 0x7d || byte === 0x5d;
     if (isClosing) {
       depth--;
-      // Nothing between the brackets: no line of its own.
+      // Empty brackets stay on one line.
       if (bytes[i - 2] !== byte - 2) at = newLine(out, at, depth);
     }
     out[at++] = byte;
@@ -64,7 +64,7 @@ function newLine(out: Buffer, at: number, depth: number): number {
   return at + 2 * depth;
 }
 
-/** Behind the closing quote. */
+/** Returns the position after the closing quote. */
 function endOfString(bytes: Buffer, start: number): number {
   for (let at = bytes.indexOf(quote, start + 1); at >= 0; at = bytes.indexOf(quote, at + 1)) {
     let backslashes = 0;

@@ -1,4 +1,4 @@
-/** Reads bodies of built-in kinds that are no resource of their own: Eviction, Scale. */
+/** Reads bodies of built-in kinds that are not resources: Eviction, Scale. */
 
 import { checkFields, normalise, parseApiVersion, schemaOf } from '@hangar/api';
 import type { KubeObject, StructType } from '@hangar/api';

@@ -1,11 +1,11 @@
 /**
- * Bytes that stay for long, in memory of their own. Node cuts small buffers from large pieces, and so do messages from a
- * store: a few bytes that are kept would keep all of the piece, a hundred times what they count for.
+ * Copies long-lived bytes into separate memory. Node and store messages cut small buffers from large ones, so keeping a few bytes would
+ * keep the whole large buffer, a hundred times what they account for.
  */
 
 const slackBytes = 1_024;
 
-/** The same bytes, copied when they are a small part of something larger. */
+/** Returns the bytes, copied if they are a small part of a larger buffer. */
 export function ownBytes(bytes: Uint8Array): Uint8Array {
   if (bytes.buffer.byteLength <= 2 * bytes.length + slackBytes) return bytes;
   const copy = Buffer.allocUnsafeSlow(bytes.length);

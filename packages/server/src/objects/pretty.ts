@@ -1,4 +1,4 @@
-/** JSON with lines and indents, for those who look at it: `?pretty=true`, curl, wget and browsers. */
+/** Indents JSON for humans: `?pretty=true`, curl, wget and browsers. */
 
 import { Slicer } from '@hangar/core';
 import type { Clock } from '@hangar/core';
@@ -9,15 +9,15 @@ import { indentedPieces } from './indented.ts';
 const peoplesPrograms = /^(?:curl|Wget|Mozilla\/5\.0)/;
 const yes = /^(?:1|t|T|TRUE|true|True)$/;
 
-/** A longer answer is indented in slices, and must be JSON without spaces, as objects and lists are. */
+/** A longer response is indented in slices, and must be JSON without spaces, as objects and lists are. */
 const parsedBytesMax = 64 * 1024;
-/** An answer that would be longer stays as it is. */
+/** A response that would be longer is not indented. */
 const prettyBytesMax = 64 * 1024 * 1024;
 
 export function forPeople(answer: Answer, request: ServerRequest, clock: Clock): Answer | Promise<Answer> {
   const { body, headers } = answer;
   if (headers['content-type'] !== 'application/json' || isStreaming(body)) return answer;
-  // Refusals of the format are indented for everybody.
+  // 406 responses are always indented.
   if (answer.status !== 406 && !isPretty(request)) return answer;
   const bytes = Array.isArray(body) ? Buffer.concat(body as Uint8Array[]) : asBuffer(body as Uint8Array);
   if (bytes.length === 0) return answer;
@@ -28,7 +28,7 @@ export function forPeople(answer: Answer, request: ServerRequest, clock: Clock):
 async function indented(answer: Answer, bytes: Buffer, clock: Clock): Promise<Answer> {
   const slicer = new Slicer(clock);
   const pieces: Buffer[] = [];
-  // JSON.stringify ends without a line's end.
+  // JSON.stringify writes no trailing newline.
   const pretty = indentedPieces(bytes.at(-1) === newline ? bytes.subarray(0, -1) : bytes, prettyBytesMax);
   for (;;) {
     const { done, value } = pretty.next();

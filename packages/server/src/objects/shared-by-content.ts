@@ -1,18 +1,18 @@
 /**
- * What is made of the same content is made once, for all control planes of the process: compiled definitions, documents,
- * roles. Things are found by a digest of everything that they are made of, never by a name that a tenant chose; so whoever
- * gets one had the same content already, and learns nothing. What is shared must be immutable.
+ * Shares values that are derived from the same content among all control planes of the process: compiled definitions, documents, roles.
+ * Values are found by a digest of all their inputs, never by a name that a tenant chose, so a tenant that gets one already had the same
+ * content. Shared values must be immutable.
  *
- * A thing stays for as long as somebody uses it, and beyond that as long as a budget has room for it.
+ * A value stays for as long as it is referenced, and beyond that as long as a budget has room for it.
  */
 
 import { hash } from 'node:crypto';
 import type { CacheBudget, Held } from './cache-budget.ts';
 
-/** Of all that a thing is made of, as text. */
+/** Digest of all inputs of a value, as text. */
 export const digestOf = (content: string): string => hash('sha256', content, 'base64');
 
-/** With everything in it; what is frozen already is taken to be so throughout. */
+/** Freezes recursively; a frozen value is assumed to be frozen throughout. */
 export function deepFrozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
@@ -30,27 +30,27 @@ export class SharedByContent<V extends object> {
   readonly #forgotten = new FinalizationRegistry<string>((digest) => {
     if (this.#known.get(digest)?.deref() === undefined) this.#known.delete(digest);
   });
-  /** How those are held that a budget keeps. Its strong reference is the only one. */
+  /** Budget items of the values. Their strong references are the only ones. */
   readonly #held = new WeakMap<V, Held>();
 
-  /** How many are known, for tests. */
+  /** Number of known values, for tests. */
   get size(): number {
     return this.#known.size;
   }
 
-  /** Absent `keeping`: it goes when nobody uses it any more. */
+  /** Absent `keeping`: the value is dropped when it is no longer referenced. */
   get(digest: string, make: () => V, keeping?: Keeping<V>): V {
     const value = this.#known.get(digest)?.deref() ?? this.#add(digest, make());
     if (keeping) this.#keep(value, keeping);
     return value;
   }
 
-  /** What is there already. */
+  /** Returns the value if it exists. */
   peek(digest: string): V | undefined {
     return this.#known.get(digest)?.deref();
   }
 
-  /** The budget need not keep it any more: it goes when nobody uses it. */
+  /** Releases the budget's reference: the value is dropped when it is no longer referenced. */
   release(value: V): void {
     this.#held.get(value)?.release();
   }

@@ -1,15 +1,15 @@
-/** The one place where the store's errors become answers. */
+/** Maps errors of the store to Status errors. */
 
 import { badRequest, serviceUnavailable, StatusError, tooLarge, tooManyRequests } from '@hangar/api';
 
 const retryAfterSeconds = 1;
 
-/** Undefined for what is nobody's fault but the server's own. */
+/** Returns undefined for internal errors. */
 export function statusOfStoreError(error: unknown): StatusError | undefined {
   if (!(error instanceof Error)) return undefined;
   switch ((error as { code?: unknown }).code) {
-    // A name, or a token that names one, that no key can hold: too long, or with control characters.
-    // What the key is, is the server's own business.
+    // A name or continue token that is not a valid key: too long, or with control characters. The message does not show the key, which is
+    // internal.
     case 'InvalidKey':
       return badRequest('the name or the continue token is too long or contains invalid characters', error);
     case 'ValueTooLarge':
@@ -19,7 +19,7 @@ export function statusOfStoreError(error: unknown): StatusError | undefined {
     case 'StorageFull':
     case 'StorageReadOnly':
       return serviceUnavailable(`the store is not writable: ${error.message}`);
-    // Whoever asks again is led to what stands there now, or told that nothing does.
+    // A retry reaches the current owner, or gets an error that there is none.
     case 'Fenced':
       return new StatusError('ServiceUnavailable', 'the control plane was closed, please try again', {
         details: { retryAfterSeconds },

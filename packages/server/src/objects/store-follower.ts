@@ -1,6 +1,5 @@
 /**
- * Follows one prefix of the store: what is there, then every change of it. When history is compacted away under it, or the
- * store was cut off, it begins anew from what is there.
+ * Follows one prefix of the store: lists it, then watches every change. If history was compacted or the connection was lost, it relists.
  */
 
 import { breathe, hasCode, sleep } from '@hangar/core';
@@ -11,12 +10,12 @@ import type { Entry, Revision, Store, Watch } from '@hangar/store';
 export interface Following {
   put(entry: Entry): void;
   delete(key: string): void;
-  /** All keys that there are now: what is known besides them went away unseen. */
+  /** Called with all current keys: any other known key was deleted unseen. */
   retain(keys: ReadonlySet<string>): void;
 }
 
 const retryMs = 1_000;
-/** What is told may be much, and take long to be understood: others get their turn so often. */
+/** Handling many events may take long: yields this often. */
 const sliceMs = 4;
 
 export class StoreFollower {
@@ -36,7 +35,7 @@ export class StoreFollower {
     this.#following = following;
   }
 
-  /** Resolves when everything that is stored was told. */
+  /** Resolves when all stored entries were delivered. */
   async start(): Promise<void> {
     await this.#read();
     void this.#follow();
@@ -48,7 +47,7 @@ export class StoreFollower {
     for (const { resolve } of this.#waiting.splice(0)) resolve();
   }
 
-  /** Resolves when what was written up to this revision was told, or nothing ever will be. */
+  /** Resolves when all changes up to this revision were delivered, or when it stopped. */
   reached(revision: Revision): Promise<void> {
     if (this.#revision >= revision || this.#isClosed) return Promise.resolve();
     this.#watch?.requestProgress();
@@ -81,7 +80,7 @@ export class StoreFollower {
     while (!this.#isClosed) {
       const watch = this.#watch!;
       try {
-        // Not by `for await`: its generator would take as much memory as all else here, for every follower.
+        // Not `for await`: its generator would take as much memory as the rest of a follower.
         for (let batch = await watch.next(); batch; batch = await watch.next()) {
           for (const event of batch.events) {
             if (event.type === 'put') this.#following.put(event.entry);

@@ -25,7 +25,7 @@ const entryOf = (value: Uint8Array | string, revision = 7): Entry => ({
   lease: undefined,
 });
 
-/** What is spliced must be what decoding finds, in any order of fields. */
+/** Asserts that splicing and decoding give the same result, for any order of fields. */
 function assertFaithful(form: StoredForm, entry: Entry, isCustom = false): void {
   const object = form.object(entry);
   const text = form.json(entry).toString();
@@ -33,7 +33,7 @@ function assertFaithful(form: StoredForm, entry: Entry, isCustom = false): void 
   assert.ok(text.endsWith('}\n'));
   const { kind, apiVersion, ...rest } = object;
   assert.deepEqual(JSON.parse(form.items([entry]).toString()), isCustom ? { apiVersion, kind, ...rest } : rest);
-  // A key that stands twice would be lost in parsing.
+  // Parsing would hide a duplicate key.
   assert.equal(text.split('"resourceVersion":').length, JSON.stringify(object).split('"resourceVersion":').length);
 }
 
@@ -106,7 +106,7 @@ test('a deleted object is shown with the version that it is told', () => {
 test('items are joined by commas, however many they are', () => {
   for (const count of [0, 1, 2, 1_001]) {
     const entries = Array.from({ length: count }, (_, at) =>
-      // Every third takes the way through the decoder.
+      // Every third uses the decoder.
       entryOf(
         at % 3 === 0 ? `{"metadata":{"name":"${at}"}}` : configMaps.encode(configMap({ name: String(at), uid: 'u' })),
         at + 1,
@@ -162,7 +162,7 @@ test('splicing and decoding agree for whatever is stored', () => {
     fc.property(metadata, texts, fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), (meta, data, revision) => {
       assertFaithful(configMaps, entryOf(configMaps.encode(configMap(meta, { data })), revision));
       assertFaithful(widgets, entryOf(widgets.encode(widget(meta, { data })), revision), true);
-      // As somebody else would have written the same.
+      // As another implementation would write the same object.
       assertFaithful(configMaps, entryOf(JSON.stringify(configMap(meta, { data })), revision));
     }),
     { numRuns: 300, seed: 1 },

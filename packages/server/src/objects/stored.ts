@@ -1,14 +1,14 @@
 /**
- * The stored form of a resource's objects, and the way from it to answers without decoding.
+ * The stored form of a resource's objects, and responses from it without decoding.
  *
- * A value is JSON without `resourceVersion`, which is the key's revision. It begins with a head that is the same for all
- * objects of the resource, so that a revision is written in by copying bytes:
+ * A value is JSON without `resourceVersion`, which is the key's revision. It begins with a head that is the same for all objects of the
+ * resource, so that a revision is inserted by copying bytes:
  *
- *   stored     {"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","uid":"…",…
- *   answered   {"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","uid":"…","resourceVersion":"7",…
- *   in a list                                       {"metadata":{"name":"a","uid":"…","resourceVersion":"7",…
+ *   stored {"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","uid":"…",…
+ *   answered {"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","uid":"…","resourceVersion":"7",…
+ *   in a list {"metadata":{"name":"a","uid":"…","resourceVersion":"7",…
  *
- * Values that others wrote, in another order, of another version, or as protobuf, take the way through the decoder.
+ * Values of other writers, in another order, of another version, or as protobuf, are decoded.
  */
 
 import { decodeProtobuf, isProtobuf, normalise, normaliseSharing } from '@hangar/api';
@@ -18,18 +18,18 @@ import { ownText } from './own-memory.ts';
 
 export interface StoredFormOptions {
   readonly kind: string;
-  /** Of the resource, as requests name it. */
+  /** apiVersion of the resource in requests. */
   readonly apiVersion: string;
   readonly storedApiVersion: string;
   /** Custom resources begin with their apiVersion, and keep it in lists. */
   readonly isCustom: boolean;
-  /** Of built-in kinds: stored are all fields that Go always writes, such as an empty status, in Go's order. */
+  /** For built-in kinds: all fields that Go always writes, such as an empty status, are stored in Go's order. */
   readonly struct?: StructType;
-  /** What reading makes of stored objects, where their schema may have changed since they were written. In place. */
+  /** Updates stored objects when read, if their schema may have changed since they were written. In place. */
   refresh?(object: KubeObject): void;
-  /** Whose an entry is, where objects of several control planes are answered together: `metadata.clusterName`. Never stored. */
+  /** Returns the control plane of an entry, for responses with objects of several control planes: `metadata.clusterName`. Never stored. */
   clusterName?(entry: Entry): string;
-  /** Between the stored version and the resource's own. */
+  /** Converts between the stored version and the version of the resource. */
   convert(object: KubeObject, apiVersion: string): KubeObject;
 }
 
@@ -42,7 +42,7 @@ export class StoredForm {
   readonly #head: Buffer;
   readonly #itemHead: Buffer;
   readonly #isSameVersion: boolean;
-  /** Stored bytes are what is answered. */
+  /** Stored bytes are returned unchanged. */
   readonly #isFaithful: boolean;
 
   constructor(options: StoredFormOptions) {
@@ -58,12 +58,12 @@ export class StoredForm {
     this.#isFaithful = this.#isSameVersion && options.refresh === undefined;
   }
 
-  /** The same form, for answers that say of each object whose it is. */
+  /** Returns the same form, for responses with the control plane of each object. */
   withClusterName(clusterName: (entry: Entry) => string): StoredForm {
     return new StoredForm({ ...this.#options, clusterName });
   }
 
-  /** The value to store. The object's resourceVersion is left out; the object is not changed. */
+  /** Returns the value to store, without resourceVersion. The object is not changed. */
   encode(object: KubeObject): Buffer {
     const { metadata: meta, apiVersion: _, kind, ...rest } = this.#whole(object);
     const apiVersion = this.#options.storedApiVersion;
@@ -71,20 +71,20 @@ export class StoredForm {
     return Buffer.from(JSON.stringify({ ...first, metadata: ordered(meta), ...rest }));
   }
 
-  /** In the stored version. To be read only: parts may be the object's own. */
+  /** Returns the object in the stored version. Read only: parts may belong to the object. */
   #whole(object: KubeObject): KubeObject {
     const { struct, storedApiVersion, convert } = this.#options;
     if (this.#isSameVersion) return struct ? (normaliseSharing(struct, object) as KubeObject) : object;
     return convert(struct ? (normalise(struct, object) as KubeObject) : object, storedApiVersion);
   }
 
-  /** It is stored as it would be now: in this form, and in the version that is the stored one today. */
+  /** Reports whether the value is stored as it would be now: in this form and in the current storage version. */
   isCurrent({ value }: Entry): boolean {
     const head = this.#head;
     return value.length > head.length && head.compare(value, 0, head.length) === 0;
   }
 
-  /** A fresh object of the resource's version. Throws when the value is not one. */
+  /** Returns a new object of the resource's version. Throws if the value is not one. */
   object(entry: Entry, revision: Revision = entry.modRevision): KubeObject {
     let object = parsed(entry.value);
     this.#options.refresh?.(object);
@@ -98,8 +98,8 @@ export class StoredForm {
   }
 
   /**
-   * The type and metadata of an object of the resource's version. Nothing is defaulted or converted, so that this works for
-   * every object that can be parsed. Throws when the value is not one.
+   * Returns the type and metadata of an object of the resource's version. Nothing is defaulted or converted, so that this works for every
+   * object that can be parsed. Throws if the value is not one.
    */
   partial(entry: Entry, revision: Revision = entry.modRevision): KubeObject {
     const { metadata: meta } = parsed(entry.value);
@@ -109,7 +109,7 @@ export class StoredForm {
     return { kind, apiVersion, metadata: meta };
   }
 
-  /** The object as JSON, with a line's end as kube-apiserver writes it. */
+  /** Returns the object as JSON with a trailing newline, as kube-apiserver writes it. */
   json(entry: Entry, revision: Revision = entry.modRevision): Buffer {
     const { value } = entry;
     const cut = this.#cut(value);
@@ -120,12 +120,12 @@ export class StoredForm {
     return bytes;
   }
 
-  /** Values are answered as they are stored, unless others wrote them: without decoding. */
+  /** Reports whether values are returned as stored, without decoding, unless other writers wrote them. */
   get isFaithful(): boolean {
     return this.#isFaithful;
   }
 
-  /** The objects as JSON, as the items of a list: with commas between them, in one piece of memory. */
+  /** Returns the objects as JSON list items: separated by commas, in one buffer. */
   items(entries: readonly Entry[]): Buffer {
     let length = Math.max(0, entries.length - 1);
     const pieces = entries.map((entry) => {
@@ -149,7 +149,7 @@ export class StoredForm {
     return { head: this.#itemHead, value, cut, text: this.#text(entry, modRevision) };
   }
 
-  /** A cluster's name is a DNS label: there is nothing to escape. */
+  /** A cluster name is a DNS label, so nothing needs escaping. */
   #text(entry: Entry, revision: Revision): string {
     const text = versionText(revision);
     const { clusterName } = this.#options;
@@ -161,7 +161,7 @@ export class StoredForm {
     return Buffer.from(JSON.stringify(this.#options.isCustom ? { apiVersion, kind, ...rest } : rest));
   }
 
-  /** Where the version goes into a stored value; 0 when the value has to be decoded. */
+  /** Returns the position of the version in a stored value; 0 if the value must be decoded. */
   #cut(value: Uint8Array): number {
     const head = this.#head;
     if (!this.#isFaithful || value.length <= head.length || head.compare(value, 0, head.length) !== 0) return 0;
@@ -173,7 +173,7 @@ export class StoredForm {
     return head.length + text.length + value.length - this.#head.length;
   }
 
-  /** Writes the head, then what follows the stored head, with the text where it belongs; answers how much that is. */
+  /** Writes the head, then the rest of the stored value with the text inserted; returns the number of bytes. */
   #splice(bytes: Buffer, at: number, { head, value, cut, text }: Splice): number {
     const from = this.#head.length;
     head.copy(bytes, at);
@@ -190,7 +190,7 @@ export class StoredForm {
 const parsed = (value: Uint8Array): KubeObject =>
   (isProtobuf(value) ? decodeProtobuf(value) : JSON.parse(asBuffer(value).toString())) as KubeObject;
 
-/** A stored value with another head, and with a text at one place. */
+/** A stored value with a different head, and with a text inserted. */
 interface Splice {
   readonly head: Buffer;
   readonly value: Uint8Array;
@@ -198,12 +198,12 @@ interface Splice {
   readonly text: string;
 }
 
-/** Nothing has the revision 0: an object that a dry run only imagines is of no version. */
+/** No stored object has revision 0: the object of a dry run has no version. */
 const versionText = (revision: Revision): string => (revision === 0 ? '' : `,"resourceVersion":"${revision}"`);
 
 /**
- * Others may have stored such a name, and of two readers take the last. We never write one, nor escape a letter: what might
- * hold one is decoded, so that ours is the only one.
+ * Other writers may have stored a clusterName, and of duplicate keys readers take the last. Hangar never writes one, nor escapes letters: a
+ * value that may contain one is decoded, so that ours is the only one.
  */
 function mayNameCluster(value: Uint8Array): boolean {
   const bytes = asBuffer(value);
@@ -213,8 +213,8 @@ function mayNameCluster(value: Uint8Array): boolean {
 const uid = Buffer.from('"uid":"');
 
 /**
- * Behind the uid, as in Go's type; 0 when the value is not of our making. No text can look like its key, whose quotes would
- * be escaped, but a label or an owner can: before the object's own there is nothing but texts.
+ * Returns the position after the uid, as in Go's type; 0 if Hangar did not write the value. No string can look like the key, because its
+ * quotes would be escaped, but a label or an owner can: before the object's uid there are only strings.
  */
 function afterUid(value: Uint8Array, from: number): number {
   const bytes = asBuffer(value);
@@ -222,11 +222,11 @@ function afterUid(value: Uint8Array, from: number): number {
   if (at < 0) return 0;
   for (let i = from; i < at; i++) if (bytes[i] === 0x7b || bytes[i] === 0x5b) return 0;
   const end = bytes.indexOf(0x22, at + uid.length);
-  // `\"` is not its end; `,"r` begins a version that others stored along.
+  // `\"` does not close the string; `,"r` begins a version that another writer stored.
   return bytes[end - 1] === 0x5c || bytes[end + 3] === 0x72 ? 0 : end + 1;
 }
 
-/** In the order of Go's type, so that what is the same has the same bytes whoever set it in which order. */
+/** In the order of Go's type, so that equal metadata has equal bytes regardless of the order in which it was set. */
 const metadataOrder = [
   'name',
   'generateName',

@@ -1,4 +1,4 @@
-/** Tables and metadata for kubectl: loaded with the first one that is asked for, not with the server. */
+/** Tables and partial metadata for kubectl: loaded on first use, not at startup. */
 
 import { createRequire } from 'node:module';
 import { lazy } from '@hangar/core';

@@ -1,9 +1,9 @@
 /**
- * Where the server may go by itself. Tenants name targets in webhooks and APIServices, but the connection is made from where
- * the server stands: its own loopback and the machine's link-local services, such as a cloud's metadata, would believe it.
- * So these are refused, whichever way an address is written, unless the administrator allows them.
+ * Policy for outgoing connections. Tenants name targets in webhooks and APIServices, but the connection is made from the server: its own
+ * loopback and the machine's link-local services, such as cloud metadata, would trust it. So these are refused, in any notation of an
+ * address, unless the administrator allows them.
  *
- * What is decided about is an address that was resolved: see `Connector`, which asks for the very one that it connects to.
+ * The policy is applied to resolved addresses: see `Connector`, which checks the same address that it connects to.
  */
 
 import { BlockList, isIP } from 'node:net';
@@ -49,8 +49,8 @@ export class AddressPolicy {
   readonly #host: HostAddresses | undefined;
 
   /**
-   * `allow`: networks that are let through although they would be refused. `host`: addresses that are refused besides the
-   * forbidden networks. Throws when an entry of `allow` is not a network.
+   * `allow`: networks that are permitted although they would be refused. `host`: addresses that are refused besides the forbidden networks.
+   * Throws if an entry of `allow` is not a network.
    */
   constructor(allow: readonly string[] = [], host?: HostAddresses) {
     this.#host = host;
@@ -61,12 +61,12 @@ export class AddressPolicy {
     }
   }
 
-  /** Everything is allowed: for targets that the administrator named. */
+  /** Allows everything: for targets that the administrator configured. */
   static readonly unrestricted: AddressPolicy = new AddressPolicy(['0.0.0.0/0', '::/0']);
 
-  /** Of an IP address; what is none is not allowed. */
+  /** Reports whether an IP address is allowed; invalid addresses are not. */
   allows(address: string): boolean {
-    // A zone says which link, not which address.
+    // A zone identifies the link, not the address.
     const plain = address.split('%', 1)[0]!;
     const version = isIP(plain);
     if (version === 0) return false;
@@ -88,8 +88,8 @@ export const refused = (address: string): OutboundError =>
   new OutboundError('Refused', `dial tcp ${address}: the address is not allowed by this server's policy`);
 
 /**
- * Returns the IPv4 addresses that gateways and old stacks find inside an IPv6 address: mapped, translated, compatible, NAT64 (also
- * its local-use prefix, whose networks put the address at several places), 6to4, Teredo (server, then client), ISATAP.
+ * Returns the IPv4 addresses that gateways and old stacks extract from an IPv6 address: mapped, translated, compatible, NAT64 (also its
+ * local-use prefix, whose networks put the address at several places), 6to4, Teredo (server, then client), ISATAP.
  */
 function embedded(address: string): string[] {
   const groups = groupsOf(address);
@@ -110,7 +110,7 @@ function embedded(address: string): string[] {
   return (groups[4]! & 0xfdff) === 0 && groups[5] === 0x5efe ? [last] : [];
 }
 
-/** RFC 6052 skips the bits 64 to 71: addresses behind a prefix of 96, 48, 56 and 64 bits. A leading zero is padding. */
+/** RFC 6052 skips the bits 64 to 71: addresses after a prefix of 96, 48, 56 and 64 bits. A leading zero is padding. */
 const localNat64 = (groups: readonly number[], ipv4: (high: number, low: number) => string): string[] =>
   [
     ipv4(groups[6]!, groups[7]!),
@@ -119,7 +119,7 @@ const localNat64 = (groups: readonly number[], ipv4: (high: number, low: number)
     ipv4(((groups[4]! & 0xff) << 8) | (groups[5]! >> 8), ((groups[5]! & 0xff) << 8) | (groups[6]! >> 8)),
   ].filter((address) => !address.startsWith('0.'));
 
-/** The eight groups of an address that `isIP` took. */
+/** Returns the eight groups of an address that `isIP` accepted. */
 function groupsOf(address: string): number[] | undefined {
   const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
   const hex = (high: string, low: string): string => ((Number(high) << 8) | Number(low)).toString(16);

@@ -1,4 +1,4 @@
-/** Limits the bytes of answers that are held at the same time: of one request, of one control plane, of the process. */
+/** Limits the bytes of responses that are held at the same time: per request, per control plane, per process. */
 
 import { OutboundError } from './errors.ts';
 
@@ -8,7 +8,7 @@ export class AnswerBudget {
   readonly #of: string;
   #bytes = 0;
 
-  /** `of` names the owner in messages: "this control plane". What is taken is taken from the parent, too. */
+  /** `of` names the owner in messages: "this control plane". Bytes are charged to the parent too. */
   constructor(bytesMax: number, of: string, parent?: AnswerBudget) {
     this.#bytesMax = bytesMax;
     this.#of = of;
@@ -19,7 +19,7 @@ export class AnswerBudget {
     return this.#bytes;
   }
 
-  /** Throws `TooLarge` and takes nothing when there is not enough left. */
+  /** Throws `TooLarge` and takes nothing if not enough is left. */
   take(bytes: number): void {
     if (this.#bytes + bytes > this.#bytesMax) {
       throw new OutboundError(

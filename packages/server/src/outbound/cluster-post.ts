@@ -9,7 +9,7 @@ export interface ClusterPostOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The server answered, but not with success. */
+/** The server responded, but not with success. */
 export class UnsuccessfulPost extends Error {
   readonly status: number;
 
@@ -19,7 +19,7 @@ export class UnsuccessfulPost extends Error {
   }
 }
 
-/** Rejects with UnsuccessfulPost when the server does not take it. */
+/** Rejects with UnsuccessfulPost if the server does not accept it. */
 export async function postToCluster(
   outbound: Outbound,
   access: ClusterAccess,
@@ -44,7 +44,7 @@ export async function postToCluster(
     isTrusted: true,
     ...options,
   });
-  // What client-go takes for success: no other answer of that class has a body to read.
+  // Same success range as in client-go: no other 2xx response has a body to read.
   if (answer.status < 200 || answer.status > 206) throw new UnsuccessfulPost(access.server, answer.status);
   return answer;
 }

@@ -1,6 +1,6 @@
 /**
- * Opens connections to where the policy allows. Names are resolved once, and the address that was checked is the one that is
- * connected to: a name that resolves to something else a moment later gains nothing.
+ * Opens connections to addresses that the policy allows. Names are resolved once, and the checked address is the one that is used, so DNS
+ * rebinding has no effect.
  */
 
 import { lookup as systemLookup } from 'node:dns';
@@ -14,21 +14,21 @@ import type { AddressPolicy } from './address-policy.ts';
 import { refused } from './address-policy.ts';
 import { OutboundError, outboundError } from './errors.ts';
 
-/** All addresses of a name, as `dns.lookup` gives them. */
+/** Resolves all addresses of a name, as `dns.lookup` does. */
 export type Resolver = (
   name: string,
   options: LookupOptions & { all: true },
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** How the other side is known, and how this one shows who it is. Everything is PEM. */
+/** TLS identity of both sides. Everything is PEM. */
 export interface TlsIdentity {
   /** Absent: the authorities that the system trusts. */
   readonly ca?: string | undefined;
-  /** The name that the other side's certificate must be for; absent: the host's. */
+  /** The name that the peer's certificate must be for; absent: the host. */
   readonly serverName?: string | undefined;
   readonly clientCertificate?: { readonly certificate: string; readonly key: string } | undefined;
-  /** For those who say so in so many words, as APIServices may. */
+  /** Skips verification, if configured explicitly, as APIServices may. */
   readonly isInsecure?: boolean | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface Destination extends TlsIdentity {
   readonly port: number;
 }
 
-/** `lookup` of a socket that finds only what the policy allows. */
+/** `lookup` of a socket that returns only allowed addresses. */
 export function guardedLookup(policy: AddressPolicy, resolver: Resolver = systemLookup): LookupFunction {
   return (name, options, callback) => {
     resolver(name, { ...options, all: true }, (error, addresses) => {
@@ -52,12 +52,12 @@ export function guardedLookup(policy: AddressPolicy, resolver: Resolver = system
   };
 }
 
-/** An address needs no lookup, so sockets never ask for one. Throws `Refused`. */
+/** Sockets do not call lookup for literal addresses. Throws `Refused`. */
 export function checkLiteral(policy: AddressPolicy, host: string): void {
   if (isIP(host) !== 0) policy.check(host);
 }
 
-/** A name for a certificate; an address is none, and TLS does not send it. */
+/** Returns the name for TLS; an address is not sent as a name. */
 const serverNameOf = ({ serverName, host }: Destination): { servername: string } | object => {
   const name = serverName ?? host;
   return isIP(name) === 0 ? { servername: name } : {};
@@ -83,7 +83,7 @@ export interface ConnectOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A connection of one's own. Rejects with an OutboundError. */
+/** Opens a dedicated connection. Rejects with an OutboundError. */
 export function openConnection(destination: Destination, options: ConnectOptions): Promise<TLSSocket> {
   const { policy, clock, timeoutMs, resolver, alpn = ['http/1.1'], signal } = options;
   return new Promise((resolve, reject) => {

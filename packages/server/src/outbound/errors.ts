@@ -1,10 +1,10 @@
-/** Why a call that the server made did not come to an answer. The texts are those that Go's client would give. */
+/** Errors of outgoing calls. The messages are those of Go's client. */
 
 import { CodedError } from '@hangar/core';
 
 /**
- * `Refused`: the policy does not let the server go there. `Timeout`: no whole answer in time. `Aborted`: whoever asked does
- * not wait any more. `TooLarge`: more bytes than were asked for. `Unreachable`: everything else between here and there.
+ * `Refused`: the policy forbids the address. `Timeout`: no complete response in time. `Aborted`: the caller cancelled. `TooLarge`: more
+ * bytes than the limit. `Unreachable`: all other network errors.
  */
 export type OutboundErrorCode = 'Refused' | 'Timeout' | 'Aborted' | 'TooLarge' | 'Unreachable';
 
@@ -26,11 +26,11 @@ const untrusted = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
 ]);
 
-/** What Node says of a failure, as an error of this module. */
+/** Converts an error of Node to an error of this module. */
 export function outboundError(thrown: unknown): OutboundError {
   if (thrown instanceof OutboundError) return thrown;
   const error = thrown as SystemError;
-  // Of several addresses the last one's failure is told, as of one that was tried alone.
+  // Of several addresses the error of the last one is reported, as if it were the only one.
   const cause = error instanceof AggregateError ? ((error.errors.at(-1) ?? error) as SystemError) : error;
   return new OutboundError('Unreachable', textOf(cause), { cause: error });
 }

@@ -114,7 +114,7 @@ test('loopback, link-local and metadata addresses are refused however they are w
     const asked = outbound.request({ ...ask, url: `https://${host}:${server.port}/`, isInsecure: true });
     await assert.rejects(asked, code('Refused'), host);
   }
-  // What is resolved without the URL's parser, as for a service of type ExternalName.
+  // Hosts that are resolved without the URL parser, as for a service of type ExternalName.
   for (const host of ['localhost', '2130706433', '0x7f.1', '::ffff:127.0.0.1', '127.0.0.1']) {
     const address = { host, port: server.port };
     await assert.rejects(outbound.request({ ...ask, url: 'https://hook.example/', address }), code('Refused'), host);

@@ -1,7 +1,6 @@
 /**
- * The one client for everything that the server calls: webhooks, issuers, other API servers. HTTPS over HTTP/1.1 with
- * connections kept for the next call; a call has a time and a size that it may cost, and costs them to its caller only.
- * Redirects are answers like others: they are never followed, and answers are never compressed.
+ * The client for all outgoing calls of the server: webhooks, issuers, other API servers. HTTPS over HTTP/1.1 with connection reuse. Each
+ * call has a limit of time and size. Redirects are returned, never followed, and responses are never compressed.
  */
 
 import { Agent, request as httpsRequest } from 'node:https';
@@ -18,36 +17,36 @@ import { OutboundError, outboundError } from './errors.ts';
 import { HostAddresses } from './host-addresses.ts';
 
 export interface OutboundOptions {
-  /** Networks that tenants' targets may be in although they are loopback or link-local: `127.0.0.0/8`. */
+  /** Networks that targets of tenants may be in although they are loopback or link-local: `127.0.0.0/8`. */
   readonly allow?: readonly string[];
   readonly clock?: Clock;
-  /** Of names to addresses; absent: the system's. */
+  /** Resolves names to addresses; absent: the resolver of the system. */
   readonly resolver?: Resolver;
-  /** Addresses of this machine, which tenants do not reach unless `allow` has them; absent: the operating system's list. */
+  /** Addresses of this machine, which tenants cannot reach unless `allow` has them; absent: the list of the operating system. */
   readonly hostAddresses?: () => readonly string[];
 }
 
 export interface OutboundRequest extends TlsIdentity {
   /** `https:`; a path and a query, no credentials. */
   readonly url: string | URL;
-  /** Where to connect instead of the URL's host and port, such as an endpoint of the service that the URL names. */
+  /** Address to connect to instead of the URL's host and port, such as an endpoint of the service that the URL names. */
   readonly address?: { readonly host: string; readonly port: number } | undefined;
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A function is called when the call begins: what waits for its turn holds no body. */
+  /** A function is called when the call starts, so that queued calls hold no body. */
   readonly body?: string | Uint8Array | (() => string);
-  /** For the whole answer. */
+  /** Timeout for the complete response. */
   readonly timeoutMs: number;
   readonly bytesMax?: number;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Conversions have a call limit of their own. A webhook that is being called may read custom resources through this server:
-   * that read must not wait for the turns that such calls hold.
+   * Conversions have a separate call limit. A webhook that is being called may read custom resources through this server: that read must
+   * not wait for slots that such calls hold.
    */
   readonly isConversion?: boolean;
-  /** Of all calls that are made for one request; what is taken is not given back. */
+  /** Shared by all calls of one request; bytes are not returned to it. */
   readonly budget?: AnswerBudget | undefined;
-  /** The administrator named the target, in a file of the server's: any address will do. */
+  /** The administrator configured the target in a file of the server: any address is allowed. */
   readonly isTrusted?: boolean;
 }
 
@@ -58,23 +57,23 @@ export interface OutboundAnswer {
 }
 
 const defaultBytesMax = 8 * 1024 * 1024;
-/** Of answers that are being read. A tenant has room for the largest answers of as many webhooks as may be called at once. */
+/** Limit of responses that are being read. A tenant has room for the largest responses of as many webhooks as may be called at once. */
 const processBytesMax = 256 * 1024 * 1024;
 const tenantBytesMax = 96 * 1024 * 1024;
-/** Of documents that are kept of aggregated servers. They have a budget of their own: no answer fails because of them. */
+/** Limit of kept documents of aggregated servers. Separate, so that no response fails because of them. */
 const processDocumentBytesMax = 128 * 1024 * 1024;
 const tenantDocumentBytesMax = 32 * 1024 * 1024;
-/** Calls of one client at the same time, and those that wait: of conversions, and of all others. */
+/** Concurrent and queued calls of one client: for conversions, and for all others. */
 const callsMax = 32;
 const waitingMax = 2_000;
 const idleMs = 90_000;
-/** Connections to one place that wait for the next call. */
+/** Idle connections per destination. */
 const idleMax = 32;
 
 export class Outbound {
-  /** Of answers that are held now. */
+  /** Budget for responses being held. */
   readonly answers: AnswerBudget;
-  /** Of documents that are kept of aggregated servers. */
+  /** Budget for kept documents of aggregated servers. */
   readonly documents: AnswerBudget;
   readonly #calls = new CallLimit(callsMax, waitingMax);
   readonly #conversions = new CallLimit(callsMax, waitingMax);
@@ -82,13 +81,13 @@ export class Outbound {
   readonly #clock: Clock;
   readonly #resolver: Resolver | undefined;
   readonly #policy: AddressPolicy;
-  /** One for all tenants. */
+  /** Shared by all tenants. */
   #tenantPolicy: AddressPolicy | undefined;
-  /** Apart, so that a connection that the administrator's target was allowed is never a tenant's. */
+  /** Separate, so that tenants never reuse a connection to a target of the administrator. */
   #agent: Agent | undefined;
   #trustedAgent: Agent | undefined;
 
-  /** Throws when `allow` has what is no network. */
+  /** Throws if an entry of `allow` is not a network. */
   constructor(
     options: OutboundOptions = {},
     policy = new AddressPolicy(options.allow),
@@ -105,8 +104,8 @@ export class Outbound {
   }
 
   /**
-   * Returns the client for one tenant: the same rules, and no address of this machine. It shares no connection with any other
-   * client, and is closed by the caller.
+   * Returns a client for one tenant: the same rules, and no address of this machine. It shares no connection with any other client, and is
+   * closed by the caller.
    */
   forTenant(): Outbound {
     const { allow, hostAddresses: read } = this.#options;
@@ -117,17 +116,17 @@ export class Outbound {
     return new Outbound(this.#options, this.#tenantPolicy, answers, documents);
   }
 
-  /** Rejects with an OutboundError; any status is an answer. A call that waits for its turn uses up its own time. */
+  /** Rejects with an OutboundError; any status is a response. Queueing counts toward the timeout. */
   async request(asked: OutboundRequest): Promise<OutboundAnswer> {
     const deadlineMs = this.#clock.monotonicMs() + asked.timeoutMs;
-    // The administrator's targets do not wait for those of others.
+    // Targets of the administrator do not queue behind others.
     const limit = asked.isTrusted ? undefined : asked.isConversion ? this.#conversions : this.#calls;
     const turn = limit?.enter(this.#clock, asked.timeoutMs, asked.signal);
     if (turn) await turn;
     try {
       return await this.#send(asked, deadlineMs);
     } catch (error) {
-      // The other side closed a connection that was kept, just as it was used again: it never saw this.
+      // The peer closed a kept connection just as it was reused: it never saw this request.
       if (error instanceof StaleConnection) return await this.#send(asked, deadlineMs);
       throw error;
     } finally {
@@ -135,7 +134,7 @@ export class Outbound {
     }
   }
 
-  /** A connection of one's own, for protocols that go both ways. The same policy; rejects with an OutboundError. */
+  /** Opens a dedicated connection, for bidirectional protocols. Same policy; rejects with an OutboundError. */
   open(
     destination: Destination,
     options: { timeoutMs: number; isTrusted?: boolean; alpn?: readonly string[]; signal?: AbortSignal },
@@ -151,7 +150,7 @@ export class Outbound {
     });
   }
 
-  /** Ends the connections that are kept. */
+  /** Closes idle connections. */
   close(): void {
     this.#agent?.destroy();
     this.#trustedAgent?.destroy();
@@ -217,7 +216,7 @@ export class Outbound {
   }
 }
 
-/** A kept connection that was closed before anything came back. */
+/** A kept connection that was closed before any response. */
 class StaleConnection extends Error {}
 
 const isReset = (error: unknown): boolean => ['ECONNRESET', 'EPIPE'].includes((error as { code?: string }).code ?? '');
@@ -252,7 +251,7 @@ async function collect(
     }
     return { status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks) };
   } finally {
-    // The caller reads the answer in this turn of the event loop, and accounts for the parts that it keeps.
+    // The caller reads the response in this turn of the event loop, and accounts for the parts that it keeps.
     held.give(bytes);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Posts a review to a webhook and reads the review that comes back: for admission and for conversion. What goes wrong is told
- * in the words of kube-apiserver's client, as those are the words that people search for.
+ * Posts a review to a webhook and reads the returned review: for admission and for conversion. Error messages are those of kube-apiserver's
+ * client, which users search for.
  */
 
 import { ApiError, countText, formatDuration, isObject, parseJson, quote } from '@hangar/api';
@@ -11,7 +11,7 @@ import type { AnswerBudget } from './answer-budget.ts';
 import { OutboundError } from './errors.ts';
 import type { OutboundAnswer } from './outbound.ts';
 
-/** `clientConfig` of a webhook, as it is stored. */
+/** `clientConfig` of a webhook, as stored. */
 export interface WebhookClientConfig {
   readonly url?: string;
   readonly service?: {
@@ -24,19 +24,19 @@ export interface WebhookClientConfig {
   readonly caBundle?: string;
 }
 
-/** How to reach a webhook; made once for each configuration. */
+/** Connection parameters of a webhook; built once for each configuration. */
 export interface WebhookClient {
   readonly url: URL;
   readonly service?: { readonly namespace: string; readonly name: string; readonly port: number };
   readonly ca: string | undefined;
 }
 
-/** As large as the body of a request may be: kube-apiserver stores no object, and so needs no patch, that is larger. */
+/** Same as the limit of request bodies: kube-apiserver stores no larger object, and so needs no larger patch. */
 export const answerBytesMax = bodyBytesMax;
-/** The weight of an answer, see `bodyWeightMax`. Parsing more at once would block other requests. */
+/** Weight limit of a response, see `bodyWeightMax`. Parsing more at once would block other requests. */
 const answerNodesMax = 200_000;
 
-/** Throws when the configuration names no place that could be called. */
+/** Throws if the configuration has no valid target. */
 export function webhookClient({ url, service, caBundle = '' }: WebhookClientConfig): WebhookClient {
   const ca = Buffer.from(caBundle, 'base64').toString().trim() || undefined;
   if (service) {
@@ -51,15 +51,15 @@ export function webhookClient({ url, service, caBundle = '' }: WebhookClientConf
 
 export interface PostOptions {
   readonly timeoutMs: number;
-  /** The other side is told how long it has. */
+  /** Sends the timeout to the webhook. */
   readonly tellsTimeout: boolean;
-  /** Of all calls for the same request. */
+  /** Shared by all calls of the same request. */
   readonly budget?: AnswerBudget;
   /** See `OutboundRequest.isConversion`. */
   readonly isConversion?: boolean;
 }
 
-/** The parsed answer. `review` makes the body when the call begins. Rejects with an Error that says why there is none. */
+/** Returns the parsed response. `review` builds the body when the call starts. Rejects with an Error that states the cause. */
 export async function postReview(
   plane: ControlPlane,
   { url, service, ca }: WebhookClient,
@@ -90,11 +90,11 @@ export async function postReview(
   return readReview(answer);
 }
 
-/** The port is said even where it is the usual one, as of services. */
+/** Services are shown with their port even if it is the default. */
 const shown = (url: URL, service: WebhookClient['service']): string =>
   service ? url.href.replace(url.host, `${url.hostname}:${service.port}`) : url.href;
 
-/** Throws an Error when the JSON has more values than can be read at once. */
+/** Throws an Error if the JSON has more values than can be parsed at once. */
 export function insistOnFewNodes(text: string): void {
   // A value takes at least one character.
   if (text.length <= answerNodesMax) return;
@@ -119,7 +119,7 @@ function readReview({ status, body }: OutboundAnswer): JsonObject {
   return value;
 }
 
-/** As Go shows the type of an object: `group/version, Kind=kind`. */
+/** Formats the type of an object as Go does: `group/version, Kind=kind`. */
 export function typeText({ apiVersion, kind }: JsonObject): string {
   const [version, name] = [apiVersion, kind].map((one) => (typeof one === 'string' ? one : ''));
   return `${version!.includes('/') ? '' : '/'}${version}, Kind=${name}`;

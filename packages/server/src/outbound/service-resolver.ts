@@ -1,7 +1,6 @@
 /**
- * From a reference to a Service to an address that can be connected to. There need not be a proxy that makes cluster
- * addresses work where this server runs, so a ready endpoint is preferred, as with kube-apiserver's
- * `--enable-aggregator-routing`; without any, the cluster address is tried.
+ * Resolves a reference to a Service to an address. Cluster IPs may not be routable where this server runs, so a ready endpoint is
+ * preferred, as with kube-apiserver's `--enable-aggregator-routing`; without any, the cluster IP is used.
  */
 
 import type { KubeObject } from '@hangar/api';
@@ -19,7 +18,7 @@ export interface ServiceReference {
 export interface ServiceTarget {
   readonly host: string;
   readonly port: number;
-  /** That its certificate must be for. */
+  /** Name that the certificate must be for. */
   readonly serverName: string;
 }
 
@@ -30,7 +29,7 @@ interface Service {
   readonly ports: readonly { readonly name?: string; readonly port: number }[];
 }
 
-/** Of an EndpointSlice or of a subset of Endpoints. */
+/** Endpoints of an EndpointSlice or of a subset of Endpoints. */
 interface Endpoints {
   /** `namespace/name`. */
   readonly service: string;
@@ -87,7 +86,7 @@ export class ServiceResolver {
     this.#endpoints = new Followed(plane, { ...core, resource: 'endpoints' }, endpointsOfSubsets);
   }
 
-  /** Rejects with an OutboundError that says which part of the way is missing. */
+  /** Rejects with an OutboundError that names the missing part. */
   async resolve({ namespace, name, port = 443 }: ServiceReference): Promise<ServiceTarget> {
     const serverName = `${name}.${namespace}.svc`;
     const found = (await this.#services.ready()).get(`${namespace}/${name}`);
@@ -107,7 +106,7 @@ export class ServiceResolver {
     for (const one of [this.#services, this.#slices, this.#endpoints]) one.close();
   }
 
-  /** One of those that are ready, by chance. */
+  /** Returns a random ready endpoint. */
   async #endpoint(of: string, portName: string): Promise<{ host: string; port: number } | undefined> {
     for (const source of [this.#slices, this.#endpoints]) {
       const found = [...(await source.ready()).values()].flat().flatMap(({ service: owner, ports, addresses }) => {

@@ -26,7 +26,7 @@ describe('what a request is about', () => {
     ['DELETE', '/apis/apps/v1/namespaces/a/deployments/web', 'delete apps/v1 in a: deployments web'],
     ['DELETE', '/apis/apps/v1/namespaces/a/deployments', 'deletecollection apps/v1 in a: deployments'],
     ['POST', '/apis/apps/v1/namespaces/a/deployments', 'create apps/v1 in a: deployments'],
-    // A namespace is in itself.
+    // A namespace belongs to itself.
     ['GET', '/api/v1/namespaces', 'list core/v1: namespaces'],
     ['GET', '/api/v1/namespaces/a', 'get core/v1 in a: namespaces a'],
     ['GET', '/api/v1/namespaces/a/', 'get core/v1 in a: namespaces a'],
@@ -38,7 +38,7 @@ describe('what a request is about', () => {
     ['GET', '/apis/apps/v1/watch/namespaces/a/deployments/web', 'watch apps/v1 in a: deployments web'],
     ['GET', '/api/v1/watch/namespaces/a', 'watch core/v1 in a: namespaces a'],
     ['GET', '/api/v1/watch', 'list core/v1: watch'],
-    // Paths that are no resource's.
+    // Non-resource paths.
     ['GET', '/', 'get the path /'],
     ['GET', '', 'get the path '],
     ['GET', '/api', 'get the path /api'],
@@ -51,12 +51,12 @@ describe('what a request is about', () => {
     ['GET', '/API/v1/pods', 'get the path /API/v1/pods'],
     ['GET', 'http://host/api/v1/pods', 'get the path http://host/api/v1/pods'],
     ['OPTIONS', '*', 'options the path *'],
-    // Names are decoded once; what they may be is the key's business.
+    // Names are decoded once; the key validates them.
     ['GET', '/api/v1/namespaces/%61/pods/we%62', 'get core/v1 in a: pods web'],
     ['GET', '/api/v1/namespaces/a/pods/%252e', 'get core/v1 in a: pods %2e'],
     ['GET', '/api/v1/namespaces/a%2fb/pods/c%2Fd', 'get core/v1 in a/b: pods c/d'],
     ['GET', '/api/v1/namespaces/a/../b/pods', 'get core/v1 in a: .. b pods'],
-    // The words of resources are not.
+    // Resource names are not decoded.
     ['GET', '/api/v1/%6eamespaces/a/pods', 'get core/v1: %6eamespaces a pods'],
   ];
   for (const [method, path, expected] of cases) {

@@ -1,12 +1,12 @@
 /**
- * What a request is about, read from its method and path alone:
+ * Parses the request info from method and path:
  *
- *   /api/v1/namespaces/default/pods/web/status     core, v1, pods, default, web, status
- *   /apis/apps/v1/deployments                      apps, v1, deployments in all namespaces
- *   /api/v1/namespaces/default                     the namespace itself
- *   /api/v1/watch/…                                the old form of a watch
+ *   /api/v1/namespaces/default/pods/web/status core, v1, pods, default, web, status
+ *   /apis/apps/v1/deployments apps, v1, deployments in all namespaces
+ *   /api/v1/namespaces/default the namespace itself
+ *   /api/v1/watch/… the old form of a watch
  *
- * Anything else is not about a resource.
+ * All other paths are non-resource requests.
  */
 
 import { badRequest } from '@hangar/api';
@@ -20,14 +20,14 @@ export interface ResourceRequest {
   readonly group: string;
   readonly version: string;
   readonly resource: string;
-  /** Empty: of the cluster, or of all namespaces. */
+  /** Empty: cluster-scoped, or all namespaces. */
   readonly namespace: string;
-  /** Empty: of the collection. */
+  /** Empty: the collection. */
   readonly name: string;
   readonly subresource: string;
-  /** What follows the subresource, for proxies. */
+  /** Path after the subresource, for proxies. */
   readonly rest: string;
-  /** For authorizers; absent: everything is selected. */
+  /** For authorizers; absent: no selectors. */
   readonly selectors?: RequestSelectors;
 }
 
@@ -77,7 +77,7 @@ export function requestInfo(method: string, path: string, isWatch: boolean): Req
     group,
     version,
     resource,
-    // A namespace is in itself: policies for it are those of its namespace.
+    // A namespace belongs to itself: policies of the namespace apply to it.
     namespace: isNamespaces && namespace === '' ? name : namespace,
     name,
     subresource,
@@ -89,7 +89,7 @@ function verbOf(method: string, name: string, isWatch: boolean): Verb {
   switch (method) {
     case 'GET':
     case 'HEAD':
-      // An object that is named is read, whatever the query says.
+      // A named object is read, even if the query requests a watch.
       if (name !== '') return 'get';
       return isWatch ? 'watch' : 'list';
     case 'POST':
@@ -107,7 +107,7 @@ function verbOf(method: string, name: string, isWatch: boolean): Verb {
 
 const oldWatchVerb = (method: string): Verb => (method === 'GET' || method === 'HEAD' ? 'watch' : none);
 
-/** Nobody may do it and nothing serves it: HTTP/2 brings any word as a method, those of verbs too. */
+/** A verb that is never allowed or served: HTTP/2 accepts any word as a method, including the names of verbs. */
 const none = '' as Verb;
 
 function decoded(segment: string): string {

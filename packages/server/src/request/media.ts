@@ -1,21 +1,21 @@
 /**
- * What a client sends and what it wants back. Accept headers repeat, so each is read once and kept; the memory of
- * strangers' headers is bounded.
+ * Content negotiation. Accept headers repeat, so each is parsed once and cached; the cache is bounded, because headers come from
+ * unauthenticated clients.
  */
 
 import { notAcceptable, protobufMediaType, StatusError, unsupportedMediaType } from '@hangar/api';
 
 export type Format = 'json' | 'yaml' | 'protobuf';
 
-/** `as=`: another shape of the same data. */
+/** `as=`: another representation of the same data. */
 export type Shape = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
 
 export interface Wanted {
   readonly format: Format;
   readonly shape: Shape | undefined;
-  /** Of the shape: `v1` or `v1beta1`. */
+  /** Version of the shape: `v1` or `v1beta1`. */
   readonly shapeVersion: string;
-  /** The answer's Content-Type. */
+  /** Content-Type of the response. */
   readonly contentType: string;
 }
 
@@ -23,7 +23,7 @@ export interface WantedOptions {
   /** Custom resources have no protobuf. */
   readonly hasProtobuf: boolean;
   readonly allowsShapes: boolean;
-  /** Questions that are answered on the spot have no table. Absent: there is one. */
+  /** Reviews have no table. Absent: there is one. */
   readonly hasTable?: boolean;
 }
 
@@ -68,7 +68,7 @@ const formats: Readonly<Record<string, Format>> = {
   [protobufMediaType]: 'protobuf',
 };
 
-/** Names come from strangers. */
+/** Names come from unauthenticated clients. */
 const formatOf = (type: string): Format | undefined => (Object.hasOwn(formats, type) ? formats[type] : undefined);
 
 const shapes = new Set(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList']);
@@ -85,7 +85,7 @@ export function wanted(accept: string | undefined, options: WantedOptions): Want
   const accepted = ['application/json', 'application/yaml', ...(options.hasProtobuf ? [protobufMediaType] : [])].join(
     ', ',
   );
-  // Of formats that nobody serves, kube-apiserver's router says so in its own words.
+  // For entirely unsupported formats, the router of kube-apiserver answers with its own message.
   const isForeign = readAccept(accept).every(({ type }) => formatOf(type) === undefined);
   if (!isForeign || !options.hasProtobuf)
     throw notAcceptable(`only the following media types are accepted: ${accepted}`);
@@ -97,7 +97,7 @@ export function wanted(accept: string | undefined, options: WantedOptions): Want
 function matching({ type, parameters }: Clause, options: WantedOptions): Wanted | undefined {
   const format = type === '*/*' || type === 'application/*' ? 'json' : formatOf(type);
   if (format === undefined || (format === 'protobuf' && !options.hasProtobuf)) {
-    // Custom resources have no protobuf of their own, their tables and metadata do.
+    // Custom resources have no protobuf, but their tables and metadata do.
     if (format !== 'protobuf' || !parameters.has('as')) return undefined;
   }
   const shape = parameters.get('as');
@@ -132,7 +132,7 @@ export const patchTypes = {
 
 export type PatchType = (typeof patchTypes)[keyof typeof patchTypes];
 
-/** Throws 415. Custom resources know no strategic merge. */
+/** Throws 415. Custom resources do not support strategic merge. */
 export function patchTypeOf(contentType: string | undefined, allowsStrategic: boolean): PatchType {
   const type = (contentType ?? '').split(';', 1)[0]!;
   const found = Object.hasOwn(patchTypes, type) ? patchTypes[type as keyof typeof patchTypes] : undefined;

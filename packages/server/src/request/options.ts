@@ -1,18 +1,18 @@
-/** The options that writes take, from the query; refused in kube-apiserver's words. */
+/** Parses the options of writes from the query; error messages are those of kube-apiserver. */
 
 import { forbidden, invalid, invalidObject, notSupported, required, tooLong } from '@hangar/api';
 import type { FieldError } from '@hangar/api';
 import type { PatchType } from './media.ts';
 import type { Query } from './query.ts';
 
-/** What happens to fields that the schema does not know. */
+/** Handling of unknown fields. */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
 export interface WriteOptions {
   readonly isDryRun: boolean;
   readonly fieldManager: string;
   readonly fieldValidation: FieldValidation;
-  /** Of server-side apply. */
+  /** Force of server-side apply. */
   readonly force: boolean;
 }
 
@@ -70,7 +70,7 @@ function fieldManagerErrors(manager: string): FieldError[] {
 const isPrintable = (character: string): boolean =>
   character === ' ' || /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u.test(character);
 
-/** Without a manager's name, writes are owned by the client's program: the part before the slash. */
+/** Without a field manager, writes are owned by the client's program: the part of the user agent before the slash. */
 export function managerOf(options: WriteOptions, userAgent: string | undefined): string {
   if (options.fieldManager !== '') return options.fieldManager;
   const program = (userAgent ?? '').split('/', 1)[0]!;

@@ -1,4 +1,4 @@
-/** Paths that tell nothing but how the server is, and what: whoever may reach the port may ask for them. */
+/** Public paths for health and version: every client that can reach the port may read them. */
 
 /** `/livez`, and `/livez/etcd` for one of its checks. */
 export const healthPaths = /^\/(livez|readyz|healthz)(?:\/(.*))?$/;

@@ -1,6 +1,6 @@
 /**
- * What a list, a watch or the deletion of a collection restricts itself to, for authorizers: who may only see pods of one
- * node may list those. Read when an authorizer asks; what cannot be read restricts nothing, and its verb will refuse it.
+ * Selectors of a list, a watch or a deletecollection, for authorizers: a user who may only see pods of one node may list those. Parsed when
+ * an authorizer needs them; selectors that cannot be parsed restrict nothing, and the verb refuses them later.
  */
 
 import { parseFieldSelector, parseLabelSelector } from '@hangar/api';
@@ -14,9 +14,9 @@ export interface RequestSelectors {
 }
 
 export interface Selected<T> {
-  /** All of them must hold. */
+  /** All of them must match. */
   readonly requirements: readonly T[];
-  /** Something was left out: it could not be read. */
+  /** Some requirements could not be parsed and were dropped. */
   readonly isPartial: boolean;
 }
 
@@ -24,7 +24,7 @@ export const nothingSelected: Selected<never> = { requirements: [], isPartial: f
 
 const selecting = new Set<string>(['list', 'watch', 'deletecollection']);
 
-/** The request as authorizers see it: with its selectors, and with the name when they leave a single one. */
+/** Returns the request for authorizers: with its selectors, and with the name if they select a single one. */
 export function selectedRequest(info: RequestInfo, path: string, query: Query): RequestInfo {
   if (!info.isResource || !selecting.has(info.verb) || isOldWatch(path)) return info;
   const fields = query.text('fieldSelector');
@@ -34,7 +34,7 @@ export function selectedRequest(info: RequestInfo, path: string, query: Query): 
   return { ...info, name: info.verb === 'deletecollection' ? '' : soleName(info, selectors), selectors };
 }
 
-/** `/api/v1/watch/…` does not know of selectors everywhere. */
+/** `/api/v1/watch/…` does not support selectors everywhere. */
 const isOldWatch = (path: string): boolean => /^\/(?:api|apis\/[^/]*)\/[^/]*\/watch\//.test(path);
 
 function soleName({ name }: ResourceRequest, { fields }: RequestSelectors): string {

@@ -1,4 +1,4 @@
-/** Kubernetes' own kinds as served resources. Each is put together when it is first asked for. */
+/** Built-in kinds as served resources. Each is created on first use. */
 
 import {
   applyScale,
@@ -36,7 +36,7 @@ import type { Resource, ScaleAccess } from './resource.ts';
 
 const eventTimeToLiveMs = 3_600_000;
 
-/** Kinds that are served for as long as there are clients of them, and should have no new ones. */
+/** Deprecated kinds, with the warning for their clients. */
 const deprecationWarnings: Readonly<Record<string, string>> = {
   componentstatuses: 'v1 ComponentStatus is deprecated in v1.19+',
   endpoints: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
@@ -89,7 +89,7 @@ class BuiltinServedResource implements Resource {
     this.categories = resource.categories;
     this.subresources = resource.subresources;
     this.storagePrefix = resource.storage?.prefix ?? '';
-    // Definitions are written in a version that is no longer served; every server reads the present one as well.
+    // Definitions are stored in a version that is no longer served; every server reads the current one as well.
     const given = resource.storage?.apiVersion;
     const storedApiVersion = given !== undefined && schemaOf(given, kind) ? given : this.apiVersion;
     this.struct = schemaOf(this.apiVersion, kind)!;
@@ -145,7 +145,7 @@ class BuiltinServedResource implements Resource {
 
 const nothingToReport: FieldReport = { error: undefined, problems: [] };
 
-/** A body may leave out its type; every object has it, before all else. */
+/** A body may omit its type; every object has it as its first fields. */
 function typeFirst(object: KubeObject): KubeObject {
   const [first] = Object.keys(object);
   if (first === 'kind') return object;
@@ -153,14 +153,14 @@ function typeFirst(object: KubeObject): KubeObject {
   return { kind, apiVersion, metadata, ...rest };
 }
 
-/** Versions differ in what they always write; of those that are only stored nothing is known. */
+/** Versions differ in the fields that they always write; versions that are only stored have no schema. */
 function converted(object: KubeObject, apiVersion: string): KubeObject {
   const struct = schemaOf(apiVersion, object.kind);
   const result = convert(object, apiVersion);
   return struct ? (normalise(struct, result) as KubeObject) : result;
 }
 
-/** Groups whose kinds are checked by the rules of all objects only. */
+/** Groups whose finalizers are validated only by the generic rules. */
 const laxAboutFinalizers = new Set([
   'admissionregistration.k8s.io',
   'apiextensions.k8s.io',
@@ -172,7 +172,7 @@ const laxAboutFinalizers = new Set([
 
 const made = new Map<string, Resource | undefined>();
 
-/** Undefined when there is no such resource, or when it is not served unless switched on. */
+/** Returns undefined if the resource does not exist or is not served by default. */
 export function builtinServed(group: string, version: string, name: string): Resource | undefined {
   const id = `${group}/${version}/${name}`;
   const known = made.get(id);
@@ -181,7 +181,7 @@ export function builtinServed(group: string, version: string, name: string): Res
     .find((one) => one.name === group)
     ?.versions.find((one) => one.name === version)
     ?.resources.find((one) => one.name === name);
-  // Strangers' names are not remembered.
+  // Unknown names are not cached: they come from clients.
   if (!found?.isServedByDefault) return undefined;
   const resource = new BuiltinServedResource(found);
   made.set(id, resource);

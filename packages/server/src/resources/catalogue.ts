@@ -1,6 +1,6 @@
 /**
- * What one control plane serves: Kubernetes' own kinds, and those of its CustomResourceDefinitions. It follows the
- * definitions in the store, so that every replica serves the same; who writes one waits until it is followed here.
+ * The resources that one control plane serves: built-in kinds, and those of its CustomResourceDefinitions. It follows the definitions in
+ * the store, so that every replica serves the same; a write of a definition waits until it is served here.
  */
 
 import { builtinServedGroups } from '@hangar/api';
@@ -16,20 +16,20 @@ export interface ResourceName {
   readonly resource: string;
 }
 
-/** One definition that is established, as served. */
+/** An established definition, as served. */
 export interface ServedDefinition {
   /** `widgets.example.com`. */
   readonly name: string;
   readonly group: string;
   readonly plural: string;
   readonly resources: ReadonlyMap<string, CustomServedResource>;
-  /** In the order of preference. */
+  /** In order of preference. */
   readonly versions: readonly { readonly name: string; readonly resource: ServedResource }[];
-  /** Of all that `versions` show: the same in every control plane that shows the same. */
+  /** Digest of everything that `versions` show: equal in control planes that show the same. */
   readonly content: string;
 }
 
-/** Most control planes show what many others do. */
+/** Most control planes show the same groups as many others. */
 const sharedGroups = new SharedByContent<readonly ServedGroup[]>();
 
 export class Catalogue {
@@ -38,7 +38,7 @@ export class Catalogue {
   readonly #byResource = new Map<string, ServedDefinition>();
   readonly #hasBuiltin: boolean;
   readonly #ownGroups = new Set<string>();
-  /** Kinds of the server's own, by group: made when somebody first asks for them, or for everything that is served. */
+  /** Kinds of the server itself, by group: created when they, or all groups, are first requested. */
   readonly #declared = new Map<string, () => readonly ServedDefinition[]>();
   #groups: readonly ServedGroup[] | undefined;
   #content: string | undefined;
@@ -49,14 +49,14 @@ export class Catalogue {
     this.#hasBuiltin = hasBuiltin;
   }
 
-  /** All kinds of a group that no CustomResourceDefinition may have. Nothing is made of it before it is asked for. */
+  /** Declares all kinds of a group that no CustomResourceDefinition may use. `make` is called on first use. */
   declare(group: string, make: () => readonly ServedDefinition[]): void {
     this.#ownGroups.add(group);
     this.#declared.set(group, make);
     this.#changed();
   }
 
-  /** The server itself serves this group. */
+  /** Reports whether the server itself serves this group. */
   isDeclared(group: string): boolean {
     return this.#ownGroups.has(group);
   }
@@ -105,18 +105,18 @@ export class Catalogue {
     this.#generation++;
   }
 
-  /** Grows with every change: whatever was derived from `groups` is as old as this. */
+  /** Increases with every change of `groups`: compare it to detect stale derived data. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** As discovery and OpenAPI show it. */
+  /** The groups for discovery and OpenAPI. */
   get groups(): readonly ServedGroup[] {
     for (const group of this.#declared.keys()) this.#realise(group);
     return (this.#groups ??= sharedGroups.get(this.content, () => this.#allGroups()));
   }
 
-  /** Of everything that `groups` show: whoever else has the same may have the same documents. */
+  /** Digest of everything that `groups` show: control planes with the same digest share documents. */
   get content(): string {
     for (const group of this.#declared.keys()) this.#realise(group);
     return (this.#content ??= digestOf(
@@ -129,7 +129,7 @@ export class Catalogue {
     return this.#definitions.size === 0 ? builtin : [...builtin, ...this.#customGroups()];
   }
 
-  /** Not in that of their creation, which differs from one control plane to the next. */
+  /** Sorted, because the order of creation differs between control planes. */
   #inOrder(): ServedDefinition[] {
     return [...this.#definitions.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
@@ -151,7 +151,7 @@ function inOrder(versions: ReadonlyMap<string, ServedResource[]>): ServedVersion
     .sort((a, b) => compareVersionNames(b.name, a.name));
 }
 
-/** `v2` before `v1` before `v1beta2` before `v1beta1` before `v1alpha1`, then everything else by its letters. */
+/** Sorts `v2` before `v1` before `v1beta2` before `v1beta1` before `v1alpha1`, then all others alphabetically. */
 export function compareVersionNames(a: string, b: string): number {
   const [one, other] = [parse(a), parse(b)];
   if (!one || !other) return one ? 1 : other ? -1 : a < b ? 1 : a > b ? -1 : 0;

@@ -1,4 +1,4 @@
-/** Custom resources as served resources: what one version of a CustomResourceDefinition makes. */
+/** Custom resources as served resources: one per version of a CustomResourceDefinition. */
 
 import { fieldSelectorFor, isObject, mergeTypeOfSchema } from '@hangar/api';
 import type {
@@ -79,11 +79,11 @@ export class CustomServedResource implements Resource {
     this.stored = new StoredForm({
       kind: names.kind,
       apiVersion: this.apiVersion,
-      // Where a webhook converts, it has done so before values come here: see `definitions/conversion`.
+      // With a conversion webhook, values are already converted here: see `definitions/conversion`.
       storedApiVersion: isConvertedByWebhook(definition) ? this.apiVersion : `${spec.group}/${storage.name}`,
       isCustom: true,
       convert: (object, apiVersion) => convertBy(versions, object, apiVersion),
-      // Objects that were written under an older schema get what the present one says.
+      // Objects written under an older schema are adapted to the current one.
       ...(definition.metadata.generation === 1 ? {} : { refresh: (object: KubeObject) => adapt(versions, object) }),
     });
     this.convert = (_plane, object, apiVersion) => convertBy(versions, object, apiVersion);
@@ -93,7 +93,7 @@ export class CustomServedResource implements Resource {
     this.isTerminating = definition.metadata.deletionTimestamp !== undefined;
   }
 
-  /** Those whose objects are somewhere else say where. */
+  /** Set if the objects are stored elsewhere. */
   get plane(): ControlPlane | undefined {
     return undefined;
   }
@@ -146,28 +146,28 @@ interface Derived {
 
 const derived = new WeakMap<CompiledVersion, Derived>();
 
-/** Compiled versions are shared by control planes, and so is what is made of them alone. */
+/** Compiled versions are shared by control planes, and so is all data derived from them alone. */
 function derivedFrom(compiled: CompiledVersion): Derived {
   let known = derived.get(compiled);
   if (!known) derived.set(compiled, (known = {}));
   return known;
 }
 
-/** By apiVersion. */
+/** Keyed by apiVersion. */
 export type CompiledVersions = ReadonlyMap<string, CompiledVersion>;
 
-/** Without one, versions differ in their name alone. */
+/** Without a webhook, versions differ only in their name. */
 export const isConvertedByWebhook = ({ spec }: CustomResourceDefinition): boolean =>
   (spec as { conversion?: { strategy?: string } }).conversion?.strategy === 'Webhook';
 
-/** Without a webhook, versions differ in their name, and in what their schemas let through. */
+/** Without a webhook, versions differ in their name and in the fields that their schemas keep. */
 function convertBy(versions: CompiledVersions, object: KubeObject, apiVersion: string): KubeObject {
   const converted = { ...object, apiVersion };
   adapt(versions, converted);
   return converted;
 }
 
-/** What the schema of the object's version makes of it. In place. */
+/** Applies the schema of the object's version. In place. */
 export function adapt(versions: CompiledVersions, object: KubeObject): void {
   const version = versions.get(object.apiVersion);
   version?.prune(object);

@@ -1,10 +1,10 @@
-/** What the deletion of a built-in kind does beyond removing it. */
+/** Deletion rules of built-in kinds. */
 
 import { dependentsPolicy, podGracePeriodSeconds } from '@hangar/api';
 import type { BuiltinResource, KubeObject } from '@hangar/api';
 import type { DeletionRules } from './resource.ts';
 
-/** Kinds whose deletion answers the object; all others answer a Status. */
+/** Kinds whose deletion returns the object; all others return a Status. */
 const returnsObject = new Set([
   'namespaces',
   'persistentvolumeclaims',
@@ -48,7 +48,7 @@ export function deletionRulesOf(resource: BuiltinResource): DeletionRules {
 const hasNamespaceFinalizers = (namespace: KubeObject): boolean =>
   ((namespace['spec'] as { finalizers?: unknown[] } | undefined)?.finalizers?.length ?? 0) > 0;
 
-/** Namespaces have a phase for it, and no grace. */
+/** Namespaces have a phase for termination, and no grace period. */
 function terminateNamespace(namespace: KubeObject): void {
   delete namespace.metadata.deletionGracePeriodSeconds;
   namespace['status'] = { ...(namespace['status'] as object | undefined), phase: 'Terminating' };

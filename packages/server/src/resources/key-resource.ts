@@ -1,4 +1,4 @@
-/** The resource of a key, told by its place: `<prefix>/clusters/<path>/<resource>/…`. Nothing is searched for. */
+/** Parses the resource from a key: `<prefix>/clusters/<path>/<resource>/…`. Needs no lookup. */
 
 import { builtinGroups } from '@hangar/api';
 
@@ -7,10 +7,10 @@ export interface GroupResource {
   readonly resource: string;
 }
 
-/** Names of custom resources are remembered up to this many. */
+/** Limit of cached names of custom resources. */
 const knownMax = 10_000;
 
-/** Undefined for keys that are no object's. The same object for the same resource. */
+/** Returns undefined for keys that do not belong to an object. Returns the same object for the same resource. */
 export function keyResources(prefix: string): (key: string) => GroupResource | undefined {
   const clusters = `${prefix}/clusters/`;
   const known = new Map<string, GroupResource>();

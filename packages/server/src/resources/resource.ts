@@ -1,6 +1,6 @@
 /**
- * A served resource: one group, version and plural name, with all that the verbs need to know of it. Built-in kinds and
- * custom resources both become this, so that each verb is written once.
+ * A served resource: one group, version and plural name, with everything that the verbs need. Built-in kinds and custom resources both
+ * become this, so that each verb is written once.
  */
 
 import type { FieldReport, KubeObject, MergeType, Strategy, StructType, Subresource, TablePrinter } from '@hangar/api';
@@ -19,7 +19,7 @@ export interface Resource {
   readonly version: string;
   /** `group/version`, or `v1`. */
   readonly apiVersion: string;
-  /** In the plural, as in paths. */
+  /** Plural name, as in paths. */
   readonly name: string;
   readonly singular: string;
   readonly kind: string;
@@ -29,14 +29,14 @@ export interface Resource {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly subresources: readonly Subresource[];
-  /** Below the control plane's prefix: `configmaps`, `services/specs`, `example.com/widgets`. */
+  /** Key prefix below the control plane's prefix: `configmaps`, `services/specs`, `example.com/widgets`. */
   readonly storagePrefix: string;
   readonly stored: StoredForm;
-  /** Finalizers without a domain must be Kubernetes' own. */
+  /** Finalizers without a domain must be those of Kubernetes. */
   readonly hasStandardFinalizers?: boolean;
   readonly strategy: Strategy;
   readonly deletion: DeletionRules;
-  /** Of built-in kinds. */
+  /** Set for built-in kinds. */
   readonly struct: StructType | undefined;
   readonly mergeType: MergeType;
   readonly table: TablePrinter;
@@ -46,67 +46,70 @@ export interface Resource {
   settled?(plane: ControlPlane, revision: Revision): Promise<void>;
   /** Who creates an object is a part of it, such as of a request for a certificate. */
   recordCreator?(object: KubeObject, creator: User): void;
-  /** What its objects have besides themselves. */
+  /** Allocations of its objects, such as addresses and ports. */
   readonly allocation?: Allocation | undefined;
-  /** The scale subresource, where there is one. */
+  /** The scale subresource, if any. */
   readonly scale: ScaleAccess | undefined;
   /**
-   * A parsed body becomes an object of this resource: types are checked (`error`), what the schema does not know is
-   * dropped and reported (`problems`).
+   * Converts a parsed body to an object of this resource: types are checked (`error`), unknown fields are dropped and reported
+   * (`problems`).
    */
   read(value: JsonObject, repeated: RepeatedKeys | undefined): { object: KubeObject } & FieldReport;
-  /** An object of this version in another one of the same kind; may change the given one. Absent: there is one version. */
+  /** Converts an object to another version of the same kind; may change the given one. Absent: there is one version. */
   convert?(plane: ControlPlane, object: KubeObject, apiVersion: string): KubeObject | Promise<KubeObject>;
-  /** A stored value as it will be read; absent: as it is. Where reading is a conversion that may fail or lose something. */
+  /** Returns a stored value as it will be read; absent: unchanged. For resources whose reads convert, which may fail or lose fields. */
   roundTrip?(value: Buffer): Promise<Buffer>;
-  /** Throws 400 for fields that cannot be selected. */
+  /** Throws 400 for fields that do not support selectors. */
   fieldSelector(text: string): FieldSelector;
-  /** Its definition is being deleted: nothing new is created. */
+  /** Its definition is being deleted: no objects may be created. */
   readonly isTerminating?: boolean;
-  /** For every answer, when this version is going away. */
+  /** Added to every response if this version is deprecated. */
   readonly deprecationWarning?: string | undefined;
-  /** Objects go away by themselves after this time; undefined: never. */
+  /** Time after which objects expire; undefined: never. */
   readonly timeToLiveMs: number | undefined;
-  /** Where its objects are, when they are not with those of the others. */
+  /** The plane that holds its objects, if it is a different one. */
   readonly plane?: ControlPlane | undefined;
-  /** What answers its verbs, of resources that store nothing. */
+  /** Handlers of its verbs, for resources that store nothing. */
   readonly handlers?: Readonly<Partial<Record<Verb, (call: Call) => Promise<Answer>>>> | undefined;
-  /** What answers its subresources, by their names, where they are operations of this resource alone. */
+  /** Handlers of its subresources by name, for operations specific to this resource. */
   readonly operations?: Readonly<Record<string, NonNullable<Resource['handlers']>>>;
 }
 
 export interface ScaleAccess {
-  /** Where the number is: `['spec', 'replicas']`. */
+  /** Path of the number: `['spec', 'replicas']`. */
   readonly replicasPath: readonly string[];
   scaleOf(object: KubeObject): KubeObject;
-  /** What a change begins with, also where the number is not set yet; absent: the same. */
+  /** Returns the scale before an update, also if the number is not set yet; absent: the same. */
   scaleBeforeUpdate?(object: KubeObject): KubeObject;
   /** Changes the object. */
   applyScale(object: KubeObject, scale: KubeObject): void;
 }
 
 export interface DeletionRules {
-  /** The answer is the deleted object instead of a Status. */
+  /** The response is the deleted object instead of a Status. */
   readonly returnsObject: boolean;
-  /** What happens to dependents when nobody says. */
+  /** Default policy for dependents. */
   readonly dependents: DependentsPolicy;
-  /** Seconds of grace for a deletion, or undefined when there is none for this object. */
+  /** Returns the grace period of a deletion in seconds; undefined if this object has none. */
   graceSeconds(object: KubeObject, requested: number | undefined): number | undefined;
-  /** Changes an object whose deletion begins, before it is decided whether it can go. Throws to refuse the deletion, also in a dry run. */
+  /**
+   * Changes an object whose deletion starts, before it is decided whether it can be removed. Throws to refuse the deletion, also in a dry
+   * run.
+   */
   onDelete?(object: KubeObject, now: string): void;
-  /** Told when nobody says what becomes of dependents, and it may not be what they think. */
+  /** Warning for deletions without a policy for dependents, if the default may surprise the client. */
   readonly warning?: string;
-  /** Changes an object that stays for now, such as a namespace that becomes Terminating. */
+  /** Changes an object that is not removed yet, such as a namespace that becomes Terminating. */
   onMark?(object: KubeObject): void;
-  /** More than finalizers keeps it: namespaces have `spec.finalizers`. */
+  /** Reports whether more than finalizers keeps the object: namespaces have `spec.finalizers`. */
   isHeld(object: KubeObject): boolean;
 }
 
-/** The subresources that every verb's path may name, by name. */
+/** Returns a subresource that every verb supports, by name. */
 export const subresourceOf = (resource: Resource, name: string): Subresource | undefined =>
   resource.subresources.find((one) => one.name === name);
 
-/** As refusals name it. Events are of the core group, whichever group they are reached by. */
+/** Returns the kind for refusals. Events belong to the core group, regardless of the group in the path. */
 export const refusedKind = ({ group, kind }: Resource): { group: string; kind: string } => ({
   group: group === 'events.k8s.io' ? '' : group,
   kind,

@@ -1,10 +1,10 @@
-/** What is answered for paths that lead nowhere, and for methods that are not served where they do. */
+/** Responses for unknown paths and unsupported methods. */
 
 import { builtinServedGroups, methodNotSupported, StatusError } from '@hangar/api';
 import { PageNotFound } from '../objects/page-not-found.ts';
 import type { Resource } from './resource.ts';
 
-/** Inside a built-in group kube-apiserver's API answers, elsewhere its router. */
+/** kube-apiserver answers from its API inside a built-in group, and from its router elsewhere. */
 export const unknownResource = ({ group }: { readonly group: string }): Error =>
   builtinServedGroups().some(({ name }) => name === group) ? noSuchResource() : new PageNotFound();
 
@@ -17,7 +17,7 @@ export function unknownPath(path: string): Error {
 export const noSuchResource = (): StatusError =>
   new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });
 
-/** Kubernetes' own kinds have no route for such a method, custom resources have a handler that says so. */
+/** Built-in kinds have no route for such a method; custom resources have a handler that refuses it. */
 export const notAllowed = ({ group, name: resource, struct }: Resource, verb: string): StatusError =>
   struct
     ? new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource', {

@@ -1,4 +1,4 @@
-/** May I, or may somebody else? The server's own authorizers are asked as if the request had come. */
+/** Access reviews. The authorizers of the server evaluate them like a real request. */
 
 import { badRequest, invalid, invalidObject } from '@hangar/api';
 import type { FieldError, JsonObject, KubeObject } from '@hangar/api';
@@ -45,7 +45,7 @@ export function checkAccessReview({ info }: Call, review: KubeObject): void {
     ...metadataErrors(review, isLocal),
     ...(isLocal ? localErrors(spec, review.metadata.namespace ?? '') : []),
   ];
-  // kube-apiserver does not know the kind here.
+  // kube-apiserver leaves the kind empty here.
   if (errors.length > 0) throw invalidObject({ group: 'authorization.k8s.io', kind: '' }, '', errors);
   if (isLocal && info.namespace === '') throw badRequest('namespace is required on this type: ');
 }
@@ -60,13 +60,13 @@ function attributesErrors({ resourceAttributes, nonResourceAttributes }: AccessS
   return [invalid('spec.resourceAttributes', null, rule)];
 }
 
-/** As Go's encoder shows a type without names for JSON. */
+/** Prints a type as Go's encoder does without JSON names. */
 const goStruct = ({ path = '', verb = '' }: { path?: string; verb?: string }): JsonObject => ({
   Path: path,
   Verb: verb,
 });
 
-/** A question has no name, labels or the like. */
+/** A review has no name or labels. */
 function metadataErrors({ metadata }: KubeObject, isLocal: boolean): FieldError[] {
   const { managedFields: _, namespace, ...rest } = metadata;
   if (Object.keys(rest).length === 0 && (isLocal || namespace === undefined)) return [];

@@ -1,7 +1,4 @@
-/**
- * Reviews: questions about users and what they may do. One is asked by creating it, is answered in its status, and is never
- * stored.
- */
+/** Reviews of users and their permissions. A review is created, answered in its status, and never stored. */
 
 import type { JsonObject, KubeObject } from '@hangar/api';
 import type { Answer } from '../http/message.ts';
@@ -16,9 +13,9 @@ import { checkRulesReview, reviewRules } from './rules.ts';
 import { checkToken, reviewSelf, reviewToken } from './subject.ts';
 
 interface Review {
-  /** Throws when the question cannot be answered. */
+  /** Throws if the review is invalid. */
   check?(call: Call, review: KubeObject): void;
-  /** The review with its answer; type and all. */
+  /** Returns the complete review with its result. */
   answer(call: Call, review: KubeObject): JsonObject | Promise<JsonObject>;
 }
 

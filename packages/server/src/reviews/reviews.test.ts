@@ -5,10 +5,10 @@ import type { Authorizer } from '../auth/authorize.ts';
 import { startInProcess } from '../testing/in-process.ts';
 import type { InProcessServer } from '../testing/in-process.ts';
 
-/** What an answer has, as it comes. */
+/** Parsed response. */
 type Json = ReturnType<typeof JSON.parse>;
 
-/** Jane may ask, and read pods in one namespace; secrets are forbidden to everybody but administrators. */
+/** Jane may create reviews and read pods in one namespace; secrets are forbidden to all users except administrators. */
 const jane: Authorizer = {
   authorize(user, info) {
     if (user.name !== 'jane' || !info.isResource) return 'no opinion';

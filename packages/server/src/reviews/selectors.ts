@@ -1,4 +1,4 @@
-/** The selectors of an access review: written as text or as requirements, like those of the request that it stands for. */
+/** The selectors of an access review: as text or as requirements, like those of the request that it stands for. */
 
 import {
   child,
@@ -59,7 +59,7 @@ function labelErrors(requirement: SelectorRequirement, path: string): FieldError
   ];
 }
 
-/** Operators that nobody knows yet are those of newer clients: what they ask for is ignored. */
+/** Unknown operators may come from newer clients: they are ignored. */
 function operatorErrors({ operator, values = [] }: SelectorRequirement, path: string): FieldError[] {
   const at = child(path, 'values');
   if ((operator === 'In' || operator === 'NotIn') && values.length === 0) {
@@ -82,7 +82,7 @@ export function selectorsOf(
   };
 }
 
-/** What cannot be understood is left out: then more is asked for, and more must be allowed. */
+/** Invalid requirements are dropped: then the review covers more objects, and more must be allowed. */
 function selectedBy<T>(
   selector: SelectorAttributes | undefined,
   parse: (text: string) => Selected<T>,
@@ -115,7 +115,7 @@ function labelRequirements({
   }
 }
 
-/** What was ignored, for the review's `evaluationError`. */
+/** Returns errors for ignored selectors, for the review's `evaluationError`. */
 export function ignoredSelectors({ fields, labels }: RequestSelectors): string[] {
   const ignored = (name: SelectorName, { requirements, isPartial }: Selected<unknown>): string[] =>
     isPartial

@@ -1,4 +1,4 @@
-/** pods/binding, and the older `bindings`: how a scheduler puts a pod on a node. */
+/** pods/binding, and the older `bindings`: assigns a pod to a node. */
 
 import { badRequest, conflict, fieldErrorText, notFound, notSupported, required, UnclassifiedError } from '@hangar/api';
 import type { FieldError, KubeObject } from '@hangar/api';
@@ -48,7 +48,7 @@ function bindingErrors({ target }: Binding): FieldError[] {
 const aggregate = (errors: readonly FieldError[]): string =>
   errors.length === 1 ? fieldErrorText(errors[0]!) : `[${errors.map(fieldErrorText).join(', ')}]`;
 
-/** Straight to the store: a binding changes what nobody may update, and nobody comes to own what it sets. */
+/** Writes directly to the store: a binding changes immutable fields, and records no field manager. */
 async function assign({ plane, info }: Call, binding: Binding, isDryRun: boolean): Promise<void> {
   const { name = '' } = binding.metadata;
   const resource = plane.catalogue.find(pods)!;
@@ -69,7 +69,7 @@ async function assign({ plane, info }: Call, binding: Binding, isDryRun: boolean
   throw conflict(refused, name, 'the pod changes too often');
 }
 
-/** A binding may say which pod of the name it means, and in which version. */
+/** A binding may specify the uid and version of the pod. */
 function checkExpected({ metadata }: Binding, pod: KubeObject, key: string): void {
   const rules = [
     { what: 'UID', given: metadata.uid, is: pod.metadata.uid },

@@ -1,4 +1,4 @@
-/** Admission of connections: before anything is looked for, the options of the connection are asked about as an object. */
+/** Admission of connections: before any lookup, the options of the connection are admitted as an object. */
 
 import { schemaOf } from '@hangar/api';
 import type { Field, JsonObject, KubeObject } from '@hangar/api';
@@ -14,7 +14,7 @@ export async function admitConnection(call: Call): Promise<void> {
   await plane.admission.validate(request);
 }
 
-/** PodExecOptions and the like, from the query. */
+/** Builds PodExecOptions and similar objects from the query. */
 function optionsOf({ resource, info, query }: Call): KubeObject {
   const { kind } = subresourceOf(resource, info.subresource)!;
   const object: JsonObject = { kind, apiVersion: 'v1', metadata: {} };
@@ -25,7 +25,7 @@ function optionsOf({ resource, info, query }: Call): KubeObject {
   return object as KubeObject;
 }
 
-/** What follows the subresource. */
+/** Returns the path after the subresource. */
 const pathOf = ({ rest }: Call['info']): string | undefined => (rest === '' ? undefined : `/${rest}`);
 
 function valueOf(query: Query, { name }: Field): unknown {
@@ -41,7 +41,7 @@ function valueOf(query: Query, { name }: Field): unknown {
     case 'stdout':
     case 'stderr':
     case 'tty':
-      // As Go reads a query: everything that is not no is yes.
+      // As Go parses a query: every value except `0` and `false` is true.
       return !['0', 'false'].includes(query.text(name).toLowerCase());
     default:
       return undefined;

@@ -1,6 +1,6 @@
 /**
- * Requests that a kubelet, a pod or a service behind the API answers: log, exec, attach, portforward, proxy. This server does
- * not reach into the cluster's network yet: it says what kube-apiserver says where there is nobody to ask, and 503 else.
+ * Requests that a kubelet, a pod or a service must answer: log, exec, attach, portforward, proxy. This server cannot reach the cluster
+ * network yet: it returns the errors of kube-apiserver for missing targets, and 503 otherwise.
  */
 
 import { badRequest, forbiddenRequest, notFound, quote, serviceUnavailable } from '@hangar/api';
@@ -25,7 +25,7 @@ interface PodSpec {
 
 const unreachable = (what: string): Error => serviceUnavailable(`this server cannot connect to ${what}`);
 
-/** A pod that is on no node has written nothing yet. */
+/** An unscheduled pod has no log yet. */
 export async function podLog(call: Call): Promise<Answer> {
   const pod = await named(call, 'pods', call.info.name);
   checkContainer(call, pod);
@@ -43,7 +43,7 @@ export async function podStream(call: Call): Promise<Answer> {
   throw await unreachableNode(call, nodeName);
 }
 
-/** A WebSocket begins with GET, yet what it opens is no reading: who may only `get` must not run programs by it. */
+/** A WebSocket starts with GET but is not a read: a user with only `get` must not be able to run programs. */
 async function insistOnCreate(call: Call): Promise<void> {
   const { guard, user, info } = call;
   const { decision, reason, error } = await guard.judge(user, { ...info, verb: 'create' });
@@ -102,7 +102,7 @@ function checkContainer({ query }: Call, pod: KubeObject): void {
   }
 }
 
-/** What is not found has the name of the request's resource, whatever it is: kube-apiserver says it so. */
+/** A missing object is reported under the resource of the request, as in kube-apiserver. */
 async function named(call: Call, kind: string, name: string): Promise<KubeObject> {
   const { plane, info } = call;
   const resource = plane.catalogue.find({ group: '', version: 'v1', resource: kind })!;

@@ -1,6 +1,6 @@
 /**
- * pods/eviction: a deletion that asks the pod's disruption budget first. The budget's allowance is taken before the pod is
- * deleted; when the deletion then fails, the budget's controller gives it back after a while.
+ * pods/eviction: a deletion subject to the pod's disruption budget. The budget is decremented before the pod is deleted; if the deletion
+ * fails, the budget's controller restores it after a while.
  */
 
 import { badRequest, invalid, invalidObject, isObject, notFound, StatusError, UnclassifiedError } from '@hangar/api';
@@ -53,7 +53,7 @@ function deletionOf({ query, info }: Call, eviction: KubeObject): DeleteOptions 
   return readDeleteOptions(rest, inside.length > 0 ? inside : asked);
 }
 
-/** So often a pod that is just starting to run may change under an eviction. */
+/** Retries while a starting pod changes during an eviction. */
 const conflictsMax = 20;
 
 async function evict(call: Call, options: DeleteOptions): Promise<void> {
@@ -63,7 +63,7 @@ async function evict(call: Call, options: DeleteOptions): Promise<void> {
     try {
       return await deletePod(call, isEnding(pod) ? options : inVersion(options, pod));
     } catch (error) {
-      // Unless the client means one version, it may have begun to run: then its budget is asked.
+      // Unless the client requires one version, retry: the pod may have started, and then its budget applies.
       if (!isConflict(error) || options.resourceVersion !== undefined || conflicts === conflictsMax) throw error;
     }
   }
@@ -83,7 +83,7 @@ async function evictWithBudget(call: Call, pod: KubeObject, options: DeleteOptio
     return deletePod(call, options);
   }
   try {
-    // It must still be the one that was seen not to be ready.
+    // The pod must still be the version that was not ready.
     await deletePod(call, inVersion(options, pod));
   } catch (error) {
     throw isConflict(error) && options.resourceVersion === undefined ? stillProcessed(budget.name) : error;
@@ -101,7 +101,7 @@ const phaseOf = (pod: KubeObject): string => (pod['status'] as { phase?: string 
 const isEnding = (pod: KubeObject): boolean =>
   ['Succeeded', 'Failed'].includes(phaseOf(pod)) || pod.metadata.deletionTimestamp !== undefined;
 
-/** It serves nobody (any more, or yet). */
+/** The pod does not serve clients: it is terminating, finished or not started. */
 const needsNoBudget = (pod: KubeObject): boolean => isEnding(pod) || phaseOf(pod) === 'Pending';
 
 const inVersion = (options: DeleteOptions, pod: KubeObject): DeleteOptions =>
@@ -109,7 +109,7 @@ const inVersion = (options: DeleteOptions, pod: KubeObject): DeleteOptions =>
 
 const isConflict = (error: unknown): boolean => error instanceof StatusError && error.code === 'Conflict';
 
-/** The eviction itself was admitted. */
+/** The eviction itself was already admitted. */
 const noAdmission = new Admission(() => []);
 
 async function deletePod(call: Call, options: DeleteOptions): Promise<void> {
@@ -123,7 +123,7 @@ async function deletePod(call: Call, options: DeleteOptions): Promise<void> {
   );
 }
 
-/** Says in the pod's status why it goes. */
+/** Adds the reason of the disruption to the pod's status. */
 async function markAsDisrupted(call: Call, options: DeleteOptions): Promise<KubeObject> {
   const { plane, resource, info } = call;
   const key = objectKey(plane, resource, info.namespace, info.name);

@@ -1,6 +1,6 @@
 /**
- * Which function answers a verb on a subresource. Those that are a part of the object share the object's verbs; the others are
- * operations of their own.
+ * Selects the handler of a verb on a subresource. Subresources that are part of the object share the object's verbs; the others are
+ * separate operations.
  */
 
 import { issueToken } from '../auth/service-accounts/token-request.ts';
@@ -47,7 +47,7 @@ const byName: Readonly<Record<string, Handlers>> = {
   'services/proxy': everyVerb(serviceProxy),
 };
 
-/** Undefined when the subresource has no such verb. */
+/** Returns undefined if the subresource does not support the verb. */
 export function subresourceHandler(resource: Resource, name: string, verb: Verb): CallHandler | undefined {
   const subresource = resource.subresources.find((one) => one.name === name);
   if (!subresource?.verbs.includes(verb)) return undefined;

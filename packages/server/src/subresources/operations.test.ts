@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { startInProcess } from '../testing/in-process.ts';
 import type { InProcessServer } from '../testing/in-process.ts';
 
-/** What an answer has, as it comes. */
+/** Parsed response. */
 type Json = ReturnType<typeof JSON.parse>;
 
 const pods = '/api/v1/namespaces/default/pods';

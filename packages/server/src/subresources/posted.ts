@@ -1,4 +1,4 @@
-/** Operations that are asked for by creating an object that is never stored: bindings, evictions, reviews. */
+/** Operations that are invoked by creating an object that is never stored: bindings, evictions, reviews. */
 
 import { updateManagedFields, mergeTypeOfBuiltin } from '@hangar/api';
 import { Slicer } from '@hangar/core';
@@ -19,7 +19,7 @@ export interface Posted {
 }
 
 export interface PostedOptions {
-  /** What the client says of uid and version is what it expects of the object that the operation is about. */
+  /** Keeps uid and version of the body: they are preconditions on the target object. */
   readonly keepsSystemFields?: boolean;
 }
 
@@ -54,5 +54,5 @@ export async function readPosted(call: Call, reader: KindReader, rules: PostedOp
   return { object, options };
 }
 
-/** What such an operation answers when it is done. */
+/** Response of a successful operation. */
 export const succeeded: JsonObject = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };

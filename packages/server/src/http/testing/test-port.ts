@@ -1,4 +1,4 @@
-/** For tests over real TLS: a port with any handler, and clients that show any certificate. */
+/** Test fixture for real TLS: a port with any handler, and clients with any certificate. */
 
 import { once } from 'node:events';
 import { connect } from 'node:tls';
@@ -12,12 +12,12 @@ import type { Handler } from '../message.ts';
 
 export const world = { clock: systemClock, random: systemRandom };
 
-/** Of the port. */
+/** CA of the port. */
 export const serving = createAuthority('serving', 10, world);
 
 export class TestPort implements AsyncDisposable {
   readonly listener: Listener;
-  /** Of the last connection, to be resumed. */
+  /** Session of the last connection, for resumption. */
   session: Buffer | undefined;
   isReused = false;
 
@@ -42,7 +42,7 @@ export class TestPort implements AsyncDisposable {
     return new TestPort(await listen({ ...basics, ...options }));
   }
 
-  /** The body of the answer, and the certificate that the port showed. */
+  /** Returns the body of the response, and the certificate of the port. */
   async ask(options: ConnectionOptions = {}): Promise<{ body: string; shown: string }> {
     const socket = connect({
       host: '127.0.0.1',
@@ -66,7 +66,7 @@ export class TestPort implements AsyncDisposable {
   }
 }
 
-/** What a client shows: a certificate with its key, and whatever it sends with it. */
+/** Client options: a certificate with its key, and additional certificates to send. */
 export const showing = (pair: KeyPair, ...more: readonly string[]): ConnectionOptions => ({
   cert: [pair.certificate, ...more].join(''),
   key: pair.key,

@@ -1,4 +1,4 @@
-/** An aggregated server for tests: one kind in a map of its own, one in a store, one that is only created, one read-only. */
+/** An aggregated server for tests: one kind in a map, one in a store, one create-only, one read-only. */
 
 import type { AdmissionPlugin } from '../../admission/admission.ts';
 import { declareKind, Feed, schema, serveAggregated } from '../index.ts';
@@ -57,7 +57,7 @@ export class NoteMap implements KindStorage<Note> {
 }
 
 export interface Notes extends AggregatedServer {
-  /** Whom it saw creating introductions. */
+  /** Users who created introductions. */
   readonly seen: User[];
 }
 
