@@ -13,7 +13,7 @@ import { configMap, configMaps } from '../testing/test-server.ts';
 
 const annotation = 'tenancy.hangar.dev/tenant';
 
-/** What a server wrote into its audit log while `act` was done. */
+/** Runs `act` and returns the audit events that the server wrote meanwhile. */
 async function audited(level: string, act: (server: TenancyServer) => Promise<unknown>): Promise<AuditEvent[]> {
   const directory = await mkdtemp(join(tmpdir(), 'hangar-audit-'));
   try {

@@ -1,4 +1,4 @@
-/** Tells when the store refused something because the tenant is no longer the one that it was opened for. */
+/** Store that reports when a write fails because the tenant was replaced since it was opened. */
 
 import { hasCode } from '@hangar/core';
 import type { Store, Write } from '@hangar/store';

@@ -1,4 +1,4 @@
-/** Which tenant a request is for by its host name: what TLS was asked for, and what the request says. */
+/** Finds the tenant of a request by host name: the TLS server name and the Host header. */
 
 import { isIP } from 'node:net';
 import type { ServerRequest } from '../http/message.ts';
@@ -7,9 +7,9 @@ import type { Tenant } from './tenant.ts';
 import type { Tenants } from './tenants.ts';
 
 /**
- * Undefined: for none by its name. TLS's name decides, and a request that says another one came over a connection that was made for somebody
- * else. An address says nothing: clients that are told a name for TLS alone
- * (`tls-server-name` of a kubeconfig) send it.
+ * Returns undefined if the host names select no tenant. The TLS server name decides. If the Host header is a different name, the connection
+ * was opened for another host, and the request is misdirected. An IP address in the Host header is ignored: clients that set only a TLS
+ * name (`tls-server-name` in a kubeconfig) send it.
  */
 export function tenantHost(request: ServerRequest, tenants: Tenants): Tenant | 'misdirected' | undefined {
   const host = hostName(request.header('host'));
@@ -27,8 +27,8 @@ export function tenantOfHost(request: ServerRequest, tenants: Tenants): Tenant |
 }
 
 /**
- * Returns whether every name that the request carries, in TLS and in its Host header, is an address or one of `ownHosts`, which are in lower
- * case. No tenant can have such a name, so an answer that depends on this does not reveal which names tenants have.
+ * Reports whether every name in the request, in TLS and in the Host header, is an IP address or one of `ownHosts` (lower case). No tenant
+ * can have such a name, so an answer that depends on this does not reveal which names tenants have.
  */
 export function isForOwnHost(request: ServerRequest, ownHosts: ReadonlySet<string>): boolean {
   return [hostName(request.header('host')), request.peer.serverName].every(

@@ -1,14 +1,14 @@
 /**
- * What a tenant is born with, written once in the transaction that makes it. Its key's revision is that of the base layer,
- * and the fence of everything that is written for the tenant: whoever still holds one that was destroyed writes nothing.
+ * Identity of a tenant, written once in the transaction that creates the tenant. The revision of its key is the revision of the base layer
+ * and the fence of every write to the tenant: a server that still has a destroyed tenant open cannot write.
  */
 
 export interface TenantIdentity {
-  /** Random; the UIDs of base objects are made of it, so that no two tenants share one. Kept by backups and retained data. */
+  /** Random. The UIDs of base objects are derived from it, so no two tenants share one. Backups and retained data keep it. */
   readonly seed: string;
   /** RFC 3339, in seconds. */
   readonly createdAt: string;
-  /** The base is written into the range, as a real kube-apiserver needs it: nothing of it is shared any more. */
+  /** The base is written into the range, as a real kube-apiserver requires; the tenant no longer uses the shared base. */
   readonly isMaterialised?: boolean;
 }
 

@@ -1,13 +1,13 @@
 /**
- * Where a tenant is in the store: one contiguous range, found by its exact place in the key and never by searching.
+ * Layout of a tenant in the store: one contiguous range, computed from the path and never searched for.
  *
- *     /registry/clusters/<path>/                what kube-apiserver would write there
+ *     /registry/clusters/<path>/                objects, in the layout of kube-apiserver
  *     /registry/clusters/<path>/.hidden/…       base entries that the tenant deleted (see store/layered)
- *     /registry/clusters/<path>/.hangar/…       what the server itself keeps of the tenant; no client reaches it
- *     /registry/hangar/hosts/<host>             whose a host name is; in no tenant's range
+ *     /registry/clusters/<path>/.hangar/…       internal data of the server about the tenant; clients cannot reach it
+ *     /registry/hangar/hosts/<host>             owner of a host name; outside of all tenant ranges
  */
 
-/** The management plane: a control plane like others, and nobody's tenant. */
+/** Path of the management plane. It is a control plane like the others, but not a tenant. */
 export const rootPath = 'root';
 
 const pathPattern = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -18,25 +18,28 @@ export const clustersPrefix = (storePrefix: string): string => `${storePrefix}/c
 
 export const tenantPrefix = (storePrefix: string, path: string): string => `${clustersPrefix(storePrefix)}${path}/`;
 
-/** That the tenant is there, and since when: every write of it is conditional on this key. */
+/** Marks that the tenant exists, and since when. Every write to the tenant is conditional on this key. */
 export const identityKey = (prefix: string): string => `${prefix}.hangar/tenant`;
 
-/** Its CAs and signing keys. Sealed like secrets, where secrets are. */
+/** CAs and signing keys of the tenant. Encrypted at rest if Secrets are. */
 export const keysKey = (prefix: string): string => `${prefix}.hangar/keys`;
 
-/** What it has used so far. */
+/** Resource usage of the tenant so far. */
 export const usageKey = (prefix: string): string => `${prefix}.hangar/usage`;
 
-/** Somebody restores a tenant here, or did until a crash: what else is in the range is nobody's. Never beside an identity. */
+/**
+ * Marks an import that is running or was interrupted by a crash: the other entries in the range are garbage. Never exists beside an
+ * identity.
+ */
 export const importKey = (prefix: string): string => `${prefix}.hangar/importing`;
 
-/** That the tenant was deleted, and when: its data is retained. */
+/** Marks a deleted tenant whose data is retained, with the time of deletion. */
 export const retainedKey = (prefix: string): string => `${prefix}.hangar/retained`;
 
-/** Which tenant has a host name: its path. */
+/** Holds the path of the tenant that owns the host name. */
 export const hostClaimKey = (storePrefix: string, host: string): string => `${storePrefix}/hangar/hosts/${host}`;
 
-/** Is it where some tenant's keys are? */
+/** Reports whether `key` holds the keys of a tenant. */
 export function isKeysKey(storePrefix: string, key: string): boolean {
   if (!key.endsWith('/.hangar/keys')) return false;
   const clusters = clustersPrefix(storePrefix);

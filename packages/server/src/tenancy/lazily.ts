@@ -1,4 +1,4 @@
-/** What a server loads with its first tenant. */
+/** Modules that a server loads when it gets its first tenant. */
 
 import { StatusError } from '@hangar/api';
 

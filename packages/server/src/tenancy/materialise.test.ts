@@ -14,7 +14,7 @@ const merge = 'application/merge-patch+json';
 
 const prefix = '/registry/clusters/demo/';
 
-/** What a kube-apiserver on this range would find. */
+/** Returns the keys that a kube-apiserver on this range would find. */
 const ownKeys = async (store: Store): Promise<string[]> => {
   const { entries } = await store.range(prefixRange(prefix), { keysOnly: true });
   return entries.map(({ key }) => key.slice(prefix.length)).filter((key) => !key.startsWith('.'));
@@ -53,7 +53,7 @@ describe('a tenant whose base is materialised', () => {
     assert.ok(keys.includes('configmaps/kube-system/extension-apiserver-authentication'));
     assert.ok(keys.includes('clusterroles/admin') && !keys.includes('clusterroles/system:discovery'));
     await server.expect(200, 'GET', `${tenants}/demo`);
-    // What is stored is what is shown, at the revision that is shown.
+    // The stored object equals the served object, at the same revision.
     const { metadata } = await server.expect(200, 'GET', `${planePath('demo')}${roles}/admin`);
     const { entry } = await server.store.get(`${prefix}clusterroles/admin`);
     assert.equal(metadata.resourceVersion, String(entry!.modRevision));
@@ -66,7 +66,7 @@ describe('a tenant whose base is materialised', () => {
     await server.expect(200, 'DELETE', `${path}${roles}/edit`);
     await server.expect(404, 'GET', `${path}${roles}/edit`);
     assert.equal((await server.store.get(`${prefix}.hidden/clusterroles/edit`)).entry, undefined);
-    // As a kube-apiserver on the range would.
+    // As a kube-apiserver on the range would do.
     await server.store.commit([{ type: 'delete', key: `${prefix}clusterroles/admin` }]);
     await server.expect(404, 'GET', `${path}${roles}/admin`);
     await server.expect(404, 'GET', `${path}${roles}/system:discovery`);
@@ -95,7 +95,7 @@ describe('a tenant whose base is materialised', () => {
       await server.expect(503, 'POST', `${tenants}/demo/materialise`);
       assert.ok((await ownKeys(memory)).length > 50, 'a part is written');
       assert.deepEqual(await itemsOf(server, roles), before);
-      // What was written and is deleted again meanwhile stays deleted.
+      // An object that was written and then deleted meanwhile stays deleted.
       await server.expect(200, 'DELETE', `${path}${roles}/system:node`);
       await materialise(server);
       const after = await itemsOf(server, roles);
@@ -120,7 +120,7 @@ describe('a tenant whose base is materialised', () => {
       told.every(({ type }) => type === 'MODIFIED' || type === 'ADDED'),
       JSON.stringify(told.at(-1)),
     );
-    // Who goes on lists again: what was before has another base. And nothing is missing then.
+    // A watch from an earlier revision must relist, because the base changed. No object is missing afterwards.
     const next = await server.watch(`${path}${roles}?watch=true&resourceVersion=${metadata.resourceVersion}`);
     const [event] = await next.events(1);
     assert.equal(event!.object.reason, 'Expired');
@@ -180,7 +180,7 @@ describe('a tenant whose base is materialised', () => {
   });
 });
 
-/** Something happens once, just before the second transaction that writes base objects. */
+/** Runs `act` once, just before the second transaction that writes base objects. */
 class PausingStore extends ForwardingStore {
   readonly #between: { act?: () => Promise<void> };
   #seen = 0;

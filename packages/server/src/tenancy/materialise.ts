@@ -1,15 +1,15 @@
 /**
- * `POST …/tenants/demo/materialise`: writes what the tenant shows of the shared base into its own range, where a real
- * kube-apiserver finds it, while the tenant serves.
+ * `POST …/tenants/demo/materialise`: copies the shared base objects that the tenant shows into its own range, where a real kube-apiserver
+ * finds them. The tenant keeps serving.
  *
- *     1  every base object that the tenant neither changed nor deleted becomes an entry of its own, a few at a time. Each is
- *        written on condition that this is still so: whoever changes or deletes one meanwhile wins. From then on each base
- *        object is covered, by an entry or a tombstone, whatever the tenant does with it.
- *     2  the identity says so, in one transaction with the Tenant object. With the identity all open views are fenced off;
- *        by the object every replica learns of it and opens the tenant anew, without a base.
+ *     1  Each base object that the tenant neither changed nor deleted becomes an entry in the range, in small batches. Each write is
+ *        conditional on this state, so a concurrent change or deletion wins. Afterwards an entry or a tombstone covers each base object,
+ *        regardless of later changes by the tenant.
+ *     2  One transaction marks the identity and the Tenant object. The new identity fences off all open views. The object
+ *        notifies every replica, which reopens the tenant without a base.
  *
- * A crash in between leaves a tenant with more entries of its own, and nothing else: it is simply done again. Tombstones
- * stay, and mean nothing any more: a replica that has the old view open for a moment longer must not show what was deleted.
+ * A crash in between only leaves extra entries in the range; the operation can be repeated. Tombstones stay although they have no effect
+ * afterwards: a replica that still has the old view open must not show deleted objects.
  */
 
 import { badRequest, conflict, staleObject } from '@hangar/api';
@@ -28,7 +28,7 @@ import { askedTenant } from './kind/asked-tenant.ts';
 import type { AskedTenant } from './kind/asked-tenant.ts';
 import type { TenantWorld } from './open-tenant.ts';
 
-/** Each has two conditions, and the identity one more. */
+/** Each entry has two conditions, and the identity adds one more. */
 const transactionEntriesMax = 60;
 const transactionBytesMax = 1024 * 1024;
 const bodyBytesMax = 64 * 1024;
@@ -44,24 +44,24 @@ export const materialiseOperation =
       const asked = await askedTenant(world, call);
       const identity = decodeIdentity(asked.identity.value);
       if (identity.isMaterialised) return entryAnswer(call, want, await markMaterialised(call, asked.entry));
-      // A tenant that was destroyed, or that another one has just materialised, is looked at anew.
+      // The tenant was destroyed or materialised by another request: read it again.
       if (!(await writeBase(world, asked))) continue;
       const { key, modRevision } = asked.identity;
       const value = encodeIdentity({ ...identity, isMaterialised: true });
       const entry = await commitMarked(call, asked.entry, [{ type: 'put', key, value, expected: modRevision }]);
-      // Somebody changed the Tenant meanwhile, or destroyed it.
+      // Undefined: the Tenant was changed or destroyed meanwhile.
       if (entry) return entryAnswer(call, want, entry);
     }
     throw conflict(groupResource(call), call.info.name, staleObject);
   };
 
-/** That its object says what the identity says already. */
+/** Marks the Tenant object as materialised if it does not match its identity yet. */
 export async function markMaterialised(call: Call, entry: Entry): Promise<Entry> {
   const { status } = call.resource.stored.object(entry) as { status?: { isMaterialised?: boolean } };
   return status?.isMaterialised ? entry : ((await commitMarked(call, entry, [])) ?? entry);
 }
 
-/** Undefined: one of the conditions did not hold. */
+/** Returns undefined if one of the conditions did not hold. */
 async function commitMarked({ plane, resource }: Call, entry: Entry, writes: Write[]): Promise<Entry | undefined> {
   const object = resource.stored.object(entry);
   object['status'] = { ...(object['status'] as object), isMaterialised: true };
@@ -75,7 +75,7 @@ async function commitMarked({ plane, resource }: Call, entry: Entry, writes: Wri
   return { ...entry, value, modRevision: result.revision, version: entry.version + 1 };
 }
 
-/** False: the tenant is no longer the one that was asked for. */
+/** Returns false if the tenant was replaced or destroyed meanwhile. */
 async function writeBase(world: TenantWorld, asked: AskedTenant): Promise<boolean> {
   const { path, prefix, identity } = asked;
   const { value, modRevision, key } = identity;
@@ -93,7 +93,7 @@ interface TenantRange {
   readonly fence: { readonly key: string; readonly revision: Revision };
 }
 
-/** Relative keys and values, as many at a time as one transaction takes. */
+/** Yields relative keys and values in batches that fit into one transaction. */
 function* batches(base: Base): Generator<Map<string, Uint8Array>> {
   let batch = new Map<string, Uint8Array>();
   let bytes = 0;
@@ -109,7 +109,7 @@ function* batches(base: Base): Generator<Map<string, Uint8Array>> {
   if (batch.size > 0) yield batch;
 }
 
-/** Each attempt that fails has found at least one entry that is not missing. */
+/** Terminates: each failed attempt removes at least one entry from the batch. */
 async function writeMissing({ store, prefix, fence }: TenantRange, batch: Map<string, Uint8Array>): Promise<boolean> {
   while (batch.size > 0) {
     const writes = Array.from(batch, ([key, value]): Write[] => [

@@ -62,7 +62,7 @@ test('the hint does not depend on whether a tenant exists', async () => {
   const before = await server.expect(404, 'GET', '/metrics', sent);
   await server.make('demo');
   assert.deepEqual(await server.expect(404, 'GET', '/metrics', sent), before);
-  // At the path of a tenant a stranger gets the usual answer, whether the tenant exists or not.
+  // At the path of a tenant, an unknown user gets the usual answer, whether the tenant exists or not.
   for (const name of ['demo', 'nope']) await server.expect(401, 'GET', `${planePath(name)}/api`, sent);
 });
 
@@ -115,7 +115,7 @@ test('other unknown credentials get the usual answers', async () => {
   await server.expect(401, 'GET', '/metrics', foreign);
   await server.expect(200, 'GET', '/healthz', foreign);
   await server.expect(401, 'GET', '/metrics', { token: 'wrong' });
-  // The health of a tenant that is closed is that of the server, at its host name.
+  // At the host name of a closed tenant, the health endpoints return the health of the server.
   const own = { token: null, peer: await adminPeer(server, 'demo'), headers: { host: 'demo.example.com' } };
   await server.expect(200, 'GET', '/healthz', own);
 });

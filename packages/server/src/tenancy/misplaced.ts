@@ -1,10 +1,10 @@
 /**
- * Credentials of a tenant that are shown at the root path. `kubectl get --raw` of kubectl 1.32 and older drops the path of the server URL,
- * so requests for documents such as `/metrics` and `/version` reach the management plane, which does not know the user. The answer is 404
- * with a hint, instead of 401 or of the management plane's own documents. Requests for resources get 401.
+ * Handles tenant credentials that are sent to the root path. `kubectl get --raw` of kubectl 1.32 and older drops the path of the server
+ * URL, so requests for documents such as `/metrics` and `/version` reach the management plane, which does not know the user. The answer is
+ * 404 with a hint, instead of 401 or of the management plane's own documents. Requests for resources get 401.
  *
- * Whether a tenant exists is not looked up: the hint depends only on the request, and the router asks for it only at names and addresses of
- * the server itself.
+ * The answer does not depend on whether a tenant exists: the hint is derived only from the request, and the router uses it only for names
+ * and addresses of the server itself.
  */
 
 import { X509Certificate } from 'node:crypto';
@@ -18,7 +18,7 @@ import { routeOf } from './route.ts';
 
 const tenantIssuer = /^https:\/\/[^/]+\/clusters\/[^/]+\/control-plane$/;
 
-/** Returns the answer to a request of a user whom the management plane does not know; undefined: the usual one. */
+/** Returns the answer for a user that the management plane cannot authenticate, or undefined for the usual answer. */
 export function misplacedCredential(request: ServerRequest): StatusError | undefined {
   const { path } = splitTarget(request.target);
   if (!isDocument.test(path) || routeOf(request.target) || !isOfTenant(request)) return undefined;
@@ -31,7 +31,7 @@ export function misplacedCredential(request: ServerRequest): StatusError | undef
   );
 }
 
-/** Documents that clients ask for by their path; everything else is refused as for any unknown user. */
+/** Documents that clients request by path. All other requests are refused as for any unknown user. */
 const isDocument = /^\/(metrics|version|livez|readyz|healthz|openapi\/v[23])(\/|$)/;
 const pathMax = 200;
 

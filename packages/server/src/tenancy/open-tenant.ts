@@ -1,6 +1,6 @@
 /**
- * One tenant in use: its control plane on a view of the store, and the API server for it. Everything that it holds is given
- * back by `close`; opened again it is the same.
+ * One open tenant: its control plane on a view of the store, and its API server. `close` releases all resources; the tenant can be opened
+ * again.
  */
 
 import { CleanupStack, currentActivity } from '@hangar/core';
@@ -47,29 +47,29 @@ import { TenantAccount } from './usage/account.ts';
 import { bornWith } from './usage/tenant-usage.ts';
 import type { UsageBook } from './usage/usage-book.ts';
 
-/** What all tenants have in common. */
+/** Dependencies that all tenants share. */
 export interface TenantWorld
   extends Partial<Pick<ApiServerOptions, 'auditor'>>, Pick<ApiServerOptions, 'onError'>, KeyWorld {
   readonly store: Store;
   readonly storePrefix: string;
   readonly outbound: Outbound;
   readonly admission?: PluginChoice;
-  /** Of what is kept in memory for lists; shared with all others. */
+  /** Memory budget of the list caches, shared by all tenants. */
   readonly cacheBudget?: CacheBudget;
   readonly base: () => Promise<TenantBase>;
-  /** Of what tenants use. */
+  /** Records the resource usage of tenants. */
   readonly usage: UsageBook;
   readonly tenantMetrics: TenantMetrics;
   readonly requestMetrics: KeptRequestMetrics;
-  /** Of the process: all control planes share it. Absent: nobody waits. */
+  /** Shared by all control planes of the process. Absent: requests are not queued. */
   readonly fairQueue?: FairQueue;
-  /** Of tests: `request PATH USER` is hit with each request to a tenant whose user is known. */
+  /** For tests: `request PATH USER` is hit with each authenticated request to a tenant. */
   readonly failpoints?: Failpoints;
-  /** Of the management plane: it knows the platform's administrators. */
+  /** Guard of the management plane; it authenticates platform administrators. */
   readonly rootGuard: () => Guard;
-  /** Where the control plane of a path is reached. */
+  /** Returns the URL of the control plane with this path. */
   readonly url: (path: string) => string;
-  /** Whose certificates the port shows; PEM. */
+  /** CA of the certificates that the port serves; PEM. */
   readonly servingCa: () => string;
 }
 
@@ -77,21 +77,21 @@ export interface OpenTenant {
   readonly plane: ControlPlane;
   readonly server: ApiServer;
   readonly keys: TenantKeys;
-  /** What its server answers, and account is kept of it. Never rejects. */
+  /** Handles a request and records its usage. Never rejects. */
   handle(request: ServerRequest): Promise<Answer>;
-  /** Ends what is still watched. Nothing can be asked of it afterwards. */
+  /** Stops all watches. The tenant must not be used afterwards. */
   close(): void;
 }
 
-/** How a tenant is told of what changes while it is open. */
+/** Connects an open tenant to the current state of its Tenant object. */
 export interface TenantLink {
-  /** As it is now. */
+  /** Returns the current state. */
   tenant(): Tenant;
-  /** It is no longer the tenant that this one was opened for: it can only be opened anew. */
+  /** Called when the tenant was replaced since it was opened. The caller must reopen it. */
   onFenced(): void;
 }
 
-/** `known`: the entry of its identity, as it was just read. Undefined: the tenant has gone in the meantime. */
+/** `known`: the entry of the tenant's identity, if it was just read. Returns undefined if the tenant was deleted meanwhile. */
 export async function openTenant(world: TenantWorld, link: TenantLink, known?: Entry): Promise<OpenTenant | undefined> {
   const { store, storePrefix, clock, random } = world;
   const { path } = link.tenant();
@@ -152,7 +152,7 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
         plane,
         keys,
         issuer: world.url(path),
-        // The platform may have had another address when it issued them.
+        // The platform may have had another address when it issued the tokens.
         isFormerIssuer: (issuer) => isIssuerOf(path, issuer),
         certificates: verifiersOf(keys, clock).certificates,
         anonymous: anonymousByHost,
@@ -186,7 +186,7 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
   return { plane, server, keys, handle, close: () => void running.run() };
 }
 
-/** Strangers who ask after its health, and administrators of the platform, are not. */
+/** Excludes unauthenticated clients that read health endpoints, and platform administrators. */
 const isOfTenant = (user: User): boolean => user !== anonymous && !isPlatformUser(user);
 
 const defaultModes = [
@@ -194,7 +194,7 @@ const defaultModes = [
   { type: 'RBAC', name: 'rbac' },
 ] as const;
 
-/** Who asks by the path shows something, or is told nothing; by a host name that is the tenant's own, anybody may ask after its health. */
+/** Requests by path require a credential. At the tenant's own host name, health endpoints are public. */
 const anonymousByHost: AnonymousAccess = (path, request) =>
   request.originalTarget === undefined && anonymousHealth(path, request);
 
@@ -209,7 +209,7 @@ const withPlatform = (own: Authentication, root: Guard): Authentication => ({
 interface ViewOptions {
   readonly path: string;
   readonly prefix: string;
-  /** Of the identity. */
+  /** Entry of the identity. */
   readonly entry: Entry;
   readonly keys: TenantKeys;
   readonly link: TenantLink;
@@ -233,7 +233,7 @@ async function viewOf(world: TenantWorld, { path, prefix, entry, keys, link }: V
   });
 }
 
-/** Audit events of a tenant say whose they are. */
+/** Annotation of audit events that holds the path of the tenant. */
 export const tenantAnnotation = 'tenancy.hangar.dev/tenant';
 
 const ping = { name: 'ping', check: () => undefined };

@@ -1,6 +1,6 @@
 /**
- * The tenants that are open: opened by the first request, kept while something is asked of them, given back when nothing was
- * for a while or when too many others are open. One timer for all of them, and none when there is none to close.
+ * Cache of open tenants. The first request opens a tenant. It is closed when it was idle for a while, or when too many others are idle. One
+ * timer serves all of them, and none runs while no tenant is idle.
  */
 
 import type { Clock, Timer } from '@hangar/core';
@@ -11,27 +11,27 @@ import type { Tenant } from './tenant.ts';
 
 export interface OpenTenantsOptions {
   readonly clock: Clock;
-  /** `identity`: as in `enter`. */
+  /** `identity`: see `enter`. */
   readonly open: (link: TenantLink, identity: Entry | undefined) => Promise<OpenTenant | undefined>;
-  /** Open tenants of which nothing is asked, at most. */
+  /** Maximum number of open tenants without requests. */
   readonly idleMax?: number;
   readonly idleMs?: number;
-  /** What is not open by then is given up. */
+  /** Time limit of opening. */
   readonly openingMaxMs?: number;
 }
 
 const defaultIdleMax = 128;
 const defaultIdleMs = 30_000;
 const defaultOpeningMaxMs = 10_000;
-/** Those that become idle one after another are not each worth a timer. */
+/** Batches tenants that become idle shortly after one another into one sweep. */
 const sweepEveryMsMin = 1_000;
 
-/** A tenant that is open, or is being opened. */
+/** A tenant that is open or being opened. */
 class Seat implements TenantLink {
   #tenant: Tenant;
   readonly opening: Promise<OpenTenant | undefined>;
   readonly #onFenced: (seat: Seat) => void;
-  /** Requests and watches under way. */
+  /** Number of running requests and watches. */
   users = 0;
   idleSinceMs = 0;
   isClosed = false;
@@ -69,7 +69,7 @@ class Seat implements TenantLink {
   }
 }
 
-/** A tenant for one request: nobody closes it before `leave`, unless it ends. */
+/** Keeps a tenant open for one request until `leave`, unless the tenant is dropped. */
 export interface Visit {
   readonly tenant: OpenTenant;
   leave(): void;
@@ -90,14 +90,14 @@ export class OpenTenants {
     return this.#seats.size;
   }
 
-  /** Is it open, or being opened? */
+  /** Reports whether the tenant is open or being opened. */
   has({ path, uid }: Tenant): boolean {
     return this.#seats.get(path)?.tenant().uid === uid;
   }
 
   /**
-   * `tenant`: as it is now. `identity`: of the tenant, if it was just read. Undefined: there is no such tenant any more, or it
-   * changed meanwhile. Rejects when it cannot be opened; the next one tries again.
+   * `tenant`: the current state. `identity`: the entry of its identity, if it was just read. Returns undefined if the tenant was deleted or
+   * changed meanwhile. Rejects if it cannot be opened; the next call retries.
    */
   async enter(tenant: Tenant, identity?: Entry): Promise<Visit | undefined> {
     const seat = this.#seatOf(tenant, identity);
@@ -114,12 +114,12 @@ export class OpenTenants {
     return undefined;
   }
 
-  /** What is open for it, without opening it. */
+  /** Returns the open tenant, if any, without opening it. */
   peek(path: string): Promise<OpenTenant | undefined> | undefined {
     return this.#seats.get(path)?.opening;
   }
 
-  /** The tenant is another one now, or none. */
+  /** Called when the tenant changed or was deleted. */
   changed(before: Tenant, now: Tenant | undefined): void {
     const seat = this.#seats.get(before.path);
     if (!seat) return;
@@ -129,7 +129,7 @@ export class OpenTenants {
     else this.#drop(seat);
   }
 
-  /** Closes it, whoever is in it: it is opened anew by the next request. */
+  /** Closes the tenant even if requests use it. The next request reopens it. */
   drop(path: string): void {
     const seat = this.#seats.get(path);
     if (seat) this.#drop(seat);
@@ -190,7 +190,7 @@ export class OpenTenants {
   }
 }
 
-/** What comes too late is closed. */
+/** Rejects after the time limit. A tenant that opens later is closed. */
 function inTime(
   { clock, openingMaxMs = defaultOpeningMaxMs }: OpenTenantsOptions,
   open: () => Promise<OpenTenant | undefined>,

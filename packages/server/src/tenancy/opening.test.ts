@@ -1,4 +1,4 @@
-/** Requests that come while their tenant is being opened, and what else happens meanwhile. */
+/** Requests that arrive while their tenant is being opened, and concurrent events. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -12,7 +12,7 @@ import type { OpenTenant } from './open-tenant.ts';
 import { OpenTenants } from './open-tenants.ts';
 import type { Tenant } from './tenant.ts';
 
-/** Its next list waits, or fails. */
+/** Store whose next list waits or fails. */
 class SlowStore extends ForwardingStore implements AsyncDisposable {
   #act: (() => Promise<void>) | undefined;
 
@@ -25,7 +25,7 @@ class SlowStore extends ForwardingStore implements AsyncDisposable {
     return super.range(...asked);
   }
 
-  /** Resolves as soon as somebody waits. */
+  /** `held` resolves when a list starts to wait. */
   hold(): { held: Promise<void>; release: () => void } {
     const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     this.#act = () => {
@@ -98,7 +98,7 @@ describe('while a tenant is being opened', () => {
     const known = server.answer('GET', namespaces);
     await held;
     const stranger = server.answer('GET', namespaces, { token: 'junk' });
-    // Whoever opens it lists more than once.
+    // Opening a tenant lists more than once.
     store.fail();
     release();
     assert.deepEqual([(await known).status, (await stranger).status], [503, 401]);

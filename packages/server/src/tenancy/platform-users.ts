@@ -1,8 +1,8 @@
 /**
- * Administrators of the platform in its tenants' control planes: whoever the management plane knows as one of its masters may
- * enter each of them. Anybody else that it knows is nobody there.
+ * Platform administrators in the control planes of tenants. A user that the management plane authenticates as a member of system:masters
+ * may access every tenant. All its other users are unknown there.
  *
- * Why it does not know somebody, and that it could not find out, is told to nobody in a tenant.
+ * A tenant does not see why authentication by the management plane failed.
  */
 
 import type { Authenticator } from '../auth/authenticate.ts';
@@ -21,10 +21,10 @@ function admitted(user: User | undefined): User | undefined {
   return user;
 }
 
-/** Returns whether the management plane authenticated this user of a tenant. */
+/** Reports whether the management plane authenticated this user of a tenant. */
 export const isPlatformUser = (user: User): boolean => known.has(user);
 
-/** By whatever the request shows. Never rejects. */
+/** Authenticates the request by any of its credentials. Never rejects. */
 export async function platformUser(root: Guard, request: ServerRequest): Promise<User | undefined> {
   try {
     return admitted(await root.identify(request));
@@ -33,7 +33,7 @@ export async function platformUser(root: Guard, request: ServerRequest): Promise
   }
 }
 
-/** By what the connection proved: TLS verified it against the management plane's CAs. */
+/** Authenticates by the client certificate, which TLS verified against the CAs of the management plane. */
 export const platformCertificates = (root: Guard): Authenticator => ({
   authenticate(request: ServerRequest): User | undefined | Promise<User | undefined> {
     if (!request.peer.certificate) return undefined;
@@ -47,7 +47,7 @@ export const platformCertificates = (root: Guard): Authenticator => ({
   },
 });
 
-/** For requests, and not for reviews: a tenant does not get to know whose tokens the platform knows. */
+/** Authenticates requests but not TokenReviews: a tenant must not learn which tokens the platform accepts. */
 export const platformTokens = (root: Guard): TokenAuthenticator => ({
   async authenticateToken(token: string): Promise<TokenIdentity | undefined> {
     const proven = await root.identifyToken(token, root.audiences).catch(() => undefined);

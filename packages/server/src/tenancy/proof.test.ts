@@ -1,4 +1,4 @@
-/** Who has a closed tenant opened, and who does not. */
+/** Tests which clients can cause a closed tenant to be opened. */
 
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
@@ -26,7 +26,7 @@ const showing = (certificate: string): Sent => {
   return { token: null, peer: { address: '', certificate: undefined, unverified: { der: () => raw } } };
 };
 
-/** What the administrator of a tenant shows. */
+/** Returns the credentials of the tenant's administrator. */
 async function administratorOf(server: TenancyServer, name: string): Promise<Sent> {
   const { status } = await server.expect(201, 'POST', `${tenants}/${name}/kubeconfig`, { body: {} });
   const [, encoded] = /client-certificate-data: (\S+)/.exec(status.kubeconfig)!;
@@ -207,7 +207,7 @@ describe('tokens of a tenant', () => {
       body: { spec: { token } },
     });
     assert.deepEqual(review.audiences, ['https://new.example.com/clusters/demo/control-plane']);
-    // What was for somebody else is so still, however alike the names are.
+    // A token with another audience stays invalid, however similar the names are.
     for (const server of [before, now]) {
       await server.expect(401, 'GET', `${path}/api/v1/namespaces`, { token: status.token });
     }
@@ -236,7 +236,7 @@ describe('tokens of a tenant', () => {
       assert.deepEqual(await review(token), { user: {}, error: 'invalid bearer token' });
     }
     assert.equal(asked, 0);
-    // Its own users come in, whatever the platform fails at.
+    // The tenant's own users are authenticated even if the management plane fails.
     const token = await tokenOf(server, path);
     assert.equal((await review(token)).authenticated, true);
     await server.expect(403, 'GET', `${path}/api/v1/namespaces`, { token });

@@ -1,9 +1,9 @@
 /**
- * Who may have a tenant opened. To open one takes a hundred times as much as to refuse somebody, makes the tenant's keys if it
- * has none, and closes another that is idle: so it is done for those only who show something that the tenant itself has given
- * out, or whom the management plane knows as one of its masters. What that takes is read here, and nothing is written.
+ * Decides which clients may cause a tenant to be opened. Opening costs a hundred times as much as refusing a request, creates the tenant's
+ * keys if it has none, and may close an idle tenant. So it requires a credential that the tenant issued, or a user that the management
+ * plane authenticates as a member of system:masters. The check only reads from the store.
  *
- * Who has proved this is somebody, and no more: what the credential is worth, the tenant finds out.
+ * The proof only shows that the client is known. The tenant authenticates the credential afterwards.
  */
 
 import type { Clock } from '@hangar/core';
@@ -26,9 +26,9 @@ import type { TenantWorld } from './open-tenant.ts';
 import { platformUser } from './platform-users.ts';
 
 export interface Proven {
-  /** Of the tenant, where it was read. */
+  /** Identity of the tenant, if it was read. */
   readonly identity?: Entry;
-  /** Where it is known already. */
+  /** The user, if already known. */
   readonly user?: User;
 }
 
@@ -36,7 +36,7 @@ const provingMaxMs = 10_000;
 
 type ProofWorld = Pick<TenantWorld, 'store' | 'storePrefix' | 'clock' | 'rootGuard'>;
 
-/** Undefined: nobody that is known there. Never rejects: what cannot be found out proves nothing. */
+/** Returns undefined if the client is unknown to the tenant. Never rejects: an error proves nothing. */
 export async function proofOf(world: ProofWorld, path: string, request: ServerRequest): Promise<Proven | undefined> {
   const own = await inTime(world.clock, ownProof(world, path, request));
   if (own) return own;
@@ -44,7 +44,7 @@ export async function proofOf(world: ProofWorld, path: string, request: ServerRe
   return user && { user };
 }
 
-/** A store that does not answer proves nothing either. */
+/** Resolves with undefined if the store does not respond in time. */
 function inTime(clock: Clock, proving: Promise<Proven | undefined>): Promise<Proven | undefined> {
   return new Promise((resolve) => {
     const timer = clock.after(provingMaxMs, () => resolve(undefined));
@@ -67,12 +67,12 @@ async function ownProof(world: ProofWorld, path: string, request: ServerRequest)
   }
   const bootstrap = token === undefined ? undefined : bootstrapSecretOf(token);
   if (bootstrap === undefined) return undefined;
-  // Whoever names one that there is may as well ask for it: its secret is compared by the tenant.
+  // The ID of an existing bootstrap token is sufficient: the tenant compares the secret.
   const { entry } = await world.store.get(`${prefix}secrets/kube-system/${bootstrap}`);
   return entry && {};
 }
 
-/** A token that says that it is of this tenant. */
+/** Returns the parsed token if its issuer is this tenant. */
 function ownToken(path: string, token: string): Jwt | undefined {
   const jwt = parseJwt(token);
   const issuer = jwt?.claims['iss'];
@@ -84,7 +84,7 @@ interface Place {
   readonly identity: Entry;
 }
 
-/** By the tenant's CA, or by the key of its tokens. */
+/** Verifies the credential with the tenant's CA or with its token signing key. */
 async function provenTo(
   { store, clock }: ProofWorld,
   { prefix, identity }: Place,
@@ -99,7 +99,7 @@ async function provenTo(
   if (user) return { identity, user };
   if (!jwt) return undefined;
   const keyId = await tokenKeyId(store, identity, async () => (await verifiers())?.tokenKeys().all[0]?.id);
-  // Whoever issues tokens names the key of them.
+  // Every issued token names its signing key.
   if (keyId !== jwt.keyId) return undefined;
   const known = await verifiers();
   return known && hasSigned(known.tokenKeys(), jwt) ? { identity } : undefined;

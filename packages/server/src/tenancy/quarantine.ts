@@ -1,8 +1,8 @@
 /**
- * Sets and removes quarantines: `status.quarantine` of a `Tenant`. While it is set, every server refuses the tenant's requests,
- * and its controllers do not run. It is removed when it expires, or by an administrator.
+ * Sets and removes quarantines: `status.quarantine` of a `Tenant`. While it is set, every server refuses the tenant's requests, and its
+ * controllers do not run. It is removed when it expires, or by an administrator.
  *
- * One timer for all of them, and none when no tenant is quarantined.
+ * One timer serves all quarantines, and none runs while no tenant is quarantined.
  */
 
 import type { KubeObject } from '@hangar/api';
@@ -17,7 +17,7 @@ export interface QuarantinesOptions {
   readonly clock: Clock;
   readonly storePrefix: string;
   readonly all: () => Iterable<Tenant>;
-  /** Resolves when a write counts on this server. */
+  /** Resolves when this server has observed the revision. */
   readonly reached: (revision: Revision) => Promise<void>;
   readonly onError: (error: Error) => void;
 }
@@ -27,7 +27,7 @@ export interface QuarantineOptions extends Pick<Quarantine, 'reason' | 'message'
 }
 
 const attemptsMax = 8;
-/** Delay before the next attempt, when the clocks of servers differ or the store did not answer. */
+/** Delay before the next attempt if the clocks of servers differ or the store did not respond. */
 const againAfterMs = 1_000;
 
 interface StoredTenant extends KubeObject {
@@ -45,7 +45,7 @@ export class Quarantines {
     this.#clock = detachedClock(options.clock);
   }
 
-  /** Resolves with false when there is no such tenant. One that is quarantined already stays so until the later of both ends. */
+  /** Resolves with false if the tenant does not exist. If it is already quarantined, the later expiry applies. */
   async put(path: string, { reason, message, durationMs }: QuarantineOptions): Promise<boolean> {
     const sinceMs = this.#clock.now();
     const until = timeText(sinceMs + durationMs);
@@ -59,7 +59,7 @@ export class Quarantines {
     this.#onResumed = listener;
   }
 
-  /** To be called when a tenant changed or was deleted. */
+  /** Called when a tenant changed or was deleted. */
   changed(before: Tenant, now: Tenant | undefined): void {
     if (before.quarantine?.until === now?.quarantine?.until) return;
     const isRemoved = before.quarantine && !now?.quarantine;
@@ -67,7 +67,7 @@ export class Quarantines {
     this.follow();
   }
 
-  /** Sets the timer for those that are quarantined now. */
+  /** Sets the timer for the first quarantine that expires. */
   follow(): void {
     const ends = Array.from(this.#options.all(), ({ quarantine }) => quarantine).filter((one) => one !== undefined);
     this.#timer?.cancel();

@@ -1,4 +1,4 @@
-/** What is refused before a tenant is opened is written down as the tenant's server would have. */
+/** Audits requests that are refused before their tenant is opened, as the tenant's server would audit them. */
 
 import type { User } from '../auth/user.ts';
 import type { Answer, ServerRequest } from '../http/message.ts';
@@ -10,9 +10,9 @@ import type { TenantWorld } from './open-tenant.ts';
 
 export interface Refused {
   readonly path: string;
-  /** As the tenant would have seen it. */
+  /** The request as the tenant would see it. */
   readonly routed: ServerRequest;
-  /** Undefined: it is of the tenant, and only the tenant can say who. */
+  /** Undefined: the user belongs to the tenant, and only the tenant can identify it. */
   readonly user: User | undefined;
   readonly answer: Answer;
 }

@@ -15,7 +15,7 @@ describe('the way to a tenant', () => {
     ['/clusters/%2A/control-plane/api/v1/pods', '*', '/api/v1/pods'],
     ['/clusters/control-plane/control-plane/api', 'control-plane', '/api'],
     ['/clusters/a/control-plane/clusters/b/control-plane/api', 'a', '/clusters/b/control-plane/api'],
-    // No names, and nobody's: they lead nowhere, whatever they are decoded to.
+    // Invalid names: they match no tenant, also after decoding.
     ['/clusters/%64emo/control-plane/api', '%64emo', '/api'],
     ['/clusters/../control-plane/api', '..', '/api'],
     ['/clusters//control-plane/api', '', '/api'],

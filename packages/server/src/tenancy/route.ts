@@ -1,29 +1,29 @@
 /**
- * Which control plane a request is for, told by its path alone:
+ * Finds the control plane of a request by its URL path:
  *
  *   /clusters/demo/control-plane/api/v1/pods                                     tenant demo, /api/v1/pods
  *   /projects/demo/control-plane/api/v1/pods                                     the same
  *   /apis/resourcemanager.miloapis.com/v1alpha1/projects/demo/control-plane/…    the same
  *   /clusters/STAR/control-plane/api/v1/pods                                     all tenants, where STAR is `*`
  *
- * Segments are compared as they came. But for the star nothing is decoded: what is escaped names no tenant.
+ * Segments are compared without decoding, except for the star: an escaped name matches no tenant.
  */
 
 export interface Route {
-  /** As in the path; `*` is all of them. It may be no tenant's, nor a name at all. */
+  /** Path segment as sent; `*` selects all tenants. It may be an invalid name, or not match any tenant. */
   readonly path: string;
   /** Path and query for the tenant's own server; begins with a slash. */
   readonly target: string;
 }
 
 export const everyTenant = '*';
-/** Go's clients write the star so, and no other way. */
+/** Go clients always escape the star this way. */
 const escapedStar = /^%2a$/i;
 
 const roots = ['/clusters/', '/projects/', '/apis/resourcemanager.miloapis.com/v1alpha1/projects/'];
 const place = '/control-plane';
 
-/** Undefined: it is for the control plane that the host name says, or for the management plane. */
+/** Returns undefined if the request is for the tenant of its host name, or for the management plane. */
 export function routeOf(target: string): Route | undefined {
   const root = roots.find((one) => target.startsWith(one));
   if (root === undefined) return undefined;
@@ -33,12 +33,12 @@ export function routeOf(target: string): Route | undefined {
   if (rest !== '' && rest[0] !== '/' && rest[0] !== '?') return undefined;
   const segment = target.slice(root.length, end);
   const path = escapedStar.test(segment) ? everyTenant : segment;
-  // A project's object is asked for by the same words: only what has its place right is a route.
+  // The marker is part of a query, for example in a request for the object of a project: not a route.
   if (path.includes('?')) return undefined;
   return { path, target: rest[0] === '/' ? rest : `/${rest}` };
 }
 
-/** The host of a request in lower case, without its port; undefined when there is none. */
+/** Returns the host in lower case without the port, or undefined if there is none. */
 export function hostName(authority: string | undefined): string | undefined {
   if (authority === undefined || authority === '') return undefined;
   const host = authority.startsWith('[') ? authority.slice(0, authority.indexOf(']') + 1) : authority.split(':', 1)[0]!;

@@ -1,4 +1,4 @@
-/** A request as a tenant's own server sees it: everything as it came, but for the way to the tenant. */
+/** A request as the tenant's own server sees it: unchanged except for the target, which has no route prefix. */
 
 import type { Passing, Peer, ServerRequest } from '../http/message.ts';
 
@@ -6,11 +6,11 @@ export class RoutedRequest implements ServerRequest {
   readonly method: string;
   readonly target: string;
   readonly peer: Peer;
-  /** As the client sent it, for those who write it down. */
+  /** Target as the client sent it, for logs and audit events. */
   readonly originalTarget: string;
   readonly #request: ServerRequest;
 
-  /** `originalTarget`: where the request's own would not tell whom it was for. */
+  /** `originalTarget`: set if the target of the request does not identify the tenant. */
   constructor(request: ServerRequest, target: string, originalTarget = request.target) {
     this.#request = request;
     this.method = request.method;

@@ -1,6 +1,6 @@
 /**
- * Who is nobody in a tenant is answered as if there were no such tenant: by the management plane, in the same words and after
- * the same time. What a tenant needs to be opened, and to find out that it does not know a token, would tell that it is there.
+ * Answers clients that are unknown to a tenant as if the tenant did not exist: the management plane answers, with the same message and
+ * after the same time. Otherwise the time to open a tenant and to check a token would reveal that the tenant exists.
  */
 
 import type { Clock } from '@hangar/core';
@@ -9,12 +9,12 @@ import { hostName } from './route.ts';
 import { RoutedRequest } from './routed-request.ts';
 import type { Tenant } from './tenant.ts';
 
-/** More than it takes to open a tenant and to find out whose token it is, mostly. */
+/** Usually longer than opening a tenant and authenticating a token. */
 export const defaultPaceMs = 100;
 
 /**
- * A request for a tenant by its host as the management plane gets those for tenants that there are not. Whoever writes it down
- * writes the host, too: the path alone would be one of the management plane.
+ * Converts a request by host name into the form in which the management plane receives requests for tenants that do not exist. The original
+ * target includes the host, because the path alone would look like a request to the management plane.
  */
 export function asUnknown(request: ServerRequest, { path }: Tenant): ServerRequest {
   const { target } = request;
@@ -22,7 +22,9 @@ export function asUnknown(request: ServerRequest, { path }: Tenant): ServerReque
   return new RoutedRequest(request, `/clusters/${path}/control-plane${target}`, `https://${host}${target}`);
 }
 
-/** The next beat since the request began: how long it took cannot be told from when the answer comes. */
+/**
+ * Waits for the next multiple of `paceMs` since the request began, so that the time of the answer does not reveal the duration of the work.
+ */
 export async function untilBeat(clock: Clock, begunMs: number, paceMs: number): Promise<void> {
   if (paceMs === 0) return;
   const restMs = paceMs - ((clock.monotonicMs() - begunMs) % paceMs);

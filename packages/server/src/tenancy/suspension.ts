@@ -8,10 +8,10 @@ import type { RequestInfo } from '../request/info.ts';
 import type { Quarantine, Tenant } from './tenant.ts';
 
 const reads = new Set(['get', 'head', 'list', 'watch', 'options']);
-/** Questions that are asked by creating them: nothing is stored. */
+/** Reviews are questions sent as creates; nothing is stored. */
 const reviews = new Set(['authentication.k8s.io', 'authorization.k8s.io']);
 
-/** What is asked for by reading, and goes on to where anything can be done. */
+/** Subresources that are requested with a read verb but open a connection that can write. */
 const connections = new Set(['exec', 'attach', 'portforward', 'proxy']);
 const isConnection = (info: RequestInfo): boolean => info.isResource && connections.has(info.subresource);
 
@@ -19,7 +19,7 @@ const isRead = (info: RequestInfo): boolean =>
   (reads.has(info.verb) && !isConnection(info)) ||
   (info.isResource && reviews.has(info.group) && info.verb === 'create');
 
-/** Throws when the tenant's suspension refuses the request. `isKnown`: as for `closure`. */
+/** Throws if the tenant's suspension forbids the request. `isKnown`: see `closure`. */
 export function insistOnActive(tenant: Tenant, info: RequestInfo, isKnown: boolean): void {
   const {
     path,
@@ -34,9 +34,9 @@ export function insistOnActive(tenant: Tenant, info: RequestInfo, isKnown: boole
 }
 
 /**
- * Returns the error for all requests to a tenant that is offline or quarantined. Undefined: the tenant answers at least reads.
- * `isKnown`: the user is authenticated. Only such users may read why the tenant is quarantined: the message names users and
- * objects of the tenant.
+ * Returns the error for all requests to a tenant that is offline or quarantined, or undefined if the tenant answers at least reads.
+ * `isKnown`: the user is authenticated. Only such users may read why the tenant is quarantined: the message names users and objects of the
+ * tenant.
  */
 export function closure({ path, spec, quarantine }: Tenant, isKnown = false): StatusError | undefined {
   if (spec.suspension === 'Offline') return offline(path);
@@ -54,6 +54,6 @@ const quarantinedInDetail = (path: string, { reason, message, until }: Quarantin
     { details: { causes: [{ reason, message }] } },
   );
 
-/** Without a time to come again: clients would wait for it, over and over. */
+/** Has no Retry-After: clients would keep retrying. */
 const offline = (path: string): StatusError =>
   new StatusError('ServiceUnavailable', `control plane "${path}" is suspended until it is resumed`, { details: {} });

@@ -68,9 +68,9 @@ describe('a tenant', () => {
     await server.expect(200, 'GET', `${configMaps}/a`, { headers: { host: 'demo.example.com' }, peer });
     const { status } = await server.request('GET', `${configMaps}/a`, { headers: { host: 'localhost' }, peer });
     assert.equal(status, 421);
-    // Of a client that was told the name for TLS alone.
+    // From a client that sets the name only for TLS.
     await server.expect(200, 'GET', `${configMaps}/a`, { headers: { host: '127.0.0.1:6443' }, peer });
-    // Behind its host name a tenant is the whole world.
+    // At its host name a tenant does not serve routes to other tenants.
     await server.make('other');
     await server.expect(404, 'GET', `/clusters/other/control-plane/api/v1/namespaces`, {
       headers: { host: 'demo.example.com' },

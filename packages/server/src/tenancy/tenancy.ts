@@ -1,7 +1,4 @@
-/**
- * The tenants of one server: from a request to the control plane that it is for. Outside of this folder nothing knows that
- * there is more than one.
- */
+/** The tenants of one server: routes each request to its control plane. Code outside of this folder handles a single control plane. */
 
 import type { Revision } from '@hangar/store';
 import { Activity, currentActivity, detachedClock, hasCode, lazy, runActivity } from '@hangar/core';
@@ -44,32 +41,32 @@ import { createRequire } from 'node:module';
 import { isIP } from 'node:net';
 
 const require = createRequire(import.meta.url);
-/** What only a server with tenants needs. */
+/** Modules that only a server with tenants uses. */
 const lazily = lazy(() => require('./lazily.ts') as typeof Lazily);
 
 export interface TenancyOptions extends Omit<TenantWorld, 'base' | 'usage' | 'tenantMetrics' | 'requestMetrics'> {
-  /** The management plane: tenants are objects in it. */
+  /** The management plane, which holds the Tenant objects. */
   readonly root: ControlPlane;
-  /** What tenants are born with; asked with the first tenant that is opened. */
+  /** Options of the base objects of tenants; read when the first tenant is opened. */
   readonly bootstrap: () => BootstrapOptions;
-  /** Names of the server itself: no tenant can have them. */
+  /** Host names of the server itself; tenants cannot use them. */
   readonly ownHosts: () => readonly string[];
-  /** Told what a tenant had and had used, when it is destroyed by this server. */
+  /** Called with the final usage of a tenant that this server destroyed. */
   readonly onDestroyed?: (path: string, usage: LastUsage) => void;
-  /** Tenants that have metrics of their own; the others share theirs. */
+  /** Number of tenants with separate metrics; the others are aggregated. */
   readonly topTenantsMax?: number;
-  /** Who is nobody in a tenant is answered at such beats, whether it is there or not; 0: at once. */
+  /** Answers to clients unknown to a tenant are delayed to a multiple of this, whether the tenant exists or not. 0: no delay. */
   readonly strangersPaceMs?: number;
 }
 
-/** A request on its way to a tenant. */
+/** A request that is being routed to a tenant. */
 interface Arrival {
-  /** The tenant that it is for, as it is now. */
+  /** Returns the current state of its tenant. */
   readonly find: () => Tenant | undefined;
-  /** As it came, and as the tenant sees it. */
+  /** The request as received, and as the tenant sees it. */
   readonly request: ServerRequest;
   readonly routed: ServerRequest;
-  /** What is answered when there is no such tenant. */
+  /** Answers if the tenant does not exist. */
   readonly unknown: () => Promise<Answer>;
 }
 
@@ -94,7 +91,7 @@ export class Tenancy {
     this.#ownHosts = () => new Set(ownHosts().map((host) => host.toLowerCase()));
     this.#strangersPaceMs = strangersPaceMs ?? defaultPaceMs;
     const base = lazy((): Promise<TenantBase> => lazily().openTenantBase(bootstrap()));
-    // Timers for all tenants must not run in the name of the tenant that set them.
+    // Timers for all tenants must not run in the activity of the tenant that set them.
     const clock = detachedClock(world.clock);
     this.#usage = new UsageBook({ ...world, clock });
     this.#metrics = new TenantMetrics({
@@ -137,7 +134,7 @@ export class Tenancy {
         birth: this.#closing(lastUsages.remembering(lazily().birth(world))),
         url: world.url,
         hostProblem: (path, host) => {
-          // Whoever connects to an address means whoever has it: the server.
+          // An IP address always identifies the server, never a tenant.
           if (isIP(host) !== 0) return 'is an IP address, not a host name';
           if (this.#ownHosts().has(host)) return 'is already used by the management plane';
           const taken = this.tenants.findByHost(host);
@@ -150,7 +147,7 @@ export class Tenancy {
     ]);
   }
 
-  /** What is destroyed is closed first: else each of its own watches would be told of every object that goes. */
+  /** Closes a tenant before it is destroyed, so that its watches do not receive an event for each deleted object. */
   #closing(birth: Allocation): Allocation {
     return {
       ...birth,
@@ -167,18 +164,18 @@ export class Tenancy {
     return this.#wildcard();
   }
 
-  /** Everything that happens in all control planes, for controllers of this process. A new one with each call. */
+  /** Returns a new feed of the events of all control planes, for controllers of this process. */
   feed(): TenantFeed {
     return new (lazily().TenantFeed)(this.#world);
   }
 
-  /** Resolves when all tenants that are stored are known. */
+  /** Resolves when all stored tenants are loaded. */
   async start(): Promise<void> {
     await this.tenants.start();
     this.quarantines.follow();
   }
 
-  /** Resolves when what was used is written down. */
+  /** Resolves when the usage is stored. */
   async close(): Promise<void> {
     this.#closed.abort();
     this.quarantines.close();
@@ -187,26 +184,26 @@ export class Tenancy {
     await this.#usage.close();
   }
 
-  /** What tenants use of this server, in the format of Prometheus. */
+  /** Returns the metrics of tenants on this server in the Prometheus format. */
   metricsText(): string {
     return this.#metrics.text({ tenants: this.tenants.size, open: this.open.size });
   }
 
   /**
-   * Returns the answer to a user whom the management plane does not know; undefined: the usual one. At a name that a tenant could have, the
-   * answer is always the usual one, whether a tenant has the name or not.
+   * Returns the answer for a user that the management plane cannot authenticate, or undefined for the usual answer. At a name that a tenant
+   * could have, the answer is always the usual one, whether a tenant has the name or not.
    */
   misplaced(request: ServerRequest): StatusError | undefined {
     return isForOwnHost(request, this.#ownHosts()) ? lazily().misplacedCredential(request) : undefined;
   }
 
-  /** `root`: what answers for the management plane. */
+  /** `root`: handler of the management plane. */
   handler(root: Handler): Handler {
     return (request) => {
       const found = this.tenants.size === 0 ? undefined : tenantHost(request, this.tenants);
       if (found === 'misdirected') return Promise.resolve(misdirected);
       if (found) {
-        // A tenant that is closed is as well as the server is: who asks after its health does not open it.
+        // The health of a closed tenant is the health of the server: health checks do not open it.
         if (asksAfterHealth(request) && !this.open.has(found)) {
           const closed = closure(found);
           return closed ? Promise.resolve(this.#refused(found, request, closed)) : root(request);
@@ -220,14 +217,14 @@ export class Tenancy {
       }
       const route = routeOf(request.target);
       if (!route) return root(request);
-      // Who shows nothing is told nothing, not even whether there is such a tenant.
+      // A client without credentials must not learn whether the tenant exists.
       if (showsNothing(request)) return Promise.resolve(errorAnswer(unauthorized(), request.header('accept'), []));
       if (route.path === everyTenant) return this.#wildcardServer().handle(request, route.target, root);
       return this.#visit(route.path, {
         find: () => (isTenantPath(route.path) ? this.tenants.find(route.path) : undefined),
         request,
         routed: new RoutedRequest(request, route.target),
-        // The management plane finds out who asks, and says that there is none.
+        // The management plane authenticates the client and returns 404.
         unknown: () => root(request),
       });
     };
@@ -242,7 +239,7 @@ export class Tenancy {
     let proven: Proven | undefined;
     let tenant: Tenant | undefined;
     const wasThere = find() !== undefined;
-    // It may be suspended, made independent or made anew while it is being opened: then it is another one that is asked.
+    // The tenant may be suspended, materialised or recreated while it is being opened: then try the new state.
     for (let attempt = 0; attempt < attemptsMax && (tenant = find()); attempt++) {
       const { path } = tenant;
       if (!this.open.has(tenant)) {
@@ -262,7 +259,7 @@ export class Tenancy {
         visit = await this.open.enter(tenant, proven?.identity);
       } catch (error) {
         if (hasCode(error, 'NotFound') || hasCode(error, 'Fenced')) continue;
-        // That it is there is told to those only who are known there.
+        // Only clients known to the tenant may learn that it exists.
         proven ??= await lazily().proofOf(this.#world, path, request);
         if (!proven) break;
         this.#world.onError(error as Error);
@@ -276,12 +273,12 @@ export class Tenancy {
       break;
     }
     if (tenant && proven) return this.#refused(tenant, routed, lazily().unavailable(tenant.path), proven);
-    // As often as for a tenant: the management plane may have to ask somebody far away.
+    // As for an existing tenant: authentication by the management plane may call a remote service.
     if (!wasThere) await platformUser(this.#world.rootGuard(), request);
     return this.#toStranger(begunMs, unknown);
   }
 
-  /** By the router itself, to somebody who is known, or asks after a tenant's health. */
+  /** Refusal by the router itself, for a known user or for a health check. */
   #refused({ path }: Tenant, routed: ServerRequest, error: StatusError, proven?: Proven): Answer {
     const answer = errorAnswer(error, routed.header('accept'), []);
     this.#metrics.answered(path, answer.status, undefined);
@@ -295,7 +292,7 @@ export class Tenancy {
   }
 }
 
-/** Throws 404 for what only a tenant could answer: such requests come to the management plane when there is none. */
+/** Throws 404 for paths that only a tenant serves: such a request reaches the management plane if the tenant does not exist. */
 export function insistOnRoot({ target }: ServerRequest): void {
   if (routeOf(target)) throw noSuchResource();
 }
@@ -303,11 +300,11 @@ export function insistOnRoot({ target }: ServerRequest): void {
 const showsNothing = (request: ServerRequest): boolean =>
   request.header('authorization') === undefined && !request.peer.certificate && !request.peer.unverified;
 
-/** As anybody may who reaches the port; who shows a token wants to be known by it. */
+/** Health endpoints are public. A request with a token must be authenticated. */
 const asksAfterHealth = (request: ServerRequest): boolean =>
   isPublicPath(splitTarget(request.target).path) && request.header('authorization') === undefined;
 
-/** Handles a request as an activity of the tenant. Work of the platform that is under way already keeps its name. */
+/** Handles a request as an activity of the tenant. An activity of the platform that is already running keeps its name. */
 function inTenant<Result>(path: string, { method, target }: ServerRequest, handle: () => Result): Result {
   const current = currentActivity();
   if (current) {
@@ -319,7 +316,7 @@ function inTenant<Result>(path: string, { method, target }: ServerRequest, handl
   return runActivity(activity, handle);
 }
 
-/** The tenant is left when the last byte was sent. */
+/** Leaves the tenant when the last byte was sent. */
 function untilAnswered(visit: Visit, request: ServerRequest, answer: Answer): Answer {
   const { body } = answer;
   if (answer.isTaken) {
@@ -335,7 +332,7 @@ function untilAnswered(visit: Visit, request: ServerRequest, answer: Answer): An
   return { ...answer, body: closingWith(body, () => visit.leave()) };
 }
 
-/** The connection was opened for another name than the request says: whoever joined them must connect anew. */
+/** The connection was opened for another host name: the client must use a new connection. */
 const misdirected: Answer = {
   status: 421,
   headers: { 'content-type': 'text/plain; charset=utf-8' },

@@ -1,4 +1,4 @@
-/** A tenant as the server needs to know it with every request: what its `Tenant` object says, read once per change. */
+/** A tenant as the server uses it in every request: its `Tenant` object, parsed once per change. */
 
 import type { KubeObject } from '@hangar/api';
 import type { Entry, Revision } from '@hangar/store';
@@ -6,10 +6,10 @@ import { rootPath, tenantPrefix } from './layout.ts';
 
 export type Suspension = 'ReadOnly' | 'Offline';
 
-/** The server suspended the tenant by itself; see `quarantine.ts`. */
+/** Suspension by the server itself; see `quarantine.ts`. */
 export interface Quarantine {
   readonly reason: string;
-  /** Why, in a sentence for the tenant's users. */
+  /** Explains the cause to the tenant's users, in one sentence. */
   readonly message: string;
   /** RFC 3339. */
   readonly since: string;
@@ -18,7 +18,7 @@ export interface Quarantine {
 
 export type DeletionPolicy = 'Retain' | 'Destroy';
 
-/** Absent limits are none. */
+/** Absent: unlimited. */
 export interface TenantQuota {
   readonly objects?: number;
   readonly storedBytes?: number;
@@ -29,7 +29,7 @@ export interface TenantQuota {
 }
 
 export interface TenantSpec {
-  /** Names by which the tenant is reached besides its path; lower case. */
+  /** Additional host names of the tenant; lower case. */
   readonly hosts?: readonly string[];
   readonly suspension?: Suspension;
   readonly deletionPolicy?: DeletionPolicy;
@@ -38,14 +38,14 @@ export interface TenantSpec {
 
 export interface Tenant {
   readonly path: string;
-  /** Of the `Tenant` object: another one is another tenant, whatever its path. */
+  /** UID of the `Tenant` object. An object with another UID is another tenant, even at the same path. */
   readonly uid: string;
   readonly revision: Revision;
-  /** The revision that made the object. */
+  /** Revision that created the object. */
   readonly madeAt: Revision;
   readonly spec: TenantSpec;
   readonly quarantine?: Quarantine;
-  /** Nothing of it is shared any more: whoever has it open with its base opens it anew. */
+  /** The tenant no longer uses the shared base. Servers that have it open with its base reopen it. */
   readonly isMaterialised?: boolean;
 }
 
@@ -58,14 +58,14 @@ export const tenantGroup = 'tenancy.hangar.dev';
 export const tenantVersion = 'v1alpha1';
 export const tenantsName = { group: tenantGroup, version: tenantVersion, resource: 'tenants' };
 
-/** Where the object of a tenant is stored. */
+/** Key of the `Tenant` object in the store. */
 export const tenantKey = (storePrefix: string, path: string): string =>
   `${tenantPrefix(storePrefix, rootPath)}${tenantsPrefix}${path}`;
 
-/** Below the root plane's prefix. */
+/** Below the prefix of the management plane. */
 export const tenantsPrefix = `${tenantGroup}/${tenantsName.resource}/`;
 
-/** Throws when the value is no such object. */
+/** Throws if the value is not a Tenant. */
 export function tenantOf({ value, modRevision, createRevision }: Entry): Tenant {
   const object = JSON.parse(Buffer.from(value).toString()) as StoredTenant;
   const { name, uid } = object.metadata;

@@ -1,7 +1,4 @@
-/**
- * All tenants that there are, as the store has them. A tenant is a few hundred bytes here, whatever it holds; what else it
- * costs, it costs while it is used.
- */
+/** Index of all stored tenants. Each takes a few hundred bytes, regardless of its data; other costs arise only while it is open. */
 
 import type { Clock } from '@hangar/core';
 import type { Revision, Store } from '@hangar/store';
@@ -13,13 +10,13 @@ export interface TenantsOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly storePrefix: string;
-  /** Told of every tenant that changed or went; `now` is absent when it went. */
+  /** Called for every tenant that changed or was deleted; `now` is absent after a deletion. */
   readonly onChange: (before: Tenant, now: Tenant | undefined) => void;
 }
 
 export class Tenants {
   readonly #byPath = new Map<string, Tenant>();
-  /** Of several tenants that name the same host, as only a race can make them, the oldest has it: on every server, always. */
+  /** If several tenants name the same host, which only a race can cause, the oldest has it on every server. */
   readonly #byHost = new Map<string, Tenant[]>();
   readonly #follower: StoreFollower;
   readonly #onChange: TenantsOptions['onChange'];
@@ -33,7 +30,7 @@ export class Tenants {
         try {
           this.#put(path, tenantOf(entry));
         } catch {
-          // Others wrote it, and it is no tenant.
+          // Written by another program, and not a valid Tenant.
           this.#remove(path);
         }
       },
@@ -44,7 +41,7 @@ export class Tenants {
     });
   }
 
-  /** Resolves when all that are stored are known. */
+  /** Resolves when all stored tenants are loaded. */
   start(): Promise<void> {
     return this.#follower.start();
   }
@@ -53,7 +50,7 @@ export class Tenants {
     this.#follower.close();
   }
 
-  /** Resolves when what was written up to this revision is known. */
+  /** Resolves when the index includes all writes up to this revision. */
   reached(revision: Revision): Promise<void> {
     return this.#follower.reached(revision);
   }
@@ -62,7 +59,7 @@ export class Tenants {
     return this.#byPath.get(path);
   }
 
-  /** In lower case, without a port. */
+  /** `host`: in lower case, without a port. */
   findByHost(host: string): Tenant | undefined {
     return this.#byHost.get(host)?.[0];
   }
