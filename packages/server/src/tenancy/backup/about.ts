@@ -1,4 +1,4 @@
-/** What a backup says of itself before its first entry. */
+/** Header of a backup, stored before its first entry. */
 
 import { isObject } from '@hangar/api';
 import type { TenantIdentity } from '../identity.ts';
@@ -6,19 +6,19 @@ import { isTenantPath } from '../layout.ts';
 import { refused } from './refused.ts';
 
 export interface BackupAbout {
-  /** Where the tenant was: its credentials are worth nothing elsewhere. */
+  /** Path of the tenant. Its credentials are valid only there. */
   readonly path: string;
   readonly identity: TenantIdentity;
-  /** Everything in it is as of this revision of the store that it was made of. */
+  /** Revision of the source store that the backup shows. */
   readonly revision: number;
-  /** Of the server that made it. */
+  /** Version of the server that made the backup. */
   readonly version: string;
-  /** The tenant's CAs and signing keys are in it. */
+  /** The backup contains the tenant's CAs and signing keys. */
   readonly hasKeys: boolean;
 }
 
 const kind = 'TenantBackup';
-/** Of what the entries are: another one would have to be read in another way. */
+/** Version of the format of the entries. */
 const form = 1;
 
 export const encodeAbout = ({ path, identity, revision, version, hasKeys }: BackupAbout): Buffer =>

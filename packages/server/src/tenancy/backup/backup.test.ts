@@ -15,7 +15,7 @@ const secrets = '/api/v1/namespaces/default/secrets';
 const merge = 'application/merge-patch+json';
 const events = '/api/v1/namespaces/default/events';
 
-/** A tenant with something of everything: own objects, custom ones, a changed and a deleted base object. */
+/** Creates a tenant with built-in and custom objects, and a changed and a deleted base object. */
 async function fill(server: TenancyServer, name: string): Promise<void> {
   const path = await server.make(name);
   await server.expect(201, 'POST', `${path}${configMaps}`, { body: configMap('a', { k: 'v' }) });
@@ -40,7 +40,7 @@ const shown = [
   '/apis/rbac.authorization.k8s.io/v1/clusterroles',
 ];
 
-/** All that is compared, without what a restore makes anew. */
+/** Returns the compared objects without the fields that a restore recreates. */
 async function contents(server: TenancyServer, name: string): Promise<Data> {
   const lists = shown.map(async (target) => {
     const { items } = await server.expect(200, 'GET', `${planePath(name)}${target}`);
@@ -82,7 +82,7 @@ describe('a backup', () => {
     assert.deepEqual(await contents(server, 'copy'), await contents(server, 'demo'));
     const roles = (await contents(server, 'copy')).at(-1).map((role: Data) => role.metadata.name);
     assert.ok(!roles.includes('system:discovery'));
-    // The copy is a tenant of its own from now on.
+    // The copy is a separate tenant.
     await server.expect(200, 'DELETE', `${planePath('copy')}${configMaps}/a`);
     await server.expect(200, 'GET', `${planePath('demo')}${configMaps}/a`);
   });
@@ -286,7 +286,7 @@ describe('a restore', () => {
       await using server = await TenancyServer.open({ store });
       await fill(server, 'demo');
       const file = await backup(server, 'demo');
-      // The mark is written; the entries are not; nor is their deletion.
+      // The mark is written. Writing the entries fails, and so does their deletion.
       store.fails = [false, true, true];
       assert.equal((await restore(server, 'copy/restore', file)).status, 503);
       assert.deepEqual(await keysIn(memory, 'copy'), ['/registry/clusters/copy/.hangar/importing']);
@@ -333,7 +333,7 @@ describe('a restore', () => {
   });
 });
 
-/** Some of the next commits in the range of `copy` do not happen. */
+/** Store in which selected commits in the range of `copy` fail. */
 class FailingStore extends ForwardingStore {
   fails: boolean[] = [];
 

@@ -1,7 +1,7 @@
 /**
- * `POST …/tenants/demo/backup`: the tenant as a file, as of one revision, while it serves. Values are in it as clients see
- * them, secrets too: it must be kept like them. `?includeKeys=true` puts the tenant's CAs and signing keys into it, for those
- * who may `create` `tenants/keys` as well.
+ * `POST …/tenants/demo/backup`: returns the tenant as a file, as of one revision, while the tenant serves. The file contains values as
+ * clients see them, including Secrets, so protect it like them. `?includeKeys=true` adds the tenant's CAs and signing keys; this also
+ * requires permission to `create` `tenants/keys`.
  */
 
 import { notFound } from '@hangar/api';
@@ -22,7 +22,7 @@ import type { BackupAbout } from './about.ts';
 import { isInBackup } from './contents.ts';
 import { download } from './download.ts';
 
-/** Its history cannot be shorter than the time for one page, again and again. */
+/** Gives up if the revision is compacted each time before the first page is read. */
 const attemptsMax = 5;
 const bodyBytesMax = 64 * 1024;
 
@@ -37,13 +37,13 @@ export const backupOperation =
       try {
         return await begun(world, asked, hasKeys);
       } catch (error) {
-        // Nothing was sent yet: a later revision is as good.
+        // Nothing was sent yet: start again at a later revision.
         if (!hasCode(error, 'Compacted') || attempt === attemptsMax) throw error;
       }
     }
   };
 
-/** Resolves when the first entries are read, so that what fails at once is answered. */
+/** Resolves when the first entries are read, so that early errors become an error response. */
 async function begun({ store, clock, onError }: TenantWorld, asked: AskedTenant, hasKeys: boolean): Promise<Answer> {
   const { path, prefix } = asked;
   const { entry, revision } = await store.get(identityKey(prefix));
@@ -57,7 +57,7 @@ async function begun({ store, clock, onError }: TenantWorld, asked: AskedTenant,
     omits: (key, one) => !isInBackup(key, one, about),
   });
   const first: Uint8Array[] = [];
-  // Behind the head and what is said of the whole there is an entry, or the end.
+  // The third chunk, after the file head and the header, is an entry or the end.
   for (let at = 0; at < 3; at++) first.push((await chunks.next()).value!);
   return {
     status: 200,

@@ -1,12 +1,12 @@
 /**
- * What is in a backup, by the keys below the tenant's prefix:
+ * Contents of a backup, by the keys below the tenant's prefix:
  *
- *     configmaps/default/a           what the tenant wrote
- *     .hidden/namespaces/kube-public what it deleted of its base
- *     .hangar/keys                   its CAs and signing keys, if they were asked for
+ *     configmaps/default/a           objects of the tenant
+ *     .hidden/namespaces/kube-public deletions of base objects
+ *     .hangar/keys                   CAs and signing keys, if requested
  *
- * Not in it: the base, of which every server has its own; what the server counts and keeps of the tenant; and what expires
- * by itself, such as events: without its lease it would never go.
+ * Excluded are the base, which every server has itself; the server's internal data about the tenant; and entries with a lease, such as
+ * events: without the lease they would never expire.
  */
 
 import { isObject } from '@hangar/api';
@@ -21,15 +21,15 @@ export const keysName = `${ownName}keys`;
 
 export function isInBackup(key: string, { lease }: Entry, { hasKeys, identity }: BackupAbout): boolean {
   if (key.startsWith(ownName)) return hasKeys && key === keysName;
-  // Where there is no base any more, nothing of it is hidden.
+  // A materialised tenant has no base, so its tombstones have no effect.
   if (key.startsWith(hiddenName)) return !identity.isMaterialised;
   return lease === undefined;
 }
 
-/** Of one control plane there are a few hundred base objects. */
+/** A control plane has a few hundred base objects. */
 const hiddenMax = 10_000;
 
-/** Looks at the entries of a backup in their order, whoever made it: nothing else may get into a tenant's range. */
+/** Validates the entries of a backup from an untrusted source, in order. Nothing else may enter the range of a tenant. */
 export class ContentsCheck {
   readonly #about: BackupAbout;
   readonly #hidden = new Set<string>();
@@ -72,7 +72,7 @@ export class ContentsCheck {
   }
 }
 
-/** `<resource>/…/<name>`: at least two segments, none of which leads elsewhere or is the server's own. */
+/** `<resource>/…/<name>`: at least two segments, without relative or internal ones. */
 function checkName(key: string): void {
   const segments = key.split('/');
   const isPlain = segments.every((segment) => segment !== '' && segment !== '.' && segment !== '..');
@@ -95,5 +95,5 @@ function parsed(value: Uint8Array): unknown {
   }
 }
 
-/** It may be anything, and of any length. */
+/** The key is untrusted and may have any length. */
 const shown = (key: string): string => JSON.stringify(key.slice(0, 200));

@@ -1,4 +1,4 @@
-/** Bytes that are made while they are sent, as fast as the client takes them. */
+/** Streams bytes that are produced at the speed at which the client reads them. */
 
 import { asError } from '@hangar/core';
 import type { Clock } from '@hangar/core';
@@ -9,10 +9,10 @@ export interface DownloadOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** Whoever takes nothing for so long has gone. */
+/** A client that reads nothing for this long is disconnected. */
 const takingTimeoutMs = 60_000;
 
-/** When the bytes cannot be made to their end, the answer is broken off: nobody takes a part for all. */
+/** If producing the bytes fails, the response is aborted, so that clients do not take a part for the whole. */
 export const download = (chunks: AsyncGenerator<Uint8Array, void, void>, options: DownloadOptions): Streaming => ({
   isFinite: true,
   start(sink) {
@@ -46,7 +46,7 @@ class Taker {
     });
   }
 
-  /** Resolves when there may be more; false: the client has gone. */
+  /** Resolves when the sink accepts more; false: the client has disconnected. */
   async take(chunk: Uint8Array): Promise<boolean> {
     if (this.#isGone) return false;
     if (this.sink.write(chunk) || this.#isGone) return !this.#isGone;
@@ -63,7 +63,7 @@ class Taker {
 
 const chunkBytes = 64 * 1024;
 
-/** Few writes instead of one for every entry. */
+/** Joins small chunks, to write fewer times. */
 async function* joined(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
   let waiting: Uint8Array[] = [];
   let length = 0;

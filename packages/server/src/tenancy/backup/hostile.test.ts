@@ -1,4 +1,4 @@
-/** Files that nobody should restore: damaged, foreign, or made to get at something. */
+/** Files that a restore must refuse: damaged, foreign or malicious. */
 
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
@@ -26,7 +26,7 @@ const object = (name: string): string =>
 
 type Entries = readonly (readonly [key: string, value: string | Uint8Array])[];
 
-/** A file whose checksum is right, with anything in it that a store can hold; keys in the store's order. */
+/** Returns a file with a valid checksum and arbitrary contents; keys are in the order of the store. */
 async function fileOf(entries: Entries, head: Uint8Array | undefined = encodeAbout(about)): Promise<Buffer> {
   const store = await openMemoryStore();
   try {
@@ -86,7 +86,7 @@ describe('a file is refused, and nothing of it stays, when', () => {
   for (const [what, entries, why] of cases) {
     test(what, async () => {
       await using server = await TenancyServer.open();
-      // Something good first: what was written before the fault goes again.
+      // Valid entries come first: they must be removed after the fault.
       const many: Entries = Array.from({ length: 250 }, (_, n) => [`aaa/default/${1000 + n}`, object(`${n}`)]);
       assert.match(await refusal(server, await fileOf([...entries, ...many])), why);
     });

@@ -1,10 +1,10 @@
 /**
- * Entries on their way into a range that is no tenant's yet. The range is marked first; each transaction is conditional on
- * the mark, and the last one, which makes the tenant, takes it away. So there is all of it or no tenant, whatever happens:
+ * Imports entries into a range that does not belong to a tenant yet. The first transaction writes a mark. All others are conditional on the
+ * mark, and the last one creates the tenant and deletes the mark. So either the complete tenant exists or none:
  *
  *     mark ── entries ── entries ── … ── identity, Tenant, no mark
- *       │                  └ crash: the mark tells whoever makes or restores a tenant here that all of this is nobody's
- *       └ another one's mark: it takes over, and the one before writes nothing more
+ *       │                  └ crash: by the mark, the next creation or restore at this path knows that the entries are garbage
+ *       └ mark of another import: that import takes over, and this one can no longer write
  */
 
 import { conflict } from '@hangar/api';
@@ -29,7 +29,7 @@ export class Import {
     this.#mark = mark;
   }
 
-  /** Throws 409 when something is there that is not what a crash left. */
+  /** Throws 409 if the range contains anything but the remains of a crashed import. */
   static async begin(options: ImportOptions): Promise<Import> {
     const { store, path, prefix } = options;
     const { entries } = await store.range(prefixRange(prefix), { limit: 1, keysOnly: true });
@@ -44,7 +44,7 @@ export class Import {
     return new Import(options, result.revision);
   }
 
-  /** Throws 409 when somebody else makes a tenant here. */
+  /** Throws 409 if another request creates a tenant here. */
   async write(writes: readonly Write[]): Promise<void> {
     const { store, path, prefix } = this.#options;
     const check: Write = { type: 'check', key: importKey(prefix), expected: this.#mark };
@@ -52,12 +52,12 @@ export class Import {
     if (!result.committed) throw taken(path);
   }
 
-  /** What goes with the writes that make the tenant. */
+  /** Returns the write that ends the import; commit it with those that create the tenant. */
   end(): Write {
     return { type: 'delete', key: importKey(this.#options.prefix), expected: this.#mark };
   }
 
-  /** Takes back what was written. What cannot be taken back now is found by its mark. */
+  /** Deletes the written entries. If that fails, the mark stays, and a later import cleans up. */
   async abandon(): Promise<void> {
     const { store, prefix } = this.#options;
     await store
@@ -69,7 +69,7 @@ export class Import {
   }
 }
 
-/** Everything in a range but one key, which the same transaction writes. */
+/** Deletes everything in a range except one key, which the same transaction writes. */
 export function leftoverDeletion(prefix: string, except: string): Write[] {
   const { end } = prefixRange(prefix);
   return [
@@ -78,7 +78,7 @@ export function leftoverDeletion(prefix: string, except: string): Write[] {
   ];
 }
 
-/** The writes by which a new tenant ends an import that was left, or none is under way. */
+/** Returns the writes by which a new tenant removes an abandoned import, or checks that no import is running. */
 export const withoutImport = (prefix: string, mark: Entry | undefined): Write[] => [
   { type: 'check', key: importKey(prefix), expected: mark?.modRevision ?? absent },
   ...(mark ? leftoverDeletion(prefix, identityKey(prefix)) : []),

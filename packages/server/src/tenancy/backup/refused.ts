@@ -1,4 +1,4 @@
-/** A backup that is not taken, and why. */
+/** Errors for backups that are refused. */
 
 import { badRequest } from '@hangar/api';
 import type { StatusError } from '@hangar/api';

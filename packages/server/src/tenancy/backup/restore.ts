@@ -1,8 +1,8 @@
 /**
- * `POST …/tenants/demo/restore` with a backup as the body: makes the tenant `demo` from it, as a whole or not at all. UIDs,
- * times and owners of objects are as they were; resourceVersions are new, as are the tenant's keys, unless they are in the
- * backup and the path is the same. `?spec=` is the new tenant's, as JSON; `?deletionPolicy=` and `?suspension=` are parts of
- * it. It makes a tenant: whoever restores one must have the right to `create` `tenants`, too.
+ * `POST …/tenants/demo/restore` with a backup as the body: creates the tenant `demo` from it, completely or not at all. UIDs, times and
+ * owners of objects are preserved. resourceVersions are new, and so are the tenant's keys, unless the backup contains them and the path is
+ * the same. `?spec=` sets the spec of the new tenant, as JSON; `?deletionPolicy=` and `?suspension=` set fields of it. A restore also
+ * requires permission to `create` `tenants`.
  */
 
 import { conflict } from '@hangar/api';
@@ -46,7 +46,7 @@ export const restoreOperation =
     const object = await wantedTenant(creation, options);
     const body = upload(call.request, world.clock);
     try {
-      // What would be refused in the end is refused before the file is read.
+      // Reject an invalid creation before reading the file.
       const rehearsal = await rehearsed(creation, object, options);
       const { about, entries } = await readTransfer(body).catch((error: unknown) => {
         throw refusedFile(error);
@@ -91,7 +91,7 @@ async function restored(restoring: Restoring, batches: AsyncIterable<Write[]>): 
   return about.identity.isMaterialised ? markMaterialised(creation, entry) : entry;
 }
 
-/** The tenant is there with its object: until then what was imported is nobody's. */
+/** The last transaction creates the tenant together with its object; until then the imported entries do not belong to a tenant. */
 function lastWrites(restoring: Restoring, importing: Import): Allocation {
   const { path, prefix } = place(restoring);
   const hosts = new HostClaims(restoring.world);
@@ -110,10 +110,10 @@ function lastWrites(restoring: Restoring, importing: Import): Allocation {
   };
 }
 
-/** As if the object itself had been posted. */
+/** Presents the call as a create of the object itself. */
 const asCreation = (call: Call): Call => ({ ...call, info: { ...call.info, subresource: '' } });
 
-/** As if it had been sent, with its managedFields. Throws 400. */
+/** Returns the Tenant as if the client had sent it, with managedFields. Throws 400. */
 async function wantedTenant(creation: Call, options: WriteOptions): Promise<KubeObject> {
   const { info, query, resource } = creation;
   const spec = query.has('spec') ? sentObject(query.text('spec'), 'the parameter spec') : {};
@@ -132,9 +132,9 @@ async function wantedTenant(creation: Call, options: WriteOptions): Promise<Kube
   return object;
 }
 
-/** Answers the tenant as it would be. Throws what a creation would: that it is there, or may not be. */
+/** Dry-runs the creation and returns the resulting entry. Throws the errors of a creation: the tenant exists or is forbidden. */
 async function rehearsed(creation: Call, object: KubeObject, options: WriteOptions): Promise<Entry> {
-  // Another request, whose time is over long before that of the creation begins.
+  // A separate request, because its timeout expires long before the actual creation starts.
   const request = new RoutedRequest(creation.request, creation.request.target);
   return createObject({ ...creation, request }, structuredClone(object), { ...options, isDryRun: true });
 }

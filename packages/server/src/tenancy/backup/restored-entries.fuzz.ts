@@ -1,6 +1,6 @@
 /**
- * Files from anybody. Whatever is in one: all that would be written is inside of the tenant's range, each key once, none of
- * them the server's own; or the file is refused with 400.
+ * Fuzzes restores with untrusted files. Every write is inside of the tenant's range, writes each key once and does not touch internal keys
+ * of the server; otherwise the file is refused with 400.
  */
 
 import assert from 'node:assert/strict';
@@ -72,7 +72,7 @@ export async function fuzz(random: Random): Promise<void> {
   }
 }
 
-/** Mostly a file with a right checksum; sometimes damaged. */
+/** Returns a file, usually with a valid checksum, sometimes damaged. */
 async function made(random: Random): Promise<Buffer> {
   const store = await openMemoryStore();
   for (let entries = random.below(6); entries > 0; entries--) {

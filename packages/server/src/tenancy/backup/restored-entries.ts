@@ -1,4 +1,4 @@
-/** From the entries of a backup to what is written into the range of the tenant that is restored from it. */
+/** Converts the entries of a backup into writes to the range of the restored tenant. */
 
 import { StatusError } from '@hangar/api';
 import { absent } from '@hangar/store';
@@ -14,7 +14,7 @@ import type { BackupAbout } from './about.ts';
 import { ContentsCheck, keysName } from './contents.ts';
 import { refused } from './refused.ts';
 
-/** With the mark's, the conditions of a transaction. */
+/** Maximum number of conditions in a transaction, without that of the mark. */
 const transactionEntriesMax = 100;
 const transactionBytesMax = 1024 * 1024;
 
@@ -25,7 +25,7 @@ export interface RestoredOptions {
   readonly world: Pick<TenantWorld, 'base' | 'url' | 'servingCa' | 'clock' | 'random'>;
 }
 
-/** As many at a time as one transaction takes. Throws 400 on the first entry that no tenant can have. */
+/** Yields the writes of one transaction at a time. Throws 400 on the first invalid entry. */
 export async function* restoredEntries(
   entries: AsyncIterable<TransferEntry>,
   options: RestoredOptions,
@@ -52,7 +52,7 @@ export async function* restoredEntries(
   if (writes.length > 0) yield writes;
 }
 
-/** What is wrong with the file is its sender's fault, whatever the store calls it. */
+/** Converts read errors into 400: they are caused by the file. */
 export async function* readable<T>(entries: AsyncIterable<T>): AsyncGenerator<T, void, void> {
   try {
     yield* entries;
@@ -62,12 +62,12 @@ export async function* readable<T>(entries: AsyncIterable<T>): AsyncGenerator<T,
 }
 
 /**
- * A tenant's keys are its own: under another path they would open both tenants to either one's users. And what was written
- * into the range of them and of the tenant's address, when it was materialised, must be of the new ones.
+ * Replaces the keys if the path differs: with the same keys, each tenant would accept the users of the other. In a materialised tenant, it
+ * also regenerates the entries that were derived from the keys and the address.
  */
 class OwnKeys {
   readonly #options: RestoredOptions;
-  /** What a materialised tenant's own range was once filled from. */
+  /** Base from which a materialised tenant's range was filled. */
   readonly #base: TenantBase | undefined;
   #keys: TenantKeys | undefined;
   #entries: MadeEntries | undefined;
@@ -78,7 +78,7 @@ class OwnKeys {
     this.#base = base;
   }
 
-  /** Undefined: it is left out. */
+  /** Returns undefined if the entry is left out. */
   restored(entry: TransferEntry): TransferEntry | undefined {
     const { about, path, world } = this.#options;
     if (entry.key === keysName) {

@@ -1,4 +1,4 @@
-/** Backups and restores do what other operations do, and need the rights to those as well. */
+/** Backups and restores also require the permissions of the operations that they include. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -16,7 +16,7 @@ const opened = (): Promise<TenancyServer> =>
     authorizers: (plane) => [new RbacAuthorizer(plane.policy)],
   });
 
-/** Bob may create these. */
+/** Allows Bob to create these resources. */
 async function grant(server: TenancyServer, ...resources: string[]): Promise<void> {
   const name = resources.join('-').replaceAll('/', '-');
   const rules = [{ apiGroups: ['tenancy.hangar.dev'], resources, verbs: ['create'] }];

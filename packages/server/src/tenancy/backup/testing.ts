@@ -1,4 +1,4 @@
-/** Backups in tests: taken, changed, restored. */
+/** Test helpers that take, change and restore backups. */
 
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
@@ -10,11 +10,11 @@ import { tenants } from '../../testing/tenancy-server.ts';
 import type { TenancyServer } from '../../testing/tenancy-server.ts';
 import type { Data } from '../../testing/test-server.ts';
 
-/** Where an answer goes, whole or broken off. */
+/** Sink that collects a complete or aborted response. */
 export class Collected implements Sink {
   readonly chunks: Buffer[] = [];
   readonly ended = Promise.withResolvers<'whole' | 'broken off'>();
-  /** Between two chunks. */
+  /** Awaited between two chunks. */
   readonly #pause: (() => Promise<void>) | undefined;
   #onDrain: (() => void) | undefined;
   readonly #onClose: (() => void)[] = [];
@@ -69,7 +69,7 @@ export interface RestoreAnswer {
   readonly data: Data;
 }
 
-/** As a socket would bring it: in pieces, and never all at once. */
+/** Sends the file in pieces, as a socket would. */
 export async function restore(
   server: TenancyServer,
   target: string,

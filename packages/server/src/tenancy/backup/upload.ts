@@ -1,15 +1,15 @@
-/** The body of a request as it comes, never more of it in memory than was read ahead. */
+/** Reads a request body as a stream; only the read-ahead is in memory. */
 
 import { badRequest, StatusError } from '@hangar/api';
 import type { Clock } from '@hangar/core';
 import type { ServerRequest } from '../../http/message.ts';
 
-/** Between two pieces of it, at most. */
+/** Maximum time between two pieces. */
 const pieceTimeoutMs = 60_000;
-/** For callers in the same process, who have all of it in memory anyway. */
+/** For callers in the same process, which have the whole body in memory anyway. */
 const wholeBytesMax = 256 * 1024 * 1024;
 
-/** Throws 400 when the client goes away, 504 when nothing comes any more. What is not read is dropped. */
+/** Throws 400 if the client disconnects, and 504 if it stops sending. Unread data is discarded. */
 export async function* upload(request: ServerRequest, clock: Clock): AsyncGenerator<Uint8Array, void, void> {
   const { passing } = request;
   if (!passing) {
@@ -17,7 +17,7 @@ export async function* upload(request: ServerRequest, clock: Clock): AsyncGenera
     return;
   }
   const { body } = passing;
-  // Destroying the stream would take the connection with it, and the answer.
+  // Destroying the stream would also close the connection, before the response is sent.
   const pieces = body.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   try {
     for (;;) {
@@ -27,7 +27,7 @@ export async function* upload(request: ServerRequest, clock: Clock): AsyncGenera
     }
   } finally {
     body.on('error', () => {});
-    // As long as it is iterated it does not flow.
+    // The stream does not flow while it is iterated.
     void pieces.return?.().then(
       () => body.resume(),
       () => {},

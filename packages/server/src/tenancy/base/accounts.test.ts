@@ -1,4 +1,4 @@
-/** What the base has where controllers of this process serve tenants: accounts and `kube-root-ca.crt` in its namespaces. */
+/** Accounts and `kube-root-ca.crt` in the namespaces of the base, if controllers of this process serve tenants. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -130,7 +130,7 @@ describe('a base with accounts', () => {
       assert.equal((await restore(elsewhere, 'copy/restore', file)).status, 201);
       const restored = await list(elsewhere, planePath('copy'), maps);
       assert.deepEqual(uids(restored), uids(after.slice(4)));
-      // Where nobody would look after it, it is as it was.
+      // Without controllers that would update it, the ConfigMap is restored unchanged.
       const expected = hasAccounts ? 'another CA' : 'the CA';
       assert.ok(restored.every(({ data }) => data['ca.crt'] === expected));
     }

@@ -1,8 +1,8 @@
 /**
- * The base layer that all tenants stand on: what a control plane is born with, once in memory, however many tenants there
- * are. Each sees it with uids and times of its own, the same ones on every replica and after every restart.
+ * Base layer of all tenants: the initial objects of a control plane, held in memory once for all tenants. Each tenant sees it with its own
+ * UIDs and times, which are the same on every replica and after every restart.
  *
- * Not in it is what cannot be the same for all: certificates, and what is made of them (`own-config-maps.ts`).
+ * The base excludes objects that differ between tenants: certificates and objects derived from them (`own-config-maps.ts`).
  */
 
 import { assert, seededRandom } from '@hangar/core';
@@ -17,25 +17,25 @@ import type { TenantIdentity } from '../identity.ts';
 import { RenderedValue } from './rendered.ts';
 
 export interface TenantBase {
-  /** Of objects. */
+  /** Number of objects. */
   readonly size: number;
-  /** It has what controllers would make in its namespaces. */
+  /** The base includes the objects that controllers would create in its namespaces. */
   readonly hasAccounts: boolean;
-  /** What one tenant sees of it. Costs nothing, and keeps nothing of what it gives. */
+  /** Returns the view of one tenant. It is free to create, and does not cache values. */
   layer(identity: TenantIdentity): Base;
 }
 
-/** Any time would do that stands nowhere else in the objects. */
+/** Any time that does not occur elsewhere in the objects. */
 const modelTimeMs = Date.UTC(2001, 1, 3, 4, 5, 6);
 const modelSeed = 5;
 
-/** What the templates are made in: nothing of it is seen. */
+/** Parameters of the templates; not visible to tenants. */
 interface ModelWorld {
   readonly timeMs?: number;
   readonly seed?: number;
 }
 
-/** The same objects for the same options: they differ between servers only in what tells where the server is. */
+/** Returns the same objects for the same options. They differ between servers only in the address of the server. */
 export async function openTenantBase(
   options: BootstrapOptions,
   { timeMs = modelTimeMs, seed = modelSeed }: ModelWorld = {},
@@ -53,7 +53,7 @@ export async function openTenantBase(
   };
 }
 
-/** The objects that a new control plane would store, by the same steps, in a store that is thrown away. */
+/** Returns the objects that a new control plane would store, created by the same steps in a temporary store. */
 async function bornWith(options: BootstrapOptions, clock: Clock, seed: number): Promise<BaseEntry[]> {
   const store = await openMemoryStore();
   try {
@@ -80,7 +80,7 @@ function uidIn(value: Uint8Array): string {
   return metadata.uid;
 }
 
-/** It is always the same moment, and nothing ever happens later. */
+/** Clock that stands still and never fires timers. */
 function standingClock(timeMs: number): Clock {
   const timer = { cancel() {} };
   return { now: () => timeMs, monotonicMs: () => 0, after: () => timer, soon: () => timer };

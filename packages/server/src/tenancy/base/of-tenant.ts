@@ -1,4 +1,4 @@
-/** All that one tenant is born with: what it shares with all others, and what is made of its own keys. */
+/** All initial objects of a tenant: the shared base, and the objects derived from its own keys. */
 
 import type { Base } from '@hangar/store';
 import type { TenantIdentity } from '../identity.ts';
@@ -16,9 +16,9 @@ export interface BornTenant {
 
 export interface BaseWorld {
   readonly base: () => Promise<TenantBase>;
-  /** Where the control plane of a path is reached. */
+  /** Returns the URL of the control plane with this path. */
   readonly url: (path: string) => string;
-  /** Whose certificates the port shows; PEM. */
+  /** CA of the certificates that the port serves; PEM. */
   readonly servingCa: () => string;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Objects of a tenant's base that are not the same for all. Two are made of its own keys: by the one, aggregated API servers and
- * Kubernetes' own components learn whom to trust; by the other, a node or a person that only has a token learns where the tenant is.
- * The third, in every namespace of the base, says whose certificates the port shows: there where controllers would make it.
+ * Base objects that differ between tenants. Two are derived from the tenant's keys: one publishes the CAs that aggregated API servers and
+ * Kubernetes components trust; the other publishes the address of the tenant for nodes and users that have only a token. The third, in
+ * every namespace of the base, publishes the CA of the port. It exists only if controllers would create it.
  */
 
 import type { KubeObject, ObjectMeta } from '@hangar/api';
@@ -21,12 +21,12 @@ export interface OwnConfigMapsOptions {
   readonly url: string;
   /** PEM. */
   readonly servingCa: string;
-  /** `kube-root-ca.crt` is there, too. */
+  /** Includes `kube-root-ca.crt`. */
   readonly hasRootCa: boolean;
 }
 
 const rootCaName = 'kube-root-ca.crt';
-/** As kube-controller-manager writes it: by it, one that takes over knows that there is nothing to do. */
+/** As kube-controller-manager writes it, so that one that takes over has nothing to change. */
 const rootCaAnnotations = {
   'kubernetes.io/description':
     'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.',
@@ -37,7 +37,7 @@ const keysOfAll = [...keysOfTwo, ...bornNamespaces.map((namespace) => `configmap
 const withoutRootCa: ReadonlySet<string> = new Set(keysOfTwo);
 const withRootCa: ReadonlySet<string> = new Set(keysOfAll);
 
-/** Where they are below the tenant's prefix. */
+/** Keys of the ConfigMaps below the tenant's prefix. */
 export const ownConfigMapKeys = (hasRootCa: boolean): ReadonlySet<string> => (hasRootCa ? withRootCa : withoutRootCa);
 
 export function tenantConfigMaps(options: OwnConfigMapsOptions): MadeEntries {
@@ -80,7 +80,7 @@ function encoded(
   return builtinServed('', 'v1', 'configmaps')!.stored.encode(object);
 }
 
-/** Without a user: whoever reads it brings one. */
+/** Contains no user: the reader adds its own. */
 const clusterInfo = ({ url, servingCa }: OwnConfigMapsOptions): string =>
   [
     'apiVersion: v1',

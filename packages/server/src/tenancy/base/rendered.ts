@@ -1,26 +1,26 @@
 /**
- * A value of the base as a template: its bytes, and the places where every tenant has something of its own. All of these
- * have a fixed length, so that rendering is a copy and a few writes.
+ * Template of a base value: its bytes, and the offsets of the fields that differ between tenants. These fields have a fixed length, so
+ * rendering is a copy and a few writes.
  *
  *     {"kind":"Namespace",…"uid":"________-____-____-____-____________","creationTimestamp":"____________________"…
- *                                 └ of the seed and the key                                └ when the tenant was made
+ *                                 └ from the seed and the key                              └ creation time of the tenant
  */
 
 import { assert } from '@hangar/core';
 import { markTemplate } from '../../objects/template.ts';
 import { baseUid } from './uid.ts';
 
-/** What stands in the values that templates are made of. */
+/** Placeholders in the values that templates are made of. */
 export interface Model {
-  /** The time of everything in them, RFC 3339 in seconds. */
+  /** Time in all values, RFC 3339 in seconds. */
   readonly time: string;
-  /** uid → key of the object that has it. */
+  /** UID → key of its object. */
   readonly keys: ReadonlyMap<string, string>;
 }
 
 interface UidPlace {
   readonly at: number;
-  /** Whose uid; mostly the object's own. */
+  /** Key of the object that has the UID; usually the value's own object. */
   readonly key: string;
 }
 
@@ -30,14 +30,14 @@ const dateLength = 'yyyy-mm-dd'.length;
 export class RenderedValue {
   readonly #bytes: Buffer;
   readonly #uids: readonly UidPlace[];
-  /** Of whole times, and of dates without a time. */
+  /** Offsets of full times, and of dates without a time. */
   readonly #times: readonly number[];
   readonly #dates: readonly number[];
 
   constructor(value: Uint8Array, { time, keys }: Model) {
-    // A copy of its own: what it is made of goes, and would be kept by a view on it.
+    // Copy the bytes: a view would keep the source buffer in memory.
     this.#bytes = Buffer.from(Uint8Array.from(value).buffer);
-    // One character a byte: places in the text are places in the value.
+    // latin1 has one byte per character, so offsets in the text are offsets in the value.
     const text = this.#bytes.toString('latin1');
     this.#uids = Array.from(text.matchAll(uidPattern), ({ 0: uid, index }) => {
       const key = keys.get(uid);
@@ -53,7 +53,7 @@ export class RenderedValue {
     return this.#bytes.length;
   }
 
-  /** The same bytes for the same identity, always and everywhere. `time` is RFC 3339 in seconds, as bytes. */
+  /** Returns the same bytes for the same identity on every server. `time` is RFC 3339 in seconds, as bytes. */
   render(seed: string, time: Uint8Array): Uint8Array {
     const value = Buffer.from(this.#bytes);
     for (const { at, key } of this.#uids) value.write(baseUid(seed, key), at, 'latin1');

@@ -32,7 +32,7 @@ after(() => store.close());
 
 let made = 0;
 
-/** As much of a tenant as those need who follow its objects. */
+/** Returns a minimal tenant, sufficient to follow its objects. */
 async function tenant(): Promise<ControlPlane> {
   const prefix = `/registry/clusters/tenant-${made++}/`;
   const { revision } = await store.commit([{ type: 'put', key: `${prefix}.hangar/tenant`, value: Buffer.from('x') }]);

@@ -1,8 +1,8 @@
-/** The uids of base objects: of a tenant's seed, so that no two tenants share one, and never drawn or stored. */
+/** UIDs of base objects, derived from the seed of a tenant, so that no two tenants share one and none has to be stored. */
 
 import { hash } from 'node:crypto';
 
-/** In the form of a random uid (RFC 4122, version 4): nobody can tell that it was not drawn. */
+/** Has the form of a random UID (RFC 4122, version 4), and cannot be distinguished from one. */
 export function baseUid(seed: string, key: string): string {
   const hex = hash('sha256', `${seed}/${key}`);
   const variant = ((Number.parseInt(hex[16]!, 16) & 3) | 8).toString(16);

@@ -1,4 +1,4 @@
-/** A base with a few more entries, which are made when they are first read. */
+/** A base with additional entries, which are created when they are first read. */
 
 import { BaseLayer, inRange } from '@hangar/store';
 import type { Base, KeyRange } from '@hangar/store';
@@ -17,7 +17,7 @@ export function withEntries(base: Base, entries: MadeEntries): Base {
     keysIn(range: KeyRange) {
       const more = [...entries.keys()].filter((key) => inRange(key, range));
       const keys = base.keysIn(range);
-      // Keys of a base are ASCII: they sort as texts.
+      // Keys of a base are ASCII: they sort as strings.
       return more.length === 0 ? keys : [...keys, ...more].sort();
     },
   };

@@ -1,9 +1,9 @@
 /**
- * Keeps the request counters of tenants while they are closed, so that the counters of a tenant's own `/metrics` do not go back while the
- * process lives.
+ * Keeps the request counters of tenants while they are closed, so that the counters of a tenant's own `/metrics` do not decrease while the
+ * process runs.
  *
- * A tenant without requests leaves nothing behind. The number of series of closed tenants is bounded: beyond it, the tenant that was
- * closed first loses its counters and starts again at zero, with a later `apiserver_request_metrics_start_time_seconds`.
+ * A tenant without requests leaves nothing behind. The number of series of closed tenants is bounded: beyond it, the tenant that was closed
+ * first loses its counters and starts again at zero, with a later `apiserver_request_metrics_start_time_seconds`.
  */
 
 import type { Clock } from '@hangar/core';
@@ -11,18 +11,18 @@ import { RequestMetrics } from '../../metrics/request-metrics.ts';
 
 export interface KeptRequestMetricsOptions {
   readonly clock: Clock;
-  /** Of closed tenants together. A series takes about 700 bytes. */
+  /** Maximum number of series of all closed tenants. A series takes about 700 bytes. */
   readonly seriesMax?: number;
 }
 
 export interface OpenRequestMetrics {
   readonly metrics: RequestMetrics;
-  /** The tenant is closed. Once. */
+  /** Called once, when the tenant is closed. */
   close(): void;
 }
 
 interface Kept {
-  /** Of the tenant's identity: another seed is another tenant, which must not see these counters. */
+  /** Seed of the tenant's identity. Another seed is another tenant, which must not see these counters. */
   readonly seed: string;
   readonly metrics: RequestMetrics;
   /** A tenant can be opened again before its former server has closed. */
@@ -45,7 +45,7 @@ export class KeptRequestMetrics {
     this.#seriesMax = seriesMax;
   }
 
-  /** Tenants that are open or have counters. */
+  /** Number of tenants that are open or have counters. */
   get size(): number {
     return this.#byPath.size;
   }

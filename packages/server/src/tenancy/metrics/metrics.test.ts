@@ -48,7 +48,7 @@ const createdCount = async (server: TenancyServer, path: string): Promise<number
   return Number(line?.[1] ?? 0);
 };
 
-/** Closes the tenant, as idleness does. */
+/** Closes the tenant, as the idle timeout does. */
 async function closeTenant(server: TenancyServer, name: string): Promise<void> {
   const suspend = (suspension: string | null) =>
     server.expect(200, 'PATCH', `${tenants}/${name}`, {

@@ -7,7 +7,7 @@ import { TenantMetrics } from './tenant-metrics.ts';
 const counts = { tenants: 3, open: 2 };
 const requests = 'hangar_tenant_requests_total';
 
-/** Series of a family, by their labels. */
+/** Returns the series of a family by their labels. */
 function seriesOf(text: string, name: string): Map<string, number> {
   const lines = text.split('\n').filter((line) => line.startsWith(name) && /[{ ]/.test(line[name.length]!));
   return new Map(lines.map((line) => [line.slice(name.length, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
@@ -64,7 +64,7 @@ describe('series', () => {
     await clock.advance(60_000);
     const after = seriesOf(all.text(counts), requests);
     assert.equal(total(after), total(before) * 2);
-    // They begin at 0, with their next request.
+    // They start at 0 with their next request.
     for (let i = 0; i < 1_000; i++) ask(`t${i}`, 1);
     const names = [...seriesOf(all.text(counts), requests).keys()].sort();
     assert.deepEqual(

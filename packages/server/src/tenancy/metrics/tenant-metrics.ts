@@ -1,13 +1,13 @@
 /**
- * Figures of tenants for the platform's own monitoring, with a bounded number of series: the busiest tenants have their own,
- * all others share `tenant="other"`. A tenant that has its own keeps it until another one is clearly busier; then what it had
- * counted moves into `other`, once. So sums over all tenants only grow, and a series only starts at 0 or goes away:
+ * Metrics of tenants for the monitoring of the platform, with a bounded number of series: the busiest tenants have their own, all others
+ * share `tenant="other"`. A tenant keeps its series until another one is clearly busier; then its counts are added to `other`, once. So
+ * sums over all tenants only grow, and a series only starts at 0 or disappears:
  *
  *     demo 40   other 100        shop overtakes demo
- *     shop 0    other 140        sums are the same; demo would begin at 0 again
+ *     shop 0    other 140        the sum is the same; demo would start at 0 again
  *
- * `rate()` of `other` shows such a move as a burst of requests: whoever draws rates leaves it out, or sums them over longer.
- * Nothing happens by itself: who is busiest is found out by requests and by whoever reads the figures.
+ * `rate()` of `other` shows such a move as a burst of requests: exclude it from graphs, or use a longer range. There is no timer: requests
+ * and scrapes trigger the ranking.
  */
 
 import type { Clock } from '@hangar/core';
@@ -15,9 +15,9 @@ import { labelText } from '@hangar/core';
 
 export interface TenantMetricsOptions {
   readonly clock: Clock;
-  /** Series of tenants, besides `other`. */
+  /** Maximum number of tenants with their own series. */
   readonly topMax?: number;
-  /** Who is busiest is found out anew after so long. */
+  /** Interval of the ranking. */
   readonly windowMs?: number;
 }
 
@@ -28,9 +28,9 @@ export interface TenantCounts {
 
 const defaultTopMax = 20;
 const defaultWindowMs = 60_000;
-/** Else two that are about as busy would take turns, each time with new series. */
+/** Prevents two tenants that are about equally busy from replacing each other repeatedly. */
 const clearlyBusier = 2;
-/** A tenant of this name is one of them. */
+/** A tenant of this name is counted here, too. */
 const otherTenants = 'other';
 
 const classes = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
@@ -53,10 +53,10 @@ export class TenantMetrics {
   readonly #windowMs: number;
   readonly #own = new Map<string, Series>();
   readonly #other = new Series();
-  /** Requests in this window, of everybody who asked something in it. */
+  /** Number of requests in this window, by tenant. */
   #asked = new Map<string, number>();
   #windowEndsMs: number;
-  /** Of tenants that have any. */
+  /** Number of watches, by tenant; without zeros. */
   readonly #watches = new Map<string, number>();
 
   constructor({ clock, topMax = defaultTopMax, windowMs = defaultWindowMs }: TenantMetricsOptions) {
@@ -66,7 +66,7 @@ export class TenantMetrics {
     this.#windowEndsMs = clock.monotonicMs() + windowMs;
   }
 
-  /** `ms` is undefined for what lasts as long as its client likes. */
+  /** `ms` is undefined for requests whose duration the client decides. */
   answered(path: string, status: number, ms: number | undefined): void {
     this.#look();
     this.#asked.set(path, (this.#asked.get(path) ?? 0) + 1);
@@ -87,13 +87,13 @@ export class TenantMetrics {
     };
   }
 
-  /** The tenant is gone: its name is shown no more. */
+  /** Removes the series of a deleted tenant. */
   forget(path: string): void {
     this.#asked.delete(path);
     this.#demote(path);
   }
 
-  /** In the format of Prometheus. */
+  /** Returns the metrics in the Prometheus format. */
   text({ tenants, open }: TenantCounts): string {
     this.#look();
     const all = [...this.#own, [otherTenants, this.#other] as const];
@@ -124,14 +124,14 @@ export class TenantMetrics {
     return [...own, [otherTenants, others] as const].map(([tenant, count]) => [labelText({ tenant }), count] as const);
   }
 
-  /** As long as there are series left, whoever comes has one. */
+  /** Creates a series for the tenant if the maximum is not reached. */
   #seriesOf(path: string): Series {
     let own = this.#own.get(path);
     if (!own && this.#own.size < this.#topMax && path !== otherTenants) this.#own.set(path, (own = new Series()));
     return own ?? this.#other;
   }
 
-  /** At the end of a window, who was clearly busier takes the series of who was not. */
+  /** At the end of a window, clearly busier tenants replace quieter ones. */
   #look(): void {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs < this.#windowEndsMs) return;

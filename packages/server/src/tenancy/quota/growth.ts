@@ -1,4 +1,7 @@
-/** What a transaction would add to a tenant: at most, told by the writes alone; or exactly, by what they replace. */
+/**
+ * Computes the growth of a tenant by a transaction: an upper bound from the writes alone, or the exact value from the entries that they
+ * replace.
+ */
 
 import { absent } from '@hangar/store';
 import type { Entry, Write } from '@hangar/store';
@@ -8,13 +11,13 @@ import type { Amounts, Counted } from '../usage/counted.ts';
 export const mayGrow = (writes: readonly Write[], counted: Counted): boolean =>
   writes.some((write) => write.type === 'put' && counted.has(write.key));
 
-/** Never less than it is. */
+/** Returns an upper bound. */
 export function growthAtMost(writes: readonly Write[], counted: Counted): Amounts {
   const growth = noAmounts();
   for (const write of writes) {
     if (write.type !== 'put' || !counted.has(write.key)) continue;
     growth.storedBytes += entryBytes(write.key, write.value);
-    // What must be there already is no new object.
+    // A write that requires an existing entry creates no object.
     const mayBeNew = write.expected === undefined || write.expected === absent;
     const kind = mayBeNew ? counted.kindOf(write.key) : undefined;
     if (kind !== undefined) addObject(growth, kind, 1);
@@ -23,9 +26,9 @@ export function growthAtMost(writes: readonly Write[], counted: Counted): Amount
 }
 
 /**
- * Two things add nothing, or a full tenant could not be emptied: that an object is marked as deleted, once, and what the
- * server notes beside the objects of a transaction that deletes. Whatever else grows is counted, also in an object that is
- * on its way out, or whose change deletes something: nobody may fill a tenant by ending things.
+ * Two changes are free, because otherwise a full tenant could not be emptied: the first mark of an object as deleted, and the server's own
+ * notes in a transaction that deletes. All other growth counts, also in an object that is being deleted or in a change that deletes
+ * something. Otherwise deletions could be used to fill a tenant.
  */
 export async function exactGrowth(
   writes: readonly Write[],
@@ -55,10 +58,10 @@ export async function exactGrowth(
   return growth;
 }
 
-/** A mark is a time, finalizers and a condition; the longest note has a bit for every port. */
+/** A mark consists of a time, finalizers and a condition; the longest note has one bit per port. */
 const freeBytesMax = 4_096;
 
-/** An object is marked once: no client can take a mark back, nor set one with what else it writes. */
+/** An object is marked once: a client can neither remove a mark nor set one in another write. */
 const marksDeleted = (before: Uint8Array, now: Uint8Array): boolean => isMarked(now) && !isMarked(before);
 
 function isMarked(value: Uint8Array): boolean {

@@ -1,4 +1,4 @@
-/** What transactions under way may add to a tenant. */
+/** Reservations of running transactions against the quota of a tenant. */
 
 import { noAmounts } from '../usage/counted.ts';
 import type { Amounts } from '../usage/counted.ts';
@@ -13,7 +13,7 @@ export class Holdings {
   readonly #held = new Set<Holding>();
   readonly #all = noAmounts();
 
-  /** What is used, with what is held: of these kinds. */
+  /** Returns the sum of used and reserved amounts, for these kinds. */
   with(used: Amounts, kinds: Iterable<string>): Amounts {
     const { objects, storedBytes, objectsPerKind } = this.#all;
     const both = new Map<string, number>();
@@ -43,7 +43,7 @@ export class Holdings {
     return holding;
   }
 
-  /** Resolves when all that is held now is released. */
+  /** Resolves when all current reservations are released. */
   async released(): Promise<void> {
     await Promise.all(Array.from(this.#held, (one) => one.released));
   }
@@ -60,7 +60,7 @@ export class Holdings {
   }
 }
 
-/** What gets less is not free before it is committed. */
+/** A decrease does not free quota before it is committed. */
 const onlyGrowth = ({ objects, storedBytes, objectsPerKind }: Amounts): Amounts => ({
   objects: Math.max(0, objects),
   storedBytes: Math.max(0, storedBytes),

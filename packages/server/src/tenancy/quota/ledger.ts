@@ -1,8 +1,9 @@
 /**
- * What a tenant has now: counted once, then kept by what happens in its range, whoever does it: this server, another one on
- * the same store, or a lease that ends. However much the tenant has, this is a few numbers.
+ * Current usage of a tenant: counted once, then updated from the watch of its range, which includes writes by other servers on the same
+ * store and expired leases. Memory use is constant: a few numbers.
  *
- * Values that are sealed at rest count as stored when they are counted, and as they are when they change: a few bytes each.
+ * Values that are encrypted at rest count with their stored size in the initial count, and with their plain size when they change: a
+ * difference of a few bytes each.
  */
 
 import { hasCode, sleep } from '@hangar/core';
@@ -12,10 +13,10 @@ import { addObject, countAll, entryBytes, noAmounts } from '../usage/counted.ts'
 import type { Amounts, Counted } from '../usage/counted.ts';
 
 export interface LedgerOptions {
-  /** With the whole range of the tenant in it, as it is stored. */
+  /** Contains the whole range of the tenant, as stored. */
   readonly store: Store;
   readonly clock: Clock;
-  /** Of the tenant. */
+  /** Prefix of the tenant. */
   readonly prefix: string;
   readonly counted: Counted;
 }
@@ -39,7 +40,7 @@ export class Ledger {
     return this.#used;
   }
 
-  /** Resolves when all that is stored was counted. */
+  /** Resolves when all stored entries are counted. */
   async start(): Promise<void> {
     await this.#count();
     void this.#follow();
@@ -51,14 +52,14 @@ export class Ledger {
     for (const { resolve } of this.#waiting.splice(0)) resolve();
   }
 
-  /** Resolves when everything is counted that was written until now, by anybody. */
+  /** Resolves when all writes until now are counted, including those of other servers. */
   async caughtUp(): Promise<void> {
     const reached = this.reached(await this.#options.store.revision());
     this.#watch?.requestProgress();
     return reached;
   }
 
-  /** Resolves when what was written to the tenant at this revision is counted, or nothing ever will be. */
+  /** Resolves when the writes up to this revision are counted, or when the ledger is closed. */
   reached(revision: Revision): Promise<void> {
     if (this.#revision >= revision || this.#isClosed) return Promise.resolve();
     return new Promise((resolve) => {

@@ -1,27 +1,27 @@
-/** A tenant's limits on what it stores, and what exceeds them. */
+/** Compares the storage limits of a tenant with its usage. */
 
 import type { TenantQuota } from '../tenant.ts';
 import { kindName } from '../usage/counted.ts';
 import type { Amounts } from '../usage/counted.ts';
 
-/** One number that a quota limits: `objects`, `storedBytes`, `configmaps`. */
+/** One limit that is exceeded: `objects`, `storedBytes`, `configmaps`. */
 export interface Excess {
   readonly name: string;
-  /** Where the limit is in the Tenant. */
+  /** Field of the limit in the Tenant. */
   readonly field: string;
   readonly requested: number;
   readonly used: number;
   readonly limit: number;
 }
 
-/** Whether anything that is stored is limited. */
+/** Reports whether the quota limits storage. */
 export const limitsStorage = (quota: TenantQuota | undefined): quota is TenantQuota =>
   quota !== undefined &&
   (quota.objects !== undefined ||
     quota.storedBytes !== undefined ||
     Object.keys(quota.objectsPerKind ?? {}).length > 0);
 
-/** Empty: it fits. What does not grow fits whatever is used. */
+/** Returns an empty list if the growth fits. Amounts that do not grow always fit. */
 export function excesses(quota: TenantQuota, used: Amounts, growth: Amounts): Excess[] {
   const found: Excess[] = [];
   const check = (name: string, field: string, limit: number | undefined, requested: number, now: number): void => {

@@ -16,7 +16,7 @@ const create = (name: string, bytes = 10, kind?: string): Write => ({
   expected: absent,
 });
 
-/** A tenant with a quota that the test changes; `born` are the keys that every tenant has. */
+/** Opens a tenant with a quota that the test changes; `born` are the keys of the base. */
 async function tenant(quota: TenantQuota, { store, born = [] }: { store?: Store; born?: readonly string[] } = {}) {
   const raw = store ?? (await openMemoryStore());
   const state = { quota: quota as TenantQuota | undefined };
@@ -106,7 +106,7 @@ describe('a quota of objects', () => {
   test('lets those wait who would fit when others fail', async () => {
     const raw = await openMemoryStore();
     const { promise, resolve } = Promise.withResolvers<void>();
-    /** The first commit hangs, then fails. */
+    /** Store whose first commit hangs, then fails. */
     class Failing extends ForwardingStore {
       #isFirst = true;
       override async commit(writes: readonly Write[]): Promise<CommitResult> {
@@ -143,7 +143,7 @@ describe('a quota of objects', () => {
 
   test('is free again as soon as a deletion was acknowledged, whoever deleted', async () => {
     const raw = await openMemoryStore();
-    /** Events come late, as from a store that is far away. */
+    /** Store that delivers events late, like a remote store. */
     class Late extends ForwardingStore {
       override watch(options: Parameters<Store['watch']>[0]): ReturnType<Store['watch']> {
         const watch = this.store.watch(options);
@@ -284,7 +284,7 @@ describe('a quota of bytes', () => {
     await committed(view.commit([{ type: 'put', key: key('a'), value: object(ending) }]));
     const large = object({ ...ending, labels: { a: 'x'.repeat(5_000) } });
     await refusal(view.commit([{ type: 'put', key: key('a'), value: large }]));
-    // With what is noted beside it.
+    // With a note of the server in the same transaction.
     const note: Write = { type: 'put', key: `${prefix}ranges/servicenodeports`, value: Buffer.alloc(200) };
     await committed(view.commit([{ type: 'delete', key: key('a') }, note]));
     await view.close();
@@ -326,7 +326,7 @@ describe('a quota of bytes', () => {
 test('it counts anew when it could not follow', async () => {
   const raw = await openMemoryStore();
   let watches = 0;
-  /** The first watch ends as one does whose history was compacted away. */
+  /** Store whose first watch fails because its history was compacted. */
   class Forgetful extends ForwardingStore {
     override watch(options: Parameters<Store['watch']>[0]): ReturnType<Store['watch']> {
       const watch = this.store.watch(options);
@@ -346,5 +346,5 @@ test('it counts anew when it could not follow', async () => {
   await raw.close();
 });
 
-/** What other servers do is seen a moment later. */
+/** Writes of other servers are visible after a short delay. */
 const seen = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));

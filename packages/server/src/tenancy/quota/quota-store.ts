@@ -1,13 +1,13 @@
 /**
- * A tenant's store that keeps the tenant within its quota, whatever path a write takes. What a transaction adds is held from
- * before its commit until it is counted, so that what is written at the same time cannot add up to more than is left.
- * Deleting and shrinking is always allowed; a tenant that has more than a new, lower quota keeps it, and cannot grow.
+ * Store of a tenant that enforces its quota on every write. The growth of a transaction is reserved from before its commit until it is
+ * counted, so that concurrent writes cannot exceed the limit together. Deleting and shrinking are always allowed. A tenant above a new,
+ * lower quota keeps its data but cannot grow.
  *
  *     used 8, limit 10     create a: holds 1     create b: holds 1     create c: 8 + 2 + 1 > 10
- *                          committed, counted    conflict: let go      waits for a and b, then 9 + 1 ≤ 10
+ *                          committed, counted    conflict: released    waits for a and b, then 9 + 1 ≤ 10
  *
- * Exact on one server. Several on one store count each other's writes as soon as they see them: together they may exceed a
- * limit by what they commit within that moment.
+ * The limit is exact on one server. Several servers on one store count each other's writes when they see them: together they may exceed a
+ * limit by the writes that they commit within that delay.
  */
 
 import type { Clock } from '@hangar/core';
@@ -28,11 +28,11 @@ import type { RefusedObject } from './refusal.ts';
 export interface QuotaStoreOptions extends CountedOptions {
   /** As the tenant sees it. */
   readonly view: Store;
-  /** As it is stored: without what is shared with others. */
+  /** As stored, without the shared base. */
   readonly store: Store;
   readonly clock: Clock;
   readonly path: string;
-  /** As it is now. */
+  /** Returns the current quota. */
   readonly quota: () => TenantQuota | undefined;
 }
 
@@ -58,7 +58,7 @@ export class QuotaStore extends ForwardingStore {
     const held = await this.#hold(ledger, writes);
     try {
       const result = await this.store.commit(writes);
-      // It is counted when the ledger sees it, and held until then.
+      // The ledger counts the commit when it sees its events; keep the reservation until then.
       if (result.committed) void ledger.reached(result.revision).then(() => held.release());
       else held.release();
       return result;
@@ -73,7 +73,7 @@ export class QuotaStore extends ForwardingStore {
     return this.store.close();
   }
 
-  /** Counts with the first write that needs it. */
+  /** Starts counting at the first write that requires it. */
   async #counting(): Promise<Ledger> {
     if (!this.#ledger) {
       const { store, clock, prefix } = this.#options;
@@ -105,7 +105,7 @@ export class QuotaStore extends ForwardingStore {
       const excess = this.#excess(ledger, growth);
       if (excess.length === 0) return this.#holdings.hold(growth);
       if (hasWaited) throw quotaExceeded(this.#options.path, excess, this.#refused(writes));
-      // Those under way may need less than they hold, or come to nothing; what was just deleted may not be counted yet.
+      // Running transactions may use less than they hold, or fail; recent deletions may not be counted yet.
       await Promise.all([this.#holdings.released(), ledger.caughtUp()]);
     }
   }
@@ -114,7 +114,7 @@ export class QuotaStore extends ForwardingStore {
     return excesses(this.#options.quota() ?? {}, this.#holdings.with(used, growth.objectsPerKind.keys()), growth);
   }
 
-  /** The first that is written is what the request is about. */
+  /** The first put is the object of the request. */
   #refused(writes: readonly Write[]): RefusedObject | undefined {
     const write = writes.find(({ type }) => type === 'put');
     if (write?.type !== 'put') return undefined;

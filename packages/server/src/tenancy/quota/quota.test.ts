@@ -83,7 +83,7 @@ describe('a tenant with a quota', () => {
       });
     for (const bytes of [13_900, 17_800]) assert.equal((await grow(bytes)).status, 200, `${bytes}`);
     for (let bytes = 21_700; bytes < 40_000; bytes += 3_900) assert.equal((await grow(bytes)).status, 403, `${bytes}`);
-    // It takes its end for nothing all the same.
+    // The deletion is still free.
     await change(server, { storedBytes: 100 });
     for (const finalizers of [['example.com/y'], null]) {
       await server.expect(200, 'PATCH', `${path}${configMaps}/held`, {
@@ -100,7 +100,7 @@ describe('a tenant with a quota', () => {
     const services = `${path}/api/v1/namespaces/default/services`;
     const service = { metadata: { name: 's' }, spec: { type: 'NodePort', ports: [{ port: 80 }] } };
     await server.expect(201, 'POST', services, { body: service });
-    // Gives its address and port back.
+    // Releases its address and port.
     const external = (bytes: number): object => ({
       metadata: { annotations: { a: 'x'.repeat(bytes) } },
       spec: { type: 'ExternalName', externalName: 'a.example.com', clusterIP: null, clusterIPs: null, ports: null },

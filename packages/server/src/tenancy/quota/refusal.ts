@@ -1,4 +1,4 @@
-/** What a client is told when its tenant may not grow. */
+/** Errors for tenants that exceed their quota. */
 
 import { groupResourceText, quote, StatusError } from '@hangar/api';
 import type { GroupResource } from '../../resources/key-resource.ts';
@@ -9,7 +9,7 @@ export interface RefusedObject {
   readonly name: string;
 }
 
-/** 403, in the words of kube-apiserver's quotas: trying again does not help before something is deleted. */
+/** 403, with the message of kube-apiserver's quotas: retrying does not help before objects are deleted. */
 export function quotaExceeded(path: string, excess: readonly Excess[], object: RefusedObject | undefined): StatusError {
   const show = (numberOf: (one: Excess) => number): string =>
     excess.map((one) => `${one.name}=${numberOf(one)}`).join(',');
@@ -29,7 +29,7 @@ export function quotaExceeded(path: string, excess: readonly Excess[], object: R
 
 const watchRetrySeconds = 10;
 
-/** 429: clients of Kubernetes wait and try again, and one of the other watches may have ended by then. */
+/** 429: Kubernetes clients wait and retry, and another watch may have closed by then. */
 export const tooManyWatches = (path: string, used: number, limit: number): StatusError =>
   new StatusError('TooManyRequests', `the tenant ${quote(path)} has ${used} of ${limit} watches`, {
     details: {

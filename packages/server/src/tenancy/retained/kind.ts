@@ -1,10 +1,11 @@
 /**
- * `RetainedTenant`: the data of a tenant that was deleted with the policy Retain. Served at the management plane, from what is in the store:
+ * `RetainedTenant`: the data of a tenant that was deleted with the policy Retain. Served by the management plane, from the data in the
+ * store:
  *
  *     kubectl get retainedtenants            path, objects, size, age
  *     kubectl delete retainedtenant demo     destroys the data
  *
- * A tenant of the same name takes the data over, and the RetainedTenant is gone. There is no watch.
+ * A new tenant of the same name takes over the data, and the RetainedTenant disappears. Watch is not supported.
  *
  * Materialised data is listed, but its deletion returns 409: a kube-apiserver may serve it.
  */

@@ -1,4 +1,4 @@
-/** When a tenant was deleted whose data is retained. Written with the deletion, removed when another tenant takes the data over. */
+/** Mark of a deleted tenant whose data is retained. Written with the deletion, removed when another tenant takes over the data. */
 
 export interface Retained {
   /** RFC 3339, in seconds. */

@@ -74,7 +74,7 @@ test('deleting a RetainedTenant destroys the data, and nothing of a tenant that 
   const path = await server.make('demo-2');
   await server.expect(404, 'DELETE', `${retained}/demo-2`);
   await server.expect(200, 'GET', `${path}${configMaps}/a`);
-  // A new tenant of a purged path begins empty.
+  // A new tenant at a purged path starts empty.
   await server.expect(404, 'GET', `${await server.make('demo')}${configMaps}/a`);
 });
 
@@ -84,7 +84,7 @@ test('a list reads nothing but pages of keys of tenants that exist', async () =>
   {
     await using server = await TenancyServer.open({ store });
     for (let at = 10; at < 30; at++) await server.make(`live-${at}`);
-    // More keys than a page has, before and between the others.
+    // More keys than fit on a page, before and between the others.
     for (const name of ['live-09', 'live-20-gone']) {
       const path = await server.make(name);
       const maps = Array.from({ length: 300 }, (_, at) => configMap(`a${at}`));
@@ -133,7 +133,7 @@ test('materialised data is not deleted, because a kube-apiserver may serve it', 
     assert.match(message, /retainedtenants\.tenancy\.hangar\.dev "blue": .* a kube-apiserver may serve it/);
     assert.match(message, /create Tenant "blue" again with spec\.deletionPolicy Destroy and delete it$/);
   }
-  // A collection keeps these, deletes the others, and says so.
+  // Deleting the collection keeps these, deletes the others, and returns 409.
   assert.match((await server.expect(409, 'DELETE', retained)).message, /"(amber|blue)"/);
   assert.deepEqual(await pathsOf(server), ['amber', 'blue']);
   assert.deepEqual([await keysOf(server, 'amber'), await keysOf(server, 'blue')], before);

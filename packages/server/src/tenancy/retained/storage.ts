@@ -1,6 +1,6 @@
 /**
- * Finds the data of deleted tenants in the store. A list reads pages of keys. After each page it skips the rest of the last range, whatever its
- * size. It reads nothing else of tenants that this server knows:
+ * Finds the data of deleted tenants in the store. A list reads pages of keys. After each page it skips the rest of the last range,
+ * regardless of its size. For tenants that this server has in its index, it reads nothing else:
  *
  *     /registry/clusters/blue/…      skipped: Tenant blue exists
  *     /registry/clusters/red/…       has an identity and no Tenant: retained
@@ -19,14 +19,17 @@ import { tenantGroup, tenantsPrefix, tenantVersion } from '../tenant.ts';
 import { tenantUsage } from '../usage/tenant-usage.ts';
 import { decodeRetained } from './mark.ts';
 
-/** Keys that a list reads at a time: those of many idle tenants, or a few of a large one. */
+/** Number of keys that a list reads at a time: those of many idle tenants, or a few of a large one. */
 const pageKeysMax = 256;
 
 export class RetainedStorage implements KindStorage {
   readonly #world: TenantWorld;
   readonly #isTenant: (path: string) => boolean;
 
-  /** `isTenant`: whether a Tenant of this path exists, as this server knows it. It may lag behind the store: reads and deletions of one object do not use it. */
+  /**
+   * `isTenant`: reports whether a Tenant of this path exists in the index of this server. It may lag behind the store: reads and deletions
+   * of one object do not use it.
+   */
   constructor(world: TenantWorld, isTenant: (path: string) => boolean) {
     this.#world = world;
     this.#isTenant = isTenant;
@@ -65,7 +68,7 @@ export class RetainedStorage implements KindStorage {
     }
   }
 
-  /** In one transaction with the conditions that the data is that of `expected` and that no tenant has taken it over. */
+  /** Deletes in one transaction, on condition that the data is that of `expected` and that no tenant has taken it over. */
   async delete(_namespace: string, path: string, expected: number): Promise<number | undefined> {
     const prefix = this.#prefix(path);
     const { committed, revision } = await this.#world.store.commit([
