@@ -37,7 +37,7 @@ test('a port that advertises it takes certificates of this name for what they ar
   for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
     assert.equal((await port.ask({ maxVersion, ...showing(client(users)) })).body, 'admin');
     assert.equal((await port.ask({ maxVersion, ...showing(client(namesake)) })).body, 'nobody');
-    // In the name of the advertised one, and with it.
+    // Named like the advertised CA, and sent together with it.
     const forged = client({ certificate: advertisedTenantAuthority, key: namesake.key });
     assert.equal((await port.ask({ maxVersion, ...showing(forged, advertisedTenantAuthority) })).body, 'nobody');
   }

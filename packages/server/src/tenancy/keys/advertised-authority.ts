@@ -1,15 +1,15 @@
 /**
- * The name of every tenant's CA, and how clients learn that it is welcome here. A server that asks for a client certificate
- * names the CAs that it knows, and many clients (Go's TLS, Java, Windows; not kubectl, curl and Node) show nothing that comes
- * from another one. So all tenants' CAs have one name, which tells nobody who the others are, and the port names it.
+ * Common name of all tenant CAs, and how the port announces it. A server that requests a client certificate lists the CAs that it accepts,
+ * and many clients (Go's TLS, Java, Windows; not kubectl, curl and Node) send no certificate from another CA. So all tenant CAs share one
+ * name, which reveals nothing about tenants, and the port lists it.
  */
 
 export const tenantAuthorityName = 'hangar-tenant-ca';
 
 /**
- * TLS of Node names exactly those CAs that it trusts. So it is given one that nobody can use: its time was over in 1970, it is
- * no CA, may sign no certificate, has no signature, and nobody has its key. The public key is a point that was found by hashing: its x
- * is the SHA-256 of `hangar: a name and no authority 3`.
+ * TLS of Node lists exactly the CAs that it trusts. So this certificate is added as one, and cannot be used: it expired in 1970, is not
+ * marked as a CA, may not sign certificates, has no signature, and its private key does not exist. The public key is a point found by
+ * hashing: its x is the SHA-256 of `hangar: a name and no authority 3`.
  */
 export const advertisedTenantAuthority = `-----BEGIN CERTIFICATE-----
 MIIBJTCCAQqgAwIBAgIBATAKBggqhkjOPQQDAjAbMRkwFwYDVQQDDBBoYW5nYXIt

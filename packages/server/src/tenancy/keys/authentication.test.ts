@@ -1,6 +1,6 @@
 /**
- * Tokens of tenants. Both tenants stand on the same data, so that service accounts, secrets and UIDs are all the same, and
- * nothing but keys and issuers keeps them apart.
+ * Tokens of tenants. Both tenants use the same data, so service accounts, Secrets and UIDs are identical, and only keys and issuers
+ * separate them.
  */
 
 import assert from 'node:assert/strict';
@@ -54,7 +54,7 @@ class TestTenant {
     this.#admin = { address: '', certificate: undefined, unverified: { der: () => raw } };
   }
 
-  /** As an administrator of the tenant, or with a token. */
+  /** Sends a request as an administrator of the tenant, or with a token. */
   async ask(method: string, target: string, body?: object, token?: string): Promise<{ status: number; data: Data }> {
     const headers = new Map([
       ['accept', ['*/*']],
@@ -75,7 +75,7 @@ class TestTenant {
     return data.status.token;
   }
 
-  /** The name of the user, or the status that refuses it. */
+  /** Returns the name of the user, or the status of the refusal. */
   async whoIs(token: string): Promise<string | number> {
     const { status, data } = await this.ask('POST', selfReviews, {}, token);
     return status === 201 ? data.status.userInfo.username : status;
@@ -122,7 +122,7 @@ describe('in a tenant', () => {
     assert.deepEqual(claimsIn(token)['aud'], [issuerOf('a')]);
     assert.equal(await a.whoIs(token), robot);
     assert.equal(await b.whoIs(token), 401);
-    // Also when it is meant for the other.
+    // Also if the other tenant is its audience.
     assert.equal(await b.whoIs(await a.token([issuerOf('b')])), 401);
   });
 
@@ -131,7 +131,7 @@ describe('in a tenant', () => {
     assert.equal(await b.whoIs(resigned(claims, b.keys.serviceAccountKey)), robot);
     assert.equal(await b.whoIs(resigned(claims, a.keys.serviceAccountKey)), 401);
     const key = createPrivateKey(a.keys.serviceAccountKey);
-    // With the name of its key, and with none.
+    // With the ID of the tenant's key, and without an ID.
     for (const id of [signingKeyOf(b.keys.serviceAccountKey).id, '']) {
       assert.equal(await b.whoIs(signJwt(claims, { id, key })), 401);
     }

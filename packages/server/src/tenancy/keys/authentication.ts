@@ -1,4 +1,4 @@
-/** Who may prove what in a tenant: its own certificates, tokens of its own service accounts, its own bootstrap tokens. */
+/** Authentication of a tenant: client certificates, service account tokens and bootstrap tokens of this tenant only. */
 
 import type { Clock } from '@hangar/core';
 import { BootstrapTokenAuthenticator } from '../../auth/bootstrap-tokens/bootstrap-tokens.ts';
@@ -16,13 +16,13 @@ export interface TenantAuthenticationOptions extends Pick<ApiServerOptions, 'ano
   readonly keys: TenantKeys;
   /** `https://<host>/clusters/<path>/control-plane`. */
   readonly issuer: string;
-  /** Those that were the tenant's issuer before, and whose tokens still count: with the tenant's own keys only. */
+  /** Former issuers of the tenant. Their tokens stay valid if signed with the tenant's own keys. */
   readonly formerIssuers?: readonly string[];
-  /** The same, where they are not known by name. */
+  /** Reports whether an issuer is a former one, for those that are not known by name. */
   readonly isFormerIssuer?: (issuer: unknown) => boolean;
-  /** Absent: made here. */
+  /** Absent: created here. */
   readonly certificates?: TenantCertificateAuthenticator;
-  /** Of the API; absent: the issuers. */
+  /** Audiences of the API; absent: the issuers. */
   readonly audiences?: readonly string[];
   readonly clock: Clock;
 }
@@ -42,14 +42,14 @@ export function tenantAuthentication({
     issuers: [issuer, ...formerIssuers],
     ...(isFormerIssuer ? { isFormerIssuer } : {}),
     ...(audiences ? { audiences } : {}),
-    // Read when they are needed: most who open a tenant have a certificate, and keys are slow to read.
+    // Lazy: most clients that cause a tenant to be opened have a certificate, and parsing keys is slow.
     get signingKey() {
       return signingKeyOf(keys.serviceAccountKey);
     },
     get verificationKeys() {
       return verificationKeysOf(keys.serviceAccountKey);
     },
-    // The server's own address has other keys, or those of nobody.
+    // The server's own address does not serve the keys of this tenant.
     jwksUri: `${issuer}/openid/v1/jwks`,
   });
   return {

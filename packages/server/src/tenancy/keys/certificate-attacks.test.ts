@@ -1,4 +1,4 @@
-/** Certificates of tenants over real TLS: each is somebody in its own tenant, and nobody anywhere else. */
+/** Certificates of tenants over real TLS: each authenticates in its own tenant only. */
 
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
@@ -20,7 +20,7 @@ const [root, a, b] = [ca('hangar-ca'), ca(), ca()];
 
 type Known = Readonly<Record<'root' | 'a' | 'b', User | null>>;
 
-/** Says whom each of the planes takes the client for. */
+/** Responds with the user that each control plane authenticates. */
 function whoIs(rootCa = root): Handler {
   const authenticators = {
     root: new CertificateAuthenticator(systemClock, rootCa.certificate),
@@ -82,7 +82,7 @@ test('the user is the common name, in its organizations, with its uid and the di
 
 describe('nobody anywhere is', () => {
   const user = client(a);
-  /** Its name is the CA's, which it is not. */
+  /** Has the name of the CA, but is not the CA. */
   const namesake = client(a, { commonName: tenantAuthorityName, organizations: [] });
   const stranger = ca();
   const cases: Readonly<Record<string, ConnectionOptions>> = {

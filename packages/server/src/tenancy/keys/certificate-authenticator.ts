@@ -1,9 +1,9 @@
 /**
- * Client certificates of one tenant. TLS has proved that the client has the key of the certificate that it shows, and nothing
- * else: it knows no tenant's CA. Here is verified what TLS would verify, against this tenant's CA and no other.
+ * Authenticates client certificates of one tenant. TLS only proves that the client has the key of its certificate, because TLS has no
+ * tenant CAs. This file verifies what TLS would verify, against the CA of this tenant only.
  *
- * Only certificates that the CA itself has signed count. It signs no intermediate ones; a session that TLS resumes has forgotten
- * them; and a path that is not searched for cannot lead astray. What a client sends besides is not looked at.
+ * Only certificates that the CA itself signed are accepted. It signs no intermediates, resumed TLS sessions do not include them, and
+ * without a search for a certification path no wrong path can be found. Other certificates that a client sends are ignored.
  */
 
 import { hash, X509Certificate } from 'node:crypto';
@@ -16,7 +16,7 @@ import { subjectOf } from '../../http/subject.ts';
 
 const clientAuthentication = '1.3.6.1.5.5.7.3.2';
 
-/** Who somebody is, while the certificate counts: milliseconds since 1970, both ends included. */
+/** The user of a certificate and its validity: milliseconds since 1970, both ends included. */
 interface Shown {
   readonly user: User;
   readonly notBefore: number;
@@ -27,11 +27,11 @@ export class TenantCertificateAuthenticator implements Authenticator {
   readonly #clock: Clock;
   readonly #authority: X509Certificate;
   readonly #hasIssued: (digest: string) => boolean;
-  /** A connection's certificate does not change. Null: it is not of this tenant. */
+  /** The certificate of a connection does not change. Null: not issued by this tenant. */
   readonly #shown = new WeakMap<Peer, Shown | null>();
 
   /**
-   * `authority`: the certificate of the tenant's CA; PEM. `hasIssued`: returns whether the CA is known to have signed the certificate with
+   * `authority`: the certificate of the tenant's CA; PEM. `hasIssued`: reports whether the CA is known to have signed the certificate with
    * this SHA-256 digest; the signature of all others is verified.
    */
   constructor(authority: string, clock: Clock, hasIssued: (digest: string) => boolean = () => false) {
@@ -64,13 +64,13 @@ export class TenantCertificateAuthenticator implements Authenticator {
         groups: [...organizations, authenticatedGroup],
         extra: { [credentialId]: [`X509SHA256=${digest}`] },
       },
-      // What the CA has signed counts no longer than the CA does.
+      // A certificate is not valid longer than its CA.
       notBefore: Math.max(certificate.validFromDate.getTime(), this.#authority.validFromDate.getTime()),
       notAfter: Math.min(certificate.validToDate.getTime(), this.#authority.validToDate.getTime()),
     };
   }
 
-  /** The names fit, the key identifiers fit, the CA may sign, and it has. */
+  /** Reports whether names and key identifiers match, the CA may sign, and the signature is valid. */
   #hasSigned(certificate: X509Certificate): boolean {
     return certificate.checkIssued(this.#authority) && certificate.verify(this.#authority.publicKey);
   }

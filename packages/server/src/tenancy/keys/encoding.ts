@@ -1,10 +1,10 @@
 /**
- * A tenant's keys as they are stored, in a fifth of the space of PEM in JSON:
+ * Storage encoding of a tenant's keys, in a fifth of the space of PEM in JSON:
  *
- *     1 byte    the form: 1
- *     for each  2 bytes of length, then DER: CA, its key, front-proxy CA, its key, the key of service accounts
+ *     1 byte    version of the encoding: 1
+ *     for each  2 bytes of length, then DER: CA, its key, front-proxy CA, its key, service account key
  *
- * There is one of these for each tenant, and there are thousands of tenants.
+ * The size matters because each of thousands of tenants has such an entry.
  */
 
 import { assert } from '@hangar/core';

@@ -1,11 +1,11 @@
-/** By which the API servers behind a tenant know that it is the tenant's server who asks, and whom it asks for. */
+/** Front-proxy client certificate, by which aggregated API servers authenticate the tenant's server and accept the user that it names. */
 
 import type { Clock, Random } from '@hangar/core';
 import type { KeyPair } from '@hangar/pki';
 import type { TenantKeys } from './keys.ts';
 import { pki } from './pki.ts';
 
-/** Of its certificate; published in the tenant as the allowed name. */
+/** Common name of the certificate; published in the tenant as the allowed name. */
 export const frontProxyName = 'front-proxy-client';
 
 export interface FrontProxyCertificateOptions {
@@ -17,7 +17,7 @@ export interface FrontProxyCertificateOptions {
 const days = 30;
 const renewBeforeMs = 10 * 86_400_000;
 
-/** Issued when it is first asked for, and anew before it expires: most tenants have no such servers. */
+/** The certificate is issued at first use and reissued before it expires: most tenants have no aggregated API servers. */
 export function frontProxyCertificate({ keys, ...world }: FrontProxyCertificateOptions): () => KeyPair {
   let pair: KeyPair | undefined;
   let renewAt = 0;

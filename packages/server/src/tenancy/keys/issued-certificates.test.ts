@@ -1,4 +1,4 @@
-/** Certificates that this process issued: their signatures are not verified again, all else about them is. */
+/** Certificates that this process issued: their signatures are not verified again; everything else is. */
 
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
@@ -14,7 +14,7 @@ import type { TenantKeys } from './keys.ts';
 import { client, dayMs, later } from './testing.ts';
 import { verifiersOf } from './verifiers.ts';
 
-/** The certificate of a new kubeconfig; PEM. */
+/** Returns the certificate of a new kubeconfig; PEM. */
 async function issued(keys: TenantKeys): Promise<string> {
   const address = { server: 'https://a', servingCa: '', path: 'demo' };
   const text = await issueKubeconfig({ keys, ...address, seconds: 3_600, ...world });

@@ -1,14 +1,14 @@
 /**
- * Remembers which client certificates this process issued with the CA of a tenant. Most kubeconfigs are used within seconds after
- * they are issued, and the verification of a signature takes longer than to sign.
+ * Remembers which client certificates this process issued with the CA of a tenant. Most kubeconfigs are used within seconds after they are
+ * issued, and verifying a signature takes longer than signing.
  */
 
 import { hash } from 'node:crypto';
 import type { KeyPair } from '@hangar/pki';
 
-/** SHA-256 of the DER form, in hexadecimal digits. They go with the key pair. */
+/** SHA-256 of the DER form, in hexadecimal digits. Collected with the key pair. */
 const issued = new WeakMap<KeyPair, Set<string>>();
-/** For each CA; the oldest goes first. */
+/** Maximum per CA; the oldest is removed first. */
 const issuedMax = 16;
 
 /** `certificate`: signed with the key of the authority; PEM. */
@@ -19,5 +19,5 @@ export function rememberIssued(authority: KeyPair, certificate: string): void {
   if (digests.size > issuedMax) digests.delete(digests.values().next().value!);
 }
 
-/** Returns whether the authority signed the certificate with this digest. False: not known, its signature must be verified. */
+/** Reports whether the authority signed the certificate with this digest. False: unknown, the signature must be verified. */
 export const hasIssued = (authority: KeyPair, digest: string): boolean => issued.get(authority)?.has(digest) ?? false;

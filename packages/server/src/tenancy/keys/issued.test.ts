@@ -1,4 +1,6 @@
-/** What is issued with the keys of a tenant: kubeconfigs, its front proxy's certificate; and the port's for its names. */
+/**
+ * Certificates that are issued with the keys of a tenant, for kubeconfigs and the front proxy, and those of the port for its host names.
+ */
 
 import assert from 'node:assert/strict';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
@@ -17,7 +19,7 @@ import { dayMs } from './testing.ts';
 const authority = createAuthority(tenantAuthorityName, 10, world);
 const frontProxyAuthority = createAuthority('hangar-demo-front-proxy-ca', 1_000, world);
 
-/** A world whose clock the test moves. */
+/** Dependencies with a clock that the test moves. */
 function movable() {
   const time = { now: Date.now() };
   return { time, world: { ...world, clock: { ...systemClock, now: () => time.now } } };

@@ -123,10 +123,10 @@ describe('at rest', () => {
       for (const pem of [keys.authority.key, keys.frontProxyAuthority.key, keys.serviceAccountKey]) {
         const der = createPrivateKey(pem).export({ type: 'pkcs8', format: 'der' });
         assert.ok(!stored.includes(der) && !stored.includes(der.subarray(36, 68)));
-        // That they could be found there: above, they are.
+        // Control: the encoded keys do contain them.
         assert.ok(encodeKeys(keys).includes(der.subarray(36, 68)));
       }
-      // What the tenant is known by is no secret.
+      // The identity is not secret.
       assert.deepEqual(Buffer.from((await below.get(identityKey(prefix))).entry!.value), identity);
     }));
 

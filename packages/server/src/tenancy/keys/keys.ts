@@ -1,6 +1,6 @@
 /**
- * What a tenant is known by, and knows its users by: the CA of its clients, the CA of its front proxy, the key of its
- * service-account tokens. Made when they are first needed, the same for all replicas, gone with the tenant.
+ * Keys of a tenant: the CA of its clients, the CA of its front proxy, and the key of its service account tokens. They are created at first
+ * use, shared by all replicas, and deleted with the tenant.
  */
 
 import { hash } from 'node:crypto';
@@ -17,30 +17,30 @@ import { decodeKeys, encodeKeys } from './encoding.ts';
 import { pki } from './pki.ts';
 
 export interface TenantKeys {
-  /** Of its users' certificates. */
+  /** CA of client certificates. */
   readonly authority: KeyPair;
-  /** By which aggregated API servers know this tenant's server. */
+  /** CA by which aggregated API servers authenticate this tenant's server. */
   readonly frontProxyAuthority: KeyPair;
   /** Signs the tokens of service accounts; PEM, P-256. */
   readonly serviceAccountKey: string;
 }
 
 export interface TenantKeysOptions extends KeyWorld {
-  /** The one that seals secrets, and none with a fence of its own: a transaction names a key only once. */
+  /** The store that encrypts Secrets, without a fence: a transaction names a key only once. */
   readonly store: Store;
   /** `/registry/clusters/<path>/`. */
   readonly prefix: string;
   readonly path: string;
-  /** Of the tenant's identity: a tenant that was destroyed, or made anew in the meantime, gets no keys. */
+  /** Revision of the tenant's identity: a tenant that was destroyed or recreated meanwhile gets no keys. */
   readonly identityRevision: Revision;
 }
 
-/** Nobody renews them: they are for the server alone, and go with the tenant. */
+/** The CAs are never renewed: only the server uses them, and they are deleted with the tenant. */
 const authorityDays = 30 * 365;
 
 /**
- * Those that were read or made last, by the digest of their encoding: to make a tenant, to issue its kubeconfig and to open it
- * takes them three times in a few milliseconds, and what is known of them, such as a parsed CA, goes with the object.
+ * The keys that were read or created last, by the digest of their encoding. Creating a tenant, issuing its kubeconfig and opening it use
+ * them three times within a few milliseconds, and caches derived from them, such as a parsed CA, are attached to the object.
  */
 const recent = new Map<string, TenantKeys>();
 const recentMax = 64;
@@ -58,7 +58,9 @@ const keysOf = (value: Uint8Array): TenantKeys => remembered(value, () => decode
 
 type StoredKeysOptions = Pick<TenantKeysOptions, 'store' | 'prefix' | 'identityRevision'>;
 
-/** For those who are not known yet: writes nothing. Undefined when nobody has made them, or the tenant has gone. */
+/**
+ * For clients that are not authenticated yet: never writes. Returns undefined if the keys were not created yet, or the tenant was deleted.
+ */
 export async function storedTenantKeys({
   store,
   prefix,
@@ -70,16 +72,15 @@ export async function storedTenantKeys({
   return identity?.modRevision === identityRevision ? keysOf(entry.value) : undefined;
 }
 
-/** Reads them, or makes them. Throws NotFound when the tenant has gone. */
+/** Reads or creates the keys. Throws NotFound if the tenant was deleted. */
 export async function tenantKeys(options: TenantKeysOptions): Promise<TenantKeys> {
   const { store, prefix, path, identityRevision } = options;
   const { entry } = await store.get(keysKey(prefix));
-  // After them: keys of a tenant that has taken the place of this one are not this one's.
+  // Read after the keys, so that the keys of a tenant that replaced this one are not used.
   const { entry: identity } = await store.get(identityKey(prefix));
   if (identity?.modRevision !== identityRevision) throw notFound(tenantsName, path);
   if (!entry) return makeKeys(options);
-  // That it could not be done is no reason to refuse: the store may be full, or not to be written to for now. The next one
-  // who asks tries again.
+  // A failure is ignored: the store may be full or read-only for now. The next call retries.
   if (isStale(entry)) await renewSeal(options, entry).catch(() => {});
   return keysOf(entry.value);
 }
@@ -87,7 +88,7 @@ export async function tenantKeys(options: TenantKeysOptions): Promise<TenantKeys
 export interface KeyWorld {
   readonly clock: Clock;
   readonly random: Random;
-  /** Makes keys and signatures on the thread pool instead of the event loop. Not for virtual time. */
+  /** Creates keys and signatures on the thread pool instead of the event loop. Not for virtual time. */
   readonly isPooled?: boolean;
 }
 
@@ -100,7 +101,7 @@ export async function encodedNewKeys(path: string, world: KeyWorld): Promise<Buf
 
 const frontProxyAuthorityName = (path: string): string => `hangar-${path}-front-proxy-ca`;
 
-/** For a tenant that has none. */
+/** Creates keys for a tenant that has none. */
 export function newTenantKeys(path: string, world: KeyWorld): TenantKeys {
   const { createAuthority, newPrivateKey } = pki();
   return {
@@ -128,13 +129,13 @@ async function makeKeys({ store, prefix, path, identityRevision, ...world }: Ten
     { type: 'check', key: identityKey(prefix), expected: identityRevision },
   ]);
   if (result.committed) return keysOf(value);
-  // Somebody else was faster: theirs count, if the tenant is still the same.
+  // Another server was faster: use its keys if the tenant is still the same.
   const theirs = result.conflicts.find((conflict) => conflict.key === key)?.entry;
   if (result.conflicts.length > 1 || !theirs) throw notFound(tenantsName, path);
   return keysOf(theirs.value);
 }
 
-/** Written again as it is, it is sealed with the key that counts now. Whoever was faster has done the same. */
+/** Writes the value unchanged, which encrypts it with the current key. A concurrent writer has the same effect. */
 async function renewSeal({ store, prefix, identityRevision }: TenantKeysOptions, { key, value, modRevision }: Entry) {
   await store.commit([
     { type: 'put', key, value, expected: modRevision },

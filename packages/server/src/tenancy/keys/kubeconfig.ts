@@ -1,4 +1,4 @@
-/** A kubeconfig for a tenant: a client certificate of its CA, and where its control plane is. */
+/** Kubeconfig of a tenant: a client certificate of its CA, and the address of its control plane. */
 
 import { rememberIssued } from './issued-certificates.ts';
 import type { KeyWorld, TenantKeys } from './keys.ts';
@@ -8,15 +8,15 @@ export interface IssueKubeconfigOptions extends KeyWorld {
   readonly keys: Pick<TenantKeys, 'authority'>;
   /** `https://<host>/clusters/<path>/control-plane`. */
   readonly server: string;
-  /** Whose certificate the server shows; PEM. */
+  /** CA of the server's certificate; PEM. */
   readonly servingCa: string;
-  /** Names cluster and context. */
+  /** Name of cluster and context. */
   readonly path: string;
   /** Absent: `admin`. */
   readonly user?: string;
-  /** Absent: those who may do everything in this tenant. */
+  /** Absent: the group with all permissions in this tenant. */
   readonly groups?: readonly string[];
-  /** How long it counts. */
+  /** Validity. */
   readonly seconds: number;
 }
 

@@ -1,4 +1,4 @@
-/** Real kubectl with the kubeconfig of a tenant: it shows a certificate that TLS itself cannot verify. */
+/** Real kubectl with the kubeconfig of a tenant, whose certificate TLS itself cannot verify. */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** Issuing certificates, loaded when the first one is issued. */
+/** Loads the PKI package when the first certificate is issued. */
 
 import { createRequire } from 'node:module';
 import type * as Pki from '@hangar/pki';

@@ -1,4 +1,4 @@
-/** A server outside of virtual time makes the keys of tenants on the thread pool. */
+/** A server outside of virtual time creates the keys of tenants on the thread pool. */
 
 import assert from 'node:assert/strict';
 import crypto from 'node:crypto';

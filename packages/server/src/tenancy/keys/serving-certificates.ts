@@ -1,6 +1,6 @@
 /**
- * The port's certificates for tenants' host names, issued by the CA that the port's own certificate is of when somebody asks
- * for such a name. Who says which names are a tenant's is somebody else: a name that is none must not come here.
+ * Serving certificates for the host names of tenants, issued on demand by the CA of the port's own certificate. The caller must check that
+ * the name belongs to a tenant.
  */
 
 import type { Clock, Random } from '@hangar/core';
@@ -8,11 +8,11 @@ import type { KeyPair } from '@hangar/pki';
 import { pki } from './pki.ts';
 
 export interface ServingCertificatesOptions {
-  /** Of the port's own certificate. */
+  /** CA of the port's own certificate. */
   readonly authority: () => KeyPair;
   readonly clock: Clock;
   readonly random: Random;
-  /** The names that were asked for last are kept. */
+  /** Number of names to keep; the most recently used ones stay. */
   readonly namesMax?: number;
 }
 
@@ -26,7 +26,7 @@ interface Issued {
   readonly renewAt: number;
 }
 
-/** The same pair for the same name, until it has to be renewed. */
+/** Returns the same pair for the same name until it has to be renewed. */
 export function servingCertificates({ authority, namesMax = defaultNamesMax, ...world }: ServingCertificatesOptions) {
   const issued = new Map<string, Issued>();
   return (name: string): KeyPair => {
@@ -42,7 +42,7 @@ export function servingCertificates({ authority, namesMax = defaultNamesMax, ...
 
 function issue(name: string, authority: KeyPair, world: { readonly clock: Clock; readonly random: Random }): Issued {
   const { expiresAt, issueCertificate } = pki();
-  // A common name has at most 64 characters; who is asked for is said by the alternative name alone.
+  // A common name has at most 64 characters; clients check only the alternative name.
   const pair = issueCertificate(authority, { commonName: 'hangar', usage: 'server', hosts: [name], days }, world);
   return { authority, pair, renewAt: expiresAt(pair.certificate) - renewBeforeMs };
 }

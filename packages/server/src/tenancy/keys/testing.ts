@@ -1,4 +1,4 @@
-/** For tests with certificates of tenants. */
+/** Test helpers for certificates of tenants. */
 
 import { systemClock } from '@hangar/core';
 import type { Clock } from '@hangar/core';
@@ -8,7 +8,7 @@ import { world } from '../../http/testing/test-port.ts';
 
 export const dayMs = 86_400_000;
 
-/** The world as it is so much later. */
+/** Returns the dependencies with the clock moved forward. */
 export const later = (ms: number) => ({ ...world, clock: { ...systemClock, now: () => Date.now() + ms } as Clock });
 
 export const client = (authority: KeyPair, request: Partial<CertificateRequest> = {}, at = world): KeyPair =>

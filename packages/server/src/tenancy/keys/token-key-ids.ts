@@ -1,6 +1,6 @@
 /**
- * Which keys the tokens of tenants are of, by name: to read a key, only to find that a token was made up, takes ten times as
- * long as to refuse it. Nobody who was not given a token of the tenant knows the name.
+ * Cache of the IDs of tenants' token signing keys. Reading a key only to find that a token is forged takes ten times as long as refusing
+ * the token by the ID. Only clients that have a token of the tenant know the ID.
  */
 
 import type { Entry, Store } from '@hangar/store';
@@ -8,7 +8,7 @@ import type { Entry, Store } from '@hangar/store';
 const known = new WeakMap<Store, Map<string, string>>();
 const knownMax = 4_096;
 
-/** `identity`: of the tenant, by whose revision it is told from others at its place. `read`: undefined when there is no key. */
+/** `identity`: its revision distinguishes the tenant from others at the same path. `read`: resolves with undefined if there is no key. */
 export async function tokenKeyId(
   store: Store,
   { key, modRevision }: Entry,

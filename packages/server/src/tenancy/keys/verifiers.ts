@@ -1,6 +1,6 @@
 /**
- * What verifies a tenant's credentials, made once of its keys: who was asked for before the tenant was opened need not be
- * verified again by the tenant.
+ * Verifiers of a tenant's credentials, created once per keys, so that the tenant does not repeat the verification that was done before it
+ * was opened.
  */
 
 import { lazy } from '@hangar/core';
@@ -16,7 +16,7 @@ export interface TenantVerifiers {
   readonly tokenKeys: () => KeySet;
 }
 
-/** They go with the keys. */
+/** Collected with the keys. */
 const known = new WeakMap<TenantKeys, TenantVerifiers>();
 
 export function verifiersOf(keys: TenantKeys, clock: Clock): TenantVerifiers {

@@ -1,4 +1,4 @@
-/** The tenant that a subresource was asked of: its object and its identity, or 404. */
+/** Looks up the tenant of a subresource request: its object and its identity, or 404. */
 
 import { notFound } from '@hangar/api';
 import type { Entry } from '@hangar/store';
@@ -12,13 +12,13 @@ export interface AskedTenant {
   readonly path: string;
   /** `/registry/clusters/<path>/`. */
   readonly prefix: string;
-  /** Of the `Tenant` object. */
+  /** Entry of the `Tenant` object. */
   readonly entry: Entry;
-  /** Of the identity. */
+  /** Entry of the identity. */
   readonly identity: Entry;
 }
 
-/** Throws 404, for what was retained without its object as well. */
+/** Throws 404, also for retained data without an object. */
 export async function askedTenant({ store, storePrefix }: TenantWorld, call: Call): Promise<AskedTenant> {
   const { info, plane, resource } = call;
   const path = info.name;

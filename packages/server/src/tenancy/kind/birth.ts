@@ -1,7 +1,7 @@
 /**
- * What is written with a `Tenant` object, in the same transaction: its identity and its keys when it is made, a mark when its data is retained,
- * the removal of the mark when a tenant takes the data over, and the end of its whole range when it is destroyed. And which host names it has: they
- * are free as soon as there is no object with them, whatever becomes of the data.
+ * Writes that are committed with a `Tenant` object in the same transaction: its identity and keys on creation, a mark when its data is
+ * retained, the removal of the mark when a tenant takes over the data, and the deletion of the whole range on destruction. Also its host
+ * name claims: a name is free as soon as no object has it, whether the data is kept or not.
  */
 
 import { uuid } from '@hangar/core';
@@ -30,7 +30,7 @@ export function birth({ store, storePrefix, isPooled = false }: BirthOptions): A
   return {
     async create({ plane: { clock, random }, isDryRun }: AllocationContext, object): Promise<readonly Write[]> {
       const path = object.metadata.name ?? '';
-      // A name that is none is refused by what follows.
+      // Validation refuses an invalid name later.
       if (!isTenantPath(path)) return [];
       const claims = await hosts.change({ path, hosts: hostsOf(object) });
       if (isDryRun) return [];
@@ -41,12 +41,12 @@ export function birth({ store, storePrefix, isPooled = false }: BirthOptions): A
         const takeOver: Write = { type: 'delete', key: retainedKey(prefix) };
         return [{ type: 'check', key, expected: entry.modRevision }, takeOver, ...claims];
       }
-      // What a restore left half-way is nobody's.
+      // The remains of an interrupted restore are garbage.
       const { entry: mark } = await store.get(importKey(prefix));
       const value = encodeIdentity({ seed: uuid(random), createdAt: timestamp(clock) });
       const identity: Write = { type: 'put', key, value, expected: absent };
       if (mark) return [identity, ...withoutImport(prefix, mark), ...claims];
-      // With it: whoever makes a tenant wants its kubeconfig next, and a second commit takes longer than to make them.
+      // Keys are created now: usually the kubeconfig is requested next, and a second commit takes longer than creating keys.
       const keys = await encodedNewKeys(path, { clock, random, isPooled });
       return [identity, { type: 'put', key: keysKey(prefix), value: keys, expected: absent }, ...claims];
     },
@@ -64,5 +64,5 @@ export function birth({ store, storePrefix, isPooled = false }: BirthOptions): A
   };
 }
 
-/** As it was sent: whether they are names is found out later. */
+/** As sent: the names are validated later. */
 export const hostsOf = (object: KubeObject): unknown => (object['spec'] as TenantSpec | null | undefined)?.hosts;

@@ -11,7 +11,7 @@ import { hostClaimKey } from '../layout.ts';
 const merge = 'application/merge-patch+json';
 const host = 'api.example.com';
 
-/** Which tenant has which name. */
+/** Returns the path of the tenant by host name. */
 async function claims(store: Store): Promise<Record<string, string>> {
   const { entries } = await store.range(prefixRange(hostClaimKey('/registry', '')));
   const place = hostClaimKey('/registry', '').length;
@@ -74,7 +74,7 @@ describe('a host name', () => {
     await server.expect(200, 'DELETE', `${tenants}/a`);
     assert.deepEqual(await claims(server.store), { [host]: 'b' });
     await server.make('c', { hosts: ['a.example.com'], deletionPolicy: 'Destroy' });
-    // What was retained is adopted without the names that went to others.
+    // Retained data is adopted without the names that other tenants claimed.
     assertTaken(await make(server, 'a', ['a.example.com']));
     await server.expect(200, 'DELETE', `${tenants}/c`);
     assert.equal((await make(server, 'a', ['a.example.com'])).status, 201);

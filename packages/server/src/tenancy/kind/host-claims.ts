@@ -1,11 +1,10 @@
 /**
- * Which tenant has a host name. There is one key for each, outside of all tenants' ranges, written with the `Tenant` object in
- * one transaction, so that of several that want the same name at the same time one gets it:
+ * Claims of host names by tenants. Each name has one key, outside of all tenant ranges, written with the `Tenant` object in one
+ * transaction, so that only one of several concurrent requests gets the name:
  *
  *     /registry/hangar/hosts/red.example.com → red
  *
- * A claim counts as long as the object of its tenant names the host. What is left of one that does not, because somebody
- * changed the store by hand, is taken over.
+ * A claim is valid as long as the object of its tenant names the host. A stale claim, after a manual change of the store, is taken over.
  */
 
 import { invalid, invalidObject } from '@hangar/api';
@@ -17,9 +16,9 @@ import { tenantGroup, tenantOf, tenantsPrefix } from '../tenant.ts';
 import { hostLengthMax, hostPattern, hostsMax } from './definition.ts';
 
 export interface HostChange {
-  /** Of the tenant. */
+  /** Path of the tenant. */
   readonly path: string;
-  /** What the object says, and what it said before, be it what it may. */
+  /** Hosts in the object, and before the change; not validated. */
   readonly hosts: unknown;
   readonly before?: unknown;
 }
@@ -36,7 +35,7 @@ export class HostClaims {
     this.#options = options;
   }
 
-  /** What goes with a change of the names. Throws 422 when one is another tenant's. */
+  /** Returns the writes for a change of the names. Throws 422 if another tenant has one of them. */
   async change({ path, hosts, before }: HostChange): Promise<Write[]> {
     const wanted = validHosts(hosts);
     const had = validHosts(before);
@@ -67,7 +66,7 @@ export class HostClaims {
     return [{ type: 'delete', key, expected: entry.modRevision }];
   }
 
-  /** Whether there is such a tenant, and it has this name. */
+  /** Reports whether the tenant exists and has this name. */
   async #names(path: string, host: string): Promise<boolean> {
     const { store, storePrefix } = this.#options;
     const { entry } = await store.get(`${tenantPrefix(storePrefix, rootPath)}${tenantsPrefix}${path}`);
@@ -75,7 +74,7 @@ export class HostClaims {
   }
 }
 
-/** They are in one transaction, with what else makes or ends a tenant. */
+/** The claims share one transaction with the other writes that create or destroy a tenant. */
 const changesMax = 100;
 
 const refused = (path: string, error: FieldError): Error =>
@@ -87,7 +86,7 @@ const holder = ({ value }: Entry): string => Buffer.from(value).toString();
 
 const pattern = new RegExp(hostPattern);
 
-/** What is none is refused by what follows. */
+/** Ignores invalid names: validation refuses them later. */
 const validHosts = (hosts: unknown): string[] =>
   Array.isArray(hosts) && hosts.length <= hostsMax
     ? [...new Set(hosts)].filter(

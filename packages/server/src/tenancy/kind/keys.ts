@@ -1,6 +1,6 @@
 /**
- * `POST …/tenants/demo/keys`: the tenant's CAs and the key of its service accounts, for handing it over to an API server of
- * its own. Whoever has them is everybody in this tenant; so it is a right of its own, `create` on `tenants/keys`.
+ * `POST …/tenants/demo/keys`: returns the tenant's CAs and service account key, to hand the tenant over to a dedicated API server. The keys
+ * allow to impersonate every user of this tenant, so they require a separate permission: `create` on `tenants/keys`.
  */
 
 import { createPublicKey } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** `POST …/tenants/demo/kubeconfig`: a kubeconfig for the tenant, with a client certificate that its own CA issues. */
+/** `POST …/tenants/demo/kubeconfig`: returns a kubeconfig for the tenant, with a client certificate that its own CA issues. */
 
 import { badRequest, isObject, notFound } from '@hangar/api';
 import type { JsonObject, KubeObject } from '@hangar/api';
@@ -59,7 +59,7 @@ export const kubeconfigOperation =
     return objectAnswer(call, want, answer, 201);
   };
 
-/** Nothing at all, or an object whose `spec` may have `user`, `groups` and `expirationSeconds`. Throws 400. */
+/** Parses the body: empty, or an object whose `spec` may have `user`, `groups` and `expirationSeconds`. Throws 400. */
 function wantedKubeconfig(body: Uint8Array): Wanted {
   const value = body.length === 0 ? {} : sentObject(body, 'the body of a request for a kubeconfig');
   const spec = value['spec'] ?? {};

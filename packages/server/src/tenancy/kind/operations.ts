@@ -1,4 +1,4 @@
-/** What can be asked of one tenant besides its object: subresources of `tenants`. */
+/** Subresources of `tenants`. */
 
 import type { Answer } from '../../http/message.ts';
 import type { Resource } from '../../resources/resource.ts';
@@ -15,7 +15,7 @@ import { everyUsageOperation } from '../usage/every-usage.ts';
 import { usageOperation } from '../usage/operation.ts';
 import { kubeconfigOperation } from './kubeconfig.ts';
 
-/** `tenants`: all that there are. `closed`: the server's end, and that of what goes on until then. */
+/** `tenants`: returns all tenants. `closed`: aborted when the server closes; stops operations that run until then. */
 export const operations = (
   world: TenantWorld,
   tenants: () => Iterable<Tenant>,
@@ -30,7 +30,7 @@ export const operations = (
   usage: { get: usageOf(world, tenants) },
 });
 
-/** `tenants/demo/usage`, and of all of them `tenants/STAR/usage`, where STAR is `*`. */
+/** `tenants/demo/usage`, and for all tenants `tenants/STAR/usage`, where STAR is `*`. */
 function usageOf(world: TenantWorld, tenants: () => Iterable<Tenant>): (call: Call) => Promise<Answer> {
   const [ofOne, ofEvery] = [usageOperation(world), everyUsageOperation(world, tenants)];
   return (call) => (call.info.name === everyTenant ? ofEvery(call) : ofOne(call));

@@ -1,4 +1,4 @@
-/** `Tenant` as a resource of the management plane: a custom resource whose writes make, change and end control planes. */
+/** `Tenant` as a resource of the management plane: a custom resource whose writes create, change and destroy control planes. */
 
 import { invalid, invalidObject } from '@hangar/api';
 import type { KubeObject, Subresource } from '@hangar/api';
@@ -15,13 +15,13 @@ import { tenantKind } from './definition.ts';
 
 export interface TenantKindOptions {
   readonly birth: Allocation;
-  /** Why this tenant cannot have this host name; undefined: it can. */
+  /** Returns why this tenant cannot have this host name, or undefined if it can. */
   readonly hostProblem: (path: string, host: string) => string | undefined;
-  /** Where the control plane of a path is reached. */
+  /** Returns the URL of the control plane with this path. */
   readonly url: (path: string) => string;
-  /** Resolves when what was written up to a revision counts on this server. */
+  /** Resolves when this server has observed the revision. */
   readonly reached: (revision: Revision) => Promise<void>;
-  /** What can be asked of one tenant, by the subresource's name. */
+  /** Handlers of the subresources, by name. */
   readonly operations: NonNullable<Resource['operations']>;
 }
 
@@ -58,7 +58,7 @@ class TenantResource extends CustomServedResource {
     object['status'] = { ...(object['status'] as object), url: this.#options.url(name) };
   }
 
-  /** An acknowledged tenant answers; one whose end was acknowledged does not. */
+  /** After an acknowledged creation the tenant answers requests; after an acknowledged deletion it does not. */
   settled(_plane: ControlPlane, revision: Revision): Promise<void> {
     return this.#options.reached(revision);
   }

@@ -1,4 +1,4 @@
-/** What operators do before they remove an encryption key: ask for every tenant's keys. */
+/** Re-encryption before an encryption key is removed: operators request the keys of every tenant. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,9 +1,9 @@
-/** What an operation was told, as JSON. */
+/** Parses the JSON input of an operation. */
 
 import { ApiError, badRequest, isObject, parseJson } from '@hangar/api';
 import type { JsonObject } from '@hangar/api';
 
-/** `what` it is of the request. Throws 400 when it is no object. */
+/** `what`: the part of the request, for the message. Throws 400 if it is not an object. */
 export function sentObject(text: Uint8Array | string, what: string): JsonObject {
   let value: unknown;
   try {

@@ -1,4 +1,4 @@
-/** Who keeps account of what is asked of one open tenant: for its bill, for its quota of watches, and for the platform. */
+/** Accounts for the requests to one open tenant: for its usage record, for its quota of watches, and for the metrics of the platform. */
 
 import type { Clock } from '@hangar/core';
 import { closingWith, isStreaming } from '../../http/message.ts';
@@ -11,26 +11,26 @@ import type { Meter } from './meter.ts';
 
 export interface AccountOptions {
   readonly clock: Clock;
-  /** As it is now. */
+  /** Returns the current state. */
   readonly tenant: () => Tenant;
   readonly meter: Meter;
   readonly metrics: TenantMetrics;
 }
 
 const reads = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** Nobody knows who asked, or it was too much: the tenant does not pay for it. */
+/** Unauthenticated or throttled requests are not charged to the tenant. */
 const unpaid = new Set([401, 429]);
 
 export class TenantAccount {
   readonly #options: AccountOptions;
-  /** Watches that were let in and are not answered yet. */
+  /** Watches that were admitted and are not answered yet. */
   readonly #beginning = new Set<ServerRequest>();
 
   constructor(options: AccountOptions) {
     this.#options = options;
   }
 
-  /** Throws 429 for a watch beyond the quota. Asked when it is known who asks, before anything is done for it. */
+  /** Throws 429 for a watch beyond the quota. Called after authentication, before any work. */
   admit(info: RequestInfo, request: ServerRequest): void {
     if (info.verb !== 'watch') return;
     const { path, spec } = this.#options.tenant();
@@ -40,7 +40,7 @@ export class TenantAccount {
     this.#beginning.add(request);
   }
 
-  /** `answer` never rejects. */
+  /** `answer` must not reject. */
   async account(request: ServerRequest, answer: (request: ServerRequest) => Promise<Answer>): Promise<Answer> {
     const { clock, meter, metrics, tenant } = this.#options;
     const begunMs = clock.monotonicMs();
@@ -55,7 +55,7 @@ export class TenantAccount {
   #watched(path: string, answer: Answer): Answer {
     const { body } = answer;
     if (!isStreaming(body)) return answer;
-    // From now on: between the answer and its first byte, another watch must not take its place.
+    // Counted from now on: between the answer and its first byte, another watch must not take its place.
     const { meter, metrics } = this.#options;
     const ended = [meter.watchBegan(), metrics.watchBegan(path)];
     const onClose = (): void => {

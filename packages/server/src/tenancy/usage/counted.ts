@@ -1,7 +1,7 @@
 /**
- * What counts of a tenant's range. Bytes are those of every key that is the tenant's own, and of its value. Objects are the
- * tenant's own ones: not what every tenant is born with, also where the tenant changed it, nor what the server notes beside
- * objects. What the server itself keeps there (`.hangar/`, `.hidden/`) counts as nothing.
+ * Defines which entries of a tenant's range count. Bytes are those of every key that belongs to the tenant, and of its value. Objects are
+ * those that the tenant created: not base objects, even if changed, and not the server's notes beside objects. Internal entries of the
+ * server (`.hangar/`, `.hidden/`) do not count.
  */
 
 import { groupResourceText, serviceUnavailable } from '@hangar/api';
@@ -14,7 +14,7 @@ import { keyResources } from '../../resources/key-resource.ts';
 export interface Amounts {
   objects: number;
   storedBytes: number;
-  /** `configmaps`, `deployments.apps` → how many. */
+  /** Number of objects by `configmaps`, `deployments.apps`. */
   readonly objectsPerKind: Map<string, number>;
 }
 
@@ -29,19 +29,19 @@ export function addObject(amounts: Amounts, kind: string, change: 1 | -1): void 
 
 export interface CountedOptions {
   readonly storePrefix: string;
-  /** Of the tenant. */
+  /** Prefix of the tenant. */
   readonly prefix: string;
-  /** Every tenant is born with it; told without the tenant's prefix. */
+  /** Reports whether a key, without the tenant's prefix, is in the base of every tenant. */
   readonly isBornWith: (key: string) => boolean;
 }
 
-/** Names of the server's own begin with a dot, which no resource's does, and sort before all of them. */
+/** Internal names begin with a dot. No resource does, so they sort before all resources. */
 const firstCounted = '/';
 
 export class Counted {
   readonly range: KeyRange;
   readonly #options: CountedOptions;
-  /** Whatever it counts as. */
+  /** Independent of whether the key counts. */
   readonly resourceOf: ReturnType<typeof keyResources>;
 
   constructor(options: CountedOptions) {
@@ -56,14 +56,14 @@ export class Counted {
     return key.startsWith(prefix) && key.length > prefix.length && key[prefix.length] !== '.';
   }
 
-  /** Undefined: no object that counts. */
+  /** Returns undefined if the key is not an object that counts. */
   kindOf(key: string): string | undefined {
     const { prefix, isBornWith } = this.#options;
     if (!this.has(key) || isBornWith(key.slice(prefix.length)) || this.isNote(key)) return undefined;
     return kindName(groupResourceText(this.resourceOf(key)!));
   }
 
-  /** No object, but what the server notes beside objects, such as which ports are taken. */
+  /** Reports whether the key is a note of the server beside objects, such as the allocated ports. */
   isNote(key: string): boolean {
     return this.has(key) && (this.resourceOf(key)?.resource ?? '') === '';
   }
@@ -75,10 +75,10 @@ export const kindName = (name: string): string => (name === 'events.events.k8s.i
 export const entryBytes = (key: string, value: Uint8Array): number => Buffer.byteLength(key) + value.length;
 
 const pageLength = 1_000;
-/** A history that is always shorter than the time for one page is none to count with. */
+/** Gives up if the revision is compacted each time before the count is complete. */
 const attemptsMax = 5;
 
-/** All of the range as of one revision, a page at a time: others are served in between. */
+/** Counts the whole range as of one revision, page by page; other requests are served in between. */
 export async function countAll(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
   counted: Counted,
@@ -88,7 +88,7 @@ export async function countAll(
       return await countOnce(store, clock, counted);
     } catch (error) {
       if (!hasCode(error, 'Compacted')) throw error;
-      // What was read is no longer kept: again, as of now.
+      // The revision was compacted: count again at the current one.
       if (attempt === attemptsMax) {
         throw serviceUnavailable(
           'cannot count the objects of the tenant: the revision was compacted during the count, please try again',

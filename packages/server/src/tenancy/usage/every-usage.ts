@@ -1,7 +1,7 @@
 /**
- * `GET …/tenants/STAR/usage`, where STAR is `*`: what tenants do on this server now, for whoever watches over all of them. By itself it
- * tells of those that are in use, from memory alone, however many there are. `?idle=true` tells of the others, too; `?count=true`
- * says what each of them has, which reads the names of all their objects.
+ * `GET …/tenants/STAR/usage`, where STAR is `*`: activity of all tenants on this server, for monitoring. By default it lists the tenants in
+ * use, from memory alone. `?idle=true` adds the others; `?count=true` adds the amounts that each tenant stores, which reads the names of
+ * all their objects.
  */
 
 import type { JsonObject } from '@hangar/api';
@@ -40,7 +40,7 @@ const statusOf = (activity: TenantActivity | undefined) => ({
   memoryBytes: activity?.memoryBytes ?? 0,
 });
 
-/** Undefined: it has gone meanwhile. Others are served in between. */
+/** Returns undefined if the tenant was deleted meanwhile. Other requests are served in between. */
 async function countedOf(world: TenantWorld, path: string): Promise<JsonObject | undefined> {
   const usage = await tenantUsage(world, path);
   await breathe(world.clock);

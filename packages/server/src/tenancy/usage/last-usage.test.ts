@@ -12,7 +12,7 @@ import { usageStatus } from './usage-status.ts';
 
 const prefix = '/registry/clusters/demo/';
 
-/** Looks at every read in the tenant's range. */
+/** Store that records every read in the tenant's range. */
 class Watched extends ForwardingStore {
   readonly ranges: NonNullable<Parameters<Store['range']>[1]>[] = [];
   isStuck = false;
@@ -50,7 +50,7 @@ interface Destruction {
   readonly isTold: boolean;
 }
 
-/** Of a tenant with so many objects. */
+/** Destroys a tenant with this number of objects. */
 async function destroyed(objects: number, { isStuck = false, isAsked = true } = {}): Promise<Destruction> {
   const store = new Watched(await openMemoryStore());
   const told: LastUsage[] = [];
@@ -91,7 +91,7 @@ describe('the last figures of a tenant', () => {
   });
 
   test('are what it used alone, when it cannot be counted in time', async () => {
-    // The store stays stuck until the tenant is deleted: without a limit this never ends.
+    // The store stays stuck until the tenant is deleted: without a time limit this would never complete.
     const { usage } = await destroyed(10, { isStuck: true });
     const { since: _, ...rest } = usageStatus(usage!);
     assert.deepEqual(rest, { watches: 0, requests: { read: 0, write: 1 }, watchSeconds: 0 });

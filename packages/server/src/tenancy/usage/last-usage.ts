@@ -1,6 +1,6 @@
 /**
- * The figures of a tenant that is about to be destroyed, found out within a moment: whoever ends a tenant does not wait for
- * its bill, however much the tenant has. What could not be counted in that time is left out; what it used is always known.
+ * Final usage of a tenant that is about to be destroyed, computed within a short time limit: the deletion must not wait for the count,
+ * regardless of the size of the tenant. Amounts that cannot be counted in time are omitted; the usage counters are always included.
  */
 
 import { breathe } from '@hangar/core';
@@ -16,16 +16,16 @@ import type { TenantUsage, UsageWorld } from './tenant-usage.ts';
 
 type AmountNames = 'objects' | 'storedBytes' | 'objectsPerKind';
 
-/** All of the amounts, or none. */
+/** Has all of the amounts, or none. */
 export type LastUsage = Omit<TenantUsage, AmountNames> & Partial<Pick<TenantUsage, AmountNames>>;
 
 type World = { readonly store: Store; readonly clock: Clock };
 
-/** Enough for some ten thousand objects. */
+/** Sufficient for some ten thousand objects. */
 const defaultCountingMs = 200;
 const pageLength = 500;
 
-/** Undefined: there is no such tenant. */
+/** Returns undefined if the tenant does not exist. */
 export async function lastUsage(
   world: UsageWorld,
   path: string,
@@ -42,7 +42,7 @@ export async function lastUsage(
   return { ...used, ...(await countedInTime(world, counted, countingMs)) };
 }
 
-/** Resolves in time, whatever the store does. What is asked of it when the time is over is the last thing. */
+/** Resolves in time even if the store hangs. No read starts after the time limit. */
 function countedInTime({ store, clock }: World, counted: Counted, countingMs: number): Promise<Amounts | undefined> {
   return new Promise((resolve, reject) => {
     let isOver = false;
@@ -57,8 +57,8 @@ function countedInTime({ store, clock }: World, counted: Counted, countingMs: nu
 }
 
 /**
- * Page by page as it is now: not of one revision, which nobody would notice in a bill, and so of none that may be compacted
- * away. Sizes are the store's own sums; etcd has none, and reads the values of a page for it, as long as there is time.
+ * Counts the current state page by page. It does not read at one revision, because that could be compacted, and the difference is
+ * irrelevant for billing. Sizes are sums by the store; etcd has none, so the values of a page are read for it, while there is time.
  */
 async function countWhile(
   { store, clock }: World,

@@ -1,6 +1,6 @@
 /**
- * The last figures of tenants that are destroyed: their records go with them, and somebody may still write a bill. They are
- * found out before the deletion, and told when it has happened, by the server that did it.
+ * Final usage of destroyed tenants, for billing: their records are deleted with them. It is computed before the deletion, and reported
+ * after it, by the server that deletes.
  */
 
 import { asError } from '@hangar/core';
@@ -10,21 +10,21 @@ import type { LastUsage } from './last-usage.ts';
 
 export interface LastUsagesOptions {
   readonly usageOf: (path: string) => Promise<LastUsage | undefined>;
-  /** Absent: nobody wants to know, and nothing is found out. */
+  /** Absent: the usage is not computed. */
   readonly onDestroyed?: ((path: string, usage: LastUsage) => void) | undefined;
   readonly onError: (error: Error) => void;
 }
 
 export class LastUsages {
   readonly #options: LastUsagesOptions;
-  /** Of those whose end was asked for, by their paths. */
+  /** Tenants whose deletion was requested, by path. */
   readonly #ending = new Map<string, { readonly uid: string; readonly usage: LastUsage }>();
 
   constructor(options: LastUsagesOptions) {
     this.#options = options;
   }
 
-  /** The same, and it remembers what is about to end. */
+  /** Wraps the allocation to compute the usage before a deletion. */
   remembering(allocation: Allocation): Allocation {
     return {
       create: (...all) => allocation.create(...all),
@@ -44,7 +44,7 @@ export class LastUsages {
     if (ended?.uid === uid) this.#options.onDestroyed?.(path, ended.usage);
   }
 
-  /** A figure that cannot be had keeps nobody from ending a tenant. */
+  /** An error does not prevent the deletion. */
   async #remember(path: string, uid: string): Promise<void> {
     if (!this.#options.onDestroyed) return;
     try {

@@ -1,4 +1,4 @@
-/** What one tenant uses of this server, until it is written down. Counting costs an addition. */
+/** Usage of one tenant on this server that is not stored yet. Counting costs one addition. */
 
 import type { Clock } from '@hangar/core';
 import { addUsage, isNothing, noUsage } from './usage-record.ts';
@@ -6,10 +6,10 @@ import type { UsageCounters } from './usage-record.ts';
 
 export interface MeterOptions {
   readonly path: string;
-  /** Of the tenant's identity: another one is another tenant, whatever its path. */
+  /** Seed of the tenant's identity. Another seed is another tenant, even at the same path. */
   readonly seed: string;
   readonly clock: Clock;
-  /** Told of the first use after everything was taken. */
+  /** Called at the first use after all counts were taken. */
   readonly onUsed: () => void;
 }
 
@@ -22,7 +22,7 @@ export class Meter {
   #writes = 0;
   #watchMs = 0;
   #watches = 0;
-  /** Since when the watches of now are not counted. */
+  /** Time up to which the current watches are counted. */
   #sinceMs = 0;
   #readsEver = 0;
   #writesEver = 0;
@@ -38,12 +38,12 @@ export class Meter {
     return this.#watches;
   }
 
-  /** Since this server began to count, written down or not: what grows while somebody looks. */
+  /** Requests since this server began to count, whether stored or not. */
   get ever(): { readonly reads: number; readonly writes: number } {
     return { reads: this.#readsEver, writes: this.#writesEver };
   }
 
-  /** There is something to take, or there will be. */
+  /** Reports whether there are counts to take, now or later. */
   get isUsed(): boolean {
     return this.#watches > 0 || !isNothing(this.counters());
   }
@@ -59,7 +59,7 @@ export class Meter {
     this.#onUsed();
   }
 
-  /** To be called back, once, when it ends. */
+  /** Returns a function to call once, when the watch closes. */
   watchBegan(): () => void {
     this.#settle();
     this.#watches++;

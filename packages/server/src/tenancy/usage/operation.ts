@@ -1,4 +1,4 @@
-/** `GET …/tenants/demo/usage`: what a tenant has and has used, beside what it may have. */
+/** `GET …/tenants/demo/usage`: returns what a tenant stores and has used, together with its quota. */
 
 import { notFound } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';

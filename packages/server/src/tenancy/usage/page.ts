@@ -1,10 +1,10 @@
 /**
- * What this server has to add to one tenant's record. It knows how the record stands as far as it has seen it, and learns
- * from the store's refusals: nothing is read to write.
+ * Usage that this server has to add to the record of one tenant. It remembers the last known state of the record and updates it from
+ * conflicts, so that a write requires no read.
  *
  *     used ──writes──► sent ──written──► in the record
  *      ▲                │
- *      └── conflicted ──┴── lost: the store did not answer. The next conflict shows by the mark whether it was written.
+ *      └── conflicted ──┴── lost: the store did not respond. The mark in the next conflict shows whether it was written.
  */
 
 import { absent } from '@hangar/store';
@@ -27,11 +27,11 @@ export class Page {
   #record: UsageCounters = noUsage;
   #revision = absent;
   #sent: Marked | undefined;
-  /** Nobody knows whether it was written. */
+  /** Sent, but unknown whether it was written. */
   #lost: Marked | undefined;
-  /** How often the tenant is open. */
+  /** Number of times the tenant is open. */
   openings = 0;
-  /** The tenant is no longer there: there is no record to add to. */
+  /** The tenant no longer exists, so there is no record to add to. */
   isObsolete = false;
 
   constructor(meter: Meter, prefix: string, identity: Revision) {
@@ -44,7 +44,7 @@ export class Page {
     return !this.isObsolete && (this.#lost !== undefined || this.#sent !== undefined || this.meter.isUsed);
   }
 
-  /** What a record that is read now lacks. */
+  /** Returns the usage that is not yet in the given record. */
   missingIn({ mark }: UsageRecord): UsageCounters {
     const used = this.meter.counters();
     if (this.#sent?.mark === mark) return used;
@@ -52,7 +52,9 @@ export class Page {
     return addUsage(addUsage(used, this.#sent?.counters ?? noUsage), lost?.counters ?? noUsage);
   }
 
-  /** Empty: nothing is to be added. With conditions of its own, so that several can be one transaction. */
+  /**
+   * Returns an empty list if there is nothing to add. The writes include their conditions, so that several pages can share one transaction.
+   */
   writes(mark: string): Write[] {
     const counters = this.meter.take();
     const added = addUsage(counters, this.#lost?.counters ?? noUsage);
@@ -76,7 +78,7 @@ export class Page {
     this.#lost = undefined;
   }
 
-  /** The store refused it, or may have written it and did not say so. */
+  /** Called when the commit failed. `isInDoubt`: the store may have committed it. */
   failed(isInDoubt: boolean): void {
     const { counters, mark } = this.#sent!;
     this.#sent = undefined;
@@ -84,14 +86,14 @@ export class Page {
     else this.meter.putBack(counters);
   }
 
-  /** What stands now under the keys whose conditions failed. */
+  /** Updates the known state from the entries whose conditions failed. */
   learn(conflicts: ReadonlyMap<string, Entry | undefined>): void {
     const [usage, identity] = [usageKey(this.#prefix), identityKey(this.#prefix)];
     if (conflicts.has(usage)) {
       const entry = conflicts.get(usage);
       this.#record = decodeUsage(entry?.value);
       this.#revision = entry?.modRevision ?? absent;
-      // In the record by now, or somebody wrote since and nobody can tell: nothing is added twice.
+      // Already in the record, or unknown because another server wrote since: nothing is added twice.
       this.#lost = undefined;
     }
     if (!conflicts.has(identity)) return;

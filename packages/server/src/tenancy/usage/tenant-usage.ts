@@ -1,4 +1,4 @@
-/** What a tenant has, and what it has used since it was made. Found out without opening it. */
+/** Current amounts of a tenant and its usage since creation, computed without opening it. */
 
 import type { Entry } from '@hangar/store';
 import { ownConfigMapKeys } from '../base/own-config-maps.ts';
@@ -12,16 +12,16 @@ import type { UsageCounters } from './usage-record.ts';
 export type UsageWorld = Pick<TenantWorld, 'store' | 'storePrefix' | 'clock' | 'base' | 'usage'>;
 
 export interface TenantUsage extends UsageCounters {
-  /** When it was made; RFC 3339. */
+  /** Creation time; RFC 3339. */
   readonly since: string;
   readonly objects: number;
   readonly storedBytes: number;
   readonly objectsPerKind: ReadonlyMap<string, number>;
-  /** Under way on this server. */
+  /** Number of open watches on this server. */
   readonly watches: number;
 }
 
-/** Which keys every tenant is born with; told without the tenant's prefix. */
+/** Returns a function that reports whether a key, without the tenant's prefix, is in the base. */
 export async function bornWith(world: Pick<TenantWorld, 'base'>, identity: TenantIdentity) {
   const base = await world.base();
   const layer = base.layer(identity);
@@ -29,7 +29,7 @@ export async function bornWith(world: Pick<TenantWorld, 'base'>, identity: Tenan
   return (key: string): boolean => layer.has(key) || own.has(key);
 }
 
-/** Undefined: there is no such tenant. */
+/** Returns undefined if the tenant does not exist. */
 export async function tenantUsage(world: UsageWorld, path: string): Promise<TenantUsage | undefined> {
   const { store, storePrefix, usage } = world;
   const prefix = tenantPrefix(storePrefix, path);

@@ -26,7 +26,7 @@ const stored = async (store: Store, path: string): Promise<UsageCounters> => {
 
 class Watched extends ForwardingStore {
   readonly commits: (readonly Write[])[] = [];
-  /** What becomes of the next commits. */
+  /** Outcomes of the next commits. */
   readonly fates: ((store: Store, writes: readonly Write[]) => Promise<CommitResult>)[] = [];
 
   override async commit(writes: readonly Write[]): Promise<CommitResult> {
@@ -35,7 +35,7 @@ class Watched extends ForwardingStore {
   }
 }
 
-/** The store in memory has a clock of its own: what it was asked is done some turns of the event loop later. */
+/** The memory store does not use the virtual clock: it responds some turns of the event loop later. */
 class WorldClock extends Scheduler {
   override async advance(delayMs: number): Promise<void> {
     await super.advance(delayMs);
@@ -225,7 +225,7 @@ describe('a store that fails', () => {
       assert.equal((await usage.total('demo', demo.seed)).reads, 1);
       meter.requested(true);
       assert.equal((await usage.total('demo', demo.seed)).reads, 2);
-      // Nobody has to use anything for it to be tried again.
+      // It is retried without further usage.
       await clock.advance(60_000);
       assert.equal((await stored(store, 'demo')).reads, 2);
       assert.equal((await usage.total('demo', demo.seed)).reads, 2);

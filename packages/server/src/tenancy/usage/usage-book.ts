@@ -1,7 +1,7 @@
 /**
- * What all tenants use of this server. It is kept in memory and added to each tenant's record in the store within a minute,
- * and when the server is closed: a server that dies takes the figures of its last minute with it. One timer for all tenants,
- * and none when nobody used anything. Several servers on one store add to the same records.
+ * Usage of all tenants on this server. It is collected in memory and added to each tenant's record in the store within a minute, and when
+ * the server closes; a crash loses the last minute. One timer serves all tenants, and none runs without usage. Several servers on one store
+ * add to the same records.
  */
 
 import { asError, hasCode } from '@hangar/core';
@@ -20,24 +20,24 @@ export interface UsageBookOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly onError: (error: Error) => void;
-  /** How long something is in memory alone, at most. */
+  /** Maximum time that usage is in memory only. */
   readonly flushMs?: number;
 }
 
 export interface TenantBirth {
   readonly path: string;
-  /** Of its identity. */
+  /** Seed of the tenant's identity. */
   readonly seed: string;
-  /** Of its identity's key. */
+  /** Revision of the identity's key. */
   readonly revision: Revision;
-  /** What is kept in memory for it now. */
+  /** Returns the current memory use of the tenant. */
   readonly memoryBytes?: () => number;
 }
 
-/** What a tenant does on this server now; everything of it is in memory. */
+/** Activity of a tenant on this server, from memory alone. */
 export interface TenantActivity {
   readonly path: string;
-  /** Requests since it came into use; they begin at 0 again when it was idle for long. */
+  /** Requests since the tenant was first used; reset to 0 after a long idle time. */
   readonly reads: number;
   readonly writes: number;
   readonly watches: number;
@@ -45,15 +45,15 @@ export interface TenantActivity {
 }
 
 const defaultFlushMs = 60_000;
-/** Each has two conditions in the transaction. */
+/** Each page has two conditions in the transaction. */
 const pagesAtOnce = transactionWritesMax / 4;
-/** Each attempt that fails is one that another server won, or a tenant that is no more. */
+/** An attempt fails only if another server wrote first, or a tenant was deleted. */
 const attemptsMax = 100;
 
 export class UsageBook {
   readonly #options: UsageBookOptions;
   readonly #pages = new Map<string, Page>();
-  /** Of tenants that are open. */
+  /** Only open tenants. */
   readonly #memory = new Map<Page, () => number>();
   #timer: Timer | undefined;
   #flushing: Promise<void> | undefined;
@@ -63,12 +63,12 @@ export class UsageBook {
     this.#options = options;
   }
 
-  /** Of tenants that are open, or have something to be written down. */
+  /** Number of tenants that are open or have usage to store. */
   get size(): number {
     return this.#pages.size;
   }
 
-  /** For as long as the tenant is open; `close` gives it back. */
+  /** Opens the meter of a tenant; call `close` when the tenant is closed. */
   open({ path, seed, revision, memoryBytes }: TenantBirth): { readonly meter: Meter; close(): void } {
     const known = this.#pages.get(path);
     const page = known?.meter.seed === seed && !known.isObsolete ? known : this.#newPage({ path, seed, revision });
@@ -84,7 +84,7 @@ export class UsageBook {
     };
   }
 
-  /** Of all tenants that are in use. Costs no more than they are. */
+  /** Yields the activity of all tenants in use. The cost is proportional to their number. */
   *activities(): IterableIterator<TenantActivity> {
     for (const [path, page] of this.#pages) {
       const { meter } = page;
@@ -92,12 +92,12 @@ export class UsageBook {
     }
   }
 
-  /** Watches of a tenant on this server. */
+  /** Returns the number of watches of a tenant on this server. */
   watches(path: string): number {
     return this.#pages.get(path)?.meter.watches ?? 0;
   }
 
-  /** Since the tenant was made: what all servers have written down, and what this one has not yet. */
+  /** Returns the usage since creation: stored by all servers, plus the part of this server that is not stored yet. */
   async total(path: string, seed: string): Promise<UsageCounters> {
     const { store, storePrefix } = this.#options;
     const { entry } = await store.get(usageKey(tenantPrefix(storePrefix, path)));
@@ -106,9 +106,9 @@ export class UsageBook {
     return page?.meter.seed === seed ? addUsage(record, page.missingIn(record)) : record;
   }
 
-  /** Writes down what was used so far. What cannot be written is kept for the next time. */
+  /** Stores the usage so far. Usage that cannot be written is kept for the next time. */
   async flush(): Promise<void> {
-    // One at a time: what is under way may not have all of it.
+    // One flush at a time: a running one may not include everything.
     while (this.#flushing) await this.#flushing;
     this.#flushing = this.#flushAll();
     try {
@@ -153,7 +153,7 @@ export class UsageBook {
     for (const page of pages) this.#tidy(page);
   }
 
-  /** One transaction for several tenants. Who is in the way is told by the store, and taken into account or left out. */
+  /** Writes several tenants in one transaction. Conflicting tenants are updated from the conflict, or left out. */
   async #write(given: readonly Page[]): Promise<void> {
     const { store, random } = this.#options;
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
@@ -182,7 +182,7 @@ export class UsageBook {
     }
   }
 
-  /** What is not open and has nothing to add costs nothing. */
+  /** Removes the page of a tenant that is closed and has nothing to add. */
   #tidy(page: Page): void {
     const isKept = page.openings > 0 ? !page.isObsolete : page.hasSomething;
     if (!isKept && this.#pages.get(page.meter.path) === page) this.#pages.delete(page.meter.path);

@@ -1,4 +1,4 @@
-/** What a tenant has used since it was made, as it is stored in its range: added to by every server that serves it. */
+/** Stored record of a tenant's usage since creation, in its range; every server that serves the tenant adds to it. */
 
 export interface UsageCounters {
   /** Requests that change nothing. */
@@ -8,7 +8,7 @@ export interface UsageCounters {
 }
 
 export interface UsageRecord extends UsageCounters {
-  /** Of the last who added something: by it a writer whose answer was lost finds out whether it had written. */
+  /** Mark of the last writer. A writer that got no response uses it to find out whether its write was committed. */
   readonly mark: string;
 }
 
@@ -26,7 +26,7 @@ export const addUsage = (a: UsageCounters, b: UsageCounters): UsageCounters => (
 export const encodeUsage = ({ reads, writes, watchMs }: UsageCounters, mark: string): Buffer =>
   Buffer.from(JSON.stringify({ reads, writes, watchMs: Math.round(watchMs), mark }));
 
-/** What is no record is none: nothing depends on it but a figure. */
+/** An invalid value counts as no record: only statistics depend on it. */
 export function decodeUsage(value: Uint8Array | undefined): UsageRecord {
   if (!value) return { ...noUsage, mark: '' };
   try {

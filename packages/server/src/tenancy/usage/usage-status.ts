@@ -1,8 +1,8 @@
-/** What a tenant has and has used, as others read it. */
+/** Converts amounts and usage of a tenant to the form that clients read. */
 
 import type { LastUsage } from './last-usage.ts';
 
-/** Kinds in order, times in seconds. What is not known is left out. */
+/** Kinds are sorted, times are in seconds. Unknown values are omitted. */
 export function usageStatus(usage: LastUsage) {
   const { since, objects, storedBytes, objectsPerKind, reads, writes, watchMs, watches } = usage;
   return {
