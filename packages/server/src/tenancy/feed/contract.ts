@@ -1,6 +1,4 @@
-/**
- * What a feed tells. `@hangar/controllers` has the same types, as far as it needs them: neither package knows the other.
- */
+/** Types of a feed. `@hangar/controllers` declares the same types, as far as it uses them; the packages do not depend on each other. */
 
 import type { KubeObject } from '@hangar/api';
 
@@ -10,43 +8,43 @@ export interface FedResource {
   readonly resource: string;
 }
 
-/** One object that is there, came, changed or went. */
+/** One object that exists, or was created, changed or deleted. */
 export interface FedChange extends FedResource {
   readonly cluster: string;
-  /** '' for what is in no namespace. */
+  /** '' for cluster-scoped objects. */
   readonly namespace: string;
   readonly name: string;
   readonly type: 'put' | 'delete';
-  /** It was there when the feed began, or began to tell its control plane. */
+  /** The object existed when the feed started, or when it started to send the control plane. */
   readonly isInitial: boolean;
-  /** The stored JSON, without a resourceVersion; of a deletion, what the object was last. */
+  /** Stored JSON, without a resourceVersion; for a deletion, the last state. */
   readonly bytes: Uint8Array;
   readonly resourceVersion: string;
-  /** Parsed once, in the version that is stored, with its resourceVersion. Not to be changed. */
+  /** Returns the object in its stored version, with its resourceVersion. Parsed once; must not be changed. */
   object(): KubeObject;
 }
 
 export interface FeedListener {
-  /** Asked once for each resource, or now and then: changes of others are not told. */
+  /** Called once or occasionally for each resource: changes of other resources are not sent. */
   wants(resource: FedResource): boolean;
   /**
-   * Asked while what is there is told: undefined, or resolves when there may be more of it. What happens is told without asking. Absent:
-   * always at once.
+   * Called during the initial state: returns undefined, or a promise that resolves when the listener accepts more. Later changes are sent
+   * without this call. Absent: always ready.
    */
   ready?(): Promise<void> | undefined;
-  /** In the order of commits. Must not throw. */
+  /** Called in the order of commits. Must not throw. */
   changed(change: FedChange): void;
-  /** All that there was has been told. Again after each `reset`. */
+  /** Called when the initial state is complete. Again after each `reset`. */
   synced(): void;
-  /** History was lost: what is known must be forgotten; everything that there is follows. */
+  /** Called when history was lost: the listener must drop its state. The whole state follows. */
   reset(): void;
-  /** The control plane is there, or its `Tenant` object changed. Comes before any of its objects. `root` is never told. */
+  /** Called when the control plane exists, or its `Tenant` object changed; before any of its objects. Never called for `root`. */
   clusterChanged(cluster: string, tenant: KubeObject): void;
   /**
-   * Everything that the control plane has stored was told: it was adopted or restored, or `retell` asked for it, with this mark. Only
-   * of a telling that began after the last `retell` of it: one that was under way by then tells nothing of its end.
+   * Called when the whole state of the control plane was sent: after it was adopted or restored, or after `retell`, with its mark. If
+   * `retell` is called again while the state is being sent, only the last one is reported.
    */
   clusterTold(cluster: string, mark?: number): void;
-  /** The control plane has gone, with all that was in it. Nothing of it is told one by one. */
+  /** Called when the control plane was deleted with all its objects. They are not reported individually. */
   clusterGone(cluster: string): void;
 }

@@ -1,6 +1,6 @@
 /**
- * What an object of the base was that a tenant deleted. The store only says that it is hidden from now on: the object itself is
- * rendered from the tenant's identity, as its readers saw it.
+ * Returns the last state of a base object that a tenant deleted. The store only contains a tombstone, so the object is rendered from the
+ * tenant's identity, as clients saw it.
  */
 
 import type { Entry, Revision } from '@hangar/store';
@@ -21,7 +21,7 @@ export interface DeletedKey {
   readonly at: Revision;
 }
 
-/** Undefined: the base has no such object, or the tenant stands on none. */
+/** Returns undefined if the base has no such object, or the tenant has no base. */
 export async function deletedBaseEntry(
   world: DeletedBaseWorld,
   { cluster, rest, at }: DeletedKey,

@@ -1,4 +1,4 @@
-/** A change as it is told: nothing of it is decoded before somebody asks. */
+/** A change in a feed, decoded only on access. */
 
 import { Buffer } from 'node:buffer';
 import { decodeProtobuf, isProtobuf } from '@hangar/api';
@@ -10,7 +10,7 @@ export interface FedChangeOptions extends FedObject {
   readonly cluster: string;
   readonly type: FedChange['type'];
   readonly isInitial: boolean;
-  /** Absent: nobody knows any more what was deleted. */
+  /** Absent: the deleted value is unknown. */
   readonly value: Uint8Array | undefined;
   readonly revision: number;
 }
@@ -40,7 +40,7 @@ export class StoredChange implements FedChange {
     this.#revision = revision;
   }
 
-  /** Throws when what is stored is of a kind or version that nobody knows here. */
+  /** Throws if the stored kind or version is unknown. */
   get bytes(): Uint8Array {
     return (this.#bytes ??= this.#json());
   }
@@ -62,12 +62,12 @@ export class StoredChange implements FedChange {
   #json(): Uint8Array {
     const value = this.#value;
     if (!value) return namesAlone(this);
-    // A real kube-apiserver that worked on the same range writes so.
+    // A real kube-apiserver on the same range writes protobuf.
     return isProtobuf(value) ? Buffer.from(JSON.stringify(decodeProtobuf(value))) : value;
   }
 }
 
-/** In the place of an object of which nobody can say more. */
+/** Returns a substitute for an object of which only the name is known. */
 export function namesAlone({ namespace, name }: Pick<FedChange, 'namespace' | 'name'>): Uint8Array {
   return Buffer.from(JSON.stringify({ metadata: namespace === '' ? { name } : { namespace, name } }));
 }

@@ -1,6 +1,6 @@
 /**
- * feed: everything that happens in all control planes, in order, for controllers of the same process (tenant-feed.ts) and of others
- * (http/). Read `contract.ts` first.
+ * feed: all changes in all control planes, in order, for controllers of the same process (tenant-feed.ts) and of others (http/). Read
+ * `contract.ts` first.
  */
 
 export type { FedChange, FedResource, FeedListener } from './contract.ts';

@@ -21,9 +21,9 @@ const table: Readonly<Record<string, string | undefined>> = {
   'example.com/widgets/default/w': 'widgets.example.com default/w',
   'example.com/widgets/w': 'widgets.example.com /w',
   'apps.example.com/deployments/default/w': 'deployments.apps.example.com default/w',
-  // Nobody wants it.
+  // Not wanted by the listener.
   'events/default/e': undefined,
-  // No objects.
+  // Not objects.
   'ranges/servicenodeports': undefined,
   'masterleases/10.0.0.1': undefined,
   '.hangar/tenant': undefined,

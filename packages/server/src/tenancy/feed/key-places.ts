@@ -1,13 +1,12 @@
 /**
- * From a key to what is stored there, by exact position: see layout.ts for a control plane's range, and what kube-apiserver writes
- * below it:
+ * Finds the object of a key by exact position: see layout.ts for the range of a control plane. Below it is the layout of kube-apiserver:
  *
  *     configmaps/default/a        services/specs/default/a        minions/n         built-in kinds, by the table of their prefixes
- *     example.com/widgets/default/a                                                 custom resources: a group has a dot in it
- *     ranges/servicenodeports     .hangar/…                                         no objects
- *     .hidden/namespaces/default                                                    an object of the base that was deleted
+ *     example.com/widgets/default/a                                                 custom resources: a group contains a dot
+ *     ranges/servicenodeports     .hangar/…                                         not objects
+ *     .hidden/namespaces/default                                                    a base object that was deleted
  *
- * On the path of every write of the process: nothing is made for keys of no interest.
+ * Runs for every write of the process, so it allocates nothing for keys that are not wanted.
  */
 
 import { builtinGroups } from '@hangar/api';
@@ -15,7 +14,7 @@ import { lazy } from '@hangar/core';
 import { hiddenName } from '@hangar/store';
 import type { FedResource } from './contract.ts';
 
-/** What a listener says of a resource is kept with it. */
+/** A resource, with the cached answer of the listener. */
 export interface FedPlace extends FedResource {
   readonly isWanted: boolean;
 }
@@ -26,7 +25,7 @@ export interface FedObject {
   readonly name: string;
 }
 
-/** Prefixes of one part, or of two parts by their first. A prefix that two groups share is the older one's. */
+/** Prefixes of one segment, or of two segments, by the first one. A prefix that two groups share belongs to the older one. */
 type Prefixes = Map<string, FedResource | Map<string, FedResource>>;
 
 const builtinPrefixes = lazy((): Prefixes => {
@@ -48,7 +47,7 @@ const builtinPrefixes = lazy((): Prefixes => {
   return all;
 });
 
-/** Tenants choose the names of custom resources: more are forgotten, and asked for again. */
+/** Tenants choose the names of custom resources, so the cache is bounded: beyond this it is cleared. */
 const customPlacesMax = 10_000;
 const hiddenStart = hiddenName.slice(0, -1);
 
@@ -62,7 +61,7 @@ export class KeyPlaces {
     this.#wants = wants;
   }
 
-  /** Undefined: no object, or nobody wants it. `at` is where the part of the key begins that follows the control plane's prefix. */
+  /** Returns undefined if the key is not an object, or not wanted. `at`: offset of the part after the control plane's prefix. */
   wanted(key: string, at: number): FedObject | undefined {
     const firstEnd = key.indexOf('/', at);
     if (firstEnd <= at || key.charCodeAt(at) === dot) return undefined;
@@ -104,7 +103,7 @@ function objectAt(place: FedPlace, key: string, at: number): FedObject | undefin
   return name === '' || name.includes('/') ? undefined : { place, namespace, name };
 }
 
-/** Is it written here that an object of the base was deleted? */
+/** Reports whether the key is the tombstone of a base object. */
 export const isHidden = (key: string, at: number): boolean =>
   key.startsWith(hiddenStart, at) && key.charCodeAt(at + hiddenStart.length) === slashCode;
 

@@ -1,4 +1,4 @@
-/** On a real etcd, a feed folds to what the tenants that there are have stored. */
+/** On a real etcd, folding a feed yields the stored objects of the existing tenants. */
 
 import { test } from 'node:test';
 import { startRealServer } from '@hangar/api/testing';
@@ -6,7 +6,7 @@ import { openEtcdStore } from '@hangar/store/etcd';
 import { insistOnFeedModel } from './model.ts';
 
 test('a feed folds to what the tenants that there are have stored, on a real etcd', async () => {
-  // Its own keys are elsewhere: only its etcd is wanted.
+  // Its own keys use another prefix: the test uses only its etcd.
   await using real = await startRealServer(['--etcd-prefix=/elsewhere']);
   const store = await openEtcdStore({ endpoints: [real.etcdUrl] });
   try {

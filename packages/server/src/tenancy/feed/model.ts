@@ -1,4 +1,4 @@
-/** Random lives of tenants and objects: whoever follows the feed knows what those that there are have stored. */
+/** Model test: random operations on tenants and objects. Folding the feed must yield the stored objects of the existing tenants. */
 
 import assert from 'node:assert/strict';
 import { seededRandom } from '@hangar/core';
@@ -14,7 +14,7 @@ const places: Readonly<Record<string, string>> = {
   configmaps: 'configmaps',
 };
 
-/** What the control planes that there are have stored themselves. */
+/** Returns the objects that the existing control planes have stored. */
 async function stored(server: TenancyServer, clusters: Iterable<string>): Promise<Map<string, string>> {
   const all = new Map<string, string>();
   for (const cluster of clusters) {
@@ -29,23 +29,23 @@ async function stored(server: TenancyServer, clusters: Iterable<string>): Promis
 }
 
 const wants = ({ resource }: { resource: string }): boolean => resource in places;
-/** Without what marks how far a feed is: it comes and goes. */
+/** Omits the progress marks, which are created and deleted all the time. */
 const sorted = (map: ReadonlyMap<string, string>): string[] =>
   Array.from(map, (pair) => pair.join(' '))
     .filter((one) => !one.startsWith(`${marks} `))
     .sort();
 
 export interface FeedModelOptions {
-  /** Absent: one in memory. */
+  /** Absent: a memory store. */
   readonly store?: Store;
-  /** Absent: that of the server's own process, which tells of the management plane, too. */
+  /** Absent: the in-process feed, which also includes the management plane. */
   readonly feedOf?: (server: TenancyServer) => FollowedFeed;
 }
 
-/** A tenant that is there all the time: by what is written there it is known how far a feed is. */
+/** A tenant that exists all the time. Writes to it show the progress of a feed. */
 const marks = 'marks';
 
-/** Rejects when what was told is not what is stored, whenever the feed began. */
+/** Rejects if a feed, started at any time, does not match the stored objects. */
 export async function insistOnFeedModel(seed: number, { store, feedOf }: FeedModelOptions = {}): Promise<void> {
   await using server = await TenancyServer.open(store ? { store } : {});
   const run = new Run(server, seededRandom(seed));
@@ -67,7 +67,7 @@ export async function insistOnFeedModel(seed: number, { store, feedOf }: FeedMod
     assert.deepEqual([...first.tenants.keys()].sort(), [...run.alive, marks].sort());
     await late[Symbol.asyncDispose]();
   }
-  // Of a base object that went, too, it is told what it was.
+  // The deletion of a base object also includes its last state.
   for (const change of first.changes) {
     const { metadata } = change.object();
     assert.deepEqual([metadata.namespace, metadata.name], [change.namespace, change.name]);

@@ -1,4 +1,4 @@
-/** What a range holds as of one revision, page by page. Others get their turn in between, also within a page. */
+/** Reads a range as of one revision, page by page. It yields to the event loop between pages and within them. */
 
 import { breathe } from '@hangar/core';
 import type { Clock } from '@hangar/core';
@@ -18,8 +18,8 @@ const pageEntries = 250;
 const sliceMs = 4;
 
 /**
- * `tell` may answer a key from where to go on: what is before it is left out. Stops quietly when the signal fires. Rejects with
- * `Compacted` when the revision is gone.
+ * `tell` may return a key at which to continue; entries before it are skipped. Returns early when the signal fires. Rejects with
+ * `Compacted` if the revision was compacted.
  */
 export async function scan(
   { store, clock, at, signal, ready }: ScanOptions,

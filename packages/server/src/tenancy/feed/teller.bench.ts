@@ -1,6 +1,6 @@
 /**
- * `node packages/server/src/tenancy/feed/teller.bench.ts`: what the feed costs each write of the process, for changes that nobody
- * wants and for such as are told, one event a revision.
+ * `node packages/server/src/tenancy/feed/teller.bench.ts`: measures the cost of the feed per write of the process, for changes that the
+ * listener does not want and for those that it does, one event per revision.
  */
 
 import type { Entry, Revision, StoreEvent } from '@hangar/store';

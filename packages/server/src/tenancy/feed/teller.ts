@@ -1,10 +1,10 @@
 /**
- * From what the store says to what a listener is told. Which control planes there are is known from their `Tenant` objects, in the
- * same order as everything else: what is stored where no `Tenant` is (retained, or half restored) is nobody's.
+ * Converts store events to calls of a listener. The set of control planes is derived from their `Tenant` objects, in the same order as all
+ * other events. Data without a `Tenant` (retained, or partially restored) is ignored.
  *
- *     Tenant put, was not there    clusterChanged; when it takes over what is stored, that is told by a scan
- *     Tenant put, was there        clusterChanged
- *     Tenant deleted               clusterGone, and nothing of what goes with it
+ *     Tenant put, did not exist    clusterChanged; if it takes over stored data, a scan sends that data
+ *     Tenant put, existed          clusterChanged
+ *     Tenant deleted               clusterGone, without events for its objects
  */
 
 import { Buffer } from 'node:buffer';
@@ -22,9 +22,9 @@ import { isHidden, KeyPlaces } from './key-places.ts';
 export interface TellerOptions {
   readonly storePrefix: string;
   readonly listener: FeedListener;
-  /** What a tenant deleted of the base; undefined when there was nothing. */
+  /** Returns the base object that a tenant deleted, or undefined if there was none. */
   deletedBase(deleted: DeletedKey): Promise<Entry | undefined>;
-  /** What the control plane has stored must be told by a scan. */
+  /** Called when a scan must send the stored data of the control plane. */
   onTakenOver(cluster: string): void;
 }
 
@@ -34,9 +34,9 @@ export class Teller {
   readonly #places: KeyPlaces;
   readonly #clusters = new Set<string>();
   readonly #clustersLength: number;
-  /** Where `Tenant` objects are. */
+  /** Prefix of `Tenant` objects. */
   readonly #tenants: string;
-  /** What was found by a scan to be deleted of the base, and is not told yet. */
+  /** Deletions of base objects that a scan found and that are not sent yet. */
   #deleted: Omit<DeletedKey, 'at'>[] = [];
 
   constructor(options: TellerOptions) {
@@ -52,12 +52,12 @@ export class Teller {
     return cluster === rootPath || this.#clusters.has(cluster);
   }
 
-  /** A `Tenant` that is there at the beginning. */
+  /** Adds a `Tenant` of the initial state. */
   tenant(entry: Entry): void {
     this.#put(entry);
   }
 
-  /** An object that is there already. Answers the control plane whose data nobody has, so that the rest of it can be left out. */
+  /** Sends an existing object. Returns the control plane if it has no `Tenant`, so that the caller can skip the rest of its data. */
   initial(entry: Entry): string | undefined {
     const { key, value, modRevision } = entry;
     const end = key.indexOf('/', this.#clustersLength);
@@ -76,8 +76,8 @@ export class Teller {
   }
 
   /**
-   * What tenants have deleted of the base, as a scan came upon it: nobody may have been there when it went. Told as if it went now, so
-   * that whoever puts such things right does so.
+   * Sends the deletions of base objects that a scan found, because the listener may not have seen them. They are sent as if they happened
+   * now, so that controllers react to them.
    */
   async deletionsFound(at: Revision, signal: AbortSignal): Promise<void> {
     const deleted = this.#deleted;
@@ -88,7 +88,7 @@ export class Teller {
     }
   }
 
-  /** All events of one revision. Returns a promise only when something must be read for it. */
+  /** Processes all events of one revision. Returns a promise only if it has to read from the store. */
   batch(events: readonly StoreEvent[], revision: Revision): Promise<void> | undefined {
     if (events.length === 1) {
       const [event] = events as [StoreEvent];
@@ -99,7 +99,7 @@ export class Teller {
     for (const event of events) {
       if (!keyOf(event).startsWith(this.#tenants)) continue;
       const isTakenOver = this.#tenantEvent(event, events);
-      // What the same revision did there is in the scan.
+      // The scan includes the changes of the same revision.
       if (isTakenOver) scanned.add(keyOf(event).slice(this.#tenants.length));
     }
     let waiting: Promise<void> | undefined;
@@ -129,7 +129,7 @@ export class Teller {
     return undefined;
   }
 
-  /** A tombstone. When an entry of the tenant's own goes with it, that says all. */
+  /** Handles a tombstone. If the tenant's own entry is deleted with it, that event is sufficient. */
   #hidden(cluster: string, rest: string, at: Revision, events: readonly StoreEvent[]): Promise<void> | undefined {
     const key = `${tenantPrefix(this.#options.storePrefix, cluster)}${rest}`;
     if (events.some((event) => event.type === 'delete' && event.key === key)) return undefined;
@@ -149,7 +149,7 @@ export class Teller {
     });
   }
 
-  /** True: what is stored of the tenant is to be told by a scan. */
+  /** Returns true if a scan has to send the stored data of the tenant. */
   #tenantEvent(event: StoreEvent, events: readonly StoreEvent[]): boolean {
     if (event.type === 'put') {
       const cluster = this.#put(event.entry);
@@ -162,14 +162,14 @@ export class Teller {
     return false;
   }
 
-  /** Undefined: others wrote it, and it is no tenant. */
+  /** Returns undefined if the entry, written by another program, is not a valid Tenant. */
   #put({ key, value, modRevision }: Entry): string | undefined {
     const path = key.slice(this.#tenants.length);
     if (!isTenantPath(path)) return undefined;
     let tenant: KubeObject;
     try {
       tenant = JSON.parse(Buffer.from(value.buffer, value.byteOffset, value.length).toString()) as KubeObject;
-      // The name of the object is a text of its own: a part of the key would keep the key.
+      // Use the name from the object: a slice of the key would keep the whole key in memory.
       this.#clusters.add(tenant.metadata.name === path ? tenant.metadata.name : path);
     } catch {
       return undefined;
@@ -179,7 +179,7 @@ export class Teller {
     return path;
   }
 
-  /** Its range was empty: identity and object are of one transaction, and no restore ended with it. */
+  /** Reports whether the range was empty: identity and object are written in one transaction, which completes no restore. */
   #isNewBorn(cluster: string, events: readonly StoreEvent[]): boolean {
     const prefix = tenantPrefix(this.#options.storePrefix, cluster);
     const [identity, mark] = [identityKey(prefix), importKey(prefix)];

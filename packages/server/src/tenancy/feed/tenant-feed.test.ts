@@ -8,7 +8,7 @@ import { add, merge } from '../wildcard/testing.ts';
 import type { FedChange } from './contract.ts';
 import { FeedRecorder } from './testing.ts';
 
-/** What the management plane is born with is its own, and of no interest here. */
+/** Ignores the initial objects of the management plane. */
 const ofTenants = (told: readonly string[]): string[] => told.filter((one) => !/ root /.test(one));
 const roles = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
 
@@ -206,7 +206,7 @@ describe('the life of tenants', () => {
     recorder.news();
     assert.equal((await restore(server, 'copy/restore', file)).status, 201);
     await recorder.caughtUp(server);
-    // The roles that `view` was aggregated into are put right by the server, some time after it went.
+    // The server updates the roles that aggregate `view` some time after its deletion.
     const news = recorder.news().filter((one) => !one.startsWith('put red clusterroles'));
     assert.deepEqual(news, [
       'cluster copy',
@@ -252,7 +252,7 @@ test('what happens is told, however often somebody asks to be told again', async
 });
 
 describe('when history is lost', () => {
-  /** A store whose watches end when a test says so. */
+  /** Store whose watches the test can break. */
   interface Breakable {
     readonly store: Store;
     /** The watches deliver nothing until they are broken. */
@@ -356,7 +356,7 @@ test('it reads on from a revision, whatever else is written', async () => {
   await using server = await TenancyServer.open();
   const red = await server.make('red');
   const recorder = new FeedRecorder(server.tenancy.feed());
-  // While the first scan is under way.
+  // While the first scan is running.
   await Promise.all(Array.from({ length: 40 }, (_, at) => add(server, red, `m${at}`)));
   const revision: Revision = await recorder.caughtUp(server);
   assert.ok(revision > 0);

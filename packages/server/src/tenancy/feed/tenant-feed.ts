@@ -1,11 +1,10 @@
 /**
- * Everything that happens in all control planes, in order, out of one scan and one watch of the store: for controllers of this
- * process that serve the whole fleet. It costs what happens. What every tenant is born with is told only when it is changed or
- * deleted.
+ * Feed of all changes in all control planes, in order, from one scan and one watch of the store, for controllers of this process that serve
+ * the whole fleet. The cost is proportional to the changes. Base objects are sent only when they are changed or deleted.
  *
- *     begin ──▶ all Tenants, then all that is stored, as of one revision ──▶ synced ──▶ each revision after it
+ *     start ──▶ all Tenants, then all stored objects, as of one revision ──▶ synced ──▶ each later revision
  *       ▲                                                                                    │
- *       └──────────────────────── back-off ◀── reset ◀── history lost, store away ◀──────────┘
+ *       └─────────────────────── back-off ◀── reset ◀── history lost, store unavailable ◀────┘
  */
 
 import { asError, assert, backOffMs, breathe, hasCode, sleep } from '@hangar/core';
@@ -29,21 +28,21 @@ export interface TenantFeedWorld extends DeletedBaseWorld {
 }
 
 const backOff = { baseMs: 100, maxMs: 10_000 };
-/** For how long revisions are told without giving way. */
+/** Maximum time to process revisions without yielding to the event loop. */
 const sliceMs = 4;
 
 export class TenantFeed {
   readonly #world: TenantFeedWorld;
   #teller: Teller | undefined;
   #watch: Watch | undefined;
-  /** Control planes whose stored objects are to be told, with the mark of who asked last. */
+  /** Control planes whose stored objects have to be sent, with the mark of the last request. */
   readonly #toTell = new Map<string, number | undefined>();
 
   constructor(world: TenantFeedWorld) {
     this.#world = world;
   }
 
-  /** Until the signal, or the end of the store. Never rejects. One listener at a time. */
+  /** Runs until the signal fires or the store closes. Never rejects. Allows one listener at a time. */
   async follow(listener: FeedListener, signal: AbortSignal): Promise<void> {
     assert(!this.#teller, 'a feed can have only one listener at a time');
     const { clock, random, onError } = this.#world;
@@ -60,7 +59,7 @@ export class TenantFeed {
         } catch (error) {
           if (signal.aborted || hasCode(error, 'Closed')) return;
           onError(asError(error));
-          // What fails again as soon as it has begun must not read everything over and over.
+          // Back off further if it fails again soon after the sync, because each start reads everything.
           failures = clock.monotonicMs() - syncedMs > backOff.maxMs ? 1 : failures + 1;
         } finally {
           this.#end();
@@ -73,15 +72,15 @@ export class TenantFeed {
     }
   }
 
-  /** Is it there, as of what was told last? `root` is. */
+  /** Reports whether the control plane exists, as of the last revision sent. Always true for `root`. */
   has(cluster: string): boolean {
     return cluster === rootPath || this.#teller?.has(cluster) === true;
   }
 
-  /** Tells what the control plane has stored once more, in order with what changes; then `clusterTold`, with the mark. */
+  /** Sends the stored objects of the control plane again, in order with later changes, then calls `clusterTold` with the mark. */
   retell(cluster: string, mark?: number): void {
     this.#toTell.set(cluster, mark);
-    // What is told is of the revision that was told last: the mark makes sure that there is one soon.
+    // The scan runs at the next revision from the watch; a progress request ensures that one arrives soon.
     this.#watch?.requestProgress();
   }
 
@@ -124,7 +123,7 @@ export class TenantFeed {
       if (waiting) await waiting;
       if (this.#toTell.size > 0) await this.#tellStored(listener, batch.revision, signal);
       if (clock.monotonicMs() - sinceMs <= sliceMs) continue;
-      // Batches that are buffered come without waiting: others must have their turn.
+      // Buffered batches arrive without waiting, so yield to the event loop.
       await breathe(clock);
       sinceMs = clock.monotonicMs();
     }
@@ -133,7 +132,7 @@ export class TenantFeed {
   async #tellStored(listener: FeedListener, at: Revision, signal: AbortSignal): Promise<void> {
     const { store, clock, storePrefix } = this.#world;
     const teller = this.#teller!;
-    // What is asked for meanwhile has its turn when more of what happens was told.
+    // Requests that arrive meanwhile are handled after the next batch.
     const clusters = [...this.#toTell.keys()];
     for (const cluster of clusters) {
       const mark = this.#toTell.get(cluster);
@@ -144,7 +143,7 @@ export class TenantFeed {
         teller.initial(entry);
       });
       if (signal.aborted) return;
-      // Who asked again in the midst of it cannot tell this end from that of what it asked for.
+      // Skip the call if `retell` was called again meanwhile: the listener could not distinguish the two.
       if (!this.#toTell.has(cluster)) listener.clusterTold(cluster, mark);
       await teller.deletionsFound(at, signal);
     }

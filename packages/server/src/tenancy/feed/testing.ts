@@ -1,4 +1,4 @@
-/** Who follows a feed in tests, and what it knows from it. */
+/** Feed listener for tests, and the state that it collects. */
 
 import type { KubeObject } from '@hangar/api';
 import type { Revision } from '@hangar/store';
@@ -10,14 +10,14 @@ import type { TenantFeed } from './tenant-feed.ts';
 const idOf = ({ cluster, group, resource, namespace, name }: FedChange): string =>
   `${cluster} ${resource}${group === '' ? '' : `.${group}`} ${namespace}/${name}`;
 
-/** What can be followed: a feed of this process, or one over HTTP. */
+/** A feed of this process, or one over HTTP. */
 export type FollowedFeed = Pick<TenantFeed, 'follow'>;
 
 export class FeedRecorder<Feed extends FollowedFeed = TenantFeed> implements FeedListener, AsyncDisposable {
   readonly feed: Feed;
-  /** By id: the revision. */
+  /** Revision by ID. */
   readonly known = new Map<string, string>();
-  /** Everything, in order. */
+  /** All calls, in order. */
   readonly told: string[] = [];
   readonly changes: FedChange[] = [];
   readonly tenants = new Map<string, KubeObject>();
@@ -32,7 +32,7 @@ export class FeedRecorder<Feed extends FollowedFeed = TenantFeed> implements Fee
     this.#running = feed.follow(this, this.#stopping.signal);
   }
 
-  /** Follows, and has been told what there was. */
+  /** Returns a recorder that has received the initial state. */
   static async open(server: TenancyServer, wants?: (resource: FedResource) => boolean): Promise<FeedRecorder> {
     const recorder = new FeedRecorder(server.tenancy.feed(), wants);
     await recorder.until(() => recorder.told.includes('synced'));
@@ -81,7 +81,7 @@ export class FeedRecorder<Feed extends FollowedFeed = TenantFeed> implements Fee
     return new Promise((resolve) => this.#waiting.add({ isSo, resolve }));
   }
 
-  /** Resolves when what was written up to now was told: by what it writes itself, in a control plane that nobody else looks at. */
+  /** Resolves when all writes until now were received. It writes a mark of its own into a control plane that the test does not check. */
   async caughtUp(server: TenancyServer, cluster = 'root'): Promise<Revision> {
     const name = `mark-${await server.store.revision()}`;
     const marker = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name } };
@@ -92,7 +92,7 @@ export class FeedRecorder<Feed extends FollowedFeed = TenantFeed> implements Fee
     return server.store.revision();
   }
 
-  /** What was told since the last call, without the marks. */
+  /** Returns the calls since the last invocation, without the marks. */
   news(): string[] {
     return this.told.splice(0).filter((one) => !one.includes('default/mark-'));
   }

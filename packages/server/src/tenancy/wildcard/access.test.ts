@@ -73,7 +73,7 @@ describe('who may use it', () => {
         )
     ).status;
     await server.expect(401, 'GET', maps, { token });
-    // Behind the host name of a tenant there is no other one.
+    // At the host name of a tenant, other tenants are not visible.
     await merge(server, `${tenants}/a`, { spec: { hosts: ['a.example.com'] } });
     await server.expect(404, 'GET', maps, { headers: { host: 'a.example.com' } });
   });

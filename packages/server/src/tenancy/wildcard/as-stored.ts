@@ -1,17 +1,17 @@
 /**
- * Custom resources of many control planes, each with a definition of its own: an object is answered as it is stored, in the
- * version that its control plane stores. Only the revision and the name of the control plane are written in.
+ * Custom resources of many control planes, each with a separate definition: an object is returned as stored, in the storage version of its
+ * control plane. Only the revision and the name of the control plane are added.
  */
 
 import type { KubeObject } from '@hangar/api';
 import type { Entry, Revision } from '@hangar/store';
 import { StoredForm } from '../../objects/stored.ts';
 
-/** `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{`, as custom resources begin. */
+/** `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{`: how stored custom resources begin. */
 const head = /^\{"apiVersion":"([^"\\]+)","kind":"([^"\\]+)","metadata":\{/;
-/** Longer ones are decoded. */
+/** Objects with a longer head are decoded. */
 const headLengthMax = 512;
-/** Kinds and versions that are stored under one name; more are not remembered. */
+/** Maximum number of cached combinations of kind and version under one name. */
 const formsMax = 64;
 
 const formOptions = (apiVersion: string, kind: string, clusterName: (entry: Entry) => string) => ({
@@ -25,17 +25,17 @@ const formOptions = (apiVersion: string, kind: string, clusterName: (entry: Entr
 
 export class AsStored extends StoredForm {
   readonly #clusterName: (entry: Entry) => string;
-  /** By how objects begin. */
+  /** By the head of the objects. */
   readonly #forms = new Map<string, StoredForm>();
   #kind: string | undefined;
 
-  /** `apiVersion` is what was asked for. */
+  /** `apiVersion`: the requested version. */
   constructor(apiVersion: string, clusterName: (entry: Entry) => string) {
     super(formOptions(apiVersion, '', clusterName));
     this.#clusterName = clusterName;
   }
 
-  /** Of the last object that was answered; undefined when there was none. */
+  /** Kind of the last object returned; undefined if there was none. */
   get kindSeen(): string | undefined {
     return this.#kind;
   }
@@ -64,7 +64,7 @@ export class AsStored extends StoredForm {
     return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
   }
 
-  /** Undefined: it has to be decoded. */
+  /** Returns undefined if the object has to be decoded. */
   #formOf({ value }: Entry): StoredForm | undefined {
     const found = head.exec(
       Buffer.from(value.buffer, value.byteOffset, Math.min(value.length, headLengthMax)).toString(),

@@ -1,9 +1,9 @@
 /**
- * From what a revision did to the entries of a control plane to what it did to the objects that are seen there. An object is
- * the own entry if there is one, else nothing if there is a tombstone, else the base's (see store/layered):
+ * Converts the changes of one revision to the entries of a control plane into changes of its visible objects. The visible object is the own
+ * entry if there is one; otherwise none if there is a tombstone; otherwise the one of the base (see store/layered):
  *
- *     own put, nothing before      ADDED, or MODIFIED when it covers one of the base
- *     tombstone put                DELETED, once, also when an own entry went with it
+ *     own put, nothing before      ADDED, or MODIFIED if it covers one of the base
+ *     tombstone put                DELETED, once, also if an own entry was deleted with it
  *     own put, tombstone deleted   ADDED
  */
 
@@ -13,12 +13,12 @@ import type { Foundation } from './foundations.ts';
 import type { Touched } from './touched.ts';
 
 export interface Ground {
-  /** Of the control plane. */
+  /** Prefix of the control plane. */
   readonly prefix: string;
   readonly foundation: Foundation | undefined;
 }
 
-/** Never the store's own event: what others have made of that, without the name of the control plane, is kept with it. */
+/** Always returns a new event: other readers attach cached data, without the name of the control plane, to the event of the store. */
 export function change(key: string, was: Entry | undefined, is: Entry | undefined): StoreEvent | undefined {
   if (is) return { type: 'put', entry: is, ...(was && { previous: was }) };
   return was && { type: 'delete', key, previous: was };
@@ -38,7 +38,7 @@ export function baseEntry({ prefix, foundation }: Ground, rest: string): Entry |
   };
 }
 
-/** Of a control plane that was there and still is, on the same ground. */
+/** Returns the changes of a control plane that exists before and after the revision, on the same base. */
 export function changesOf({ own, hidden }: Touched, ground: Ground): StoreEvent[] {
   const found: (StoreEvent | undefined)[] = [];
   for (const [rest, event] of own) {
@@ -55,7 +55,7 @@ export function changesOf({ own, hidden }: Touched, ground: Ground): StoreEvent[
   return found.filter((one) => one !== undefined);
 }
 
-/** Of a control plane whose whole range was deleted: what it had is in the events, but for what it had of the base. */
+/** Returns the deletions of a control plane whose whole range was deleted: its own entries from the events, plus its base objects. */
 export function endOf({ own, hidden }: Touched, ground: Ground, bornKeys: readonly string[]): StoreEvent[] {
   const found: (StoreEvent | undefined)[] = [];
   for (const [rest, { previous }] of own) found.push(change(`${ground.prefix}${rest}`, previous, undefined));
@@ -66,7 +66,7 @@ export function endOf({ own, hidden }: Touched, ground: Ground, bornKeys: readon
   return found.filter((one) => one !== undefined);
 }
 
-/** Between two states, whatever led from one to the other. */
+/** Returns the changes from one state to another. */
 export function difference(before: readonly Entry[], after: readonly Entry[]): StoreEvent[] {
   const gone = new Map(before.map((entry) => [entry.key, entry]));
   const found: (StoreEvent | undefined)[] = [];

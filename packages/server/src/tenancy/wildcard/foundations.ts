@@ -1,7 +1,6 @@
 /**
- * What a control plane stands on: the base that all tenants share, as this one sees it. It is found from what is stored of the
- * tenant at some revision, without opening the tenant and without writing anything: some config maps are made with the tenant's
- * keys, and are there as soon as the keys are.
+ * Base objects as one control plane sees them. They are computed from the stored data of the tenant at a revision, without opening the
+ * tenant and without writing. Some ConfigMaps are derived from the tenant's keys, and exist as soon as the keys do.
  */
 
 import { layeredStore, prefixRange } from '@hangar/store';
@@ -19,27 +18,27 @@ import type { TenantWorld } from '../open-tenant.ts';
 import { tenantsPrefix } from '../tenant.ts';
 import type { Place } from './place.ts';
 
-/** What is stored of a control plane besides its objects, as far as it matters for a place. */
+/** Stored data of a control plane besides its objects, as far as a place requires it. */
 export interface Records {
-  /** There is a `Tenant` object. */
+  /** The `Tenant` object exists. */
   readonly hasTenant: boolean;
   readonly identity: Entry | undefined;
-  /** Without what is secret of them. */
+  /** Without private keys. */
   readonly keys: TenantKeys | undefined;
 }
 
 export interface Foundation {
   readonly base: Base;
-  /** Since when its entries are there. */
+  /** Revision of the base entries. */
   readonly revision: Revision;
 }
 
 export type FoundationsWorld = Pick<TenantWorld, 'store' | 'storePrefix' | 'url' | 'servingCa'>;
 
-/** The management plane stands on nothing, and is always there. */
+/** The management plane has no base and always exists. */
 const ofRoot: Records = { hasTenant: true, identity: undefined, keys: undefined };
 
-/** Nobody's: keys of a base are the same for all. */
+/** Identity for reading keys only: keys of a base are the same for all tenants. */
 const model: TenantIdentity = { seed: '', createdAt: '2001-02-03T04:05:06Z' };
 
 export function publicKeysOf({ value }: Entry): TenantKeys {
@@ -51,11 +50,11 @@ export function publicKeysOf({ value }: Entry): TenantKeys {
   };
 }
 
-/** For one place: most have nothing in the base, and need nothing of what is here. */
+/** Base objects in one place. Most places contain none, and then nothing is read. */
 export class Foundations {
   readonly #world: FoundationsWorld;
   readonly #base: TenantBase;
-  /** Of the base, below a control plane's prefix, in this place. */
+  /** Keys of base objects in this place, below the prefix of a control plane. */
   readonly bornKeys: readonly string[];
   readonly #needsKeys: boolean;
 
@@ -76,7 +75,7 @@ export class Foundations {
     return hasTenant && (!this.hasBase || identity !== undefined);
   }
 
-  /** The same objects of the base are there, with the same revision. */
+  /** Reports whether both have the same base objects with the same revision. */
   isSame(one: Records, other: Records): boolean {
     if (!this.hasBase) return true;
     const isSameIdentity = one.identity?.modRevision === other.identity?.modRevision;
@@ -94,7 +93,7 @@ export class Foundations {
     return { base: withEntries(shared, made), revision };
   }
 
-  /** Of a control plane whose `Tenant` is there: only what the place needs is read. */
+  /** Reads the records that the place requires, of a control plane whose `Tenant` exists. */
   async recordsOfTenant(cluster: string, at: Revision): Promise<Records> {
     if (cluster === rootPath || !this.hasBase) return ofRoot;
     const { store } = this.#world;
@@ -125,7 +124,7 @@ export class Foundations {
     return { ...records, hasTenant: entry !== undefined };
   }
 
-  /** What is seen of a control plane: its own entries over those of its base. For reading alone. */
+  /** Returns a read-only view of a control plane: its own entries over those of its base. */
   view(cluster: string, records: Records): Store {
     const { store } = this.#world;
     const foundation = this.of(cluster, records);

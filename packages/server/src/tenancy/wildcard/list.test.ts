@@ -219,7 +219,7 @@ describe('names that look like the way to a tenant', () => {
       '%2e%2e/v1/a',
     ]) {
       await server.expect(404, 'GET', `${all}/apis/${path}`).catch((error: Error) => {
-        // A router's 404 has no object.
+        // A 404 of the router has no Status object.
         assert.match(error.message, /404 page not found/);
       });
     }

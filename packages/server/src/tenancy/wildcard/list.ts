@@ -1,4 +1,4 @@
-/** A list of all control planes, as an answer. One that is long is sent while it is read: no more of it is held than a page. */
+/** Lists all control planes. A long list is sent while it is read: only one page is in memory. */
 
 import { asError } from '@hangar/core';
 import type { Entry, Revision } from '@hangar/store';
@@ -29,14 +29,14 @@ export async function listAll(call: Call, context: ListContext): Promise<Answer>
   const { wildcard, want } = context;
   const options = listOptions(call.query, call.resource, false);
   const place = context.place(options);
-  // Positions are told by the control plane and the key below the place; the slash stands for all of them.
+  // Positions consist of the control plane and the key below the place; the slash is the common prefix.
   const start = startOf(options, '/');
   await untilReached(call.plane, start.needed);
   const revision = start.revision ?? (await wildcard.store.revision());
   const from = positionIn(start.range.start.slice(1));
   const reader = new Reader(wildcard.entries(place, revision, from), call, options);
   try {
-    // A page is answered at once; of a long list the first thousand show whether it can be read at all.
+    // A page is sent at once; of a long list, the first thousand entries are read before the head is sent, to return early errors.
     const isWhole = options.limit > 0 || want.format !== 'json' || want.shape !== undefined;
     const entries = await reader.take(options.limit > 0 ? options.limit : isWhole ? Infinity : entriesAtOnce);
     const next = await reader.peek();
@@ -72,7 +72,7 @@ async function send(call: Call, context: ListContext, first: Page, reader: Reade
   const output = new Output(sink);
   try {
     if (!output.isOver) {
-      // First the items: of a custom resource they tell the kind.
+      // Items first: for a custom resource they determine the kind.
       const items = stored.items(first.entries);
       output.write(listHead(call.resource, first));
       await output.send(items, clock);
@@ -86,7 +86,7 @@ async function send(call: Call, context: ListContext, first: Page, reader: Reade
     if (!output.isOver) output.write(listEnd);
     sink.end();
   } catch (error) {
-    // Its head was sent: that it is not all there is can only be told by breaking off.
+    // The head is already sent, so an incomplete list can only be reported by aborting the response.
     context.onError(asError(error));
     output.abort();
   } finally {
@@ -94,7 +94,7 @@ async function send(call: Call, context: ListContext, first: Page, reader: Reade
   }
 }
 
-/** Selected entries, one after the other. */
+/** Iterates over the selected entries. */
 class Reader {
   readonly #pages: AsyncGenerator<readonly Entry[], void, void>;
   readonly #call: Call;
@@ -108,7 +108,7 @@ class Reader {
     this.#options = options;
   }
 
-  /** So many, or all that there are. */
+  /** Returns up to `count` entries. */
   async take(count: number): Promise<Entry[]> {
     const taken: Entry[] = [];
     while (taken.length < count) {
@@ -120,7 +120,7 @@ class Reader {
     return taken;
   }
 
-  /** The next one that is selected; undefined: there is no more. */
+  /** Returns the next selected entry, or undefined at the end. */
   async peek(): Promise<Entry | undefined> {
     for (;;) {
       const entry = this.#here();
@@ -131,7 +131,7 @@ class Reader {
     }
   }
 
-  /** The next one of the page that was read last. */
+  /** Returns the next selected entry of the current page. */
   #here(): Entry | undefined {
     for (; this.#at < this.#page.length; this.#at++) {
       const entry = this.#page[this.#at]!;
@@ -145,7 +145,7 @@ class Reader {
   }
 }
 
-/** For a watch that begins with what is there. */
+/** Returns the initial state of a watch. */
 export async function initialState(
   call: Call,
   options: ListOptions,

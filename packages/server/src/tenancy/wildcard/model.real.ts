@@ -1,4 +1,4 @@
-/** Checks that the stream of all control planes folds to the lists of each: more seeds, on disk, and on a real etcd. */
+/** Checks that folding the stream of all control planes yields the lists of each: more seeds, on disk, and on a real etcd. */
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ test('so it does on disk, with sealed values', async () => {
 });
 
 test('the stream of all control planes folds to what each of them lists, on a real etcd', async () => {
-  // Its own keys are elsewhere: only its etcd is wanted.
+  // Its own keys use another prefix: the test uses only its etcd.
   await using real = await startRealServer(['--etcd-prefix=/elsewhere']);
   const store = await openEtcdStore({ endpoints: [real.etcdUrl] });
   try {

@@ -1,4 +1,4 @@
-/** Random lives of tenants and objects; whoever follows all of them on one stream knows what each of them answers. */
+/** Model test: random operations on tenants and objects. Folding one stream of all tenants must yield the lists of each. */
 
 import assert from 'node:assert/strict';
 import { pick, seededRandom } from '@hangar/core';
@@ -17,7 +17,7 @@ interface Followed {
   readonly name: ResourceName;
   readonly path: string;
   readonly kind: string;
-  /** Namespace and name: some are of the base, some are not. */
+  /** Namespace and name; some are in the base. */
   readonly objects: readonly (readonly [string, string])[];
 }
 
@@ -49,7 +49,7 @@ export const followed: readonly Followed[] = [
 
 const pathOf = (cluster: string): string => (cluster === 'root' ? '' : planePath(cluster));
 
-/** What a watcher knows: `cluster/namespace/name` → the object. */
+/** State of a watcher: `cluster/namespace/name` → the object. */
 class Fold {
   readonly known = new Map<string, Data>();
   readonly #watch: ClusterWatch;
@@ -68,7 +68,7 @@ class Fold {
     return fold;
   }
 
-  /** Reads on until the revision is reached, and insists that every event fits what is known. */
+  /** Reads until the revision is reached, and asserts that every event matches the state. */
   async until(revision: Revision): Promise<void> {
     while (this.revision < revision) {
       this.#watch.requestProgress();
@@ -96,7 +96,7 @@ class Fold {
 
 const idOf = ({ metadata }: Data): string => `${metadata.clusterName}/${metadata.namespace}/${metadata.name}`;
 
-/** Does what tenants, their objects and their administrators may do, in an order drawn from a seed. */
+/** Performs random operations on tenants and objects, in an order determined by a seed. */
 export class Run {
   readonly server: TenancyServer;
   readonly random: Random;
@@ -134,12 +134,12 @@ export class Run {
     await this.server.expect(200, 'POST', `${tenants}/${pick(this.random, [...this.alive])}/materialise`);
   }
 
-  /** A backup of one becomes another. */
+  /** Restores a backup of one tenant as another. */
   async #copy(): Promise<void> {
     const file = await backup(this.server, pick(this.random, [...this.alive]));
     const name = pick(this.random, names);
     const { status, data } = await restore(this.server, `${name}/restore`, file);
-    // What is retained is in the way.
+    // 409: retained data exists at the path.
     assert.ok(status === 201 || status === 409, JSON.stringify(data));
     if (status === 201) this.alive.add(name);
   }
@@ -165,7 +165,7 @@ export class Run {
     assert.ok([200, 201, 404, 409].includes(status), text);
   }
 
-  /** What each control plane says itself. */
+  /** Returns the objects as listed by each control plane. */
   async truth({ name, path }: Followed): Promise<Map<string, Data>> {
     const all = new Map<string, Data>();
     for (const cluster of [...this.alive, 'root']) {
@@ -180,11 +180,11 @@ export class Run {
   }
 }
 
-/** Items of lists say nothing of their kind. */
+/** Removes the type: list items do not have one. */
 const untyped = (known: ReadonlyMap<string, Data>): Map<string, Data> =>
   new Map(Array.from(known, ([id, object]) => [id, withoutType(object)]));
 
-/** Rejects when what was told of all control planes is not what they say themselves. */
+/** Rejects if the stream of all control planes does not match their lists. */
 export async function insistOnModel(seed: number, store?: Store): Promise<void> {
   await using server = await TenancyServer.open(store ? { store } : {});
   const run = new Run(server, seededRandom(seed));
@@ -192,7 +192,7 @@ export async function insistOnModel(seed: number, store?: Store): Promise<void> 
   const folds = await Promise.all(followed.map(({ name }) => Fold.open(server, name)));
   for (let round = 0; round < 12; round++) {
     for (let at = 1 + run.random.below(12); at > 0; at--) await run.step();
-    // Asking a tenant may make its keys: first what they say, then what was told of it.
+    // A request to a tenant may create its keys: so read the lists first, then the stream.
     const truths: Map<string, Data>[] = [];
     for (const one of followed) truths.push(await run.truth(one));
     const revision = await server.store.revision();
@@ -204,7 +204,7 @@ export async function insistOnModel(seed: number, store?: Store): Promise<void> 
       assert.deepEqual(untyped(listed.known), truths[at]);
     }
   }
-  // Whoever begins somewhere in between comes to the same end.
+  // A watch that starts at any revision in between reaches the same state.
   const end = await server.store.revision();
   for (let at = 0; at < 10; at++) {
     const between = (begun + run.random.below(end - begun + 1)) as Revision;

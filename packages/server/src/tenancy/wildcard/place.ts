@@ -1,28 +1,28 @@
-/** Where the objects of one resource are in every control plane, told by their exact place in the key. */
+/** Location of the objects of one resource in every control plane, by exact position in the key. */
 
 import { hiddenName } from '@hangar/store';
 import { clustersPrefix } from '../layout.ts';
 
 export interface Place {
-  /** Below a control plane's prefix: `configmaps/`, or `configmaps/default/` for those of one namespace. */
+  /** Below the prefix of a control plane: `configmaps/`, or `configmaps/default/` for one namespace. */
   readonly own: string;
-  /** Where it is written that objects of the base were deleted. */
+  /** Prefix of the tombstones of base objects. */
   readonly hidden: string;
 }
 
-/** `storagePrefix` is the resource's: `configmaps`, `services/specs`, `example.com/widgets`. */
+/** `storagePrefix`: prefix of the resource, such as `configmaps`, `services/specs`, `example.com/widgets`. */
 export function placeOf(storagePrefix: string, namespace = ''): Place {
   const own = namespace === '' ? `${storagePrefix}/` : `${storagePrefix}/${namespace}/`;
   return { own, hidden: `${hiddenName}${own}` };
 }
 
-/** A key in two: whose it is, and what follows the prefix of that control plane. */
+/** A key, split into its control plane and the part after the prefix of that control plane. */
 export interface ClusterKey {
   readonly cluster: string;
   readonly rest: string;
 }
 
-/** Undefined for keys that are no control plane's. */
+/** The function returns undefined for keys outside of all control planes. */
 export function clusterKeys(storePrefix: string): (key: string) => ClusterKey | undefined {
   const clusters = clustersPrefix(storePrefix);
   return (key) => {

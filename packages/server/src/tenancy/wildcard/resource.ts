@@ -1,4 +1,4 @@
-/** What is served of all control planes: resources that can be listed and watched, and nothing else. */
+/** Resources in the view of all control planes: they support list and watch only. */
 
 import { builtinGroups, fieldSelectorFor } from '@hangar/api';
 import type { FieldSelector, TablePrinter } from '@hangar/api';
@@ -14,18 +14,18 @@ export interface WildcardResourceOptions {
   readonly name: ResourceName;
   readonly storagePrefix: string;
   readonly stored: StoredForm;
-  /** As the management plane serves it; absent: it does not. */
+  /** The resource of the management plane; absent: it does not serve it. */
   readonly known?: Resource | undefined;
-  /** What answers for it; absent: nothing does by itself. */
+  /** Handlers of the verbs; absent: none by default. */
   readonly handlers?: Handlers;
 }
 
 type Handlers = NonNullable<Resource['handlers']>;
 
-/** What is counted of custom resources of which only tenants know: metrics have no names that clients make up. */
+/** Name in metrics for custom resources that only tenants define: metrics must not contain names chosen by clients. */
 const anyCustom: ResourceName = { group: '', version: '', resource: 'customresources' };
 
-/** Of an object that nobody has seen yet, in a group that only tenants know. */
+/** Kind in a group that only tenants define, before an object was read. */
 const unknownKind = 'Object';
 
 export class WildcardResource implements Resource {
@@ -34,13 +34,13 @@ export class WildcardResource implements Resource {
   readonly apiVersion: string;
   readonly name: string;
   readonly singular: string;
-  /** Tenants may differ in it: then both kinds of paths lead to what there is. */
+  /** Tenants may define different scopes: then both forms of paths are served. */
   readonly namespaced: boolean;
   readonly verbs = ['list', 'watch'];
   readonly shortNames = [];
   readonly categories = [];
   readonly subresources = [];
-  /** Nothing is stored for all of them: see `placePrefix`. */
+  /** Not stored in one place for all control planes: see `placePrefix`. */
   readonly storagePrefix = '';
   /** Below the prefix of each control plane. */
   readonly placePrefix: string;
@@ -67,7 +67,7 @@ export class WildcardResource implements Resource {
     this.#known = known;
   }
 
-  /** As the server sees it. */
+  /** Returns the resource as the server uses it. */
   answeredBy(handlers: Handlers): Resource {
     const { stored, placePrefix: storagePrefix } = this;
     const known = this.#known;
@@ -102,7 +102,7 @@ export class WildcardResource implements Resource {
     return fieldSelectorFor({ apiVersion: this.apiVersion, kind: this.kind, selectableFields: [] }, text);
   }
 
-  // Nothing is written here.
+  // Read-only.
   get strategy(): never {
     return readOnly();
   }
@@ -129,14 +129,14 @@ const labelPattern = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 export interface FindOptions {
   readonly name: ResourceName;
-  /** As the management plane serves a custom resource, if it does. */
+  /** Returns the custom resource of the management plane, if it serves it. */
   readonly known: () => Resource | undefined;
   readonly clusterName: (entry: Entry) => string;
 }
 
 /**
- * Undefined: no control plane can have such objects. A custom resource is served whether or not somebody defines it at this
- * moment: a tenant may do so the next, and who watches must not be sent away because the last one has gone.
+ * Returns undefined if no control plane can have such objects. A custom resource is served even if no tenant defines it at the moment: a
+ * tenant may define it later, and a watch must not fail because the last definition was deleted.
  */
 export function wildcardResource({ name, known, clusterName }: FindOptions): WildcardResource | undefined {
   const { group, version, resource } = name;
@@ -147,14 +147,17 @@ export function wildcardResource({ name, known, clusterName }: FindOptions): Wil
     const stored = builtin.stored.withClusterName(clusterName);
     return new WildcardResource({ name, storagePrefix, stored, known: builtin });
   }
-  // Both are a part of a key, and nothing else of it.
+  // Group and resource must be plain segments of a key.
   if (!groupPattern.test(group) || !labelPattern.test(version) || !labelPattern.test(resource)) return undefined;
   if (isBuiltin(group, resource)) return undefined;
   const stored = new AsStored(`${group}/${version}`, clusterName);
   return new WildcardResource({ name, storagePrefix: `${group}/${resource}`, stored, known: known() });
 }
 
-/** In another version, perhaps one that is not served: its objects are not where those of a custom resource would be. */
+/**
+ * Reports whether the resource is built-in in any version, perhaps one that is not served: its objects are not stored like custom
+ * resources.
+ */
 const isBuiltin = (group: string, resource: string): boolean =>
   builtinGroups().some(
     (one) =>

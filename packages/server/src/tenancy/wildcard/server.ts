@@ -1,8 +1,8 @@
 /**
- * The view of all control planes over HTTP: `GET /clusters/STAR/control-plane/api/v1/configmaps`, where STAR is `*`, as a list
- * or a watch. Objects say whose they are in `metadata.clusterName`.
+ * Serves the view of all control planes over HTTP: `GET /clusters/STAR/control-plane/api/v1/configmaps`, where STAR is `*`, as a list or a
+ * watch. `metadata.clusterName` is the control plane of an object.
  *
- * It is for the management plane's masters. All others are answered by the management plane, as for a path that leads nowhere.
+ * Only members of system:masters of the management plane have access. For all others the management plane answers, as for an unknown path.
  */
 
 import { badRequest, notAcceptable, quote, StatusError } from '@hangar/api';
@@ -60,7 +60,7 @@ export class WildcardServer {
     });
   }
 
-  /** `target` is what follows the way to the view; `root` answers for the management plane. Never rejects. */
+  /** `target`: the path below the view. `root`: handler of the management plane. Never rejects. */
   async handle(request: ServerRequest, target: string, root: Handler): Promise<Answer> {
     return (await this.#isMaster(request)) ? this.#server.handle(new RoutedRequest(request, target)) : root(request);
   }
@@ -70,13 +70,13 @@ export class WildcardServer {
       const user = await this.#options.rootGuard().identify(request);
       return user?.groups.includes(mastersGroup) ?? false;
     } catch {
-      // The management plane says why.
+      // The management plane returns the reason.
       return false;
     }
   }
 }
 
-/** Masters may act as somebody else; who is then no master finds nothing here. */
+/** Members of system:masters may impersonate other users, who then have no access unless they are members, too. */
 const masters: Authorizer = {
   authorize: ({ groups }) =>
     groups.includes(mastersGroup) ? 'allow' : { decision: 'deny', reason: '', error: noSuchResource() },
@@ -93,7 +93,7 @@ function insistOnCollections(info: RequestInfo): void {
   );
 }
 
-/** What can be listed and watched of all control planes. */
+/** Resources that can be listed and watched across all control planes. */
 class WildcardCatalogue extends Catalogue {
   readonly #options: WildcardServerOptions;
 
@@ -115,7 +115,7 @@ class WildcardCatalogue extends Catalogue {
   }
 }
 
-/** Throws 406: what a client reads as protobuf has no place for the name of the control plane. */
+/** Throws 406 for protobuf, which has no field for the name of the control plane. */
 function wantedText({ request }: Call): Wanted {
   const accept = request.header('accept');
   const want = textOrNothing(accept);
@@ -156,7 +156,7 @@ function watchAll(call: Call & { readonly resource: WildcardResource }, wildcard
   );
 }
 
-/** The store of all control planes, whose watch is of one place in each of them. */
+/** The store of all control planes, with a watch of one place in each of them. */
 class WatchedStore extends ForwardingStore {
   readonly #watch: (fromRevision: Revision) => Watch;
 

@@ -1,6 +1,6 @@
 /**
- * All objects of one place in all control planes as of one revision: by the name of the control plane, then by key. Which
- * control planes there are is read as of the same revision. Many are asked at once, and no more is held than what was asked.
+ * Reads all objects of one place in all control planes as of one revision: by the name of the control plane, then by key. The set of
+ * control planes is read as of the same revision. Many are read concurrently, and only their current pieces are in memory.
  */
 
 import { breathe } from '@hangar/core';
@@ -20,32 +20,32 @@ export interface SnapshotOptions {
   readonly at: Revision;
 }
 
-/** Where a list goes on. */
+/** Position at which a list continues. */
 export interface Position {
   readonly cluster: string;
-  /** The first key, below the place. */
+  /** First key, below the place. */
   readonly key: string;
 }
 
 export const beginning: Position = { cluster: '', key: '' };
 
 const namesAtOnce = 512;
-/** Few at first: whoever wants one page of many may have it from the first of them. */
+/** Starts low: a client that wants one page may get it from the first few. */
 const clustersAtOnceMin = 4;
 const clustersAtOnceMax = 32;
-/** Of each of those that are asked at once; of one alone the rest is read in larger pieces. */
+/** Limit per control plane while several are read concurrently; the rest of one is read in larger pieces. */
 const firstEntries = 64;
 const furtherEntries = 1_000;
 
 interface Piece {
   readonly entries: readonly Entry[];
-  /** Undefined: there is no more of this control plane. */
+  /** Undefined: the control plane has no more entries. */
   readonly more: (() => Promise<Piece>) | undefined;
 }
 
 const nothing: Piece = { entries: [], more: undefined };
 
-/** In pieces that are not empty. Rejects with `Compacted` when the revision is gone before its end. */
+/** Yields non-empty pieces. Rejects with `Compacted` if the revision is compacted before the end. */
 export async function* snapshot(
   options: SnapshotOptions,
   from: Position = beginning,
@@ -64,13 +64,13 @@ export async function* snapshot(
         }
       }
       width = Math.min(clustersAtOnceMax, 2 * width);
-      // Some drivers answer without waiting: others must have their turn.
+      // Some drivers respond without waiting, so yield to the event loop.
       await breathe(options.clock);
     }
   }
 }
 
-/** What one control plane has in the place. */
+/** Returns the objects of one control plane in the place. */
 export async function clusterSnapshot(
   options: SnapshotOptions,
   view: Store,
@@ -97,7 +97,7 @@ async function read(view: Store, range: KeyRange, at: Revision, limit: number): 
   return { entries, more: () => read(view, rest, at, furtherEntries) };
 }
 
-/** In the order of their names, from one on; the management plane among them. */
+/** Yields the names of control planes in order, starting at one, including the management plane. */
 async function* clusterNames(
   { store, foundations, at }: SnapshotOptions,
   from: string,

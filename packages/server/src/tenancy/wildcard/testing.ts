@@ -1,4 +1,4 @@
-/** What tests of the view of all control planes ask and see. */
+/** Helpers for tests of the view of all control planes. */
 
 import type { Data, TestWatch } from '../../testing/test-server.ts';
 import { configMap, configMaps } from '../../testing/test-server.ts';

@@ -1,4 +1,4 @@
-/** What one revision did to each control plane, as far as it matters for a place. Found by exact place in the key. */
+/** Groups the events of one revision by control plane, as far as a place is concerned, by exact position in the key. */
 
 import type { StoreEvent } from '@hangar/store';
 import { identityKey, isTenantPath, keysKey, rootPath } from '../layout.ts';
@@ -6,9 +6,9 @@ import { tenantsPrefix } from '../tenant.ts';
 import type { ClusterKey, Place } from './place.ts';
 
 export interface Touched {
-  /** Of its own entries, in the store's order; by what follows the control plane's prefix. */
+  /** Events of own entries, in the order of the store, by the part of the key after the control plane's prefix. */
   readonly own: Map<string, StoreEvent>;
-  /** Base entries that were hidden, or are no longer. */
+  /** Base entries that were hidden or restored. */
   readonly hidden: Map<string, StoreEvent['type']>;
   tenant?: StoreEvent;
   identity?: StoreEvent;
@@ -20,7 +20,7 @@ const keysName = keysKey('');
 
 export const keyOf = (event: StoreEvent): string => (event.type === 'put' ? event.entry.key : event.key);
 
-/** Empty when the revision is none of the place's business: most are not. */
+/** Returns an empty map if the revision does not affect the place, which is the common case. */
 export function touchedClusters(
   events: readonly StoreEvent[],
   { own, hidden }: Place,
@@ -42,7 +42,7 @@ export function touchedClusters(
     else if (rest === keysName) of(cluster).keys = event;
     if (cluster === rootPath && rest.startsWith(tenantsPrefix)) {
       const name = rest.slice(tenantsPrefix.length);
-      // That a tenant's object changes does not change whether it is there.
+      // A change of a Tenant object does not affect whether it exists.
       if ((event.type === 'delete' || !event.previous) && isTenantPath(name)) of(name).tenant = event;
     }
   }

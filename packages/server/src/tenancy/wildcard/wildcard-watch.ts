@@ -1,11 +1,10 @@
 /**
- * One resource of all control planes as one stream: a single watch of the store, in which the lives of tenants and what
- * happens in them are in one order. It costs what happens, not how many tenants there are: of a tenant something is known
- * here once something happened in it.
+ * Watch of one resource in all control planes: a single watch of the store, in which changes of tenants and of their objects have one
+ * order. The cost depends on the changes, not on the number of tenants: a tenant has state here only after its first change.
  *
- *     tenant made, restored, adopted     ADDED, all that is seen in it
- *     tenant destroyed, retained         DELETED, all that was seen in it
- *     base written into its range, keys made for the first time: what is seen differently
+ *     tenant created, restored, adopted  ADDED, for all its visible objects
+ *     tenant destroyed, retained         DELETED, for all its visible objects
+ *     tenant materialised, or its keys created: the objects that look different
  */
 
 import type { Clock } from '@hangar/core';
@@ -28,13 +27,13 @@ export interface WildcardWatchOptions {
   readonly foundations: Promise<Foundations>;
   readonly fromRevision: Revision;
   /**
-   * Puts a progress mark behind batches whose objects are older than the batch, as those of an adopted tenant are: a client
-   * that goes on from the last object that it saw would go far back.
+   * Adds a progress mark after batches whose objects are older than the batch, such as those of an adopted tenant: otherwise a client that
+   * resumes from the last object would go far back.
    */
   readonly marksOldObjects?: boolean;
 }
 
-/** Beyond this, what is known of tenants is forgotten, and read again when something happens there. */
+/** Maximum number of tenants with cached records; others are read again at their next change. */
 const knownMax = 10_000;
 
 export class WildcardWatch implements Watch {
@@ -51,7 +50,7 @@ export class WildcardWatch implements Watch {
     this.#options = options;
     this.#split = clusterKeys(storePrefix);
     this.#source = store.watch({ prefix: clustersPrefix(storePrefix), fromRevision, previous: true });
-    // Told by `next`.
+    // `next` reports the error.
     options.foundations.catch(() => undefined);
   }
 
@@ -63,7 +62,7 @@ export class WildcardWatch implements Watch {
     try {
       return await this.#next();
     } catch (error) {
-      // What could not be told is a gap: nothing comes after it.
+      // The failed batch is a gap, so the watch must not continue.
       this.#failure = error as Error;
       this.close();
       throw error;
@@ -122,14 +121,14 @@ export class WildcardWatch implements Watch {
     if (!wasVisible) return difference([], await seen(after, revision));
     if (!isVisible) {
       if (touched.identity?.type === 'delete') return endOf(touched, ground, foundations.bornKeys);
-      // What is retained stays where it is: it is simply not seen any more.
+      // Retained data stays in the store but is no longer visible.
       return difference(await seen(before, isTouched ? revision - 1 : revision), []);
     }
     if (foundations.isSame(before, after)) return isTouched ? changesOf(touched, ground) : [];
     return difference(await seen(before, revision - 1), await seen(after, revision));
   }
 
-  /** What was stored of the control plane before the revision, and since. */
+  /** Returns the records of the control plane before the revision and after it. */
   async #course(
     foundations: Foundations,
     cluster: string,

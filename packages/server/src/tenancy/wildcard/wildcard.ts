@@ -1,8 +1,8 @@
 /**
- * The view of all control planes: the management plane and all its tenants, whatever their state. For controllers of the same
- * process it is this class; for others it is behind `/clusters/STAR/control-plane/` (see server.ts), where STAR is `*`.
+ * View of all control planes: the management plane and all its tenants, in any state. Controllers of the same process use this class;
+ * others use `/clusters/STAR/control-plane/` (see server.ts), where STAR is `*`.
  *
- * A list is of one revision; a watch from the next one on has everything that happened since, in the order in which it did.
+ * A list shows one revision; a watch from the next revision contains all later changes, in order.
  */
 
 import type { KubeObject } from '@hangar/api';
@@ -28,28 +28,28 @@ export interface WildcardOptions {
   readonly root: Pick<ControlPlane, 'catalogue'>;
 }
 
-/** An object of some control plane. */
+/** An object of a control plane. */
 export interface ClusterObject {
-  /** Its name; `root` is the management plane. */
+  /** Name of the control plane; `root` is the management plane. */
   readonly cluster: string;
   readonly entry: Entry;
-  /** A fresh one, with its `resourceVersion` and `metadata.clusterName`. */
+  /** Returns a new copy, with its `resourceVersion` and `metadata.clusterName`. */
   object(): KubeObject;
 }
 
 export interface ClusterEvent extends ClusterObject {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
-  /** What it was before. Of a deletion it is `entry`. */
+  /** Previous state. For a deletion, `entry` is the previous state. */
   readonly previous?: Entry;
 }
 
 export interface ClusterBatch {
   readonly revision: Revision;
-  /** All events of the revision; none: everything up to it was told. */
+  /** All events of the revision; empty: a progress mark, all events up to it were delivered. */
   readonly events: readonly ClusterEvent[];
 }
 
-/** Reads as the store's watch does: one `next` at a time, `Compacted` for who is too slow. */
+/** Same contract as the watch of the store: one `next` at a time, `Compacted` if the reader is too slow. */
 export interface ClusterWatch extends AsyncIterable<ClusterBatch> {
   next(): Promise<ClusterBatch | undefined>;
   requestProgress(): void;
@@ -68,7 +68,7 @@ export interface ListOptions extends ReachOptions {
 
 export interface ClusterList {
   readonly revision: Revision;
-  /** By the name of the control plane, then by key. Rejects with `Compacted` when it is read too slowly. */
+  /** Sorted by the name of the control plane, then by key. Rejects with `Compacted` if it is read too slowly. */
   readonly pages: AsyncIterable<readonly ClusterObject[]>;
 }
 
@@ -89,13 +89,13 @@ export class Wildcard {
 
   readonly clusterOf = ({ key }: Pick<Entry, 'key'>): string => this.#split(key)?.cluster ?? '';
 
-  /** Where a list that stopped before this entry goes on. */
+  /** Returns the position at which a list that stopped before this entry continues. */
   positionOf({ key }: Pick<Entry, 'key'>, { own }: Place): Position {
     const { cluster, rest } = this.#split(key)!;
     return { cluster, key: rest.slice(own.length) };
   }
 
-  /** Rejects with a StatusError of 404 when no control plane can have such objects. */
+  /** Rejects with a StatusError of 404 if no control plane can have such objects. */
   async list(name: ResourceName, { namespace = '', atRevision }: ListOptions = {}): Promise<ClusterList> {
     const { stored, placePrefix } = this.#insistOn(name);
     const revision = atRevision ?? (await this.store.revision());
@@ -103,14 +103,14 @@ export class Wildcard {
     return { revision, pages: this.#objects(entries, stored) };
   }
 
-  /** From the revision after that of a list on. Throws as `list` does. */
+  /** Starts after the revision of a list. Throws the same errors as `list`. */
   watch(name: ResourceName, after: Revision, { namespace = '' }: ReachOptions = {}): ClusterWatch {
     const { stored, placePrefix } = this.#insistOn(name);
     const source = this.watchEntries(placeOf(placePrefix, namespace), (after + 1) as Revision);
     return new ObjectWatch(source, (event, revision) => this.#event(event, revision, stored));
   }
 
-  /** As it is stored, in pieces. */
+  /** Yields the stored entries in pieces. */
   async *entries(place: Place, at: Revision, from: Position = beginning): AsyncGenerator<readonly Entry[], void, void> {
     const { store, clock } = this.#world;
     yield* snapshot({ store, clock, place, foundations: await this.#foundations(place), at }, from);
@@ -121,7 +121,7 @@ export class Wildcard {
     return new WildcardWatch({ ...this.#world, place, foundations, fromRevision, marksOldObjects });
   }
 
-  /** Undefined: no control plane can have such objects. */
+  /** Returns undefined if no control plane can have such objects. */
   resource(name: ResourceName): WildcardResource | undefined {
     const known = (): Resource | undefined => this.#root.catalogue.find(name);
     return wildcardResource({ name, known, clusterName: this.clusterOf });

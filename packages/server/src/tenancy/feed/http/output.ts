@@ -1,7 +1,7 @@
 /**
- * Lines on their way to a reader. Those of one turn are joined to few chunks, and each byte is copied once, into the chunk. What the
- * reader does not take waits here, up to a bound; beyond it the reader is cut off, and so is one that takes nothing for a minute, and
- * the slowest one when too much waits for all of them together (waiting-bound.ts): the process owes its memory to others.
+ * Buffers the lines for a reader. Lines of one turn of the event loop are joined into few chunks, and each byte is copied once, into the
+ * chunk. Data that the reader does not take is queued. To bound memory, a reader is disconnected when its queue exceeds a limit, when it
+ * reads nothing for a minute, or when it is the slowest and the queues of all readers exceed a limit (waiting-bound.ts).
  *
  *     line ──▶ pieces (of this turn, ≤ 64 KiB) ──▶ chunk ──▶ sink, or while that is full: queue (≤ 64 MiB)
  */
@@ -14,26 +14,26 @@ import type { Waiting, WaitingBound } from './waiting-bound.ts';
 export interface FeedOutputOptions {
   readonly sink: Sink;
   readonly clock: Clock;
-  /** Of what waits for all readers. */
+  /** Bound of the queues of all readers. */
   readonly bound: WaitingBound;
-  /** Nobody reads any more, for whatever reason. Called once. */
+  /** Called once, when the output is closed for any reason. */
   onOver(): void;
 }
 
 const chunkBytes = 64 * 1024;
-/** Whoever tells what is there anyway waits beyond this. */
+/** Above this, the initial state pauses. */
 const readyBytesMax = 256 * 1024;
 export const waitingBytesMax = 64 * 1024 * 1024;
-/** Whoever takes nothing for so long has gone. */
+/** A reader that reads nothing for this long is disconnected. */
 const takingTimeoutMs = 60_000;
 const newline = 10;
 const space = 32;
 
 export class FeedOutput implements Waiting {
   readonly #options: FeedOutputOptions;
-  /** Texts and bytes by turns as they were given; each is a line. */
+  /** Strings and bytes in the order in which they were written; each is a line. */
   #pieces: (string | Uint8Array)[] = [];
-  /** Of the pieces; texts are counted by their length, which is less when they are no ASCII. */
+  /** Size of the pieces. Strings count with their length, which is less than their size if they are not ASCII. */
   #pieceBytes = 0;
   #queue: Buffer[] = [];
   #queuedBytes = 0;
@@ -61,12 +61,12 @@ export class FeedOutput implements Waiting {
     return this.#queuedBytes;
   }
 
-  /** For how long nothing was there to be written. */
+  /** Time since the last write, while nothing is waiting. */
   get silentMs(): number {
     return this.#isFull || this.#pieces.length > 0 ? 0 : this.#options.clock.monotonicMs() - this.#writtenMs;
   }
 
-  /** Ends of lines within the bytes become spaces: where JSON has them, they mean the same. */
+  /** Newlines within the bytes become spaces; in JSON they are equivalent. */
   line(text: string, bytes?: Uint8Array): void {
     if (this.#isOver) return;
     this.#pieces.push(text);
@@ -79,13 +79,13 @@ export class FeedOutput implements Waiting {
     else if (!this.#isFull) this.#flushing ??= this.#options.clock.soon(() => this.#flush());
   }
 
-  /** Resolves when there may be more, or nobody wants more; undefined: at once. */
+  /** Resolves when the output accepts more or is closed; undefined: immediately. */
   ready(): Promise<void> | undefined {
     if (this.#isOver || this.#queuedBytes < readyBytesMax) return undefined;
     return new Promise((resolve) => this.#onReady.push(resolve));
   }
 
-  /** What was written is sent, and then the end. */
+  /** Sends all written lines, then closes the sink. */
   end(): void {
     if (this.#isOver) return;
     this.#isFull = false;
@@ -95,7 +95,7 @@ export class FeedOutput implements Waiting {
     this.#stop();
   }
 
-  /** Breaks off, so that nobody takes what was sent for all there is. What waits is not sent. */
+  /** Aborts the response, so that the reader does not take it for complete. Queued data is dropped. */
   cut(): void {
     if (this.#isOver) return;
     const { sink } = this.#options;
@@ -173,7 +173,7 @@ function joined(pieces: readonly (string | Uint8Array)[]): Buffer {
   return chunk;
 }
 
-/** A real kube-apiserver ends what it stores with one. */
+/** Replaces newlines: a real kube-apiserver stores values with a trailing one. */
 function dropEnds(line: Buffer): void {
   for (let end = line.indexOf(newline); end !== -1; end = line.indexOf(newline, end + 1)) line[end] = space;
 }

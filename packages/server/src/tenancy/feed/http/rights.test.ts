@@ -62,7 +62,7 @@ describe('the right to it', () => {
       for (const star of ['*', '%2a', 'red']) {
         for (const method of ['GET', 'POST']) {
           const { status } = await server.request(method, `${plane}${tenants}/${star}/feed`, { body: {} });
-          // The view of all tenants knows no single objects, and so nothing of them.
+          // The wildcard view does not serve single objects, nor their subresources.
           assert.equal(status, plane.includes('red') ? 404 : 405, `${method} ${plane}`);
         }
       }
@@ -93,7 +93,7 @@ describe('the right to it', () => {
   });
 
   test('ends the stream within a minute when what the reader showed is no longer good for it, whoever it acts as', async () => {
-    /** Who has the token, of those who may act as others. */
+    /** Owner of the token; may impersonate other users. */
     const servant: User = { name: 'servant', uid: '1', groups: [], extra: {} };
     for (const [how, becomes] of [
       ['is nobody’s any more', undefined],

@@ -1,10 +1,10 @@
 /**
- * One reader's stream: a feed of its own, as lines. What a reader is told first is told as fast as it reads; what happens then waits
- * for it in memory, up to a bound (output.ts). A stream ends with its reader, with the server, and within a minute when the right to
- * it is taken away.
+ * Stream of one reader: a separate feed, as lines. The initial state is sent at the speed of the reader; later changes are queued in
+ * memory, up to a bound (output.ts). A stream closes when its reader disconnects, when the server closes, and within a minute after the
+ * permission is revoked.
  *
- * The management plane's own objects are not told: the right is about tenants. What nobody can decode is told by its name alone, and
- * reported: one object must not end the stream of all.
+ * Objects of the management plane are not sent: the permission covers tenants only. For an object that cannot be decoded, only the name is
+ * sent, and the error is reported, so that one object does not break the stream.
  */
 
 import type { KubeObject } from '@hangar/api';
@@ -22,15 +22,15 @@ import { isSecret, withoutSecrets } from './without-secrets.ts';
 
 export interface FeedStreamOptions {
   readonly world: TenantFeedWorld;
-  /** By which the reader can say which stream it means. */
+  /** ID by which the reader refers to this stream. */
   readonly session: string;
-  /** The server's end. */
+  /** Aborted when the server closes. */
   readonly closed: AbortSignal;
-  /** Of what waits for all readers of the server. */
+  /** Bound of the queues of all readers of the server. */
   readonly bound: WaitingBound;
-  /** May the reader still be told? */
+  /** Reports whether the reader still has permission. */
   isAllowed(): Promise<boolean>;
-  /** Called once, when nothing of it is left. */
+  /** Called once, when the stream is closed. */
   onEnd(): void;
 }
 
@@ -52,7 +52,7 @@ export class FeedStream implements FeedListener {
     this.#feed = new TenantFeed(options.world);
   }
 
-  /** Once. */
+  /** Must be called once. */
   start(sink: Sink): void {
     const { closed, session, bound, onEnd } = this.#options;
     const onClosed = (): void => this.#output.end();
@@ -64,7 +64,7 @@ export class FeedStream implements FeedListener {
       onEnd();
     };
     this.#output = new FeedOutput({ sink, clock: this.#clock, bound, onOver });
-    // Nobody is there, or wants more than the head.
+    // The reader has disconnected, or the request was a HEAD.
     if (this.#output.isOver) return;
     if (closed.aborted) return this.#output.end();
     closed.addEventListener('abort', onClosed, { once: true });
@@ -74,12 +74,12 @@ export class FeedStream implements FeedListener {
     void this.#feed.follow(this, this.#stopping.signal).then(() => this.#output.end());
   }
 
-  /** The mark is told with the end of what is told for it. */
+  /** `mark` is sent when the state of the control plane is complete. */
   retell(cluster: string, mark?: number): void {
     this.#feed.retell(cluster, mark);
   }
 
-  // What the feed tells.
+  // Implementation of FeedListener.
 
   wants(): boolean {
     return true;
@@ -138,7 +138,7 @@ export class FeedStream implements FeedListener {
     this.#pinging = this.#clock.after(leftMs <= 0 ? pingEveryMs : leftMs, () => this.#ping());
   }
 
-  /** Who cannot be found out to be allowed is not. */
+  /** An error counts as a denial. */
   #check(): void {
     this.#checking = this.#clock.after(rightsEveryMs, () => {
       const checked = this.#options.isAllowed().catch(() => false);

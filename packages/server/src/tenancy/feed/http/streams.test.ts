@@ -15,11 +15,11 @@ import { feedTarget, followed, HttpFeed, openStream, readers, ReadingSink } from
 
 const big = Buffer.from(JSON.stringify({ metadata: { name: 'big' }, data: { x: 'x'.repeat(1_500_000) } }));
 
-/** A megabyte and a half in the tenant `red`, without the work of a request. */
+/** Writes 1.5 MB into the tenant `red`, directly to the store. */
 const putBig = (server: TenancyServer, name: string) =>
   server.store.commit([{ type: 'put', key: `/registry/clusters/red/configmaps/default/${name}`, value: big }]);
 
-/** As a kube-apiserver stores it, of a kind that is not known here. */
+/** Encodes a value as kube-apiserver stores it, of an unknown kind. */
 function unknownKind(apiVersion: string, kind: string): Buffer {
   const field = (at: number, bytes: Buffer): Buffer =>
     Buffer.concat([Buffer.from([(at << 3) | 2, bytes.length]), bytes]);
@@ -300,7 +300,7 @@ describe('who asks a stream to tell a tenant again', () => {
     recorder.news();
     const ask = (mark?: unknown) =>
       server.request('POST', feedTarget, { body: { session: feed.session, retell: ['red'], mark } });
-    // It is told for the first time as long as it is not read.
+    // The first retell does not complete while the reader does not read.
     feed.sink.takesMore = false;
     for (let at = 0; at < 4; at++) await putBig(server, `big${at}`);
     await recorder.until(() => recorder.told.length > 0);

@@ -1,22 +1,22 @@
 /**
  * `tenants/STAR/feed`, where STAR is `*`: the feed of all tenants for controllers of other processes.
  *
- *     GET    a stream of lines, for who may `get` tenants/feed of the name `*`:
- *              {"type":"hello","session":"…"}                            the first one
- *              {"type":"tenant","cluster":"a"}                           and a line: the Tenant
+ *     GET    a stream of lines; requires permission to `get` tenants/feed with the name `*`:
+ *              {"type":"hello","session":"…"}                            first line
+ *              {"type":"tenant","cluster":"a"}                           followed by a line with the Tenant
  *              {"type":"put","cluster":"a","group":"apps","resource":"deployments","namespace":"default","name":"web",
- *               "resourceVersion":"7","isInitial":true}                  and a line: what is stored; also "delete", with what it was last
+ *               "resourceVersion":"7","isInitial":true}                  followed by a line with the stored object; or "delete": last state
  *              {"type":"synced"}  {"type":"reset"}  {"type":"told","cluster":"a"}  {"type":"gone","cluster":"a"}
- *              {"type":"ping"}                                           when nothing else was sent for ten seconds
- *     POST   {"session":"…","retell":["a","b"],"mark":7}, for who may `create` it: that stream tells these tenants again, and of each
- *              that it did, with the mark (a number, or absent) of who asked last: {"type":"told","cluster":"a","mark":7}. Asked again
- *              in the midst of it, it tells the end of the last time alone. 202; 404 when there is no such stream on this server, or it
- *              is another user's.
+ *              {"type":"ping"}                                           after ten seconds without another line
+ *     POST   {"session":"…","retell":["a","b"],"mark":7}; requires permission to `create` it. The stream sends the state of these tenants
+ *              again, and after each {"type":"told","cluster":"a","mark":7}, with the mark (a number, or absent) of the last request.
+ *              If requested again meanwhile, only the last one is reported. Returns 202, or 404 if this server has no such stream of
+ *              this user.
  *
- * A stream never resumes: whoever lost one begins anew. It tells everything that tenants store, except what is secret: Secrets have
- * only their metadata (without annotations) and type in it, and the management plane's own objects are not in it at all. So the right
- * is much, the sight of all tenants, and is nobody's by the default policy; nobody without a name has it, whatever a policy says. Within
- * a minute a stream ends when its reader has the right no more, and when what the reader showed is no longer good for who it was.
+ * A stream cannot be resumed: after a disconnect, the reader starts a new one. It contains everything that tenants store, except that
+ * Secrets have only their metadata (without annotations) and type. Objects of the management plane are excluded. So the permission is
+ * powerful: it reveals all tenants. The default policy does not grant it, and anonymous users never have it, regardless of the policy. A
+ * stream closes within a minute after its reader loses the permission, or its credential is no longer valid for the same user.
  */
 
 import { badRequest, notFound, StatusError, tooManyRequests, unauthorized } from '@hangar/api';
@@ -38,15 +38,15 @@ import { WaitingBound } from './waiting-bound.ts';
 
 export interface FeedStreamsOptions {
   readonly world: TenantFeedWorld;
-  /** The server's end, and that of all streams. */
+  /** Aborted when the server closes; closes all streams. */
   readonly closed: AbortSignal;
 }
 
-/** Each reads all that is stored when it begins, and hears of every write. */
+/** Each stream reads the whole store when it starts, and processes every write. */
 export const streamsMax = 16;
-/** So that nobody has all of them. */
+/** Prevents one user from taking all streams. */
 export const streamsOfOneMax = 8;
-/** So that who was cut off together does not come back together at once. */
+/** Prevents readers that were disconnected together from reconnecting at once. */
 const retryAfterSeconds = 5;
 const bodyBytesMax = 1024 * 1024;
 
@@ -64,7 +64,7 @@ export class FeedStreams {
     this.#options = options;
   }
 
-  /** By verb. */
+  /** Handlers by verb. */
   get handlers(): NonNullable<Resource['operations']>[string] {
     return { get: (call) => this.#follow(call), create: (call) => this.#retell(call) };
   }
@@ -118,15 +118,15 @@ export class FeedStreams {
   }
 }
 
-/** Throws unless somebody asks for the feed that there is. */
+/** Throws unless the request is authenticated and for the feed of all tenants. */
 function insistOnEvery(call: Call): void {
   if (call.user.groups.includes(unauthenticatedGroup)) throw unauthorized();
   if (call.info.name !== everyTenant) throw notFound(groupResource(call), `${call.info.name}/feed`);
 }
 
 /**
- * Is what the reader showed still good for the same user, whoever that one acts as, and may that one follow? `shown` is who it was when
- * the stream began. Rejects when nobody can say.
+ * Reports whether the reader's credential is still valid for the same user, and whether that user, or the one that it impersonates, still
+ * has permission. `shown` is the user at the start of the stream. Rejects if this cannot be determined.
  */
 async function isStillAllowed({ guard, request, info }: Call, shown: User): Promise<boolean> {
   const requestor = await guard.identify(request);

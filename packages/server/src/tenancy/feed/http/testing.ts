@@ -1,4 +1,4 @@
-/** Who follows a feed over HTTP in tests: reads the lines as they are written down in streams.ts, and knows nothing else of them. */
+/** Feed client over HTTP for tests: parses the lines as documented in streams.ts, and shares no code with it. */
 
 import assert from 'node:assert/strict';
 import type { KubeObject } from '@hangar/api';
@@ -13,7 +13,7 @@ import { FeedRecorder } from '../testing.ts';
 
 export const feedTarget = `${tenants}/*/feed`;
 
-/** A reader that takes everything at once, unless it is told to stop. */
+/** Sink that takes everything at once, unless `takesMore` is false. */
 export class ReadingSink implements Sink {
   readonly #take: (chunk: Buffer) => void;
   readonly #onClose: (() => void)[] = [];
@@ -21,7 +21,7 @@ export class ReadingSink implements Sink {
   takesMore = true;
   isClosed = false;
   wasCut = false;
-  /** What was written in all. */
+  /** Total number of bytes written. */
   bytes = 0;
   chunks = 0;
 
@@ -133,7 +133,7 @@ export class HttpFeed {
   }
 }
 
-/** Has been told what there was. */
+/** Returns a recorder that has received the initial state. */
 export async function followed(server: TenancyServer, feed = new HttpFeed(server)): Promise<FeedRecorder<HttpFeed>> {
   const recorder = new FeedRecorder(feed);
   await recorder.until(() => recorder.told.includes('synced'));
@@ -142,7 +142,7 @@ export async function followed(server: TenancyServer, feed = new HttpFeed(server
 
 const user = (name: string, groups: string[] = []) => ({ token: name, user: name, uid: '', groups });
 
-/** `reader` and `other` may follow and ask, `looker` may follow, and so a policy says of who has no name. */
+/** `reader` and `other` may follow and retell, `looker` may only follow. The policy also allows anonymous users. */
 export const readers: TenancyServerOptions = {
   tokens: [user('reader'), user('other'), user('somebody'), user('looker')],
   authorizers: [

@@ -1,10 +1,10 @@
 /**
- * What waits for all readers of a server together is bounded, besides what waits for each of them: beyond it, the one for whom most
- * waits is cut off, however little the one reads for whom something came just now.
+ * Bounds the queues of all readers of a server together, in addition to the limit per reader. Beyond it, the reader with the longest queue
+ * is disconnected, not the one whose queue has just grown.
  */
 
 export interface Waiting {
-  /** What it does not take. */
+  /** Number of bytes in the queue. */
   readonly waitingBytes: number;
   cut(): void;
 }
@@ -13,7 +13,7 @@ const allWaitingBytesMax = 256 * 1024 * 1024;
 
 export class WaitingBound {
   readonly #bytesMax: number;
-  /** Few: they are looked through whenever something has to wait. */
+  /** A small set: each growth of a queue iterates over it. */
   readonly #readers = new Set<Waiting>();
 
   constructor(bytesMax: number = allWaitingBytesMax) {
@@ -28,7 +28,7 @@ export class WaitingBound {
     this.#readers.delete(reader);
   }
 
-  /** More waits than before. */
+  /** Called when a queue has grown. */
   check(): void {
     let [sum, slowest]: [number, Waiting | undefined] = [0, undefined];
     for (const reader of this.#readers) {

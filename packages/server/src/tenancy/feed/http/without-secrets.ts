@@ -1,6 +1,6 @@
 /**
- * A Secret as it is told to others: its metadata and type. Whoever serves the fleet from outside counts Secrets and collects them with
- * their owners; nobody there needs to know what is in them, so the right to follow tenants is no right to read their secrets.
+ * Reduces a Secret to its metadata and type. External controllers count Secrets and collect them with their owners, but do not use their
+ * contents, so the permission to follow tenants does not include reading Secrets.
  */
 
 import { Buffer } from 'node:buffer';
@@ -10,8 +10,8 @@ import type { FedChange, FedResource } from '../contract.ts';
 export const isSecret = ({ group, resource }: FedResource): boolean => group === '' && resource === 'secrets';
 
 /**
- * Annotations are left out, too: `kubectl apply` and its like keep the whole of what they applied in them. Throws when what is stored
- * cannot be decoded.
+ * Also omits annotations: `kubectl apply` and similar tools store the whole applied object in them. Throws if the stored value cannot be
+ * decoded.
  */
 export function withoutSecrets(change: FedChange): Uint8Array {
   const { apiVersion, kind, metadata, type } = objectOf(change);
@@ -24,7 +24,7 @@ function objectOf({ bytes, namespace, name }: FedChange): Partial<KubeObject> & 
     const object = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()) as KubeObject;
     if (typeof object.metadata === 'object' && object.metadata !== null) return object;
   } catch {
-    // Nobody can say what it is.
+    // Not a valid object.
   }
   return { metadata: { namespace, name } };
 }
