@@ -11,7 +11,7 @@ interface Named extends Ranked {
 const one = (name: string, rank = 0, weight = 1): Named => ({ name, rank, position: -1, weight });
 const anybody = () => true;
 
-/** All of them, first to last, as they would be served. */
+/** Returns the names in the order of service. */
 function served(order: FairOrder<Named>): string[] {
   const names: string[] = [];
   for (let next = order.first(anybody); next; next = order.first(anybody)) {

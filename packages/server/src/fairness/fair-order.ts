@@ -1,19 +1,19 @@
 /**
- * Who is next: whoever has been given least. Everybody has a rank, which grows by what he was given, divided by his weight;
- * the lowest is first. Who comes back after a pause begins where the others are now, so that a pause is no credit:
+ * Orders elements by the service they received: the element with the lowest rank is first. A rank grows by the amount received, divided by
+ * the weight. An element that returns after a pause starts at the current rank, so that a pause gives no credit:
  *
- *     now = 40      A 40   B 43            C comes, with rank 12 from long ago
- *     now = 40      A 40   C 40   B 43     A is given 5
+ *     now = 40      A 40   B 43            C is added, with an old rank of 12
+ *     now = 40      A 40   C 40   B 43     A is charged 5
  *     now = 40      C 40   B 43   A 45     C is next
  *
- * A heap: thousands may wait.
+ * Implemented as a heap, for thousands of elements.
  */
 
 export interface Ranked {
   rank: number;
-  /** Where it is in its order; −1: it is in none. */
+  /** Index in the heap; −1: not in an order. */
   position: number;
-  /** What it is given counts less, the more it weighs; infinite: it is always first. */
+  /** Charges are divided by the weight; infinite: always first. */
   readonly weight: number;
 }
 
@@ -25,7 +25,7 @@ export class FairOrder<T extends Ranked> {
     return this.#heap.length;
   }
 
-  /** Where those are who were given their due. */
+  /** Rank at which new elements start. */
   get now(): number {
     return this.#now;
   }
@@ -55,19 +55,19 @@ export class FairOrder<T extends Ranked> {
   }
 
   /**
-   * The first for whom `can` is true. Nothing changes by being asked, and `can` must change nothing: it may be asked of
-   * several, in any order. Who is chosen is told to `serve`.
+   * Returns the first element for which `can` is true. Has no side effects, and `can` must have none: it may be called for several
+   * elements, in any order. The caller passes the chosen element to `serve`.
    */
   first(can: (one: T) => boolean): T | undefined {
     return this.#firstFrom(0, can, undefined);
   }
 
-  /** It is its turn now. */
+  /** Marks the element as served, which advances `now`. */
   serve(one: T): void {
     if (one.weight !== Infinity) this.#now = Math.max(this.#now, one.rank);
   }
 
-  /** Whether it is in the order or not. A negative amount is given back, but never becomes a credit: ranks may begin even since. */
+  /** Also for elements outside the order. A negative amount is a refund that never becomes a credit: ranks may have been reset since. */
   charge(one: T, amount: number): void {
     one.rank = Math.max(this.#now, Math.max(one.rank, this.#now) + amount / one.weight);
     if (one.position < 0) return;
@@ -75,7 +75,7 @@ export class FairOrder<T extends Ranked> {
     else this.#down(one);
   }
 
-  /** In the part of the heap that hangs from here, in which nobody is before its top. */
+  /** Searches the subtree of the heap at this index; no element in it precedes its root. */
   #firstFrom(at: number, can: (one: T) => boolean, found: T | undefined): T | undefined {
     const one = this.#heap[at];
     if (!one || (found && !isBefore(one, found))) return found;

@@ -1,6 +1,6 @@
 /**
- * `node packages/server/src/fairness/fair-queue.bench.ts`: what fairness costs a request that does not have to wait, alone in
- * its turn of the loop and one of eight, with and without flow schemas that are known.
+ * `node packages/server/src/fairness/fair-queue.bench.ts`: the cost of fairness for a request that does not wait, alone in its turn of the
+ * loop and as one of eight, with and without loaded flow schemas.
  */
 
 import { setImmediate as turn } from 'node:timers/promises';
@@ -38,7 +38,7 @@ for (const [what, of] of Object.entries(tenants)) {
     };
     const request = (): void => {
       const entered = fairness.enter(asked);
-      // Where the machine did something else meanwhile, its slice is used up.
+      // If the machine was busy otherwise, the slice is used up.
       if (entered.waiting) void entered.waiting.then(() => entered.left(answer, undefined));
       else entered.left(answer, undefined);
     };

@@ -1,4 +1,4 @@
-/** Whatever comes: every request ends, once, and nothing is left of it. */
+/** For random traffic: every request completes exactly once, and leaves no state behind. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

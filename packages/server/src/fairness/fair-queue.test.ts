@@ -53,7 +53,7 @@ describe('between tenants', () => {
       await one.loop.run(1_000);
       const worst = Math.max(...quiet.latencies);
       assert.ok(quiet.latencies.length > 100);
-      // It is seen with the next turn: a slice of what waited may have begun just before.
+      // The request is handled in the next turn: a slice of waiting requests may have started just before.
       assert.ok(worst <= sliceMs + costMs + 0.05 + 1e-9, `${worst} with requests of ${costMs}`);
     }
   });
@@ -66,7 +66,7 @@ describe('between tenants', () => {
     quiet.every(5, { connections: 1, costMs: () => (++count % 100 === 0 ? 15 : 0.05) });
     await one.loop.run(1_600);
     assert.ok(count > 300);
-    // Those that were to come during a pause are seen together after it.
+    // Requests due during a pause are handled together after it.
     const worst = Math.max(...quiet.latencies.filter((ms) => ms < 15));
     assert.ok(worst <= 2 * sliceMs + 0.2, `${worst}`);
   });

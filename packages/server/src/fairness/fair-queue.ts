@@ -1,21 +1,21 @@
 /**
- * Shares out one process among tenants. What is scarce is the time of its one event loop, not the number of requests: so
- * tenants take turns by the time they were really given, whatever the number of their connections and whatever they ask for.
+ * Shares one process among tenants. The scarce resource is the time of the event loop, not the number of requests: tenants take turns by
+ * the time they used, regardless of the number of their connections and of what they request.
  *
- *   a turn of the loop    what sockets brought                          then, what waited
- *                         ├ A ┼ A ┼ A: its slice is used up, it waits   ├ B … fair order, one slice in all ┤ next turn
- *                               └ B: was given nothing yet, goes on at once
+ *   a turn of the loop    requests from sockets                       then, waiting requests
+ *                         ├ A ┼ A ┼ A: slice used up, it waits        ├ B … fair order, one slice in all ┤ next turn
+ *                               └ B: used nothing yet, runs at once
  *
- * Nothing waits while there is time: a tenant's requests go on at once until it has used up its slice of the turn, or has
- * no seat. What waits goes on after everything that came with this turn was read, in fair order, for one slice; then the loop
- * turns again. So a tenant that asks for little is at most a slice behind those who ask for everything, and whoever floods
- * waits for his own requests alone: a connection without an answer brings no more of them.
+ * Nothing waits while there is time: requests of a tenant run at once until it has used its slice of the turn or has no seat. Waiting
+ * requests run after all requests of the turn were read, in fair order, for one slice; then the next turn starts. A tenant with few
+ * requests is thus delayed by at most a slice, and a tenant that floods waits only for its own requests: a connection that awaits a
+ * response sends no further requests.
  *
- * Time is measured from one mark to the next (a request comes, its user is known, it goes on after waiting, it is answered), with
- * whatever was done between. What comes later, after a commit or a drained socket, is estimated by those who know what it was.
- * There is no bound to what is charged: a tenant that took the loop for seconds waits as long before its next request goes on.
+ * Time is measured between marks (a request arrives, its user is known, it resumes after waiting, it is answered), including all work in
+ * between. Later work, after a commit or a drained socket, is estimated by the caller. Charges are unbounded: a tenant that blocked the
+ * loop for seconds waits equally long before its next request.
  *
- * Nothing here costs anything while nobody asks: no timer runs unless somebody waits.
+ * Idle cost is zero: no timer runs unless a request waits.
  */
 
 import { detachedClock } from '@hangar/core';
@@ -30,53 +30,52 @@ import type { Flow, Level, LevelSeats, Place, TenantQueue, Waiting } from './ten
 
 export interface FairQueueOptions {
   readonly clock: Clock;
-  /** How many that only read are under way at once; as kube-apiserver's `--max-requests-inflight`. */
+  /** Maximum number of concurrent read requests, like `--max-requests-inflight` of kube-apiserver. */
   readonly readOnlyMax?: number;
-  /** The same for those that change something. */
+  /** Maximum number of concurrent mutating requests. */
   readonly mutatingMax?: number;
-  /** What waits is given so much of a turn; a tenant may use as much before it waits. */
+  /** Time per turn for all waiting requests; also the time that a tenant may use before its requests wait. */
   readonly sliceMs?: number;
-  /** Who waits longer is refused. As kube-apiserver: a quarter of a request's minute. */
+  /** Requests that wait longer are rejected. As in kube-apiserver: a quarter of the request timeout of a minute. */
   readonly waitMaxMs?: number;
   readonly waitingMax?: number;
-  /** Refusals that are told later. */
+  /** Maximum number of delayed rejections. */
   readonly heldMax?: number;
-  /** CPU time that this thread has used. Absent: time that passes is time that is used, as in tests. */
+  /** CPU time used by this thread. Absent: elapsed time counts, as in tests. */
   readonly cpuMs?: () => number;
 }
 
-/** A request that was let through; give it back to `leave`. */
+/** An admitted request, to be passed to `leave`. */
 export interface Ticket {
   readonly tenant: TenantQueue;
   readonly isMutating: boolean;
   readonly hasSeat: boolean;
-  /** Undefined: nobody asked. */
+  /** Undefined: not classified. */
   readonly level: Level | undefined;
-  /** Undefined: it went on at once. */
+  /** Undefined: the request did not wait. */
   readonly flow: Flow | undefined;
 }
 
-/** How one asks to wait. */
 export interface WaitOptions {
   readonly place: Place;
   readonly isMutating: boolean;
-  /** Calls back when the client goes away; to be taken back by what it returns. */
+  /** Registers a callback for a disconnect of the client, and returns a function that removes it. */
   readonly onGone: ((callback: () => void) => () => void) | undefined;
 }
 
 const defaults = { readOnlyMax: 400, mutatingMax: 200, sliceMs: 0.25, waitMaxMs: 15_000, waitingMax: 4_000 };
-/** All tenants together may use so much of a turn before everybody waits who was given his due. */
+/** Time per turn for all tenants together, after which tenants above the current rank wait. */
 const turnMaxMs = 2;
-/** At most so many go on in one turn: what is cheaper than this part of a slice does not keep anybody waiting. */
+/** Maximum number of requests dispatched in one turn. Requests that cost less than this fraction of a slice delay others only slightly. */
 const stepsMax = 32;
-/** So many of every tenant may wait, however many others do. */
+/** Number of requests that each tenant may always queue, regardless of other tenants. */
 const waitingOfOneMin = 8;
-/** Longer times are limited to the CPU time of the thread: during the rest the process or the machine was stopped. */
+/** Longer measurements are capped by the CPU time of the thread: for the rest of the time the process or the machine was stopped. */
 const checkedMs = 20;
-/** A tenant that blocks the loop for so long then waits for the same time, at most `holdMaxMs`: others get half of the time. */
+/** A tenant that blocks the loop for this long then waits for the same time, at most `holdMaxMs`: others get half of the time. */
 const stallMs = 100;
 const holdMaxMs = 10_000;
-/** The report of a stall comes with one of the next turns. */
+/** Maximum age of a stall when it is reported, which happens in one of the next turns. */
 const stallAgeMaxMs = 5_000;
 const lookForOldEveryMs = 1_000;
 
@@ -86,43 +85,43 @@ export class FairQueue {
   readonly #options: Readonly<typeof defaults> & Pick<FairQueueOptions, 'cpuMs'>;
   readonly #seats: Seats;
   readonly #held: HeldRefusals;
-  /** Tenants of which somebody waits. */
+  /** Tenants with waiting requests. */
   readonly #order = new FairOrder<TenantQueue>();
   #waiting = 0;
-  /** Ranks of earlier ones do not count: when nobody waits, all are even. */
+  /** Ranks of earlier epochs do not count: ranks are reset when no request waits. */
   #epoch = 0;
 
   #turn = 0;
   #isTurning = false;
   #usedMs = 0;
-  /** Whose time it is, and since when. */
+  /** The tenant that is charged since `#sinceMs`. */
   #running: TenantQueue | undefined;
   #runningFlow: Flow | undefined;
   #sinceMs = 0;
-  /** When the server began with a request whose tenant is not known yet. */
+  /** Start of a request whose tenant is not known yet. */
   #unclaimedSinceMs: number | undefined;
-  /** The CPU time at `#cpuReadMs`. */
+  /** CPU time at `#cpuReadMs`. */
   #cpuMs = 0;
   #cpuReadMs = -Infinity;
-  /** The last stall that was measured here. */
+  /** The last stall measured here. */
   #stall: { readonly tenant: TenantQueue; readonly ms: number; readonly atMs: number } | undefined;
   readonly #tenants = new Map<string, TenantQueue>();
 
-  /** Steps that were asked for and did not come yet. */
+  /** Number of scheduled steps. */
   #steps = 0;
   #steppedMs = 0;
   #isStepping = false;
   #isLookingForOld = false;
 
   constructor(options: FairQueueOptions) {
-    // Turns serve all tenants, not the one whose request began the turn.
+    // Turns serve all tenants, not only the one whose request started the turn.
     this.#clock = detachedClock(options.clock);
     this.#options = { ...defaults, ...options };
     this.#seats = new Seats(this.#options.readOnlyMax, this.#options.mutatingMax);
     this.#held = new HeldRefusals(this.#clock, options.heldMax ?? 10_000);
   }
 
-  /** Of all priority levels of a tenant together. */
+  /** Seats of all priority levels of a tenant together. */
   get seatsMax(): number {
     return this.#seats.max;
   }
@@ -131,7 +130,7 @@ export class FairQueue {
     return this.#waiting;
   }
 
-  /** What its control plane's objects say now. */
+  /** Applies the current priority levels of the control plane. */
   useLevels(tenant: TenantQueue, seats: LevelSeats): void {
     tenant.use(seats);
     if (this.#waiting > 0) this.#askForSteps(1);
@@ -146,7 +145,7 @@ export class FairQueue {
     if (this.#tenants.get(tenant.name) === tenant) this.#tenants.delete(tenant.name);
   }
 
-  /** A request comes: the time from now on is charged to the tenant that is named next, by `runs`, `enter` or `pass`. */
+  /** Called when a request arrives: the time from now on is charged to the tenant in the next call of `runs`, `enter` or `pass`. */
   arrives(): void {
     const nowMs = this.#clock.monotonicMs();
     if (this.#running) this.#account(nowMs);
@@ -155,7 +154,7 @@ export class FairQueue {
     this.#unclaimedSinceMs = nowMs;
   }
 
-  /** The request that arrived was refused before its user was known: the time since then is charged to no tenant. */
+  /** Called when the request was rejected before its user was known: the time since `arrives` is charged to no tenant. */
   refusedUnknown(): void {
     this.#unclaimedSinceMs = undefined;
   }
@@ -166,8 +165,8 @@ export class FairQueue {
   }
 
   /**
-   * Charges a stall that was observed from outside, and holds the tenant. One that was charged to the same tenant here is not
-   * charged again, one that was charged to another tenant is taken back from it.
+   * Charges a stall that was observed from outside, and holds the tenant. A stall already charged to this tenant is not charged again; one
+   * charged to another tenant is refunded.
    */
   stalled(name: string, ms: number): void {
     const tenant = this.#tenants.get(name);
@@ -181,7 +180,10 @@ export class FairQueue {
     this.#hold(tenant, ms);
   }
 
-  /** It came: from now on it is its tenant's time. Undefined: it has to wait. `given`: where it belongs, if that is known. */
+  /**
+   * Admits a request and charges the time from now on to its tenant. Returns undefined if the request must wait. `given`: its priority
+   * level, if known.
+   */
   enter(tenant: TenantQueue, isMutating: boolean, given?: PriorityLevel): Ticket | undefined {
     this.#runs(tenant, undefined);
     const { sliceMs } = this.#options;
@@ -199,7 +201,7 @@ export class FairQueue {
     return { tenant, isMutating, hasSeat: true, level, flow: undefined };
   }
 
-  /** Goes on whatever else there is to do; its time is its tenant's all the same. */
+  /** Admits a request unconditionally; its time is charged to the tenant. */
   pass(tenant: TenantQueue): Ticket {
     this.#runs(tenant, undefined);
     return { tenant, isMutating: false, hasSeat: false, level: undefined, flow: undefined };
@@ -241,22 +243,22 @@ export class FairQueue {
     });
   }
 
-  /** Rejects with this error, later than it could. */
+  /** Rejects with this error after a delay. */
   refuse(tenant: TenantQueue, error: Error): Promise<never> {
     return new Promise((_, reject) => this.#held.hold(tenant, () => reject(error)));
   }
 
-  /** What it will cost besides what is measured, in milliseconds of the loop. */
+  /** Charges estimated later work, in milliseconds of the loop. */
   charge({ tenant, flow }: Ticket, laterMs: number): void {
     this.#order.charge(tenant, laterMs);
     if (flow) tenant.charge(flow, laterMs);
   }
 
-  /** The request is answered. */
+  /** Called when the request is answered. */
   leave({ tenant, isMutating, hasSeat, level, flow }: Ticket): void {
     if (hasSeat) this.#seats.leave(tenant, isMutating);
     if (level) level.seats--;
-    // Sending the answer is still its time.
+    // Sending the response is still charged to the tenant.
     if (this.#isTurning) this.#runs(tenant, flow);
     if (this.#waiting > 0) this.#askForSteps(1);
   }
@@ -265,7 +267,7 @@ export class FairQueue {
     return this.metrics.text();
   }
 
-  // Time.
+  // Time accounting.
 
   #runs(tenant: TenantQueue, flow: Flow | undefined): void {
     const nowMs = this.#clock.monotonicMs();
@@ -291,7 +293,7 @@ export class FairQueue {
     this.#clock.soon(this.#turned);
   }
 
-  /** Reads the CPU time at the start of a measurement, but not for each one, since it is a system call. */
+  /** Reads the CPU time at the start of a measurement. Throttled, because it is a system call. */
   #readCpu(nowMs: number): void {
     const { cpuMs } = this.#options;
     if (!cpuMs || this.#unclaimedSinceMs !== undefined || nowMs - this.#cpuReadMs < checkedMs) return;
@@ -299,7 +301,7 @@ export class FairQueue {
     this.#cpuReadMs = nowMs;
   }
 
-  /** The time since `#sinceMs`, without what the thread did not run. */
+  /** Returns the time since `#sinceMs` during which the thread ran. */
   #measured(nowMs: number): number {
     const ms = nowMs - this.#sinceMs;
     const { cpuMs } = this.#options;
@@ -321,11 +323,11 @@ export class FairQueue {
     this.#order.charge(tenant, tenant.owes(ms, this.#options.sliceMs));
     if (this.#runningFlow) tenant.charge(this.#runningFlow, ms);
     this.#running = undefined;
-    // It may have been a garbage collection: the watchdog can tell, and reports stalls.
+    // The cause may be a garbage collection: the watchdog distinguishes this, and reports stalls.
     if (ms >= stallMs) this.#stall = { tenant, ms, atMs: nowMs };
   }
 
-  // Tenants that took the loop.
+  // Tenants that blocked the loop.
 
   #hold(tenant: TenantQueue, ms: number): void {
     if (tenant.isPlatform) return;
@@ -348,7 +350,7 @@ export class FairQueue {
     });
   }
 
-  /** Everything that came with this turn was read. */
+  /** Called after all requests of this turn were read. */
   readonly #turned = (): void => {
     if (this.#running) this.#account(this.#clock.monotonicMs());
     this.#isTurning = false;
@@ -356,7 +358,7 @@ export class FairQueue {
     if (this.#waiting === 0) this.#epoch++;
   };
 
-  // Those who wait.
+  // Waiting requests.
 
   #push(tenant: TenantQueue, waiting: Waiting): void {
     this.#beginEven(tenant);
@@ -374,11 +376,11 @@ export class FairQueue {
     drop();
     this.#waiting -= before - tenant.waiting;
     if (tenant.waiting === 0) this.#order.remove(tenant);
-    // Whoever was behind it may be able to go where it was not.
+    // Requests behind it may now be able to run.
     if (this.#waiting > 0) this.#askForSteps(1);
   }
 
-  /** Each lets one go on. They come after one another with everything in between that follows from a request. */
+  /** Schedules steps, each of which dispatches one request. Other work of the loop runs between them. */
   #askForSteps(count: number): void {
     for (let asked = 0; asked < count && this.#steps < stepsMax; asked++) {
       this.#steps++;
@@ -398,7 +400,7 @@ export class FairQueue {
     const hasGone = !isOver && this.#waiting > 0 && this.#letOneGo();
     if (this.#steps > 0) return;
     this.#isStepping = false;
-    // Who cannot go on now is asked again when a seat is left.
+    // Requests that cannot run now are retried when a seat is released.
     if (isOver || hasGone) this.#askForSteps(Math.min(this.#waiting, stepsMax));
   };
 

@@ -1,12 +1,12 @@
 /**
- * What became of requests that had to wait, under kube-apiserver's names. Neither tenants nor what they name their own levels
- * and schemas is told: it is nobody else's business, and there may be many.
+ * Metrics of queued requests, under the names of kube-apiserver. The labels contain neither tenants nor their custom levels and schemas,
+ * which are private and may be many.
  */
 
 import { Counter, Histogram, labelText } from '@hangar/core';
 import type { Place } from './tenant-queue.ts';
 
-/** As kube-apiserver names them; `time-out` waited in vain, `cancelled` was given up by its client. */
+/** Names of kube-apiserver; `time-out`: waited too long, `cancelled`: the client disconnected. */
 export type Reason = 'queue-full' | 'concurrency-limit' | 'time-out' | 'cancelled' | 'rate-limit';
 
 const waitBounds = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
@@ -46,7 +46,7 @@ export class FairnessMetrics {
     this.#refused.add(`${labels.slice(0, -1)},reason="${reason}"}`);
   }
 
-  /** Before anybody looked where it belongs. */
+  /** Counted before the request is classified. */
   beyondRate(): void {
     this.#refused.add('{priority_level="",flow_schema="",reason="rate-limit"}');
   }
@@ -56,7 +56,7 @@ export class FairnessMetrics {
   }
 }
 
-/** What every control plane is born with. */
+/** Default objects of every control plane. */
 const knownLevels = 'catch-all exempt global-default leader-election node-high system workload-high workload-low';
 const knownSchemas =
   'catch-all endpoint-controller exempt global-default kube-controller-manager kube-scheduler kube-system-service-accounts ' +

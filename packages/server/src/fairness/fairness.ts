@@ -1,6 +1,6 @@
 /**
- * What the server asks of whoever shares it out: may this request go on now, and who is told when it is done. One for each
- * control plane, see `tenant-fairness.ts`; all of a process share one `FairQueue`.
+ * Interface between the server and fair queuing: admits requests and records their completion. One per control plane, see
+ * `tenant-fairness.ts`; all of a process share one `FairQueue`.
  */
 
 import type { User } from '../auth/user.ts';
@@ -9,29 +9,29 @@ import type { RequestInfo } from '../request/info.ts';
 import type { Resource } from '../resources/resource.ts';
 
 export interface Asked {
-  /** As whom it acts. */
+  /** The user after impersonation. */
   readonly user: User;
   readonly info: RequestInfo;
   readonly request: ServerRequest;
 }
 
 export interface Fairness {
-  /** A request comes. The time from now on is charged to the control plane with the next call of `runs` or `enter`. */
+  /** Called when a request arrives. The time from now on is charged to the control plane in the next call of `runs` or `enter`. */
   arrives(): void;
-  /** The request that arrived last is refused before its user is known. */
+  /** Called when the last arrived request is rejected before its user is known. */
   refusedUnknown(): void;
-  /** A request of a known user is at work from now on: after authentication, and after whatever it waited for. */
+  /** Called when a request of a known user starts to run: after authentication, and after each wait. */
   runs(): void;
-  /** Never throws; `waiting` says what becomes of the request. */
+  /** Never throws; `waiting` rejects if the request is rejected. */
   enter(asked: Asked): Turn;
-  /** A watch is served from now on; what it gives back is called when it ends. */
+  /** Called when a watch starts. The returned function is called when it stops. */
   watchBegan(resource: Resource): () => void;
 }
 
-/** One request's time. */
+/** The admission of one request. */
 export interface Turn {
-  /** Absent: it may go on at once. Rejects with 429, later than it could. */
+  /** Absent: the request runs at once. Rejects with 429 after a delay. */
   readonly waiting: Promise<void> | undefined;
-  /** To be called once, with the answer, whatever it is; gives back what is sent. */
+  /** Must be called once, with any response. Returns the response to send. */
   left(answer: Answer, resource: Resource | undefined): Answer;
 }

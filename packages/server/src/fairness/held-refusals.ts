@@ -1,9 +1,9 @@
 /**
- * Refusals that are told a little later. Who is told at once and does not listen comes again at once: being refused would
- * be the cheapest way to keep the server busy. So each waits, and a tenant that has many is told only so many at a time, in
- * turns with other tenants; every one that was told may bring the next request.
+ * Delays rejections. A client that ignores an immediate rejection retries at once, so immediate rejections would be the cheapest way to
+ * keep the server busy. Each rejection is therefore delayed, and their rate is limited per tenant and in total, in turns between tenants,
+ * since each one sent may cause the next request.
  *
- * One timer, while there are any. As many as fit are held back, those beyond are told at once.
+ * One timer runs while there are any. Rejections beyond the limit are sent at once.
  */
 
 import type { Clock } from '@hangar/core';
@@ -15,14 +15,14 @@ interface Held {
 
 const holdMs = 500;
 const everyMs = 10;
-/** At a time, for one tenant and for all. */
+/** Limits per interval, for one tenant and for all. */
 const toldToOneMax = 5;
 const toldMax = 20;
 
 export class HeldRefusals {
   readonly #clock: Clock;
   readonly #max: number;
-  /** Those of whoever is next come first. */
+  /** In the order of service: the next tenant comes first. */
   readonly #byTenant = new Map<object, Queue>();
   #size = 0;
   #isTimed = false;
@@ -38,7 +38,7 @@ export class HeldRefusals {
 
   hold(tenant: object, tell: () => void): void {
     let queue = this.#byTenant.get(tenant);
-    // As with seats: there is room left for the next tenant.
+    // As with seats: leaves room for further tenants.
     if ((queue?.size ?? 0) >= this.#max - this.#size) return tell();
     if (!queue) this.#byTenant.set(tenant, (queue = new Queue()));
     queue.push({ dueMs: this.#clock.monotonicMs() + holdMs, tell });
@@ -74,7 +74,7 @@ export class HeldRefusals {
   }
 }
 
-/** First in, first out. */
+/** FIFO queue. */
 class Queue {
   #all: Held[] = [];
   #next = 0;

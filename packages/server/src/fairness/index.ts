@@ -1,11 +1,11 @@
 /**
- * Fair queuing: the time of one process shared out among control planes, and within each among its flows.
+ * Fair queuing: shares the time of one process among control planes, and within each among its flows.
  *
- *   fairness.ts          what the server asks
- *   tenant-fairness.ts   one control plane's answers
- *   fair-queue.ts        the process: who goes on, who waits, who is refused
- *   tenant-queue.ts      those of one tenant who wait, by levels and flows
- *   flow-control/        what a control plane's FlowSchemas and PriorityLevelConfigurations say
+ *   fairness.ts          interface to the server
+ *   tenant-fairness.ts   implementation for one control plane
+ *   fair-queue.ts        scheduler of the process: runs, queues and rejects requests
+ *   tenant-queue.ts      waiting requests of one tenant, by level and flow
+ *   flow-control/        FlowSchemas and PriorityLevelConfigurations
  */
 
 export { FairQueue } from './fair-queue.ts';

@@ -1,4 +1,4 @@
-/** So many a second, with a second's worth at once. Counted on the clock, without a timer. */
+/** Token bucket that holds the tokens of one second. Computed from the clock, without a timer. */
 
 import type { Clock } from '@hangar/core';
 
@@ -11,7 +11,7 @@ export class Rate {
     this.#clock = clock;
   }
 
-  /** False: beyond `perSecond`, which may be another one than last time. */
+  /** Returns false if the rate exceeds `perSecond`, which may change between calls. */
   take(perSecond: number): boolean {
     if (perSecond <= 0) return false;
     const nowMs = this.#clock.monotonicMs();
@@ -19,7 +19,7 @@ export class Rate {
     const left = this.#left === undefined ? atOnceMax : this.#left + ((nowMs - this.#atMs) / 1_000) * perSecond;
     this.#left = Math.min(atOnceMax, left);
     this.#atMs = nowMs;
-    // What comes in a thousand small pieces is as much as what comes at once.
+    // Tolerance for rounding errors when tokens accrue in many small amounts.
     if (this.#left < 1 - 1e-9) return false;
     this.#left--;
     return true;

@@ -1,6 +1,6 @@
 /**
- * 429, in kube-apiserver's words. It sends them as plain text; here they come in a Status, which clients show as they are
- * and can read by reason. Clients of Kubernetes wait as long as `Retry-After` says and try again.
+ * 429 errors with the message of kube-apiserver, which sends plain text. Here they are a Status, so that clients can read the reason.
+ * Kubernetes clients wait for `Retry-After` and retry.
  */
 
 import { quote, StatusError } from '@hangar/api';
@@ -10,7 +10,7 @@ const retryAfterSeconds = 1;
 const refusal = (message: string): StatusError =>
   new StatusError('TooManyRequests', message, { details: { retryAfterSeconds } });
 
-/** One for all: a flood of refusals makes no flood of stack traces. */
+/** Shared instance: avoids a stack trace per rejection. */
 export const tooManyRequests = refusal('Too many requests, please try again later.');
 
 export const beyondRate = (tenant: string, perSecond: number): StatusError =>
@@ -18,5 +18,5 @@ export const beyondRate = (tenant: string, perSecond: number): StatusError =>
     `Too many requests, please try again later: control plane ${quote(tenant)} is limited to ${perSecond} requests per second.`,
   );
 
-/** Nobody reads it. */
+/** Never sent: the client is gone. */
 export const clientGone = refusal('the client closed the request before the response');

@@ -5,7 +5,7 @@ import type { Holder } from './seats.ts';
 
 const holder = (): Holder => ({ seats: 0, mutatingSeats: 0 });
 
-/** As many as it can have. */
+/** Takes as many seats as possible and returns their number. */
 function takeAll(seats: Seats, one: Holder, isMutating: boolean): number {
   let count = 0;
   for (; seats.isFreeFor(one, isMutating); count++) seats.take(one, isMutating);

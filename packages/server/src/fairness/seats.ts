@@ -1,10 +1,10 @@
 /**
- * How many requests are under way at once, in all and for each tenant: those that wait for a webhook or for the store hold
- * a seat meanwhile. A tenant may have as many seats as are still free, so that one alone gets half of them, and the next half
- * of the rest. That ends with a few tenants: whoever has none gets one even then, from as many again that are kept for this.
+ * Limits concurrent requests, in total and per tenant. Requests that wait for a webhook or for the store hold a seat. A tenant may hold at
+ * most as many seats as are free: the first tenant gets half of them, the next half of the rest. A tenant without a seat always gets one,
+ * from a reserve of the same size.
  */
 
-/** What one tenant has. */
+/** Seats held by one tenant. */
 export interface Holder {
   seats: number;
   mutatingSeats: number;
@@ -16,7 +16,7 @@ export class Seats {
   #taken = 0;
   #mutating = 0;
 
-  /** `mutatingMax` are for requests that change something; there are so many seats more for others. */
+  /** `mutatingMax` seats are for mutating requests; `readOnlyMax` is the number of further seats. */
   constructor(readOnlyMax: number, mutatingMax: number) {
     this.#max = readOnlyMax + mutatingMax;
     this.#mutatingMax = mutatingMax;
@@ -26,7 +26,7 @@ export class Seats {
     return this.#max;
   }
 
-  /** Nobody gets one now, not even who has none. */
+  /** Reports whether even a tenant without a seat gets none. */
   get areTaken(): boolean {
     return this.#taken >= 2 * this.#max;
   }
@@ -53,5 +53,5 @@ export class Seats {
   }
 }
 
-/** `free` of the seats that are shared: fewer than none, when others had their first ones beyond them. */
+/** `free`: number of free shared seats; negative if first seats exceed them. */
 const mayHaveMore = (held: number, free: number): boolean => held === 0 || held < free;

@@ -1,4 +1,4 @@
-/** Fairness as requests to a server meet it. */
+/** Fairness for requests to a server. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -229,7 +229,7 @@ describe('who belongs to the privileged group of a tenant and has to wait', () =
 });
 
 describe('who waits', () => {
-  /** A plane whose webhooks hang would do the same: one seat, and somebody sits on it. */
+  /** One seat, which is taken, as if the webhooks of a plane did not respond. */
   const oneSeat = (clock: Scheduler) => new FairQueue({ clock, readOnlyMax: 1, mutatingMax: 1, waitMaxMs: 2_000 });
 
   test('is refused in the end; the root plane is never kept from its administrators', async () => {
@@ -279,7 +279,7 @@ test('a watch has no seat once it has begun, and its watchers are counted until 
     clock,
     fairness: (plane) => (fairness = new TenantFairness({ queue, plane: { ...plane, name: 'acme' } })),
   });
-  /** What a write costs later, besides its answer's bytes. */
+  /** Returns the estimated later cost of a write, without the bytes of its response. */
   const written = async (path: string, object: object): Promise<number> => {
     charged.length = 0;
     const { bytes } = await server.request('POST', path, { body: object });

@@ -1,10 +1,9 @@
 /**
- * One control plane's requests on their way through the process's `FairQueue`: which of its flows they belong to, what they
- * cost besides the time that is measured, and how many a second it may send at all.
+ * Passes the requests of one control plane through the `FairQueue` of the process: classifies them into flows, estimates costs that are not
+ * measured, and limits the request rate.
  *
- * To which flow a request belongs is found out when it has to wait. Who belongs to the privileged group of the root plane
- * runs this server, and never waits; in every other control plane that group goes first among its own and no further: a
- * tenant's administrator is a tenant.
+ * A request is classified when it has to wait. Members of the privileged group of the root plane operate this server and never wait. In
+ * other control planes that group has priority only within its own control plane.
  */
 
 import { mastersGroup } from '../auth/user.ts';
@@ -31,11 +30,11 @@ import type { Place } from './tenant-queue.ts';
 export interface TenantFairnessOptions {
   readonly queue: FairQueue;
   readonly plane: ControlPlane;
-  /** How many requests it may send; asked with each of them. Undefined: as many as there is time for. */
+  /** Rate limit; read for each request. Undefined: unlimited. */
   readonly requestsPerSecond?: () => number | undefined;
 }
 
-/** Milliseconds of the loop that no measurement sees: what follows a commit, telling watchers, sending what is long. */
+/** Estimated loop time in milliseconds that is not measured: work after a commit, notification of watchers, sending of large responses. */
 const writeMs = 0.1;
 const watcherMs = 0.01;
 const watchMs = 0.1;
@@ -44,7 +43,7 @@ const mebibyteMs = 1;
 const root = 'root';
 const readVerbs = new Set(['get', 'list', 'watch', 'head', 'options']);
 
-/** Whoever sets up flows wants them to count, also where nobody had to wait yet. */
+/** Changes of flow objects take effect immediately, even if no request has waited yet. */
 const changesFlows = (info: RequestInfo): boolean =>
   info.isResource && info.group === 'flowcontrol.apiserver.k8s.io' && !readVerbs.has(info.verb);
 
@@ -52,13 +51,13 @@ export class TenantFairness implements Fairness {
   readonly #queue: FairQueue;
   readonly #tenant: TenantQueue;
   readonly #plane: ControlPlane;
-  /** Undefined until somebody has to wait. */
+  /** Undefined until a request has to wait. */
   #classifier: Classifier | undefined;
   readonly #isRoot: boolean;
   readonly #rate: Rate;
   readonly #requestsPerSecond: () => number | undefined;
   readonly #watchers = new Map<Resource, number>();
-  /** Which of the classifier's generations the queue knows. */
+  /** Generation of the classifier that was passed to the queue. */
   #generation = -1;
 
   constructor({ queue, plane, requestsPerSecond = () => undefined }: TenantFairnessOptions) {
@@ -102,7 +101,7 @@ export class TenantFairness implements Fairness {
     return this.#queue.enter(this.#tenant, !readVerbs.has(info.verb), classified?.level);
   }
 
-  /** The root plane's objects are read with its first request, those of others when they are first needed. */
+  /** The objects of the root plane are read with its first request, those of others when they are first needed. */
   #classifiedIfKnown(user: User, info: RequestInfo): Classified | undefined {
     const classifier = this.#classifier;
     if (classifier?.isLoaded) {
@@ -120,7 +119,7 @@ export class TenantFairness implements Fairness {
 
   #wait({ user, info, request }: Asked, classified: Classified | undefined): Turn {
     const isExempt = user.groups.includes(mastersGroup);
-    // Whatever they say, the privileged belong where they always do: no other schema can come before that one.
+    // Privileged users always match the exempt schema: no other schema can precede it.
     if (!classified && !isExempt) this.#load();
     const waiting = this.#queue.wait(this.#tenant, {
       place: classified ? placeOf(classified, user, info) : isExempt ? exempt : unread(user),
@@ -180,7 +179,7 @@ const exempt: Place = {
   labels: placeLabels('exempt', 'exempt'),
 };
 
-/** Of those who wait before the objects were read: all in one level, each user a flow. */
+/** Place of requests that wait before the objects are read: one level, with a flow per user. */
 const unread = ({ name }: User): Place => ({ level: unreadLevel, flow: name, labels: unreadLabels });
 const unreadLevel = {
   name: '',

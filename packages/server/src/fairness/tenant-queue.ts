@@ -1,6 +1,6 @@
 /**
- * Those of one tenant who wait: in priority levels, and within a level in flows, first in, first out. Levels and flows take
- * turns by what they were given, levels by their shares. Flows in which nobody waits are forgotten.
+ * The waiting requests of one tenant: in priority levels, and within a level in FIFO flows. Levels and flows take turns by the time they
+ * received, levels in proportion to their shares. Empty flows are deleted.
  */
 
 import { assert } from '@hangar/core';
@@ -9,23 +9,23 @@ import type { Ranked } from './fair-order.ts';
 import type { PriorityLevel } from './flow-control/priority-level.ts';
 import type { Holder } from './seats.ts';
 
-/** Where a request belongs. */
+/** Priority level and flow of a request. */
 export interface Place {
   readonly level: PriorityLevel;
-  /** Within the level: what is waited for in order. */
+  /** Name of the flow within the level; requests of a flow are served in order. */
   readonly flow: string;
-  /** Of metrics. */
+  /** Metric labels. */
   readonly labels: string;
 }
 
-/** Seats of each level by its name, while all of them are at work. */
+/** Seats of each level by name, when all levels are busy. */
 export type LevelSeats = ReadonlyMap<string, { readonly nominal: number; readonly lendable: number }>;
 
 export interface Waiting {
   readonly place: Place;
   readonly isMutating: boolean;
   readonly sinceMs: number;
-  /** Its client did not wait. */
+  /** True: the client disconnected or the request was removed. */
   isGone: boolean;
   go(flow: Flow): void;
   refuse(): void;
@@ -50,7 +50,7 @@ export class Flow implements Ranked {
     this.waiting++;
   }
 
-  /** Undefined: nobody waits. */
+  /** Undefined: no request waits. */
   get head(): Waiting | undefined {
     while (this.#queue[0]?.isGone) this.#queue.shift();
     return this.#queue[0];
@@ -63,12 +63,12 @@ export class Flow implements Ranked {
     return head;
   }
 
-  /** With those who are gone. */
+  /** Queue length, including removed requests. */
   get kept(): number {
     return this.#queue.length;
   }
 
-  /** Whoever comes and goes behind one who waits long is not kept. */
+  /** Drops removed requests that are queued behind a long wait. */
   tidy(): void {
     if (this.#queue.length > 2 * this.waiting + 16) this.#queue = this.#queue.filter(({ isGone }) => !isGone);
   }
@@ -82,10 +82,10 @@ export class Level implements Ranked {
   readonly order = new FairOrder<Flow>();
   readonly isExempt: boolean;
   waiting = 0;
-  /** Of requests that are under way; those that went on before anybody knew where they belong are not counted. */
+  /** Seats of running requests, without those that started before they were classified. */
   seats = 0;
 
-  /** As its object says now; only whether it is exempt can never change. */
+  /** Current state of its object; only `isExempt` never changes. */
   given: PriorityLevel;
 
   constructor(given: PriorityLevel) {
@@ -100,7 +100,7 @@ export class Level implements Ranked {
 }
 
 const debtMaxMs = 20;
-/** So much is paid of it for every millisecond that is given. */
+/** Debt paid per millisecond of received time. */
 const debtPace = 3;
 
 export class TenantQueue implements Ranked, Holder {
@@ -111,18 +111,18 @@ export class TenantQueue implements Ranked, Holder {
   seats = 0;
   mutatingSeats = 0;
   waiting = 0;
-  /** Since when its rank counts, see `FairQueue`. */
+  /** Epoch of its rank, see `FairQueue`. */
   epoch = -1;
-  /** What it was given of the loop's turn with this number. */
+  /** Turn of the loop that `usedMs` belongs to. */
   turn = -1;
   usedMs = 0;
-  /** Of time that it was given and that is not in its rank yet. */
+  /** Received time that is not part of the rank yet. */
   debtMs = 0;
   /** Its requests wait until this time, because it blocked the loop. */
   heldUntilMs = 0;
   /** A timer is set for `heldUntilMs`. */
   isWoken = false;
-  /** The management plane: it is never held. */
+  /** The management plane, which is never held. */
   readonly isPlatform: boolean;
   readonly #levels = new Map<string, Level>();
   readonly #order = new FairOrder<Level>();
@@ -134,9 +134,9 @@ export class TenantQueue implements Ranked, Holder {
   }
 
   /**
-   * How much of what it was given counts now. What is more than a slice is a debt, paid little by little, and at once beyond
-   * a bound: whoever asks for much pays all of it. But a pause of the whole process (for garbage, for other programs) that
-   * happens to be in the midst of a request is nobody's, and must not put a tenant behind everybody who floods.
+   * Returns the part of the received time to charge now. Time beyond a slice becomes a debt that is paid gradually; debt above a limit is
+   * charged at once, so that expensive requests are paid in full. A pause of the whole process (garbage collection, other programs) during
+   * a request is not caused by the tenant, and must not put it behind tenants that flood.
    */
   owes(givenMs: number, sliceMs: number): number {
     const nowMs = Math.min(givenMs, sliceMs);
@@ -146,7 +146,7 @@ export class TenantQueue implements Ranked, Holder {
     return nowMs + laterMs + debtMs - this.debtMs;
   }
 
-  /** As the control plane's objects say now. */
+  /** Applies the current levels of the control plane. */
   use(levelSeats: LevelSeats): void {
     this.#levelSeats = levelSeats;
     for (const [name, level] of this.#levels) {
@@ -181,14 +181,14 @@ export class TenantQueue implements Ranked, Holder {
     this.#order.add(level);
   }
 
-  /** Whose first is next, of those who can. Nothing changes by being asked. */
+  /** Returns the flow whose first request is next, among those for which `can` is true. Has no side effects. */
   next(can: (waiting: Waiting) => boolean): Flow | undefined {
     const canGo = (flow: Flow): boolean => flow.head !== undefined && can(flow.head);
     const level = this.#order.first((one) => this.hasSeat(one) && one.order.first(canGo) !== undefined);
     return level?.order.first(canGo);
   }
 
-  /** Its first; it no longer waits. */
+  /** Removes and returns the first request of the flow. */
   take(flow: Flow): Waiting {
     const waiting = flow.takeHead();
     this.#order.serve(flow.level);
@@ -197,7 +197,7 @@ export class TenantQueue implements Ranked, Holder {
     return waiting;
   }
 
-  /** It does not wait any more. */
+  /** Removes a waiting request. */
   drop(waiting: Waiting): void {
     const flow = this.#levels.get(waiting.place.level.name)?.flows.get(waiting.place.flow);
     if (!flow || waiting.isGone) return;
@@ -206,7 +206,7 @@ export class TenantQueue implements Ranked, Holder {
     flow.tidy();
   }
 
-  /** Those who have waited since before `sinceMs`; they no longer do. */
+  /** Removes and returns the requests that have waited since before `sinceMs`. */
   takeOlder(sinceMs: number): Waiting[] {
     const found: Waiting[] = [];
     for (const { flows } of this.#levels.values()) {
@@ -220,7 +220,7 @@ export class TenantQueue implements Ranked, Holder {
     return found;
   }
 
-  /** For what was given to one flow. */
+  /** Charges a flow and its level. */
   charge(flow: Flow, amount: number): void {
     flow.level.order.charge(flow, amount);
     this.#order.charge(flow.level, amount);
@@ -242,7 +242,7 @@ export class TenantQueue implements Ranked, Holder {
     return level.isExempt || level.seats < this.#seatsOf(level);
   }
 
-  /** Its own, and what others lend and do not need. */
+  /** Returns the seats of the level, including unused seats that others lend. */
   #seatsOf({ name, given: { borrowable }, seats, waiting }: Level): number {
     const own = this.#levelSeats.get(name)?.nominal ?? Infinity;
     if (seats + waiting < own) return own;
@@ -250,7 +250,7 @@ export class TenantQueue implements Ranked, Holder {
     for (const [other, { nominal, lendable }] of this.#levelSeats) {
       if (other !== name) lent += Math.min(lendable, Math.max(0, nominal - (this.#levels.get(other)?.seats ?? 0)));
     }
-    // As kube-apiserver: where nothing is under way, one request may be.
+    // As in kube-apiserver: a level without running requests may run one.
     return Math.max(1, own + (borrowable === Infinity ? lent : Math.min(lent, own * borrowable)));
   }
 }

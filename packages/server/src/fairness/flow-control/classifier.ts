@@ -1,6 +1,6 @@
 /**
- * From a request to its flow schema and priority level, by the objects of its own control plane. They are read when somebody
- * first asks and followed from then on: a control plane that nobody fights over never reads them.
+ * Classifies requests by the FlowSchemas and PriorityLevelConfigurations of their control plane. They are read on first use and watched
+ * from then on: a control plane without contention never reads them.
  */
 
 import type { User } from '../../auth/user.ts';
@@ -16,7 +16,7 @@ import type { PriorityLevel } from './priority-level.ts';
 export interface Classified {
   readonly schema: FlowSchema;
   readonly level: PriorityLevel;
-  /** What kube-apiserver tells of it with every answer. */
+  /** Response headers of kube-apiserver. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -31,10 +31,10 @@ export class Classifier {
   readonly #levels: Followed<PriorityLevel>;
   #loading: Promise<void> | undefined;
   #isLoaded = false;
-  /** Of all users; undefined: to be made anew. */
+  /** Schemas of all users; undefined: must be rebuilt. */
   #all: readonly Classified[] | undefined;
   #known: ReadonlyMap<string, PriorityLevel> = new Map();
-  /** Schemas that are about a user: the same one comes again and again. */
+  /** Cache of the schemas that match a user. */
   #byUser = new WeakMap<User, readonly Candidate[]>();
   #generation = 0;
 
@@ -48,23 +48,23 @@ export class Classifier {
     this.#levels = new Followed(plane, resource('prioritylevelconfigurations'), readPriorityLevel, changed);
   }
 
-  /** Whether the objects were read. */
+  /** Reports whether the objects were read. */
   get isLoaded(): boolean {
     return this.#isLoaded;
   }
 
-  /** Grows with every change. */
+  /** Incremented with every change. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** By name, with those that there always are. */
+  /** Levels by name, including the mandatory ones. */
   get levels(): ReadonlyMap<string, PriorityLevel> {
     this.#compiled();
     return this.#known;
   }
 
-  /** Never rejects: what cannot be read now is tried again when somebody asks again. */
+  /** Never rejects: failures are retried with the next call. */
   load(): Promise<void> {
     return (this.#loading ??= Promise.all([this.#schemas.ready(), this.#levels.ready()]).then(
       () => void (this.#isLoaded = true),
@@ -72,7 +72,7 @@ export class Classifier {
     ));
   }
 
-  /** Before they were read: by those that there always are. */
+  /** Uses only the mandatory objects until the others are read. */
   classify(user: User, info: RequestInfo): Classified {
     let candidates = this.#byUser.get(user);
     if (!candidates) this.#byUser.set(user, (candidates = this.#candidates(user)));
@@ -87,7 +87,7 @@ export class Classifier {
     });
   }
 
-  /** A schema whose level does not exist counts as absent. */
+  /** A schema with a missing level is ignored. */
   #compiled(): readonly Classified[] {
     if (this.#all) return this.#all;
     const schemas = named(mandatorySchemas, this.#schemas.all);

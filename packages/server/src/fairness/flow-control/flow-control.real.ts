@@ -1,4 +1,4 @@
-/** Requests belong to the flow schemas and levels that a real kube-apiserver says, and are refused as it refuses them. */
+/** Compares the flow schemas and priority levels of requests, and rejections, with a real kube-apiserver. */
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -133,7 +133,7 @@ async function classification(server: Server): Promise<string[]> {
   return lines;
 }
 
-/** Both follow their objects with a moment's delay. */
+/** Both servers observe changes with a short delay. */
 async function settled(check: () => Promise<boolean>): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt++) {
     if (await check()) return;
@@ -142,7 +142,7 @@ async function settled(check: () => Promise<boolean>): Promise<void> {
   assert.fail('in vain');
 }
 
-/** Until the server puts Joe's request for this path where the schema says. */
+/** Waits until the server classifies a request of Joe for this path by the schema. */
 async function followed(server: Server, path: string, schemaName: string): Promise<void> {
   await settled(async () => {
     const names = await namesByUid(server);
@@ -153,7 +153,7 @@ async function followed(server: Server, path: string, schemaName: string): Promi
 
 type Answer = Awaited<ReturnType<InProcessServer['request']>>;
 
-/** The level has one seat: of many at once some find none, unless by chance they come one after the other. */
+/** The level has one seat: of many concurrent requests some are rejected, unless they happen to run one after the other. */
 async function refused(server: Server): Promise<Answer> {
   let found: Answer | undefined;
   await settled(async () => {
@@ -180,7 +180,7 @@ test('and with others, after they were written', async () => {
         assert.equal(status, 201, body.toString());
       }
     }
-    // The last that was written.
+    // The schema that was written last.
     await followed(server, '/nowhere', 'paths');
     await refused(server);
   }
@@ -189,10 +189,10 @@ test('and with others, after they were written', async () => {
 
 test('who is refused is told so in the same words, and when to come again', async () => {
   const [theirs, ours] = [await refused(real), await refused(hangar)];
-  // Theirs grows with the number of those it refuses.
+  // The value of kube-apiserver grows with the number of rejections.
   assert.match(String(theirs.headers['retry-after']), /^[1-9]\d*$/);
   assert.equal(ours.headers['retry-after'], '1');
-  // Theirs is plain text. Ours says the same in a Status, which clients can read by reason.
+  // kube-apiserver sends plain text; Hangar sends the same message in a Status with a reason.
   assert.equal(theirs.body.toString(), 'Too many requests, please try again later.\n');
   assert.deepEqual(JSON.parse(ours.body.toString()), {
     kind: 'Status',

@@ -1,4 +1,4 @@
-/** FlowSchemas: which requests belong together, and to which priority level. Matched as kube-apiserver does. */
+/** FlowSchemas: match requests to flows and priority levels, like kube-apiserver. */
 
 import type { KubeObject } from '@hangar/api';
 import type { User } from '../../auth/user.ts';
@@ -9,7 +9,7 @@ export interface FlowSchema {
   readonly uid: string;
   readonly precedence: number;
   readonly level: string;
-  /** What tells flows of one schema apart; undefined: all of it is one flow. */
+  /** Attribute that separates the flows of a schema; undefined: one flow. */
   readonly distinguisher: 'ByUser' | 'ByNamespace' | undefined;
   readonly rules: readonly Rule[];
 }
@@ -18,7 +18,7 @@ interface Rule {
   readonly subjects: readonly Subject[];
   readonly resourceRules: readonly ResourceRule[];
   readonly urlRules: readonly UrlRule[];
-  /** Whoever is a subject matches with everything he asks for: nothing more needs to be looked at. */
+  /** All requests of its subjects match: no further checks are needed. */
   readonly matchesAll: boolean;
 }
 
@@ -40,7 +40,7 @@ interface UrlRule {
   readonly urls: readonly string[];
 }
 
-// Objects were validated when they were written; what is missing in spite of that matches nothing.
+// Objects are validated on write; missing fields match nothing.
 interface SchemaObject extends KubeObject {
   spec: {
     matchingPrecedence: number;
@@ -107,11 +107,11 @@ function readSubject({ kind, user, group, serviceAccount }: RuleObject['subjects
   return [];
 }
 
-/** In the order in which they are asked. */
+/** Sorts in the order of evaluation. */
 export const byPrecedence = (a: FlowSchema, b: FlowSchema): number =>
   a.precedence - b.precedence || (a.name < b.name ? -1 : 1);
 
-/** Those of its rules that are about this user. */
+/** Returns the rules whose subjects include this user. */
 export const rulesFor = ({ rules }: FlowSchema, user: User): readonly Rule[] =>
   rules.filter(({ subjects }) => subjects.some((subject) => isSubject(subject, user)));
 
@@ -122,7 +122,7 @@ function isSubject(subject: Subject, { name, groups }: User): boolean {
   return subject.name === '*' ? name.startsWith(inNamespace) : name === `${inNamespace}${subject.name}`;
 }
 
-/** Of rules that `rulesFor` gave. */
+/** `rules`: the result of `rulesFor`. */
 export function matches(rules: readonly Rule[], info: RequestInfo): boolean {
   for (const rule of rules) {
     if (rule.matchesAll || (info.isResource ? matchesAnyResource(rule, info) : matchesAnyPath(rule, info))) return true;
@@ -148,7 +148,7 @@ function matchesResource(rule: ResourceRule, info: ResourceRequest): boolean {
 const matchesPath = (urls: readonly string[], path: string): boolean =>
   has(urls, path) || urls.some((url) => url.endsWith('/*') && path.startsWith(url.slice(0, -1)));
 
-/** Empty: the schema does not tell flows apart. */
+/** Returns the distinguisher of the flow; empty if the schema has only one flow. */
 export function distinguished({ distinguisher }: FlowSchema, user: User, info: RequestInfo): string {
   if (distinguisher === 'ByUser') return user.name;
   return distinguisher === 'ByNamespace' && info.isResource ? info.namespace : '';

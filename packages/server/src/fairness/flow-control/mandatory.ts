@@ -1,4 +1,4 @@
-/** The schemas and levels that there always are, whatever is stored: the API does not let anybody change what they say. */
+/** The mandatory schemas and levels, which exist regardless of the store: the API does not allow changes of their specs. */
 
 import type { JsonObject } from '@hangar/api';
 import { readFlowSchema } from './flow-schema.ts';

@@ -1,24 +1,24 @@
-/** PriorityLevelConfigurations: how much of a control plane's share its flows have together, and how many may wait. */
+/** PriorityLevelConfigurations: the share of a level in the seats of its control plane, and its queue limits. */
 
 import type { KubeObject } from '@hangar/api';
 
 export interface PriorityLevel {
   readonly name: string;
   readonly uid: string;
-  /** Never waits behind other levels, and has no bounds of its own. */
+  /** Never waits behind other levels, and has no limits. */
   readonly isExempt: boolean;
   readonly shares: number;
-  /** Of its seats, from 0 to 1: for others while it does not need them. */
+  /** Fraction of its seats, from 0 to 1, that other levels may use while they are free. */
   readonly lendable: number;
-  /** How many times its own seats it may borrow; infinite: there is no bound. */
+  /** Limit on borrowed seats as a multiple of its own seats; infinite: no limit. */
   readonly borrowable: number;
-  /** Undefined: who finds no seat is refused. */
+  /** Undefined: requests without a seat are rejected. */
   readonly queuing: Queuing | undefined;
 }
 
 /**
- * kube-apiserver deals each flow a hand of queues and puts a request into the shortest of them. Here each flow has a queue of
- * its own, as long as all of its hand.
+ * In kube-apiserver each flow has a hand of several queues, and a request joins the shortest. Here each flow has one queue, as long as all
+ * queues of its hand.
  */
 export interface Queuing {
   readonly ofFlowMax: number;
@@ -68,7 +68,7 @@ interface QueuingObject {
   readonly queueLengthLimit: number;
 }
 
-/** The seats that are each level's own: all of them, by shares, rounded up as kube-apiserver does. */
+/** Returns the nominal seats of each level: proportional to its shares, rounded up as in kube-apiserver. */
 export function nominalSeats(levels: Iterable<PriorityLevel>, seats: number): Map<string, number> {
   const all = [...levels];
   const shares = all.reduce((sum, one) => sum + one.shares, 0);

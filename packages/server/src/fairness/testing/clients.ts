@@ -1,4 +1,4 @@
-/** Clients of a `FairQueue` in a virtual loop, each with one request under way at a time. */
+/** Clients of a `FairQueue` in a virtual loop, each with one concurrent request. */
 
 import type { FairQueue, Ticket } from '../fair-queue.ts';
 import type { PriorityLevel } from '../flow-control/priority-level.ts';
@@ -26,7 +26,7 @@ export const ordinary = place(level('ordinary'));
 
 export interface Load {
   readonly connections: number;
-  /** Of the loop, for each request. */
+  /** Loop time per request. */
   readonly costMs: number | (() => number);
   readonly place?: typeof ordinary;
   readonly isMutating?: boolean;
@@ -37,7 +37,7 @@ export class Clients {
   answered = 0;
   refused = 0;
   busyMs = 0;
-  /** From when a request could be seen to its end. */
+  /** Time from sending to completion of each request. */
   readonly latencies: number[] = [];
   readonly #world: { readonly loop: VirtualLoop; readonly queue: FairQueue };
   #isOver = false;
@@ -47,12 +47,12 @@ export class Clients {
     this.tenant = typeof name === 'string' ? new TenantQueue(name) : name;
   }
 
-  /** Each sends its next request as soon as it has an answer. */
+  /** Each connection sends its next request as soon as it has a response. */
   flood(load: Load): void {
     for (let n = 0; n < load.connections; n++) this.#send(load, () => this.#again(load));
   }
 
-  /** One request every so often, whatever became of the last one. */
+  /** Sends one request per period, regardless of earlier ones. */
   every(periodMs: number, load: Load, dueMs = this.#world.loop.monotonicMs()): void {
     if (this.#isOver) return;
     this.#send(load, () => {});

@@ -1,6 +1,6 @@
 /**
- * Requests of many tenants to a `FairQueue`, all by chance: which level and flow, what they cost, how long they hold their
- * seat, which clients give up, and what becomes of levels meanwhile. Keeps its own books, to compare.
+ * Random requests of many tenants to a `FairQueue`: levels and flows, costs, duration of seats, disconnecting clients, and changes of
+ * levels. Keeps separate records for comparison.
  */
 
 import assert from 'node:assert/strict';
@@ -37,15 +37,15 @@ export class RandomTraffic {
   readonly loop = new VirtualLoop();
   readonly queue: FairQueue;
   readonly tenants: readonly TenantQueue[];
-  /** Who takes seats, too, and is sent for by somebody else. */
+  /** Further tenants that take seats; the test sends their requests. */
   readonly guests: TenantQueue[] = [];
   readonly sent: Sent[] = [];
   readonly #random: Random;
   readonly #seats: { readonly readOnlyMax: number; readonly mutatingMax: number };
-  /** Of those who wait, in the order in which they came. */
+  /** Waiting requests in the order of arrival. */
   readonly #waiting = new Set<Sent>();
 
-  /** `waitMaxMs`: infinite, nobody is refused because he waited. */
+  /** `waitMaxMs`: if infinite, no request times out. */
   constructor(seed: number, waitMaxMs: number) {
     const random = (this.#random = seededRandom(seed));
     this.#seats = { readOnlyMax: 1 + random.below(8), mutatingMax: 1 + random.below(5) };
@@ -69,7 +69,7 @@ export class RandomTraffic {
     }
   }
 
-  /** Nobody sends any more. */
+  /** Runs until all requests are completed. */
   async end(): Promise<void> {
     for (let turn = 0; turn < 20_000 && !this.loop.isIdle; turn++) await this.#turn(20);
   }
@@ -77,7 +77,7 @@ export class RandomTraffic {
   async #turn(asleepMs: number): Promise<void> {
     await this.loop.turn();
     this.#free();
-    // A loop does not sleep while something is to be done soon.
+    // A loop does not sleep while work is pending.
     if (!this.loop.isQuiet) return;
     this.#nobodyWaitsInVain();
     this.loop.spend(asleepMs);
@@ -161,7 +161,7 @@ export class RandomTraffic {
     const { readOnlyMax, mutatingMax } = this.#seats;
     const free = readOnlyMax + mutatingMax - this.#sum((one) => one.seats);
     const mutatingFree = mutatingMax - this.#sum((one) => one.mutatingSeats);
-    // Beyond the shared ones, as many again are for those who have none.
+    // Beyond the shared seats, the same number is reserved for tenants without a seat.
     const max = readOnlyMax + mutatingMax;
     assert.ok(free >= -max, 'more are under way than there are seats');
     const alone = [...this.tenants, ...this.guests].filter((one) => one.seats > 0).length;
@@ -169,7 +169,7 @@ export class RandomTraffic {
     return { free, mutatingFree, areAllTaken: free === -max };
   }
 
-  /** Where the loop has nothing to do, the first of every flow waits because there is no seat for it. */
+  /** When the loop is idle, the first request of every flow waits only because it has no seat. */
   #nobodyWaitsInVain(): void {
     assert.equal(
       this.queue.waiting,

@@ -1,6 +1,6 @@
 /**
- * An event loop with virtual time: what came is handled, then what was asked for `soon`, then it turns again. Work takes as
- * long as a test says, so that what is shared out can be counted to the microsecond.
+ * An event loop with virtual time: handles requests, then `soon` callbacks, then starts the next turn. Tests set the duration of work, so
+ * that shares can be checked to the microsecond.
  */
 
 import type { Clock, Timer } from '@hangar/core';
@@ -31,12 +31,12 @@ export class VirtualLoop implements Clock {
     return { cancel: () => void (one.callback = undefined) };
   }
 
-  /** Somebody's request, seen with the next turn. */
+  /** Adds a request for the next turn. */
   comes(callback: () => void): void {
     this.#came.push(callback);
   }
 
-  /** The loop is busy. */
+  /** Advances the time, as if the loop were busy. */
   spend(ms: number): void {
     this.#nowMs += ms;
   }
@@ -45,7 +45,7 @@ export class VirtualLoop implements Clock {
     return this.#came.length + this.#soon.length + this.#later.size === 0;
   }
 
-  /** Nothing but time makes anything happen. */
+  /** Reports whether only timers are pending. */
   get isQuiet(): boolean {
     return this.#came.length + this.#soon.length === 0;
   }
@@ -71,7 +71,7 @@ export class VirtualLoop implements Clock {
     }
   }
 
-  /** Turns until so much time has passed, asleep where there is nothing to do. */
+  /** Runs turns for this long, and skips idle time. */
   async run(durationMs: number): Promise<void> {
     const endMs = this.#nowMs + durationMs;
     while (this.#nowMs < endMs) {
@@ -83,7 +83,7 @@ export class VirtualLoop implements Clock {
   }
 }
 
-/** What follows from a callback without waiting for anything. */
+/** Waits until the microtasks of a callback have run. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
