@@ -43,7 +43,7 @@ const mebibyteMs = 1;
 const root = 'root';
 const readVerbs = new Set(['get', 'list', 'watch', 'head', 'options']);
 
-/** Changes of flow objects take effect immediately, even if no request has waited yet. */
+/** Reports whether the request changes flow objects, which then take effect even if no request has waited yet. */
 const changesFlows = (info: RequestInfo): boolean =>
   info.isResource && info.group === 'flowcontrol.apiserver.k8s.io' && !readVerbs.has(info.verb);
 
