@@ -7,6 +7,7 @@ import { readBody } from './body.ts';
 import { compressed } from './compress.ts';
 import { isStreaming, nobody } from './message.ts';
 import type { Answer, Passing, Peer, ServerRequest, Sink, Streaming, Upgrade } from './message.ts';
+import { HeldAnswers, heldFrom, tooManyHeld } from './held-answers.ts';
 import { awaitTaken, writtenBytesMax } from './taking.ts';
 
 export class Http1Request implements ServerRequest {
@@ -70,6 +71,15 @@ export function answerHttp1(response: ServerResponse, answer: Answer, request: S
   if (isStreaming(body)) return answerStreaming(response, answer, body, isHead ? undefined : clock);
   compressed(body, request.header('accept-encoding'), ({ bytes, length, encoding }) => {
     if (response.destroyed) return;
+    if (length >= heldFrom && !isHead) {
+      const release = heldOf(response).hold(length);
+      if (!release) {
+        const refusal = { ...tooManyHeld.headers, 'content-length': String(tooManyHeld.body.length) };
+        response.writeHead(tooManyHeld.status, refusal as Record<string, string>).end(tooManyHeld.body);
+        return;
+      }
+      response.once('close', release);
+    }
     const all = { ...headers, 'content-length': String(length) } as Record<string, string>;
     if (encoding) all['content-encoding'] = encoding;
     response.writeHead(status, all);
@@ -81,6 +91,14 @@ export function answerHttp1(response: ServerResponse, answer: Answer, request: S
     if (length <= writtenBytesMax) response.end(bytes.length === 1 ? bytes[0] : Buffer.concat(bytes));
     else new WholeBody(response, bytes, length).send(clock);
   });
+}
+
+const heldBySocket = new WeakMap<object, HeldAnswers>();
+
+function heldOf({ req }: ServerResponse): HeldAnswers {
+  let held = heldBySocket.get(req.socket);
+  if (!held) heldBySocket.set(req.socket, (held = new HeldAnswers()));
+  return held;
 }
 
 /** `clock`: absent for HEAD. */

@@ -36,6 +36,7 @@ import type { Answer, Handler, Peer } from '../message.ts';
 import { areTrailers, requestHead } from './request-head.ts';
 import { Stream, streamWindow } from './stream.ts';
 import type { StreamHost } from './stream.ts';
+import { HeldAnswers } from '../held-answers.ts';
 
 export interface ConnectionOptions {
   readonly peer: Peer;
@@ -80,6 +81,7 @@ export class Connection implements StreamHost, Received {
   readonly peer: Peer;
   readonly clock: Clock;
   readonly outgoing: Outgoing;
+  readonly held = new HeldAnswers();
   readonly #socket: Socket;
   readonly #options: ConnectionOptions;
   readonly #incoming: Incoming;

@@ -386,4 +386,19 @@ describe('too much', () => {
     client.socket.resume();
     await cut;
   });
+
+  test('large answers that wait for a window are limited for each connection, and the room comes back', async () => {
+    const mebibyte = 1024 * 1024;
+    const large: Answer = { status: 200, headers: {}, body: Buffer.alloc(32 * mebibyte) };
+    await using client = await RawClient.open(() => Promise.resolve(large));
+    // No stream may send anything.
+    client.send(preface, settingsFrame([[setting.initialWindowSize, 0]]));
+    client.send(...many(5, (at) => headers(1 + 2 * at, get)));
+    const statuses: string[] = [];
+    for (let id = 1; id < 11; id += 2) statuses.push((await client.head(id))[':status']!);
+    assert.deepEqual(statuses, ['200', '200', '200', '429', '429']);
+    // A client that resets a stream makes room for another answer.
+    client.send(reset(1), headers(11, get));
+    assert.equal((await client.head(11))[':status'], '200');
+  });
 });

@@ -12,6 +12,8 @@ import type { Clock } from '@hangar/core';
 import { encodedField, errorCode, ReceiveWindow, StreamError, windowMax } from '@hangar/http2';
 import type { Field, Outgoing, Sender } from '@hangar/http2';
 import { compressed } from '../compress.ts';
+import { heldFrom, tooManyHeld } from '../held-answers.ts';
+import type { HeldAnswers } from '../held-answers.ts';
 import { isStreaming, nobody } from '../message.ts';
 import type { Answer, Passing, Peer, ServerRequest, Sink, Streaming } from '../message.ts';
 import { awaitTaken } from '../taking.ts';
@@ -23,6 +25,7 @@ export interface StreamHost {
   readonly peer: Peer;
   readonly clock: Clock;
   readonly outgoing: Outgoing;
+  readonly held: HeldAnswers;
   /** Encodes the headers of a response as a block. */
   block(status: number, headers: Answer['headers']): string;
   /** Called when the stream is closed; with a code, RST_STREAM is sent. */
@@ -172,10 +175,21 @@ export class Stream implements ServerRequest, Sink, Sender {
     const block = this.#host.block(status, headers);
     compressed(body, this.header('accept-encoding'), ({ bytes, length, encoding }) => {
       if (this.isClosed) return;
+      if (length >= heldFrom && this.method !== 'HEAD') {
+        const release = this.#host.held.hold(length);
+        if (!release) return this.#refuse();
+        this.onClose(release);
+      }
       const ofLength = encodedField('content-length', String(length));
       const ofEncoding = encoding ? encodedField('content-encoding', encoding) : '';
       this.#answerWhole(block + ofLength + ofEncoding, bytes, length);
     });
+  }
+
+  #refuse(): void {
+    const { status, headers, body } = tooManyHeld;
+    const ofLength = encodedField('content-length', String(body.length));
+    this.#answerWhole(this.#host.block(status, headers) + ofLength, [body], body.length);
   }
 
   #answerStreaming(status: number, headers: Answer['headers'], body: Streaming): void {
