@@ -18,8 +18,10 @@ import { readCommandLine, runCommand, Usage, wholeNumber } from './command-line.
 import { excerpt, recordCounts } from './testing/report.ts';
 
 const runsUsual = 20_000;
-/** A run takes seconds, and more than half a minute on a busy machine. */
-const hangsAfterMs = 120_000;
+/** CPU time of one run: most take seconds. */
+const hangsAfterCpuMs = 120_000;
+/** For a run that waits without end. Other processes may take the cores for minutes. */
+const hangsAfterMs = 600_000;
 const progressEveryMs = 2_000;
 const freshSeedMax = 2 ** 40;
 /** More than any number of seconds is enough for; fits the array that counts runs. */
@@ -108,6 +110,12 @@ async function runTarget(job: Omit<Job, 'progress'>): Promise<{ passed: boolean;
   }
 }
 
+/** CPU time of this process, whose other threads have nothing to do. */
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
 function newProgress(): Int32Array {
   return new Int32Array(new SharedArrayBuffer(8));
 }
@@ -124,13 +132,15 @@ async function watch(job: Job): Promise<Failure | undefined> {
   const worker = new Worker(new URL(import.meta.url), { workerData: job });
   const seconds = () => (performance.now() - startMs) / 1000;
   const rate = () => `${Math.round(job.progress[0]! / seconds())} runs a second`;
-  let [last, changedMs, printedMs] = [-1, startMs, startMs];
+  let [last, changedMs, changedCpuMs, printedMs] = [-1, startMs, cpuMs(), startMs];
   const end = Promise.withResolvers<Failure | undefined>();
   const timer = setInterval(() => {
     const [done = 0, total = 0] = job.progress;
     const nowMs = performance.now();
-    if (done !== last) [last, changedMs] = [done, nowMs];
-    else if (nowMs - changedMs > hangsAfterMs) end.resolve({ seed: job.seed + done, problem: 'hangs' });
+    if (done !== last) [last, changedMs, changedCpuMs] = [done, nowMs, cpuMs()];
+    else if (nowMs - changedMs > hangsAfterMs || cpuMs() - changedCpuMs > hangsAfterCpuMs) {
+      end.resolve({ seed: job.seed + done, problem: 'hangs' });
+    }
     if (nowMs - printedMs < progressEveryMs) return;
     printedMs = nowMs;
     console.log(`  ${name}: ${done}${total === runsWithoutEnd ? '' : ` of ${total}`}, ${rate()}`);
