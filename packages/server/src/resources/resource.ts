@@ -40,11 +40,11 @@ export interface Resource {
   readonly struct: StructType | undefined;
   readonly mergeType: MergeType;
   readonly table: TablePrinter;
-  /** Completes a checked object with what depends on other objects of the control plane. */
+  /** Sets fields of a validated object that depend on other objects of the control plane. */
   complete?(plane: ControlPlane, object: KubeObject): void;
-  /** What an acknowledged write promises beyond itself; awaited before the answer. */
+  /** Waits for the side effects that an acknowledged write promises; awaited before the response. */
   settled?(plane: ControlPlane, revision: Revision): Promise<void>;
-  /** Who creates an object is a part of it, such as of a request for a certificate. */
+  /** Stores the creator in the object, as for certificate signing requests. */
   recordCreator?(object: KubeObject, creator: User): void;
   /** Allocations of its objects, such as addresses and ports. */
   readonly allocation?: Allocation | undefined;

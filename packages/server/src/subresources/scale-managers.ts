@@ -1,31 +1,31 @@
 /**
- * Who owns the number of replicas: of the scaled object it is one of many fields, of its scale it is the only one. A write of
- * the scale sees the entries of those who own it, in the form of the scale, and what it makes of them goes back:
+ * Field managers of the number of replicas: it is one of many fields of the scaled object, and the only one of its scale. A write of the
+ * scale sees the entries of its owners, in the form of the scale, and the result is merged back:
  *
- *   of the object  kubectl Update apps/v1          f:spec { f:replicas, f:template … }
- *   of the scale   kubectl Update autoscaling/v1   f:spec { f:replicas }
- *   scaled by hpa  kubectl Update apps/v1          f:spec { f:template … }
- *                  hpa     Update apps/v1 (scale)  f:spec { f:replicas }
+ *   of the object kubectl Update apps/v1 f:spec { f:replicas, f:template … }
+ *   of the scale kubectl Update autoscaling/v1 f:spec { f:replicas }
+ *   scaled by hpa kubectl Update apps/v1 f:spec { f:template … }
+ *                  hpa Update apps/v1 (scale) f:spec { f:replicas }
  */
 
 import { isObject, parseApiVersion } from '@hangar/api';
 import type { JsonObject, ManagedFieldsEntry } from '@hangar/api';
 
 type Entries = readonly ManagedFieldsEntry[];
-/** The way to the number in the object: `['spec', 'replicas']`. */
+/** Path of the number in the object: `['spec', 'replicas']`. */
 export type ReplicasPath = readonly string[];
 
 export const scaleApiVersion = 'autoscaling/v1';
 const scalePath: ReplicasPath = ['spec', 'replicas'];
 
-/** The entries of those who own the number, in the form of the scale. */
+/** Returns the entries of the owners of the number, in the form of the scale. */
 export function managersOfScale(entries: Entries, path: ReplicasPath): ManagedFieldsEntry[] {
   return entries.flatMap((entry) =>
     owns(entry, path) ? [{ ...entry, apiVersion: scaleApiVersion, fieldsV1: fieldsOf(scalePath) }] : [],
   );
 }
 
-/** The object's entries, after a write of its scale left it with `scaleEntries`. */
+/** Returns the object's entries after a write of its scale resulted in `scaleEntries`. */
 export function managersAfterScale(
   entries: Entries,
   scaleEntries: Entries,
@@ -36,7 +36,7 @@ export function managersAfterScale(
   const kept: ManagedFieldsEntry[] = [];
   for (const entry of entries) {
     if (parseApiVersion(entry.apiVersion ?? '').group !== group) continue;
-    // Only appliers are the same in every version: whoever updated comes back from the scale as a manager of its own.
+    // Only appliers keep their identity across versions: an updater comes back from the scale as a separate manager.
     if (!owns(entry, path) || others.delete(identity(entry))) kept.push(entry);
     else {
       const fieldsV1 = without(entry.fieldsV1 as JsonObject, path);
@@ -79,7 +79,7 @@ function owns({ fieldsV1 }: ManagedFieldsEntry, path: ReplicasPath): boolean {
 const fieldsOf = (path: ReplicasPath): JsonObject =>
   path.reduceRight<JsonObject>((fields, name) => ({ [`f:${name}`]: fields }), {});
 
-/** Undefined when nothing is left. */
+/** Returns undefined if nothing is left. */
 function without(fields: JsonObject, [name, ...rest]: ReplicasPath): JsonObject | undefined {
   const key = `f:${name}`;
   const { [key]: inner, ...others } = fields;

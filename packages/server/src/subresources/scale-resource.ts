@@ -1,4 +1,4 @@
-/** The scale of a resource, in the form of a resource: so decoding, patching and applying work on it as on any other. */
+/** The scale of a resource as a resource, so that decoding, patching and applying work on it. */
 
 import { mergeTypeOfBuiltin } from '@hangar/api';
 import type { Strategy } from '@hangar/api';
@@ -9,7 +9,7 @@ import { scaleApiVersion } from './scale-managers.ts';
 
 const nothing: readonly never[] = [];
 
-/** A scale is checked when it is asked for, and what it changes is checked as a change of the scaled object. */
+/** A scale is validated when it is received, and its effect as an update of the scaled object. */
 const strategy: Strategy = {
   allowsCreateOnUpdate: false,
   allowsUnconditionalUpdate: true,

@@ -1,4 +1,4 @@
-/** Scaling is what it is on a real kube-apiserver: for built-in workloads and custom resources, whoever owns the number. */
+/** Scaling behaves as on a real kube-apiserver: for built-in workloads and custom resources, and for any owner of the number. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -40,7 +40,7 @@ const web = `${deployments}/web/scale`;
 const builtin: readonly Step[] = [
   post(deployments, workload('Deployment', 'web')),
   get(web),
-  // No prose is copied into tables.
+  // Hangar's tables have no descriptions.
   get(web, { accept: table, ignore: ['columnDefinitions', 'rows.0.cells'] }),
   get(`${deployments}/absent/scale`),
   put(`${deployments}/absent/scale`, scale(2, { name: 'absent' })),
@@ -76,7 +76,7 @@ const builtin: readonly Step[] = [
   patch(web, { spec: { replicas: 8 } }, 'application/strategic-merge-patch+json'),
   patch(`${web}?fieldManager=a`, { apiVersion: 'autoscaling/v1', kind: 'Scale', spec: { replicas: 8 } }, apply),
   get(`${deployments}/web`),
-  // The order of its causes is random.
+  // The order of the causes is random.
   {
     ...patch(`${web}?fieldManager=b`, { apiVersion: 'autoscaling/v1', kind: 'Scale', spec: { replicas: 9 } }, apply),
     codeOnly: true,

@@ -1,4 +1,4 @@
-/** The scale subresource: the one number that autoscalers and `kubectl scale` see of a workload. */
+/** The scale subresource: the number of replicas that autoscalers and `kubectl scale` read and write. */
 
 import { invalid, invalidObject } from '@hangar/api';
 import { Slicer } from '@hangar/core';
@@ -21,7 +21,7 @@ import { persist } from '../verbs/persist.ts';
 import { managersAfterScale, managersOfScale } from './scale-managers.ts';
 import { scaleResourceOf } from './scale-resource.ts';
 
-/** The same request, about the scale as if it were an object of its own. */
+/** Returns the same request with the scale as its resource. */
 const scaleCall = (call: Call): Call => ({ ...call, resource: scaleResourceOf(call.resource) });
 
 const scaleOf = ({ resource }: Call, object: KubeObject): KubeObject => resource.scale!.scaleOf(object);
@@ -66,7 +66,7 @@ export async function updateScale(call: Call): Promise<Answer> {
 export async function patchScale(call: Call): Promise<Answer> {
   const { request, query } = call;
   const inner = scaleCall(call);
-  // Custom resources have no strategic merge patch, and neither have their scales.
+  // Custom resources have no strategic merge patch, nor do their scales.
   const type = patchTypeOf(request.header('content-type'), call.resource.struct !== undefined);
   const bytes = await request.body(bodyBytesMax);
   const options = writeOptions(query, 'PatchOptions', type);
@@ -89,14 +89,14 @@ async function write(
     allowsCreate: false,
     insistsOnUid: true,
     attemptsMax: attempts,
-    // What is decided about is the scale; what it is a scale of is the server's business.
+    // Admission sees the scale, not the scaled object.
     seenAs: (object) => scaleBefore(call, object),
     async apply(live) {
       const current = currentScale(call, live!);
       const scale = await change(current);
       await call.plane.admission.mutate(admissionRequest(call, scale, options, current));
       settleNamespace(call, scale);
-      // Custom resources check their own field.
+      // Custom resources validate their own field.
       if (resource.struct) checkScale(scale, info.name);
       return scaledObject(call, live!, scale);
     },
@@ -104,7 +104,7 @@ async function write(
   return objectAnswer(inner, want, scaleOf(call, resource.stored.object(entry)));
 }
 
-/** Also where the number is not set yet. */
+/** Also if the number is not set yet. */
 const scaleBefore = ({ resource: { scale } }: Call, object: KubeObject): KubeObject =>
   scale!.scaleBeforeUpdate?.(object) ?? scale!.scaleOf(object);
 
@@ -129,7 +129,7 @@ function scaledObject({ resource }: Call, live: KubeObject, scale: KubeObject): 
   const { resourceVersion, uid, managedFields = [] } = scale.metadata;
   if (uid) object.metadata.uid = uid;
   if (resourceVersion) object.metadata.resourceVersion = resourceVersion;
-  // Custom resources may not be overwritten without a version: there the live one counts.
+  // Custom resources must not be overwritten without a version: use the live one.
   else if (resource.struct) delete object.metadata.resourceVersion;
   else object.metadata.resourceVersion = live.metadata.resourceVersion!;
   const { apiVersion } = resource;

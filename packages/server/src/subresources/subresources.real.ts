@@ -1,4 +1,4 @@
-/** Operations on objects do what they do on a real kube-apiserver: bindings, evictions, finalizers, connections. */
+/** Operations on objects behave as on a real kube-apiserver: bindings, evictions, finalizers, connections. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -288,7 +288,7 @@ const deletions: readonly Step[] = [
   remove(jobs, undefined, { codeOnly: true }),
 ];
 
-/** A real one, signed with a key that nobody has any more. */
+/** A real signing request, whose key no longer exists. */
 const request =
   'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIYk1JR0JBZ0VBTUI4eEVUQVBCZ05WQkFNTUNITnZiV1ZpYjJSNU1Rb3dDQVlEVlFRS0RBRjRNRmt3RXdZSApLb1pJemowQ0FRWUlLb1pJemowREFRY0RRZ0FFSWFmTERBREV6UnVFWTdkRXRSL0ZJd2VPaVk1aHVoZGdjNXlhCjl6YUg4V0RxT1ZoVzlkV3AxNkV4SEp0SFIwSUJOREl0TERraS9zaG9FQkp3c1lxeVJhQUFNQW9HQ0NxR1NNNDkKQkFNQ0Ewa0FNRVlDSVFDTDJWTklmREVRNWVZZEpqRXlvd2JMR3RLRkZxcTRqSUZiNjNHZy9tOE8xUUloQUxoVgplaUZUVUpzTk9HVFJnbGNiNmxDa2x1d2VwMTlkSFRRaTdTUng4eFRlCi0tLS0tRU5EIENFUlRJRklDQVRFIFJFUVVFU1QtLS0tLQo=';
 const certificates: readonly Step[] = [

@@ -1,4 +1,4 @@
-/** What servers in tests accept: tokens of an administrator, of service accounts, of bootstrappers; and certificates. */
+/** Authentication of test servers: tokens of an administrator, of service accounts, of bootstrappers; and certificates. */
 
 import { generateKeyPairSync } from 'node:crypto';
 import { CertificateAuthenticator, StaticTokenAuthenticator } from '../auth/authenticate.ts';
@@ -20,17 +20,17 @@ export const administrator: StaticToken = {
   groups: ['system:masters'],
 };
 
-/** A private key for tokens; PEM. */
+/** Returns a private key for tokens; PEM. */
 export const newTokenKey = (): string =>
   generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey.export({ type: 'pkcs8', format: 'pem' });
 
 export const testIssuer = 'https://kubernetes.default.svc';
 
 export interface TestAuthentication {
-  /** Besides the administrator's. */
+  /** In addition to the administrator's. */
   readonly tokens?: readonly StaticToken[];
   readonly serviceAccounts?: Partial<ServiceAccountOptions>;
-  /** Besides the usual ones. */
+  /** In addition to the default ones. */
   readonly authenticators?: readonly TokenAuthenticator[];
 }
 

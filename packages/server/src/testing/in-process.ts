@@ -1,4 +1,4 @@
-/** A whole API server on a store in memory, asked without a socket: for tests of what requests do. */
+/** A complete API server on an in-memory store, called without a socket: for tests of requests. */
 
 import { openMemoryStore } from '@hangar/store';
 import type { Store } from '@hangar/store';
@@ -19,7 +19,7 @@ export interface InProcessRequest {
   readonly body?: string | Uint8Array;
   readonly contentType?: string;
   readonly accept?: string;
-  /** Absent: the administrator's. */
+  /** Absent: the token of the administrator. */
   readonly token?: string;
   readonly headers?: Readonly<Record<string, string | string[]>>;
 }
@@ -31,11 +31,11 @@ export interface InProcessServer extends AsyncDisposable {
 }
 
 export interface InProcessOptions extends ServerOptions {
-  /** Absent: one in memory. */
+  /** Absent: an in-memory store. */
   readonly store?: Store;
 }
 
-/** The other end takes everything at once. A body that is broken off rejects. */
+/** Collects a body without backpressure. Rejects if the body is aborted. */
 function wholeBody(body: Answer['body']): Promise<Buffer> {
   if (!isStreaming(body)) {
     return Promise.resolve(Array.isArray(body) ? Buffer.concat(body) : Buffer.from(body as Uint8Array));
@@ -52,7 +52,7 @@ function wholeBody(body: Answer['body']): Promise<Buffer> {
   });
 }
 
-/** Of watches, only those that end by themselves: with `timeoutSeconds`. */
+/** Supports only watches that end by themselves: with `timeoutSeconds`. */
 export async function startInProcess(options: InProcessOptions = {}): Promise<InProcessServer> {
   const store = options.store ?? (await openMemoryStore(options.clock ? { clock: options.clock } : {}));
   const { plane, server, problems, close } = await openServer(store, options);

@@ -1,4 +1,4 @@
-/** An API server on a store of the test's choice: what all servers in this process are made of. */
+/** An API server on a given store: the base of all in-process servers. */
 
 import { systemClock, systemRandom } from '@hangar/core';
 import type { Clock, Random } from '@hangar/core';
@@ -20,33 +20,33 @@ import { testAuthentication } from './authentication.ts';
 import type { TestAuthentication } from './authentication.ts';
 
 export interface PlaneOptions {
-  /** Absent: all but `ServiceAccount`, as no controller makes accounts here; the real server of tests has none either. */
+  /** Absent: all except `ServiceAccount`, because no controller creates accounts here; the real server of tests has none either. */
   readonly admission?: PluginChoice;
-  /** Absent: the machine's. */
+  /** Absent: the system clock. */
   readonly clock?: Clock;
   readonly random?: Random;
   readonly cacheBytesMax?: number;
-  /** Absent: one that does not go to loopback. Closed by whoever made it. */
+  /** Absent: a client that cannot reach loopback. Closed by its creator. */
   readonly outbound?: Outbound;
 }
 
 export interface ServerOptions extends PlaneOptions, TestAuthentication {
   readonly auditor?: Auditor;
-  /** Instead of what servers in tests accept. */
+  /** Replaces the authentication of test servers. */
   readonly authentication?: (plane: ControlPlane) => Partial<Pick<ApiServerOptions, 'authenticators' | 'anonymous'>>;
   /** Absent: administrators may do everything, all others nothing. */
   readonly authorizers?: readonly Authorizer[] | ((plane: ControlPlane) => readonly Authorizer[]);
   readonly health?: HealthChecks;
   readonly admits?: ApiServerOptions['admits'];
   readonly strangerRefusal?: ApiServerOptions['strangerRefusal'];
-  /** Absent: nobody waits. */
+  /** Absent: no queueing. */
   readonly fairness?: (plane: ControlPlane) => Fairness;
 }
 
 export interface OpenServer {
   readonly plane: ControlPlane;
   readonly server: ApiServer;
-  /** Failures that the server calls its own, which is never what a test is about. */
+  /** Internal errors of the server; no test expects any. */
   readonly problems: Error[];
   /** Leaves the store open. */
   close(): void;
@@ -92,7 +92,7 @@ export async function openServer(store: Store, options: ServerOptions = {}): Pro
 export interface RequestParts {
   readonly method: string;
   readonly target: string;
-  /** By their names in lower case. */
+  /** Keyed by lower-case name. */
   readonly headers: ReadonlyMap<string, readonly string[]>;
   readonly body: Uint8Array;
   readonly peer?: Peer;
@@ -100,7 +100,7 @@ export interface RequestParts {
 
 const nowhere: Peer = { address: '127.0.0.1', certificate: undefined };
 
-/** As a listener would hand it over. */
+/** Builds a request as a listener would. */
 export const serverRequest = ({ method, target, headers, body, peer = nowhere }: RequestParts): ServerRequest => ({
   method,
   target,

@@ -1,6 +1,6 @@
 /**
- * A server with tenants, in process: the management plane, the router, and every control plane behind it. Requests name what
- * they are for by their path or host, as they do on the wire.
+ * A server with tenants, in process: the management plane, the router, and every control plane behind it. Requests select a control plane
+ * by path or host, as on the wire.
  */
 
 import assert from 'node:assert/strict';
@@ -19,7 +19,7 @@ import { sentRequest, TestSink, TestWatch } from './test-server.ts';
 import type { Data, Received, Sent } from './test-server.ts';
 
 export interface TenancyServerOptions extends ServerOptions {
-  /** Absent: one in memory, closed with the server. */
+  /** Absent: an in-memory store, closed with the server. */
   readonly store?: Store;
   readonly tenancy?: Partial<TenancyOptions>;
 }
@@ -85,7 +85,7 @@ export class TenancyServer implements AsyncDisposable {
     });
   }
 
-  /** With the administrator's token, unless it is told another one. */
+  /** Uses the token of the administrator, unless another one is given. */
   answer(method: string, target: string, sent: Sent = {}): Promise<Answer> {
     return this.handler(sentRequest(method, target, sent));
   }
@@ -114,7 +114,7 @@ export class TenancyServer implements AsyncDisposable {
     return new TestWatch(sink, headers, systemClock);
   }
 
-  /** Answers the path of its control plane. */
+  /** Creates a ControlPlane and returns its path. */
   async make(name: string, spec: object = {}): Promise<string> {
     await this.expect(201, 'POST', tenants, { body: tenant(name, spec) });
     return planePath(name);
@@ -134,7 +134,7 @@ export const tenant = (name: string, spec: object = {}): object => ({
   spec,
 });
 
-/** Of a connection that shows nothing. */
+/** A connection without a certificate. */
 export const nobodysPeer: Peer = { address: '127.0.0.1', certificate: undefined };
 
 function parsed(text: string): Data {

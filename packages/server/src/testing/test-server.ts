@@ -1,6 +1,6 @@
 /**
- * A whole API server for tests of what requests do, in process: with any headers and peer, with watches that are read
- * frame by frame, and with a clock that the test moves.
+ * A complete API server for tests of requests, in process: with any headers and peer, with watches that are read frame by frame, and with a
+ * clock that the test controls.
  */
 
 import assert from 'node:assert/strict';
@@ -17,25 +17,25 @@ import { openServer, serverRequest } from './open-server.ts';
 import type { OpenServer, ServerOptions } from './open-server.ts';
 
 export interface TestServerOptions extends ServerOptions {
-  /** Absent: the machine's. A `Scheduler` is moved by the requests themselves, and by the test. */
+  /** Absent: the system clock. A `Scheduler` is advanced by the requests themselves, and by the test. */
   readonly clock?: Clock;
   readonly store?: Omit<MemoryStoreOptions, 'clock'>;
-  /** Between the server and its store. */
+  /** Wraps the store of the server. */
   readonly wrapStore?: (store: Store) => Store;
 }
 
 export interface Sent {
-  /** An object becomes JSON. */
+  /** An object is encoded as JSON. */
   readonly body?: object | string | Uint8Array;
   readonly contentType?: string;
   readonly accept?: string;
   readonly headers?: Readonly<Record<string, string | string[]>>;
-  /** Null: no credentials at all. */
+  /** Null: no credentials. */
   readonly token?: string | null;
   readonly peer?: Peer;
 }
 
-/** With the administrator's token, unless it is told another one. */
+/** Uses the token of the administrator, unless another one is given. */
 export function sentRequest(method: string, target: string, sent: Sent = {}): ServerRequest {
   const { body, token = administrator.token, accept = 'application/json' } = sent;
   const headers = new Map<string, string[]>([['accept', [accept]]]);
@@ -60,18 +60,18 @@ export interface Received {
   readonly headers: Headers;
   readonly bytes: Buffer;
   readonly text: string;
-  /** Parsed; undefined when it is no JSON. */
+  /** Parsed; undefined if it is not JSON. */
   readonly data: Data;
 }
 
-/** A clock that stands still until something waits for it. */
+/** A clock that advances only when a caller waits for it. */
 export const virtualClock = (): Scheduler => new Scheduler(seededRandom(1));
 
 export class TestServer implements AsyncDisposable {
   readonly plane: ControlPlane;
   readonly store: Store;
   readonly clock: Clock;
-  /** Failures of the server's own: `request` fails the test when there is one. */
+  /** Internal errors of the server: `request` fails the test if there is one. */
   readonly problems: readonly Error[];
   readonly #server: OpenServer;
 
@@ -107,7 +107,7 @@ export class TestServer implements AsyncDisposable {
     return { status, headers, bytes, text, data: parsed(text) };
   }
 
-  /** The body of an answer that must have this status. */
+  /** Returns the body of a response that must have this status. */
   async expect(status: number, method: string, target: string, sent: Sent = {}): Promise<Data> {
     const received = await this.request(method, target, sent);
     assert.equal(received.status, status, `${method} ${target}: ${received.text}`);
@@ -122,7 +122,7 @@ export class TestServer implements AsyncDisposable {
   remove = (target: string, body?: object): Promise<Data> =>
     this.expect(200, 'DELETE', target, body === undefined ? {} : { body });
 
-  /** A watch that began; every frame is kept until it is taken. */
+  /** Starts a watch; frames are kept until they are taken. */
   async watch(target: string, sent: Sent & { readonly sink?: TestSink } = {}): Promise<TestWatch> {
     const { status, headers, body } = await this.answer('GET', target, sent);
     assert.equal(status, 200, target);
@@ -132,10 +132,10 @@ export class TestServer implements AsyncDisposable {
     return new TestWatch(sink, headers, this.clock);
   }
 
-  /** For what is asked of the store itself. */
+  /** For operations on the store itself. */
   run = <T>(promise: Promise<T>): Promise<T> => settled(this.clock, promise);
 
-  /** Waits for what happens by itself. */
+  /** Waits for asynchronous changes. */
   async until(what: string, check: () => Promise<boolean>): Promise<void> {
     for (let attempt = 0; attempt < 2_000; attempt++) {
       if (await check()) return;
@@ -151,7 +151,7 @@ export class TestServer implements AsyncDisposable {
   }
 }
 
-/** With a virtual clock nothing happens unless somebody runs it. */
+/** With a virtual clock, timers fire only while it is advanced. */
 const settled = <T>(clock: Clock, promise: Promise<T>): Promise<T> =>
   clock instanceof Scheduler ? clock.run(promise) : promise;
 
@@ -163,7 +163,7 @@ function parsed(text: string): Data {
   }
 }
 
-/** Where a watch writes to; the test decides whether it takes more. */
+/** Sink of a watch; the test controls backpressure. */
 export class TestSink implements Sink {
   readonly chunks: Buffer[] = [];
   takesMore = true;
@@ -220,7 +220,7 @@ export class TestWatch {
     this.#clock = clock;
   }
 
-  /** The next frames as they were sent. */
+  /** Returns the next frames as sent. */
   async frames(count: number): Promise<Buffer[]> {
     while (this.sink.chunks.length < this.#taken + count) {
       assert.ok(!this.sink.isEnded, `the watch ended after ${this.sink.chunks.length} frames`);
@@ -231,17 +231,17 @@ export class TestWatch {
     return frames;
   }
 
-  /** The next events of a JSON watch. */
+  /** Returns the next events of a JSON watch. */
   async events(count: number): Promise<{ type: string; object: Data }[]> {
     return (await this.frames(count)).map((frame) => JSON.parse(frame.toString()));
   }
 
-  /** `ADDED a`, with the object's name, of the next events. */
+  /** Returns the next events as `ADDED a`, with the object's name. */
   async told(count: number): Promise<string[]> {
     return (await this.events(count)).map(({ type, object }) => `${type} ${object.metadata?.name ?? ''}`.trim());
   }
 
-  /** What came and was not taken yet. */
+  /** Number of frames that were not taken yet. */
   get waiting(): number {
     return this.sink.chunks.length - this.#taken;
   }
@@ -255,7 +255,7 @@ export class TestWatch {
   }
 }
 
-/** Virtual time does not pass while a test waits for a frame: what is due now comes without it. */
+/** Virtual time does not advance while a test waits for a frame: due frames arrive without it. */
 async function within(clock: Clock, change: Promise<void>): Promise<void> {
   if (!(clock instanceof Scheduler)) {
     const stop = new AbortController();
@@ -297,7 +297,7 @@ export interface DefinitionOptions {
   readonly names?: object;
 }
 
-/** A definition with a `spec` of `size` (an integer), unless it is told another schema. */
+/** Returns a definition with a `spec` of `size` (an integer), unless another schema is given. */
 export function definition(options: DefinitionOptions = {}): Data {
   const { plural = 'widgets', kind = 'Widget', group = 'example.com', scope = 'Namespaced' } = options;
   const properties = options.spec ?? { size: { type: 'integer' } };

@@ -1,4 +1,4 @@
-/** A webhook over TLS in this process: what it was asked is kept, what it answers is the test's. */
+/** A webhook over TLS in this process: records the received reviews, and responds under control of the test. */
 
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -9,23 +9,23 @@ import { createAuthority, issueCertificate } from '@hangar/pki';
 import type { Data } from './test-server.ts';
 
 export interface WebhookServer extends AsyncDisposable {
-  /** Of a `clientConfig`, for a path. */
+  /** Returns a `clientConfig` for a path. */
   clientConfig(path?: string): { url: string; caBundle: string };
   readonly port: number;
   /** PEM in base64. */
   readonly caBundle: string;
-  /** The reviews that came, with the path and query that they came by, and by whom. */
+  /** The received reviews, with their path and query and the user agent. */
   readonly received: { readonly path: string; readonly agent: string; readonly review: Data }[];
-  /** Resolves when the next review has come. */
+  /** Resolves when the next review was received. */
   next(): Promise<void>;
 }
 
-/** What a path answers: the review that goes back, or everything, by hand. */
+/** Returns the review for the response, or writes the response itself. */
 export type WebhookHandler = (review: Data, response: ServerResponse, path: string) => Data | Promise<Data>;
 
 const world = { clock: systemClock, random: systemRandom };
 
-/** Nothing is sent when the handler gives undefined: then it answers itself, or never. */
+/** Nothing is sent if the handler returns undefined: then it responds itself, or never. */
 export async function startWebhook(handler: WebhookHandler): Promise<WebhookServer> {
   const authority = createAuthority('webhooks', 1, world);
   const hosts = ['127.0.0.1', 'localhost', 'hook.default.svc'];
@@ -61,7 +61,7 @@ export async function startWebhook(handler: WebhookHandler): Promise<WebhookServ
   };
 }
 
-/** The answer to an AdmissionReview. */
+/** Returns the response to an AdmissionReview. */
 export const answered = ({ apiVersion, kind, request }: Data, response: object): Data => ({
   apiVersion,
   kind,
@@ -72,7 +72,7 @@ export const allowed = (review: Data): Data => answered(review, { allowed: true 
 
 export const denied = (review: Data, status?: object): Data => answered(review, { allowed: false, status });
 
-/** Allowed with these changes. */
+/** Returns an allowed response with these changes. */
 export const patched = (review: Data, operations: readonly object[]): Data =>
   answered(review, {
     allowed: true,

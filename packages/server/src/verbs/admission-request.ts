@@ -1,4 +1,4 @@
-/** What admission is asked about a call. What only few plugins look at is found when they do. */
+/** The admission request of a call. Attributes that only a few plugins use are computed on demand. */
 
 import type { JsonObject, KubeObject } from '@hangar/api';
 import type { AdmissionRequest } from '../admission/admission.ts';
@@ -11,9 +11,9 @@ import { deadlineOf } from './deadline.ts';
 
 interface About {
   readonly isDryRun: boolean;
-  /** Absent: it follows from the objects. */
+  /** Absent: derived from the objects. */
   readonly operation?: 'CONNECT';
-  /** Of a deletion; those of other writes are in the query. */
+  /** Options of a deletion; those of other writes are in the query. */
   readonly deleteOptions?: JsonObject;
 }
 
@@ -42,7 +42,7 @@ class CallAdmissionRequest implements AdmissionRequest {
     this.resource = resource;
     this.subresource = info.subresource;
     this.namespace = namespaceOf(call);
-    // Of what is deleted with its whole collection, Kubernetes tells no name.
+    // In a deletecollection, Kubernetes sends no name.
     this.name = info.name || (object?.metadata.name ?? '');
     this.object = object;
     this.old = old;

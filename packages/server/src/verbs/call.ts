@@ -1,4 +1,4 @@
-/** One request to one resource of one control plane: what every verb is given. */
+/** One request to one resource of one control plane: the input of every verb. */
 
 import type { Allocation } from '../allocation/allocation.ts';
 import type { Guard } from '../auth/guard.ts';
@@ -16,27 +16,27 @@ export interface Call {
   readonly query: Query;
   readonly resource: Resource;
   readonly user: User;
-  /** For those who ask what others may do. */
+  /** For handlers that check the permissions of users. */
   readonly guard: Guard;
-  /** Of what is created: instead of the resource's own. */
+  /** Replaces the allocation of the resource for created objects. */
   readonly allocation?: Allocation;
-  /** Texts for `Warning` headers, in the order that they were found. */
+  /** Texts for `Warning` headers, in order. */
   readonly warnings: string[];
 }
 
-/** More than these would not be sent: an object may have a million fields that nobody knows. */
+/** More than these would not be sent: an object may have a million unknown fields. */
 const warningsMax = 256;
 
-/** Each text once. */
+/** Adds each text once. */
 export function warn(call: Call, text: string): void {
   if (call.warnings.length < warningsMax && !call.warnings.includes(text)) call.warnings.push(text);
 }
 
-/** As kube-apiserver's messages name the resource. */
+/** Returns the resource as in kube-apiserver's messages. */
 export const groupResource = ({ resource }: Call): { group: string; resource: string } => ({
   group: resource.group,
   resource: resource.name,
 });
 
-/** Empty for resources of the cluster: a namespace's own path has it as its name. */
+/** Empty for cluster-scoped resources: the path of a namespace has it as its name. */
 export const namespaceOf = ({ info, resource }: Call): string => (resource.namespaced ? info.namespace : '');

@@ -1,13 +1,13 @@
-/** Where a list goes on: the form that kube-apiserver uses, so that tokens survive a change of server. */
+/** Continue tokens of lists, in the format of kube-apiserver, so that tokens survive a change of server. */
 
 import { ApiError, badRequest, isObject, parseJson, quote } from '@hangar/api';
 import type { StatusError } from '@hangar/api';
 import type { Revision } from '@hangar/store';
 
 export interface Continuation {
-  /** The first key of the rest, below the list's prefix. */
+  /** First key of the rest, relative to the list's prefix. */
   readonly start: string;
-  /** Undefined: the snapshot is given up, go on with what is there now. */
+  /** Undefined: the snapshot is gone, continue with the current state. */
   readonly revision: Revision | undefined;
 }
 
@@ -29,7 +29,7 @@ export function decodeContinue(token: string): Continuation {
   if (typeof value.start !== 'string' || value.start === '') {
     throw invalidToken('encoded start key empty (version meta.k8s.io/v1)');
   }
-  // kube-apiserver begins some with a slash.
+  // kube-apiserver starts some with a slash.
   const start = value.start.replace(/^\//, '');
   if (start === '' || start.startsWith('/') || start.split('/').some((part) => part === '..' || part === '.')) {
     throw invalidToken(value.start);
@@ -41,7 +41,7 @@ function parse(token: string): { v?: unknown; rv?: unknown; start?: unknown } {
   try {
     const bytes = Buffer.from(token, 'base64url');
     const first = bytes[0] ?? 0x7b;
-    // Bytes that are no text at all are told as Go tells them.
+    // Non-text bytes are reported as Go does.
     if (first >= 0x80) throw invalidToken(`invalid character '${goCharacter(first)}' looking for beginning of value`);
     const { value } = parseJson(bytes);
     if (isObject(value)) return value;

@@ -61,7 +61,7 @@ export async function create(call: Call): Promise<Answer> {
   return entryAnswer(call, want, entry, 201);
 }
 
-/** Records in managedFields who set what. Nothing to wait for, unless a webhook has to convert the object. */
+/** Records field managers in managedFields. Synchronous, unless a webhook has to convert the object. */
 export function ownFields(
   call: Call,
   live: KubeObject | undefined,
@@ -88,23 +88,20 @@ export function ownFields(
   });
 }
 
-/** As often as a generated name may be taken. */
+/** Attempts with generated names that are taken. */
 const generatedNamesMax = 8;
 
-/**
- * Stores an object that was decoded and has its managedFields. Rejects with 409 when the name is taken, 422 when it is not
- * valid.
- */
+/** Stores an object that was decoded and has its managedFields. Rejects with 409 if the name is taken, 422 if it is invalid. */
 export async function createObject(call: Call, object: KubeObject, options: WriteOptions): Promise<Entry> {
   const { plane } = call;
   await plane.admission.mutate(admissionRequest(call, object, options));
-  // Whoever changed it may not have moved it.
+  // Admission may change the object, but must not move it to another namespace.
   settleNamespace(call, object);
   dropRepeatedOwners(call, object, true);
   const { metadata } = object;
   if (metadata.name || !metadata.generateName) return storeNew(call, object, options);
   for (let attempt = 1; ; attempt++) {
-    // Not structuredClone: maps that Go's defaulting shares are no longer shared by what it copies.
+    // Not structuredClone: it preserves the sharing of maps that Go's defaulting shares.
     const copy = JSON.parse(JSON.stringify(object)) as KubeObject;
     copy.metadata.name = generateName(metadata.generateName, plane.random);
     try {
@@ -129,7 +126,7 @@ async function storeNew(call: Call, object: KubeObject, options: WriteOptions): 
   throw conflict(groupResource(call), object.metadata.name ?? '', staleObject);
 }
 
-/** Undefined: what was allocated for it went to another one in the meantime. */
+/** Returns undefined if its allocation was taken concurrently. */
 async function tryStoreNew(call: Call, object: KubeObject, options: WriteOptions): Promise<Entry | undefined> {
   const { plane, resource } = call;
   const slicer = new Slicer(plane.clock);
@@ -162,7 +159,7 @@ async function tryStoreNew(call: Call, object: KubeObject, options: WriteOptions
   await slicer.pause();
   const encoded = resource.stored.encode(object);
   await slicer.pause();
-  // What is answered is what will be read.
+  // The response is the value as it will be read.
   const value = resource.roundTrip ? await resource.roundTrip(encoded) : encoded;
   const put: Write = { type: 'put', key, value, expected: absent, ...(await leaseOf(call)) };
   const result = await plane.store.commit([put, ...allocated]);
@@ -176,7 +173,7 @@ async function tryStoreNew(call: Call, object: KubeObject, options: WriteOptions
   return { key, value, createRevision: revision, modRevision: revision, version: 1, lease: undefined };
 }
 
-/** An update or an apply was allowed as what it is: that it creates needs the right to create. */
+/** The request was authorized as an update or apply: creating requires the create permission as well. */
 async function insistOnCreate({ guard, user, info }: Call): Promise<void> {
   const creation = { ...info, verb: 'create' } as const;
   const { decision, reason, error } = await guard.judge(user, creation);

@@ -1,4 +1,4 @@
-/** Until when a client waits for the answer to its request: what it says, and never longer than kube-apiserver's own limit. */
+/** Deadline of a request: the timeout of the client, limited by kube-apiserver's own limit. */
 
 import { parseDuration } from '@hangar/api';
 import type { ServerRequest } from '../http/message.ts';
@@ -6,7 +6,7 @@ import type { Call } from './call.ts';
 
 const timeoutMaxMs = 60_000;
 
-/** By request, from when somebody first asks: until then nothing has taken long. */
+/** Keyed by request; set on first use, before which nothing takes long. */
 const deadlines = new WeakMap<ServerRequest, number>();
 
 export function deadlineOf({ request, query, plane }: Call): number {

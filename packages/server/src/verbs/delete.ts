@@ -1,6 +1,6 @@
 /**
- * DELETE of one object or of a collection. An object goes at once, unless something keeps it: a grace period (pods),
- * finalizers, or dependents that are to go first; then it is marked, and the last one who lets go of it ends it.
+ * DELETE of one object or of a collection. An object is removed immediately, unless a grace period (pods), finalizers, or dependents keep
+ * it; then it is marked, and removed when the last of these is gone.
  */
 
 import {
@@ -46,7 +46,7 @@ export interface DeleteOptions {
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
   readonly propagation: 'Orphan' | 'Background' | 'Foreground' | undefined;
-  /** The old way to say Orphan or Background. */
+  /** The deprecated form of Orphan or Background. */
   readonly orphanDependents: boolean | undefined;
 }
 
@@ -58,15 +58,15 @@ export async function deleteOne(call: Call): Promise<Answer> {
   return objectAnswer(call, want, object, isAccepted ? 202 : 200);
 }
 
-/** Objects at a time; the next page is read when these are gone. */
+/** Objects per page; the next page is read when these are deleted. */
 const pageSize = 1_000;
-/** Those that wait for the disk together wait once. */
+/** Concurrent deletions, which share one sync of the disk. */
 const deletedAtOnce = 32;
 
-/** An object whose deletion is a conflict stays. The others are deleted, then the first conflict is the answer. */
+/** An object whose deletion conflicts is kept. The others are deleted, then the first conflict is returned. */
 export async function deleteCollection(call: Call): Promise<Answer> {
   const { resource, request } = call;
-  // The list is answered as it is: of custom resources, never as protobuf. Refused before anything is deleted.
+  // The list is returned unconverted: for custom resources, never as protobuf. Refused before anything is deleted.
   const isBuiltin = resource.struct !== undefined;
   const want = wanted(request.header('accept'), { hasProtobuf: isBuiltin, allowsShapes: isBuiltin });
   const listed = listOptions(call.query, resource, false);
@@ -99,7 +99,7 @@ export async function deleteCollection(call: Call): Promise<Answer> {
   return piecesAnswer(call, want, encodedPieces(list, want.format));
 }
 
-/** A collection of all namespaces: each object is deleted in its own. */
+/** In a collection of all namespaces, each object is deleted in its own namespace. */
 function namespacedCall(call: Call, object: KubeObject): Call {
   const { namespace } = object.metadata;
   if (!call.resource.namespaced || call.info.namespace === namespace) return call;
@@ -128,7 +128,7 @@ export async function deleteObject(call: Call, name: string, asked: DeleteOption
     if (step === 'wait') return { object: finished(call, object), wasDeleted: false };
     const deleted = await (step === 'end' ? end(call, entry, object, options) : mark(call, entry, object, options));
     if (deleted && step !== 'announce') return deleted;
-    // The announcement made a version of its own; whoever insists on one means the object as it was before.
+    // The announcement created a new version; a precondition refers to the version before it.
     if (deleted && options.resourceVersion !== undefined) {
       options = { ...asked, resourceVersion: object.metadata.resourceVersion };
     }
@@ -155,10 +155,10 @@ export function checkPreconditions(call: Call, object: KubeObject, options: Dele
   }
 }
 
-/** `announce`: watchers see that it is going, then it goes. */
+/** `announce`: watchers see the mark, then the object is removed. */
 type Step = 'end' | 'mark' | 'announce' | 'wait';
 
-/** Decides, and changes the object when it is to be marked. */
+/** Returns the next step, and changes the object if it is to be marked. */
 function nextStep({ plane, resource }: Call, object: KubeObject, options: DeleteOptions): Step {
   const { metadata } = object;
   const hadFinalizers = JSON.stringify(metadata.finalizers ?? []);
@@ -183,7 +183,10 @@ function nextStep({ plane, resource }: Call, object: KubeObject, options: Delete
   return 'mark';
 }
 
-/** Seconds until it may go; undefined when there is no grace, `pending` when it is going already and this changes nothing. */
+/**
+ * Returns the seconds until removal; undefined if there is no grace period, `pending` if it is already terminating and this changes
+ * nothing.
+ */
 function graceOf(
   object: KubeObject,
   resource: Call['resource'],
@@ -284,7 +287,7 @@ async function deleteOptions(call: Call): Promise<DeleteOptions> {
   return options;
 }
 
-/** Throws 422. `dryRun` counts when the options say nothing of it. */
+/** Throws 422. `otherDryRun` applies if the options have no dryRun. */
 export function readDeleteOptions(value: JsonObject, otherDryRun: readonly string[]): DeleteOptions {
   const dryRun = Array.isArray(value['dryRun']) ? (value['dryRun'] as string[]) : otherDryRun;
   const propagation = textOf(value['propagationPolicy']);
@@ -312,7 +315,7 @@ export function readDeleteOptions(value: JsonObject, otherDryRun: readonly strin
   };
 }
 
-/** As an object again, for those who are told of a deletion. */
+/** Converts the options back to an object, for admission. */
 function optionsObject(options: DeleteOptions): JsonObject {
   const { isDryRun, gracePeriodSeconds, uid, resourceVersion, propagation, orphanDependents } = options;
   const preconditions = {
@@ -330,7 +333,7 @@ function optionsObject(options: DeleteOptions): JsonObject {
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
-/** Only without a body: a body is all that counts. */
+/** Used only without a body: a body replaces the query. */
 function optionsFromQuery({ query }: Call): JsonObject {
   return {
     dryRun: query.all('dryRun'),

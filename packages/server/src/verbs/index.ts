@@ -1,4 +1,4 @@
-/** Which function answers which verb. */
+/** Maps verbs to handlers. */
 
 import type { Answer } from '../http/message.ts';
 import type { Verb } from '../request/info.ts';
@@ -26,7 +26,7 @@ const handlers: Readonly<Record<Verb, CallHandler>> = {
   deletecollection: deleteCollection,
 };
 
-/** Verbs that need a name in the path, and those that must not have one. */
+/** Verbs that require a name in the path, and those that must not have one. */
 const named = new Set<Verb>(['get', 'update', 'patch', 'delete']);
 const unnamed = new Set<Verb>(['create', 'list', 'deletecollection']);
 

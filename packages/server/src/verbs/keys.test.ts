@@ -1,4 +1,4 @@
-/** Which keys a request can touch, whatever its path and names are: its own resource's, in its own namespace. */
+/** Tests that a request can only touch keys of its own resource and namespace, for any path and name. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -6,7 +6,7 @@ import { builtinGroups } from '@hangar/api';
 import type { Store } from '@hangar/store';
 import { configMap, definition, definitions, TestServer, widget } from '../testing/test-server.ts';
 
-/** Notes every key and range that is asked for or written. */
+/** Records every key and range that is read or written. */
 function listening(store: Store, touched: string[]): Store {
   return new Proxy(store, {
     get(target, name) {
@@ -89,7 +89,7 @@ test('no name in a path leads to another namespace or resource', async () => {
       const isOwn = (key: string): boolean =>
         key.startsWith(`${prefix}configmaps/default/`) &&
         !/\/default\/.*\//.test(key.slice(prefix.length + 'configmaps'.length));
-      // Lists are read as one collection; a creation looks for its namespace.
+      // Lists are read as one collection; a create reads its namespace.
       const isAllowed = (key: string): boolean =>
         isOwn(key) || key === `${prefix}configmaps/` || key === `${prefix}namespaces/default`;
       assert.deepEqual(
@@ -164,7 +164,7 @@ test('no name in a body is a key of its own', async () => {
       const { status } = await server.request('POST', '/api/v1/namespaces/default/configmaps', {
         body: configMap('', {}, metadata),
       });
-      // Of a name that is only a beginning the rest makes something allowed, or it is cut.
+      // A generateName prefix is completed to a valid name, or truncated.
       if (status === 201) assert.match(name, /^x*$/);
       else assert.ok(status === 422, `${JSON.stringify(metadata).slice(0, 60)}: ${status}`);
     }
@@ -215,7 +215,7 @@ test('no two built-in resources share keys, and none lies inside another', () =>
     for (const { resources } of versions) {
       for (const { name, storage } of resources) {
         if (!storage) continue;
-        // Versions of one resource share; so do the two groups of events.
+        // Versions of one resource share a prefix, and so do the two groups of events.
         const id = name === 'events' ? name : `${name}.${group}`;
         const known = prefixes.get(storage.prefix);
         if (known === undefined) prefixes.set(storage.prefix, id);

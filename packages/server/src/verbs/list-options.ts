@@ -1,4 +1,4 @@
-/** What lists and watches are asked for: selectors, and from where. */
+/** Parses the options of lists and watches: selectors, limit and version. */
 
 import { badRequest, forbidden, invalidObject, notSupported, parseLabelSelector } from '@hangar/api';
 import type { FieldError, FieldSelector, KubeObject, LabelSelector } from '@hangar/api';
@@ -18,7 +18,7 @@ export interface ListOptions {
   readonly timeoutSeconds: number | undefined;
 }
 
-/** Throws 400 and 422. `name` is that of a path that names one object of a watch. */
+/** Throws 400 and 422. `name` is the name in the path of a watch on one object. */
 export function listOptions(query: Query, resource: Resource, isWatch: boolean, name = ''): ListOptions {
   const limit = Math.max(0, query.integer('limit') ?? 0);
   const timeoutSeconds = query.integer('timeoutSeconds');

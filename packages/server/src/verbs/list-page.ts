@@ -1,6 +1,6 @@
 /**
- * What a list finds: a consistent snapshot, cut into pages that stay on its revision. The current state is read from the
- * collection in memory where there is one; past states, and what is too large to keep, from the store.
+ * Reads a consistent snapshot for a list, in pages of one revision. The current state is read from the in-memory collection if there is
+ * one; past states, and collections too large to keep, from the store.
  */
 
 import { badRequest, expired } from '@hangar/api';
@@ -19,14 +19,14 @@ import type { ListOptions } from './list-options.ts';
 
 export interface Page {
   readonly entries: readonly Entry[];
-  /** Of the snapshot. */
+  /** Revision of the snapshot. */
   readonly revision: Revision;
-  /** Keeps the bytes of this page for the next one who asks for the same, as long as nothing changes. */
+  /** Caches the bytes of this page for equal requests until the next change. */
   readonly derived?: Derived;
   readonly metadata: { readonly resourceVersion: string; continue?: string; remainingItemCount?: number };
 }
 
-/** So many entries are read at a time: a long list must not hold up everybody else. */
+/** Entries per batch, so that a long list does not block other requests. */
 export const entriesAtOnce = 1_000;
 
 export async function readPage(call: Call, options: ListOptions): Promise<Page> {
@@ -62,8 +62,8 @@ async function pageOfCollection(
       metadata.continue = encodeContinue({ start: rest.start.slice(prefix.length), revision });
       metadata.remainingItemCount = collection.count(rest);
     }
-    // All that the bytes depend on: both ends, since the rest of a longer list may begin where a namespace does, and the
-    // definitions, since objects are shown as their schema is now.
+    // All inputs of the bytes: both bounds, because the rest of a longer list may start where a namespace does, and the definitions,
+    // because objects are shown by their current schema.
     const { start: first, end = '' } = start.range;
     const name = JSON.stringify([plane.catalogue.generation, resource.apiVersion, first, end, options.limit]);
     return { entries, revision, metadata, derived: collection.derived(name) };
@@ -125,7 +125,7 @@ async function pageOfStore(call: Call, options: ListOptions, prefix: string, fro
 
 const labelsOf = new WeakMap<Entry, Readonly<Record<string, string>>>();
 
-/** Labels are found once for each version of an object; fields of any kind need the whole of it. */
+/** Labels are parsed once per version of an object; field selectors need the whole object. */
 export function isSelected(options: ListOptions, resource: Resource, entry: Entry): boolean {
   if (selectsAll(options)) return true;
   if (options.fields) return selects(options, resource.stored.object(entry));
@@ -134,14 +134,14 @@ export function isSelected(options: ListOptions, resource: Resource, entry: Entr
   return options.labels!.matches(labels);
 }
 
-/** With selectors many entries may be passed over: read more than are wanted. */
+/** Selectors may skip many entries: read more than the limit. */
 function atOnce(options: ListOptions, found: number): number {
   if (options.limit === 0) return entriesAtOnce;
   const wantedYet = options.limit - found;
   return selectsAll(options) ? Math.min(entriesAtOnce, wantedYet) : entriesAtOnce;
 }
 
-/** What is no segment of a key is the name of nothing: then the selector finds nothing. */
+/** A name that is not a key segment cannot exist: then the selector matches nothing. */
 export const isKeySegment = (name: string | undefined): boolean =>
   name !== undefined && /^[^/%]+$/.test(name) && !/^\.\.?$/.test(name);
 
@@ -168,9 +168,9 @@ async function readSingle(call: Call, options: ListOptions, namespace: string, n
 
 export interface Start {
   readonly range: KeyRange;
-  /** Undefined: the current one. */
+  /** Undefined: the current revision. */
   readonly revision: Revision | undefined;
-  /** What the store must have reached; 0 when anything will do. */
+  /** Minimum revision of the store; 0 for any. */
   readonly needed: Revision;
 }
 

@@ -25,7 +25,7 @@ async function withMaps(count: number, options: TestServerOptions = {}): Promise
   return server;
 }
 
-/** The whole list, page by page. */
+/** Reads the whole list, page by page. */
 async function pages(server: TestServer, query: string, between: (page: number) => Promise<unknown> = async () => {}) {
   const found: { names: string[]; version: string; remaining: number | undefined }[] = [];
   let token = '';
@@ -39,7 +39,7 @@ async function pages(server: TestServer, query: string, between: (page: number) 
   return found;
 }
 
-// What is in memory and what is read from the store must not be told apart.
+// Reads from memory and from the store must be indistinguishable.
 for (const [where, options] of [
   ['from memory', {}],
   ['from the store', { cacheBytesMax: 0 }],
@@ -97,7 +97,7 @@ for (const [where, options] of [
       await server.expect(504, 'GET', `${exact}9999999999999999`);
       await server.run(server.store.compact(await server.run(server.store.revision())));
       assert.equal((await server.expect(410, 'GET', `${exact}${resourceVersion}`)).reason, 'Expired');
-      // With a limit, a version alone means exactly that one.
+      // With a limit, a version alone means exactly that version.
       await server.expect(410, 'GET', `${configMaps}?limit=1&resourceVersion=${resourceVersion}`);
     });
 

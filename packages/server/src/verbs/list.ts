@@ -1,4 +1,4 @@
-/** LIST: stored bytes are joined, not decoded, unless something has to look into the objects: tables, other formats. */
+/** LIST: concatenates stored bytes without decoding, unless the objects are needed: for tables and other formats. */
 
 import { LazyList } from '@hangar/api';
 import type { JsonObject, KubeObject } from '@hangar/api';
@@ -46,10 +46,10 @@ export async function pageAnswer(call: Call, want: Wanted, page: Page): Promise<
   return answer;
 }
 
-/** Shorter lists are decoded and written in one piece, which is quicker. */
+/** Shorter lists are encoded in one piece, which is faster. */
 const shortBytesMax = 64 * 1024;
 
-/** Objects of built-in kinds take time in proportion to their bytes; the defaults and columns of others may multiply. */
+/** Encoding built-in kinds takes time in proportion to their bytes; defaults and columns of custom resources may multiply it. */
 function isShort({ struct, table }: Resource, { entries }: Page): boolean {
   if (!struct || table.compare) return false;
   let bytes = 0;
@@ -73,7 +73,7 @@ function shortList(call: Call, want: Wanted, page: Page): JsonObject {
 
 function* listPieces(resource: Resource, page: Page): Pieces {
   const items = itemPieces(resource, page.entries);
-  // The first items come before the head: a list of all control planes learns its kind from them.
+  // Compute the first items before the head: a list of all control planes takes its kind from them.
   const { value: first } = items.next();
   yield listHead(resource, page);
   if (first) yield first;
@@ -81,7 +81,7 @@ function* listPieces(resource: Resource, page: Page): Pieces {
   yield listEnd;
 }
 
-/** What stands before and behind the items of a list. */
+/** Returns the part of a list before its items. */
 export function listHead(resource: Resource, page: Pick<Page, 'metadata'>): Buffer {
   const head = { kind: resource.listKind, apiVersion: resource.apiVersion, metadata: listMetadata(resource, page) };
   return Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`);
@@ -89,11 +89,11 @@ export function listHead(resource: Resource, page: Pick<Page, 'metadata'>): Buff
 
 export const listEnd = Buffer.from(']}\n');
 
-/** Lists of custom resources say that there is nothing to continue; others say nothing. */
+/** Lists of custom resources have an empty `continue`; others omit it. */
 const listMetadata = ({ struct }: Resource, { metadata }: Pick<Page, 'metadata'>): Page['metadata'] =>
   struct ? metadata : { continue: '', ...metadata };
 
-/** Bytes of one piece: of values that are sent as they are stored, and of values that are decoded. */
+/** Bytes per piece: for values that are sent as stored, and for values that are decoded. */
 const storedBytesAtOnce = 512 * 1024;
 const decodedBytesAtOnce = 16 * 1024;
 
@@ -113,14 +113,14 @@ function* itemPieces({ stored }: Resource, entries: readonly Entry[]): Pieces {
 const comma = Buffer.from(',');
 const nothing = Buffer.alloc(0);
 
-/** Tables, metadata and other formats: one object is decoded at a time, unless the kind's rows have an order of their own. */
+/** Tables, metadata and other formats: objects are decoded one at a time, unless the rows of the kind are sorted. */
 function* shapedPieces(call: Call, want: Wanted, page: Page): Pieces {
   const { resource } = call;
   const objectOf = (entry: Entry): KubeObject => shownObject(resource, want, entry);
   const compare = want.shape === 'Table' ? resource.table.compare : undefined;
   if (!compare) {
     const { entries } = page;
-    // Decoded first: a list of all control planes learns its kind from its objects.
+    // Decode the first object now: a list of all control planes takes its kind from its objects.
     const first = entries.length > 0 ? objectOf(entries[0]!) : undefined;
     const objects = new LazyList(entries.length, (at) => (at === 0 ? first! : objectOf(entries[at]!)));
     yield* encodedPieces(shapedList(call, want, page, objects), want.format);
@@ -168,7 +168,7 @@ function shapedList(call: Call, want: Wanted, page: Page, objects: LazyList<Kube
   }
 }
 
-/** Items of typed lists say nothing of their kind: the list does. */
+/** Items of typed lists have no kind: the list has it. */
 export function withoutType(object: KubeObject): JsonObject {
   const { kind: _, apiVersion: __, ...rest } = object;
   return rest;

@@ -1,4 +1,4 @@
-/** The part of metadata that the server sets, for every kind alike. */
+/** System fields of metadata, for all kinds. */
 
 import { badRequest, formatTime } from '@hangar/api';
 import type { KubeObject, OwnerReference } from '@hangar/api';
@@ -7,7 +7,7 @@ import type { Clock, Random } from '@hangar/core';
 import { namespaceOf, warn } from './call.ts';
 import type { Call } from './call.ts';
 
-/** What a client may not bring along. */
+/** Removes fields that clients must not set. */
 export function wipeSystemFields(object: KubeObject): void {
   const { metadata } = object;
   for (const name of [
@@ -26,11 +26,11 @@ export function fillSystemFields(object: KubeObject, clock: Clock, random: Rando
   object.metadata.creationTimestamp = timestamp(clock);
 }
 
-/** To the second, as all timestamps of metadata are. */
+/** With a precision of seconds, as all timestamps of metadata. */
 export const timestamp = (clock: Clock, plusSeconds = 0): string =>
   formatTime(Math.floor(clock.now() / 1_000) + plusSeconds, 'second')!;
 
-/** The path's namespace counts; an object that says another one is refused. */
+/** Uses the namespace of the path; an object with a different one is refused. */
 export function settleNamespace(call: Call, object: KubeObject): void {
   const expected = namespaceOf(call);
   const { metadata } = object;
@@ -52,7 +52,7 @@ export function checkName(object: KubeObject, name: string): void {
 
 const afterAdmission = ' after mutating admission happens';
 
-/** Owners that are named twice are named once, with a warning. */
+/** Removes duplicate owners, with a warning. */
 export function dropRepeatedOwners(call: Call, object: KubeObject, isAfterAdmission: boolean): void {
   const owners = object.metadata.ownerReferences;
   if (!owners || owners.length < 2) return;

@@ -19,7 +19,7 @@ test('a namespace lives from its creation to its finalization', async () => {
   const refused = await server.expect(403, 'POST', `${namespaces}/a/configmaps`, { body: configMap('y') });
   assert.match(refused.message, /unable to create new content in namespace a because it is being terminated/);
   assert.equal(refused.details.causes[0].reason, 'NamespaceTerminating');
-  // What is there may still be changed and deleted.
+  // Existing objects can still be changed and deleted.
   await server.merge(`${namespaces}/a/configmaps/x`, { data: { x: 'y' } });
   await server.remove(`${namespaces}/a/configmaps/x`);
 

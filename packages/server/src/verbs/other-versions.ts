@@ -1,6 +1,6 @@
 /**
- * Managers own fields of the version that they wrote in. To find out what a change in one version means to managers of
- * others, the object is converted to these: at once for most kinds, by a webhook for some, which has to be waited for.
+ * Managers own fields of the version that they wrote in. To apply a change to managers of other versions, the object is converted to those:
+ * synchronously for most kinds, asynchronously by a webhook for some.
  */
 
 import { parseApiVersion } from '@hangar/api';
@@ -8,18 +8,18 @@ import type { ConvertObject, JsonObject, KubeObject } from '@hangar/api';
 import type { Call } from './call.ts';
 import { sliced } from './sliced.ts';
 
-/** Breaks off what cannot go on without a conversion that is under way. */
+/** Interrupts a computation that needs a pending conversion. */
 class Unconverted extends Error {}
 
-/** Two states of an object in each version that managers wrote in; nothing has more. */
+/** Upper bound: two states of an object in each version of its managers. */
 const roundsMax = 64;
 
-/** What apply and update take; empty for what is of one version only. */
+/** Conversion for apply and update; empty for kinds with one version. */
 export interface Conversion {
   readonly convert?: ConvertObject;
 }
 
-/** Runs what needs conversions, in slices, and once more whenever one of them had to be waited for. */
+/** Runs a computation that needs conversions, in slices, and again after each pending conversion. */
 export function withOtherVersions<T>(call: Call, run: (conversion: Conversion) => T): T | Promise<T> {
   return call.resource.convert ? attempt(call, run, new Map(), roundsMax) : sliced(call, () => run({}));
 }
@@ -42,7 +42,7 @@ function attempt<T>(
     const converted = resource.convert!(plane, structuredClone(object) as KubeObject, apiVersion);
     if (!(converted instanceof Promise)) return { type, object: converted };
     const kept = converted.then((value) => void known.set(key, value));
-    // After the last round nothing waits for it.
+    // After the last round it is not awaited.
     kept.catch(() => {});
     awaited.push(kept);
     throw new Unconverted('a conversion is in progress');

@@ -1,6 +1,6 @@
 /**
- * PATCH in its four forms. JSON, merge and strategic merge patches change the live object; server-side apply states what its
- * manager wants, and creates what is not there. A patch that says nothing of a version is tried again when overtaken.
+ * PATCH in its four forms. JSON, merge and strategic merge patches change the live object; server-side apply declares the fields of its
+ * manager, and creates a missing object. A patch without a version is retried on conflict.
  */
 
 import {
@@ -86,13 +86,13 @@ export function bodyPatcher(
   };
 }
 
-/** Patches that are smaller than this do not make an object much larger. */
+/** Smaller patches cannot make an object much larger. */
 const weighedFromBytes = 16 * 1024;
 
-/** Throws 413: several patches could make an object that is larger than a body may be. */
+/** Throws 413: several patches could make an object larger than the body limit. */
 function checkWeight(patch: Uint8Array, patchedObject: unknown): void {
   if (patch.length < weighedFromBytes || !isObject(patchedObject)) return;
-  // A body has no managedFields either, mostly.
+  // Bodies mostly have no managedFields either.
   const { metadata, ...rest } = patchedObject;
   const weighed = isObject(metadata) ? { ...metadata, managedFields: undefined } : metadata;
   if (weightOf({ ...rest, metadata: weighed }, bodyWeightMax) > bodyWeightMax) throw tooLarge(tooHeavy().message);
@@ -100,7 +100,7 @@ function checkWeight(patch: Uint8Array, patchedObject: unknown): void {
 
 interface ParsedPatch {
   readonly value: unknown;
-  /** Repeated fields and members of operations that mean nothing: told like unknown fields of the result. */
+  /** Repeated fields and unknown members of operations: reported like unknown fields of the result. */
   readonly problems: readonly string[];
 }
 
@@ -121,7 +121,7 @@ function parsePatch(type: Exclude<PatchType, 'apply'>, bytes: Uint8Array, option
   }
 }
 
-/** The live object is as clients see it: with its resourceVersion, so that a patch may insist on one. */
+/** The live object has its resourceVersion, as clients see it, so that a patch may require one. */
 function patched(type: PatchType, live: KubeObject, value: unknown, call: Call, options: WriteOptions): unknown {
   const loosely = { ignoreUnknownFields: options.fieldValidation === 'Ignore' };
   switch (type) {
@@ -222,7 +222,7 @@ async function parseApplied(call: Call, bytes: Uint8Array, options: WriteOptions
   }
   const { value, problems } = parsed;
   if (!isObject(value)) throw badRequest('error decoding YAML: the patch is not an object');
-  // Fields that the schema does not know are the merge's business: it names them.
+  // The merge reports unknown fields.
   if (options.fieldValidation === 'Strict' && problems.length > 0) {
     throw badRequest(`error strict decoding YAML: ${problems.join(', ')}`);
   }

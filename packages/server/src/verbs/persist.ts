@@ -1,6 +1,6 @@
 /**
- * Read, change, compare-and-set: the core of update, patch and apply. The change is made anew from what is stored now
- * whenever somebody else was faster, until it fits or it no longer makes sense.
+ * Read, change, compare-and-set: the core of update, patch and apply. On conflict the change is recomputed from the stored object, until it
+ * succeeds or is refused.
  */
 
 import {
@@ -35,18 +35,18 @@ import { dropRepeatedOwners, settleNamespace } from './metadata.ts';
 
 export interface Change {
   /**
-   * The object that should be, from the one that is; `undefined`: there is none, and it may be created. With its
-   * managedFields. Called once an attempt.
+   * Returns the new object for the live one; `undefined`: there is none, and it may be created. With its managedFields. Called once per
+   * attempt.
    */
   apply(live: KubeObject | undefined): KubeObject | Promise<KubeObject>;
-  /** What is not there is created. */
+  /** Creates a missing object. */
   readonly allowsCreate: boolean;
   readonly options: WriteOptions;
-  /** The object's uid must be the live one's; without, a changed uid is a fault of the object. */
+  /** The uid of the object must match the live one; otherwise a changed uid is a validation error. */
   readonly insistsOnUid?: boolean;
-  /** What admission sees of an object, when that is not the object itself; `apply` has asked who may change it, then. */
+  /** Returns the object for admission, if it differs; then `apply` has already run mutating admission. */
   seenAs?(object: KubeObject): KubeObject;
-  /** Beginning anew this often is enough. */
+  /** Limit of attempts on conflict. */
   readonly attemptsMax: number;
 }
 
@@ -81,7 +81,7 @@ export async function persist(call: Call, change: Change): Promise<Persisted> {
   throw conflict(groupResource(call), info.name, staleObject);
 }
 
-/** Undefined: somebody else has just created it, so that it can be changed. */
+/** Returns undefined if the object was created concurrently, so that it can be updated. */
 async function createdUnlessThere(call: Call, object: KubeObject, { options }: Change): Promise<Entry | undefined> {
   try {
     return await createObject(call, object, options);
@@ -97,7 +97,7 @@ function checkVersionForm({ metadata: { resourceVersion = '' } }: KubeObject): v
   }
 }
 
-/** An object that names another uid is meant for one that is gone. */
+/** A different uid refers to an object that was deleted. */
 function checkUid(call: Call, object: KubeObject, live: KubeObject): void {
   const { resource, info, plane } = call;
   const { uid } = object.metadata;
@@ -110,7 +110,7 @@ function checkUid(call: Call, object: KubeObject, live: KubeObject): void {
   );
 }
 
-/** Throws when the object was made from another version than the live one; true when it does not say. */
+/** Throws if the object is based on another version than the live one; returns true if it has none. */
 function checkVersion(call: Call, object: KubeObject, live: KubeObject): boolean {
   const { resource, info } = call;
   const given = object.metadata.resourceVersion ?? '';
@@ -135,7 +135,7 @@ interface Replacement {
   readonly change: Change;
 }
 
-/** Undefined: somebody else was faster. */
+/** Returns undefined on conflict. */
 async function replace(call: Call, { entry, live, object, change }: Replacement): Promise<Entry | undefined> {
   const { plane, resource } = call;
   if (!change.seenAs) await plane.admission.mutate(admissionRequest(call, object, change.options, live));
@@ -150,7 +150,7 @@ async function replace(call: Call, { entry, live, object, change }: Replacement)
   return undefined;
 }
 
-/** False: the object itself was changed; `contended`: what was allocated for it went to another one in the meantime. */
+/** Returns false if the object was changed concurrently; `contended` if its allocation was taken concurrently. */
 async function tryReplace(
   call: Call,
   { entry, live, object, change }: Replacement,
@@ -192,15 +192,15 @@ async function tryReplace(
 
 const itself = (object: KubeObject): KubeObject => object;
 
-/** The server's own fields come from the live object. */
+/** Copies system fields from the live object. */
 function prepare({ resource, info }: Call, object: KubeObject, live: KubeObject): void {
   carryOverMetadata(object.metadata, live.metadata);
   resource.strategy.prepareForUpdate(object, live, info.subresource);
-  // A strategy may give the new object the old one's status or spec, which lack what only an update carries over.
+  // A strategy may copy status or spec of the old object, which lack fields that only an update carries over.
   carryOverDeletion(object.metadata, live.metadata);
 }
 
-/** An update never takes back a deletion, whatever it leaves out. */
+/** An update never reverts a deletion. */
 function carryOverDeletion(meta: ObjectMeta, old: ObjectMeta): void {
   if (old.deletionTimestamp === undefined) return;
   meta.deletionTimestamp = old.deletionTimestamp;
@@ -221,7 +221,7 @@ function errorsOfUpdate(call: Call, object: KubeObject, live: KubeObject): Field
   ];
 }
 
-/** An update that takes the last finalizer from an object that is being deleted ends it. */
+/** An update that removes the last finalizer of a terminating object deletes it. */
 function isGone({ resource }: Call, object: KubeObject, live: KubeObject): boolean {
   if ((object.metadata.finalizers?.length ?? 0) > 0 || live.metadata.deletionTimestamp === undefined) return false;
   if ((live.metadata.deletionGracePeriodSeconds ?? 0) !== 0) return false;

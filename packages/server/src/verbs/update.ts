@@ -1,4 +1,4 @@
-/** UPDATE: the body replaces what is stored. */
+/** UPDATE: the body replaces the stored object. */
 
 import type { KubeObject } from '@hangar/api';
 import { Slicer } from '@hangar/core';
@@ -35,7 +35,7 @@ export async function update(call: Call): Promise<Answer> {
     dropRepeatedOwners(call, object, false);
     return object;
   };
-  // What is wrong with the body is said before anything is read; another attempt decodes it anew.
+  // Errors in the body are reported before anything is read; each further attempt decodes it again.
   let decoded: KubeObject | undefined = await decode();
   const { entry, wasCreated } = await persist(call, {
     options,

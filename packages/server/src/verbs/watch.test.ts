@@ -23,7 +23,7 @@ test('a watch from the version of a list has every change after it, once and in 
   await using server = await TestServer.start();
   await server.create(configMaps, configMap('before'));
   const { resourceVersion } = (await server.get(configMaps)).metadata;
-  // What happens between list and watch is not lost.
+  // Events between list and watch are not lost.
   await server.create(configMaps, configMap('a'));
   const watch = await server.watch(`${configMaps}?watch=1&resourceVersion=${resourceVersion}`);
   await server.merge(`${configMaps}/a`, { data: { x: 'y' } });
@@ -288,7 +288,7 @@ describe('a client that does not keep up', () => {
 });
 
 describe('a watch leaves nothing behind', () => {
-  /** How many the store has open. */
+  /** Counts the open watches of the store. */
   async function counting(clock?: Scheduler): Promise<{ server: TestServer; open: () => number }> {
     let open = 0;
     const wrapStore = (store: Store): Store =>
@@ -298,7 +298,7 @@ describe('a watch leaves nothing behind', () => {
           if (name !== 'watch') return typeof own === 'function' ? own.bind(target) : own;
           return (options: WatchOptions) => {
             const watch = target.watch(options);
-            // The server follows some of its own.
+            // Ignore the watches of the server itself.
             if (!options.prefix.endsWith('/configmaps/default/')) return watch;
             open++;
             let isOpen = true;

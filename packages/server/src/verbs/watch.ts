@@ -1,7 +1,6 @@
 /**
- * WATCH: the store's events of one prefix, as frames. An event is encoded once for all watchers that want the same form;
- * a watcher that does not keep up stops reading, and the store serves it from history, or ends it with 410 when that is
- * gone.
+ * WATCH: sends the store's events of one prefix as frames. An event is encoded once for all watchers of the same format. A watcher that
+ * does not keep up stops reading, and the store serves it from history, or ends it with 410 if that was compacted.
  */
 
 import { encodeProtobuf, encodeWatchFrame, expired, StatusError } from '@hangar/api';
@@ -24,19 +23,19 @@ import type { ListOptions } from './list-options.ts';
 
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
 
-/** Without a client's own limit, watches end after half an hour to an hour, so that they spread over replicas. */
+/** Without a timeout of the client, watches end after half an hour to an hour, so that they spread over replicas. */
 const timeoutMinSeconds = 1_800;
 const bookmarkEveryMs = 60_000;
-/** A watch that ends leaves its client a fresh revision to go on from. */
+/** A watch sends a bookmark before it ends, so that its client can resume from a recent revision. */
 const bookmarkBeforeEndMs = 2_000;
 
-/** What is there when a watch begins, in pages, as of one revision. */
+/** Objects that exist when a watch starts, in pages, as of one revision. */
 export interface InitialState {
   readonly pages: Iterable<readonly Entry[]> | AsyncIterable<readonly Entry[]>;
   readonly revision: Revision;
 }
 
-/** How a watch is answered that is not of one collection. */
+/** Sources of a watch that does not follow one collection. */
 export interface WatchWays {
   readonly want: Wanted;
   readonly initial: (call: Call, options: ListOptions) => Promise<InitialState>;
@@ -62,9 +61,9 @@ export async function watchBy(call: Call, { want, initial }: WatchWays): Promise
   };
 }
 
-/** Frames of one store event, by the form that watchers asked for. Shared, because the store shares its events. */
+/** Frames of one store event, by format. Shared, because the store shares its events. */
 const framesOf = new WeakMap<StoreEvent, Map<string, Uint8Array>>();
-/** The same for what selectors look at, by apiVersion: versions name fields differently. */
+/** Parsed objects for selectors, by apiVersion: versions name fields differently. */
 const objectsOf = new WeakMap<StoreEvent, Map<string, ParsedEvent>>();
 
 interface ParsedEvent {
@@ -76,7 +75,7 @@ class WatchStream {
   readonly #call: Call;
   readonly #options: ListOptions;
   readonly #want: Wanted;
-  /** What tells this stream's frames from others of the same event. */
+  /** Identifies this stream's format among the frames of an event. */
   readonly #form: string;
   #initial: InitialState['pages'] = [];
   #initialRevision: Revision | undefined;
@@ -94,7 +93,7 @@ class WatchStream {
     this.#form = `${call.resource.apiVersion} ${want.format} ${want.shape ?? ''} ${include}`;
   }
 
-  /** Everything that can be refused is refused before the answer begins. */
+  /** Reports all errors before the response starts. */
   async prepare(initial: WatchWays['initial']): Promise<void> {
     const { plane } = this.#call;
     const asked = parseResourceVersion(this.#options.resourceVersion);
@@ -116,7 +115,7 @@ class WatchStream {
     const { fields } = this.#options;
     const namespace = namespaceOf(this.#call) || safeNamespace(fields?.requiresNamespace);
     const isOne = isKeySegment(fields?.requiresName) && (namespace !== '' || !resource.namespaced);
-    // The store matches prefixes: keys that only begin like this one are told apart by the selector.
+    // The store matches prefixes: the selector filters keys that only start like this one.
     return isOne
       ? objectKey(plane, resource, namespace, fields!.requiresName!)
       : collectionPrefix(plane, resource, namespace);
@@ -124,12 +123,12 @@ class WatchStream {
 
   async run(sink: Sink): Promise<void> {
     const output = new Output(sink);
-    // Nobody is there, or wants more than the head.
+    // The client has disconnected, or requested only the head.
     if (output.isOver) return;
     try {
       await this.#follow(sink, output);
     } catch (error) {
-      // A control plane that is closed ends its watches as time does: they go on from where they were when it is opened again.
+      // Closing a control plane ends its watches like a timeout: clients resume when it is opened again.
       const isOver = hasCode(error, 'Closed') || hasCode(error, 'Fenced');
       if (!isOver) output.write(this.#encode('ERROR', statusOf(error)));
     } finally {
@@ -139,12 +138,12 @@ class WatchStream {
 
   async #follow(sink: Sink, output: Output): Promise<void> {
     const { plane } = this.#call;
-    // Only now: an answer that never begins would leave it open.
+    // Opened only now: a response that never starts would leave it open.
     const watch = plane.store.watch(this.#source);
     const timeoutMs = this.#timeoutMs();
     const timeout = plane.clock.after(timeoutMs, () => {
       watch.close();
-      // Also when nobody reads what was written: it has its own time to be taken, from the end on.
+      // Also if the client does not read: pending data has its own timeout from here on.
       output.stop();
     });
     sink.onClose(() => watch.close());
@@ -159,7 +158,7 @@ class WatchStream {
           if (frame) output.write(frame);
           const paused = this.#slicer.pause();
           if (paused) await paused;
-          // After a timeout the batch is completed: a client that resumes from its revision does not see the rest of it.
+          // After a timeout the batch is completed: a client that resumes from its revision would miss the rest of it.
           if (output.isClosed) return;
         }
         if (output.isFull) await output.drained();
@@ -211,7 +210,7 @@ class WatchStream {
     }
   }
 
-  /** Undefined when the event is none for this watcher. */
+  /** Returns undefined if the event is not for this watcher. */
   #frame(event: StoreEvent, revision: Revision): Uint8Array | undefined {
     const type = this.#typeFor(event);
     if (type === undefined) return undefined;
@@ -229,7 +228,7 @@ class WatchStream {
     return frame;
   }
 
-  /** An object that comes to match is added, one that no longer does is deleted, whatever happened to it. */
+  /** An object that starts to match is ADDED, one that no longer matches is DELETED, regardless of the original event. */
   #typeFor(event: StoreEvent): EventType | undefined {
     if (selectsAll(this.#options)) {
       if (event.type === 'delete') return event.previous ? 'DELETED' : undefined;
@@ -257,7 +256,7 @@ class WatchStream {
     return parsed;
   }
 
-  /** A deleted object is shown as it last was, with the revision of its end. */
+  /** A deleted object is shown in its last state, with the revision of its deletion. */
   #object(event: StoreEvent, type: EventType, revision: Revision): KubeObject {
     return event.type === 'put' && type !== 'DELETED'
       ? this.#shownObject(event.entry, event.entry.modRevision)
@@ -303,7 +302,7 @@ class WatchStream {
   }
 }
 
-/** The object comes with a line's end, in whose place the event's own end goes. */
+/** The object has a trailing newline, which is replaced by the end of the event. */
 function jsonFrame(type: EventType, object: Uint8Array): Buffer {
   const head = `{"type":"${type}","object":`;
   const frame = Buffer.allocUnsafe(head.length + object.length + 1);

@@ -1,9 +1,9 @@
 /**
- * The file that names the activity during which the process might end. It is written while an activity runs long, by a thread
- * that goes on when the watched thread cannot, and removed when the activity is over: if the next start finds it, the process
- * ended during the activity. Not synced: it survives the end of the process, not a power cut, which no tenant causes.
+ * The file that names the activity during which the process may crash. It is written while an activity runs long, by a thread that keeps
+ * running when the watched thread cannot, and removed when the activity is over: if the next start finds it, the process exited during the
+ * activity. Not synced: it survives the exit of the process, not a power failure, which no tenant causes.
  *
- * Methods do not throw. A full disk must not end the process: without a journal, the next start counts no crash.
+ * Methods do not throw. A full disk must not stop the process: without a journal, the next start counts no crash.
  */
 
 import { readFileSync, renameSync, rmSync } from 'node:fs';
@@ -29,7 +29,7 @@ export class CrashJournal {
     });
   }
 
-  /** Removes what was written here; nothing otherwise. */
+  /** Removes the record if it was written here. */
   clear(): void {
     if (this.#isWritten) this.remove();
   }
@@ -41,7 +41,7 @@ export class CrashJournal {
     });
   }
 
-  /** Moves the record, if there is a valid one, to another file. An earlier record there stays otherwise. */
+  /** Moves the record, if there is a valid one, to another file. Otherwise an earlier record there is kept. */
   moveTo(file: string): void {
     if (this.read()) this.#attempt(() => renameSync(this.#file, file));
     else this.remove();
@@ -62,7 +62,7 @@ export class CrashJournal {
     }
   }
 
-  /** Undefined: there is none, or it cannot be read. */
+  /** Returns undefined if there is none, or if it cannot be read. */
   read(): CrashRecord | undefined {
     try {
       const record: unknown = JSON.parse(readFileSync(this.#file, 'utf8'));

@@ -1,6 +1,6 @@
 /**
- * Takes samples of the watched thread while its beat is late. The inspector's session is open for that time only: it slows the
- * watched thread, and a process does not end while one is open.
+ * Takes samples of the watched thread while its beat is late. The inspector session is open for that time only: it slows the watched
+ * thread, and a process does not exit while one is open.
  */
 
 import type { Session } from 'node:inspector';
@@ -25,7 +25,7 @@ export class Sampler {
     this.#options = options;
   }
 
-  /** To be called regularly. Asks for one sample at a time, and closes the session when the beat is in time. */
+  /** Called regularly. Requests one sample at a time, and closes the session when the beat is on time. */
   look(nowMs: number, isLate: boolean): void {
     if (!isLate) this.close();
     else if (!this.#isAsking) this.#ask(nowMs);

@@ -18,19 +18,19 @@ export class SharedBeat {
     this.#state = new Int32Array(buffer, 24, 1);
   }
 
-  /** By the watched thread: beats come from now on. */
+  /** Called by the watched thread: beats start. */
   start(): void {
     this.beat();
     Atomics.store(this.#state, 0, states.beating);
     Atomics.notify(this.#state, 0);
   }
 
-  /** By the watched thread: no beats come until `start`. */
+  /** Called by the watched thread: beats stop until `start`. */
   stop(): void {
     Atomics.store(this.#state, 0, states.asleep);
   }
 
-  /** By the watched thread: the process ends. Nothing may be asked of it, and nothing journalled, from now on. */
+  /** Called by the watched thread: the process exits. No more samples may be requested and nothing journalled. */
   end(): void {
     Atomics.store(this.#state, 0, states.ending);
     Atomics.notify(this.#state, 0);
@@ -44,12 +44,12 @@ export class SharedBeat {
     return Atomics.load(this.#state, 0) === states.asleep;
   }
 
-  /** By the watching thread: blocks it while no beats come. */
+  /** Called by the watching thread: blocks it until beats start. */
   waitForStart(): void {
     Atomics.wait(this.#state, 0, states.asleep);
   }
 
-  /** By the watched thread alone. */
+  /** Called only by the watched thread. */
   beat(): void {
     this.#values[slots.cpuMs] = threadCpuMs();
     this.#values[slots.atMs] = sharedClockMs();

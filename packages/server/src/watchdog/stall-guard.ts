@@ -11,7 +11,7 @@ import type { CrashRecord, SampledActivity, Stall } from './contract.ts';
 import { described, longStallMs } from './stall-policy.ts';
 import type { QuarantineVerdict, StallPolicy } from './stall-policy.ts';
 
-/** What happened to a tenant, for an Event on its control plane. */
+/** An incident of a tenant, for an Event on its control plane. */
 export interface TenantIncident {
   readonly tenant: string;
   readonly reason: 'EventLoopStall' | 'ProcessCrash' | 'Quarantined';
@@ -22,18 +22,18 @@ export interface StallGuardOptions {
   readonly policy: StallPolicy;
   /** Charges the time to the tenant's fair share. */
   readonly charge: (tenant: string, ms: number) => void;
-  /** Resolves with false when there is no such tenant. */
+  /** Resolves with false if the tenant does not exist. */
   readonly quarantine: (
     tenant: string,
     verdict: Pick<QuarantineVerdict, 'reason' | 'message' | 'durationMs'>,
   ) => Promise<boolean>;
-  /** Stalls of requests that were under way when the quarantine began do not count for the next one. */
+  /** Stalls of requests that were in flight when the quarantine began do not count for the next one. */
   readonly isQuarantined: (tenant: string) => boolean;
   readonly log: Logger;
 }
 
 const stallBounds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
-/** Tenants that have a series of their own; the others share one. */
+/** Number of tenants with a separate series; the others share one. */
 const seriesMax = 100;
 const incidentsMax = 100;
 
@@ -61,7 +61,7 @@ export class StallGuard {
     this.#options = options;
   }
 
-  /** In Prometheus' format. */
+  /** Returns metrics in the Prometheus text format. */
   text(): string {
     return [this.#stalls, this.#ofTenants, this.#quarantines].map((family) => family.text()).join('\n');
   }

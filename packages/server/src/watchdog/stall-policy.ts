@@ -23,9 +23,9 @@ export interface QuarantineLimits {
   /** The time of all stalls above a second in the window. */
   readonly longStalledMinMs: number;
   readonly windowMs: number;
-  /** Stalls are not counted for so long after the start: a new process loads and compiles code within requests. */
+  /** Stalls are not counted for this long after the start: a new process loads and compiles code within requests. */
   readonly graceMs: number;
-  /** Of the first quarantine. 0: no tenant is ever quarantined. */
+  /** Duration of the first quarantine. 0: no tenant is ever quarantined. */
   readonly durationMs: number;
 }
 
@@ -49,7 +49,7 @@ export interface QuarantineVerdict {
 export interface StallPolicyOptions {
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   readonly limits?: Partial<QuarantineLimits>;
-  /** Absent: nothing outlives the process. */
+  /** Absent: records are lost with the process. */
   readonly file?: string;
   readonly log?: Pick<Logger, 'error'>;
 }
@@ -58,7 +58,7 @@ interface TenantRecord {
   /** Times of crashes; one that is certain is there `crashesMax` times. */
   crashes: number[];
   quarantines: number;
-  /** When the last quarantine ended, or will. */
+  /** End of the last quarantine. */
   untilMs: number;
 }
 
@@ -87,7 +87,7 @@ export class StallPolicy {
     this.#records = options.file === undefined ? new Map() : readRecords(options.file);
   }
 
-  /** Counts a stall of an accountable activity. Undefined: the tenant goes on. */
+  /** Counts a stall of an accountable activity. Returns undefined if the tenant is not quarantined. */
   stalled(activity: SampledActivity, ms: number): QuarantineVerdict | undefined {
     const { tenant } = activity;
     const { clock } = this.#options;
@@ -109,7 +109,7 @@ export class StallPolicy {
     ]);
   }
 
-  /** Counts the end of a process during the activity. Undefined: it is not counted, or the tenant goes on. */
+  /** Counts a crash during the activity. Returns undefined if it is not counted, or if the tenant is not quarantined. */
   crashed({ activity, at, isCertain, reason }: CrashRecord): QuarantineVerdict | undefined {
     const { tenant } = activity;
     const record = this.#recordOf(tenant);
@@ -124,7 +124,7 @@ export class StallPolicy {
     return this.#verdict(tenant, 'ProcessCrash', ['the server exited during its work', described(activity), reason]);
   }
 
-  /** Forgets the tenant's crashes and quarantines: an administrator ended its quarantine. */
+  /** Forgets the tenant's crashes and quarantines, after an administrator lifted its quarantine. */
   resumed(tenant: string): void {
     this.#stalls.delete(tenant);
     if (this.#records.delete(tenant)) this.#save();

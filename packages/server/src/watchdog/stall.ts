@@ -1,13 +1,13 @@
 /**
  * Computes from two beats of the watched thread, and the samples between, which activity took the time.
  *
- *     beat     due      samples                            beat
+ *     beat due samples beat
  *     ├────────┼────────A──A──A──B──B───────────────B───────┤
- *     │ unknown         │ A   │?? │B│ B, a native call │ unknown
+ *     │ unknown │ A │?? │B│ B, a native call │ unknown
  *
- * A sample shows one moment, not the time before it. The time between two samples counts for an activity if both saw it. A
- * sample that could not interrupt (a long native call) is taken when that call returns, within the activity that made it: the
- * time since the sample was asked for counts for that activity. All other time counts for no activity.
+ * A sample shows one moment, not the time before it. The time between two samples counts for an activity if both saw it. A sample that
+ * could not interrupt (a long native call) is taken when that call returns, within the activity that made it: the time since the request
+ * for the sample counts for that activity. All other time counts for no activity.
  */
 
 import { beatEveryMs, lateSampleMs, stallMs } from './contract.ts';
@@ -19,7 +19,7 @@ export interface Silence {
   readonly beat: Beat;
 }
 
-/** Undefined: the beat came in time. */
+/** Returns undefined if the beat was on time. */
 export function stallOf(silence: Silence): Stall | undefined {
   const fromMs = silence.before.atMs + beatEveryMs;
   const untilMs = silence.beat.atMs;
@@ -52,7 +52,10 @@ function lateMs({ askedMs, atMs }: Sample): number {
   return ms > lateSampleMs ? ms : 0;
 }
 
-/** The stall without pauses of the garbage collector, which no activity answers for. Long ones only: many short ones are the activity's own garbage. */
+/**
+ * Returns the stall without pauses of the garbage collector, which are not attributed to an activity. Only long ones: many short ones are
+ * caused by the activity's own garbage.
+ */
 export function withoutPauses(stall: Stall, pauses: readonly Pause[]): Stall {
   let pausedMs = 0;
   for (const { fromMs, untilMs } of pauses) {

@@ -1,12 +1,12 @@
 /**
- * Watches the event loop of the thread that makes it: which stalls there are, and which activity caused each of them.
+ * Watches the event loop of the thread that creates it: detects stalls and the activity that caused each of them.
  *
- *   contract.ts          beats, samples, stalls; the bounds
- *   stall.ts             from beats and samples to who took the time
- *   watchdog-thread.ts   looks for late beats, journals
- *   sampler.ts           interrupts the watched thread for samples
- *   crash-journal.ts     the activity during which the process ended, for the next start
- *   stall-policy.ts      when a tenant is quarantined, and for how long
+ *   contract.ts beats, samples, stalls; the limits
+ *   stall.ts from beats and samples to the activity that took the time
+ *   watchdog-thread.ts detects late beats, writes the journal
+ *   sampler.ts interrupts the watched thread for samples
+ *   crash-journal.ts the activity during which the process exited, for the next start
+ *   stall-policy.ts when a tenant is quarantined, and for how long
  *
  * One per process: the thread interrupts the main thread. Both sleep while no activity begins. Costs: docs/adr/0029.
  */
@@ -28,16 +28,16 @@ import type { Pause } from './stall.ts';
 export interface WatchdogOptions {
   /** Called after each stall, on the watched thread. */
   readonly onStall: (stall: Stall) => void;
-  /** Where the running activity is noted for the next start. Absent: nowhere. */
+  /** Journal of the running activity for the next start. Absent: none. */
   readonly journal?: { readonly file: string; readonly journal: CrashJournal };
   /** Receives errors of `onStall` and of the thread. Without the thread, stalls are measured and their cause is unknown. */
   readonly onError?: (error: Error) => void;
 }
 
-/** Shorter ones are the price of the activity's own garbage. */
+/** Shorter pauses are caused by the activity's own garbage. */
 const pauseMinMs = 20;
 const pausesMax = 64;
-/** So many without a new activity: there is no work. */
+/** Beats without a new activity after which the watchdog sleeps. */
 const quietBeatsMax = 40;
 
 export class Watchdog {
@@ -46,7 +46,7 @@ export class Watchdog {
   readonly #thread: Worker;
   #timer: NodeJS.Timeout | undefined;
   readonly #collections: PerformanceObserver;
-  /** Between this thread's `performance.now` and the clock of all threads. */
+  /** Offset between this thread's `performance.now` and the clock of all threads. */
   readonly #offsetMs = sharedClockMs() - performance.now();
   #pauses: Pause[] = [];
   #beat: Beat;
@@ -82,7 +82,7 @@ export class Watchdog {
     this.#thread.on('message', (error) => options.journal?.journal.failed(error as Error));
   }
 
-  /** False: no activity began for a while. */
+  /** False if no activity began for a while. */
   get isAwake(): boolean {
     return this.#timer !== undefined;
   }
@@ -114,7 +114,7 @@ export class Watchdog {
     this.#shared.stop();
   }
 
-  /** A process without work neither beats nor looks. */
+  /** An idle process neither beats nor checks. */
   #sleepIfQuiet(): void {
     const begun = activitiesBegun();
     this.#quietBeats = begun === this.#begun ? this.#quietBeats + 1 : 0;
@@ -131,7 +131,7 @@ export class Watchdog {
     this.#beat = this.#shared.read();
     this.#samples = [];
     const stall = stallOf({ before, samples, beat: this.#beat });
-    // Pauses of the garbage collector are reported with the next turn.
+    // Pauses of the garbage collector are reported in the next turn.
     this.#sleepIfQuiet();
     if (stall) setImmediate(() => setImmediate(() => this.#report(stall)));
   }
@@ -170,7 +170,7 @@ export class Watchdog {
 
   readonly #hook = (askedMs: number): string => JSON.stringify(this.#sample(askedMs));
 
-  /** An exit on purpose is not a crash of the activity that runs. */
+  /** An intended exit is not a crash of the running activity. */
   readonly #onExit = (): void => {
     this.#shared.end();
     if (!this.#isExceptionJournalled) this.#options.journal?.journal.remove();
