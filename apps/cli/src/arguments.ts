@@ -1,4 +1,4 @@
-/** From the words of a command line to what a command was given. Whatever does not fit is a `Usage` error that says what would. */
+/** Parses a command line into the arguments of a command. Invalid input is a `Usage` error that states the expected form. */
 
 import { parseArgs } from 'node:util';
 import type { ParseArgsOptionsConfig } from 'node:util';
@@ -11,7 +11,7 @@ import { quoted } from './terminal/plain-text.ts';
 
 export const helpOption: OptionSpec = { name: 'help', short: 'h', meaning: 'show help for this command' };
 
-/** All that a command understands. */
+/** Returns all options of a command. */
 export const optionsOf = (command: CommandSpec): readonly OptionSpec[] => [
   ...command.options,
   ...(command.isConnected ? connectionOptions : []),
@@ -65,7 +65,7 @@ function refusedWords(
 ): CliError {
   const help = seeHelp(command);
   if (error.code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
-    // Node's own words end where its advice for programmers begins.
+    // Node's message continues with advice for programmers: keep the first sentence.
     const [sentence = ''] = error.message.split(/\.\s|\n|\.$/, 1);
     return new CliError('Usage', `${command.name}: ${quotedOption(sentence)}`, { next: help, cause: error });
   }

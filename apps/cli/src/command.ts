@@ -1,24 +1,22 @@
-/**
- * What a command is: data that says how it is typed, from which help, completion and the reference are made, and what it does.
- */
+/** A command as data: its syntax, from which help, completion and the reference are generated, and its implementation. */
 
 import type { Client } from '@hangar/client';
 import type { Session } from './session.ts';
 
-/** What the shell offers for a word. */
+/** Candidates that the shell completes a word with. */
 export type Completes = 'control-plane' | 'file' | 'folder' | readonly string[];
 
 export interface OptionSpec {
   /** Without its dashes. */
   readonly name: string;
   readonly short?: string;
-  /** What its value is called in help: `DIR`. Absent: it has none, and `--no-<name>` says the opposite. */
+  /** Placeholder of the value in help: `DIR`. Absent: the option has no value, and `--no-<name>` negates it. */
   readonly value?: string;
   readonly meaning: string;
   readonly completes?: Completes;
-  /** It is one of these. */
+  /** Allowed values. */
   readonly oneOf?: readonly string[];
-  /** Of an option without a value: what holds when it is not given. */
+  /** Default of an option without a value. */
   readonly isOn?: boolean;
 }
 
@@ -43,13 +41,13 @@ export interface CommandSpec {
   readonly options: readonly OptionSpec[];
   /** Without the program's name. */
   readonly examples: readonly string[];
-  /** It asks a server: the options that say which are understood. */
+  /** The command connects to a server and accepts the connection options. */
   readonly isConnected?: boolean;
-  /** For programs, not for people: in no list. */
+  /** For programs, not for users: not listed in help. */
   readonly isHidden?: boolean;
 }
 
-/** What was typed, checked against the command's own words. */
+/** The parsed command line, validated against the command. */
 export interface Given {
   readonly args: readonly string[];
   text(option: string): string | undefined;
@@ -59,11 +57,11 @@ export interface Given {
 }
 
 export interface Call {
-  /** All that there are, for those who tell of others. */
+  /** All commands, for help and completion. */
   readonly commands: readonly CommandSpec[];
   readonly session: Session;
   readonly given: Given;
-  /** Of the management plane. Rejects when there is no kubeconfig; nothing is asked of the server. Closed after the command. */
+  /** Client of the management plane. Rejects when there is no kubeconfig; sends no request. Closed after the command. */
   client(): Promise<Client>;
 }
 

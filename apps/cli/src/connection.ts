@@ -1,4 +1,4 @@
-/** The options that say which Hangar a command asks; every connected command has them. */
+/** The options that select the Hangar of a command; every connected command has them. */
 
 import type { OptionSpec } from './command.ts';
 

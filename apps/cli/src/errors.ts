@@ -1,11 +1,11 @@
 /**
- * What a command fails with, for the person who typed it. Test the `code`.
+ * Errors of commands, for the user who typed them. Test the `code`.
  *
- * | code     | meaning                                                             | exit code |
- * |----------|---------------------------------------------------------------------|-----------|
- * | Usage    | the command line says nothing that can be done; nothing was tried   | 2         |
- * | Failed   | it was tried, and did not work                                      | 1         |
- * | Declined | a question was answered with no                                     | 1         |
+ * | code     | meaning                                   | exit code |
+ * |----------|-------------------------------------------|-----------|
+ * | Usage    | invalid command line; nothing was done    | 2         |
+ * | Failed   | the command was executed and failed       | 1         |
+ * | Declined | the user answered a question with no      | 1         |
  */
 
 import { CodedError } from '@hangar/core';
@@ -13,7 +13,7 @@ import { CodedError } from '@hangar/core';
 export type CliErrorCode = 'Usage' | 'Failed' | 'Declined';
 
 export interface CliErrorOptions extends ErrorOptions {
-  /** What to do now: whole lines, shown below the message. */
+  /** Suggested action: whole lines, shown below the message. */
   readonly next?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** From whatever was thrown to what a person reads: what happened, and what to do next. */
+/** Turns a thrown value into a message for the user and a suggested action. */
 
 import { asError, hasCode } from '@hangar/core';
 import { CliError } from './errors.ts';
@@ -7,12 +7,12 @@ import { hangar } from './hints.ts';
 
 export interface Explanation {
   readonly exitCode: number;
-  /** Absent: nothing is said. */
+  /** Absent: nothing is printed. */
   readonly message?: string;
   readonly next?: string;
 }
 
-/** As shells have it for what was ended by Ctrl-C. */
+/** Exit code of shells for a program that Ctrl-C interrupted. */
 export const interruptedCode = 130;
 
 const failures: Readonly<Record<string, { readonly what: string; readonly next?: string }>> = {

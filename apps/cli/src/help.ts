@@ -1,4 +1,4 @@
-/** What `--help` prints, made of the commands' own data. */
+/** The text of `--help`, generated from the data of the commands. */
 
 import { optionsOf } from './arguments.ts';
 import type { ArgumentSpec, CommandSpec, OptionSpec } from './command.ts';
@@ -58,7 +58,7 @@ function argumentText({ name, isOptional, isRepeated }: ArgumentSpec): string {
   return isOptional ? `[${text}]` : text;
 }
 
-/** `-o, --output FORMAT`; `--no-wait` where that is what one would type. */
+/** Returns `-o, --output FORMAT`, or `--no-wait` for an option that is on by default. */
 export function optionText({ name, short, value, isOn }: OptionSpec): string {
   const long = `--${isOn ? 'no-' : ''}${name}${value === undefined ? '' : ` ${value}`}`;
   return short === undefined ? `    ${long}` : `-${short}, ${long}`;

@@ -1,4 +1,4 @@
-/** The commands of `hangar` besides `hangar up`: `main` runs one, `describeCommands` tells what there is. */
+/** The commands of `hangar` besides `hangar up`: `main` runs one, `describeCommands` lists them. */
 
 export { main } from './main.ts';
 export { run } from './run.ts';

@@ -1,6 +1,6 @@
 /**
- * The kinds that commands are about, with as much of them as commands read. They are data alone, without an import that runs: what
- * needs no server starts without a client.
+ * The kinds that commands use, with the fields that commands read. Data only, without imports at run time: commands that do not need a
+ * server start without a client.
  */
 
 import type { ApiObject, Kind } from '@hangar/client';
@@ -125,9 +125,12 @@ export const conditionOf = (
   type: string,
 ): Condition | undefined => object.status?.conditions?.find((one) => one.type === type);
 
-/** Where the data of a virtual control plane is: the name of its Tenant. */
+/** Name of the Tenant that holds the data of a virtual control plane. */
 export const clusterPathOf = ({ metadata, spec }: ControlPlaneObject): string =>
   spec?.virtual?.clusterPath ?? metadata.name ?? '';
 
-/** On a Tenant that is nobody's: the ControlPlane of this name may have it. The operator heeds it once, when it claims the tenant. */
+/**
+ * Annotation on a Tenant without an owner: the ControlPlane of this name may claim it. The operator reads it once, when it claims the
+ * tenant.
+ */
 export const adoptByAnnotation = `${controlPlaneGroup}/adopt-by`;

@@ -1,4 +1,4 @@
-/** Commands that serve (apps/platform, apps/controller-manager), which `bin/hangar.js` hands to those: here only so that they are told of. */
+/** Commands that serve (apps/platform, apps/controller-manager). `bin/hangar.js` dispatches them; they are listed here for the help. */
 
 export interface PlatformCommand {
   readonly name: string;

@@ -1,5 +1,5 @@
 /**
- * Finds the Hangar that a command asks. The first of these decides:
+ * Finds the Hangar that a command connects to. The first of these decides:
  *
  *     --kubeconfig FILE
  *     --data-dir DIR                         admin.kubeconfig in it
@@ -23,7 +23,7 @@ const defaultDataFolder = '.data';
 export interface Platform {
   /** Merged as kubectl merges them. */
   readonly kubeconfigs: readonly string[];
-  /** Undefined: the kubeconfig does not say where its server keeps its data. */
+  /** Undefined: the kubeconfig does not name the data folder of its server. */
   readonly dataFolder: string | undefined;
   /** As a user would type it. */
   readonly shown: string;

@@ -1,4 +1,4 @@
-/** The session of a person or script at this process: its streams, its files, its signals. */
+/** The session of this process: its streams, files and signals. */
 
 import { once } from 'node:events';
 import { constants, homedir } from 'node:os';
@@ -7,7 +7,7 @@ import { abortError, systemClock } from '@hangar/core';
 import type { Output, Session } from './session.ts';
 import { version } from './version.ts';
 
-/** `signal` ends whatever is under way. */
+/** `signal` aborts pending operations. */
 export function processSession(signal: AbortSignal): Session {
   const input = process.stdin as ReadStream;
   const hasKeyboard = Boolean(input.isTTY && process.stderr.isTTY);
@@ -20,12 +20,12 @@ export function processSession(signal: AbortSignal): Session {
     folder: process.cwd(),
     clock: systemClock,
     signal,
-    // As bin/hangar.js found out.
+    // Set by bin/hangar.js.
     program: process.env['HANGAR_PROGRAM'] ?? 'hangar',
     runProgram,
     async connect(config) {
       const { connect } = await import('@hangar/client');
-      // A person waits for it: what is not there now is said now.
+      // A user waits for the result: fail at once instead of retrying.
       return connect(config, { userAgent: `hangar/${version()}`, connectTimeoutMs, retry: { brokenMax: 1 } });
     },
   };
@@ -34,8 +34,8 @@ export function processSession(signal: AbortSignal): Session {
 const connectTimeoutMs = 10_000;
 
 /**
- * Ctrl-C reaches the program through the terminal, so it must not end this process; other signals are passed on. The handlers of this
- * process are back afterwards.
+ * Ctrl-C reaches the program through the terminal, so it must not end this process; other signals are forwarded. Restores the handlers of
+ * this process afterwards.
  */
 async function runProgram([program = '', ...args]: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const { spawn } = await import('node:child_process');
@@ -72,7 +72,7 @@ async function ask(question: string, signal: AbortSignal): Promise<string> {
   const { createInterface } = await import('node:readline/promises');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    // Ctrl-D is no answer, and ends it.
+    // Ctrl-D closes the input without an answer.
     const gone = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
     lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     return await Promise.race([lines.question(question, { signal }), gone]);

@@ -1,4 +1,4 @@
-/** One command line, from its words to its exit code. Never rejects: whatever goes wrong is said and counted. */
+/** Runs one command line and returns its exit code. Never rejects: errors are printed and set the exit code. */
 
 import { asError, lazy } from '@hangar/core';
 import type { Client } from '@hangar/client';

@@ -1,6 +1,6 @@
 /**
- * The world of one command: where it writes, what it reads, which time it is, and how it gets to a server. Production's is made in
- * `process-session.ts`; tests give their own, with a server in their process.
+ * The environment of one command: outputs, inputs, clock, and connection to a server. `process-session.ts` creates it in production; tests
+ * provide their own, with a server in their process.
  */
 
 import type { Client, ClusterConfig } from '@hangar/client';
@@ -8,31 +8,31 @@ import type { Clock } from '@hangar/core';
 
 export interface Output {
   write(text: string | Uint8Array): void;
-  /** Resolves when there may be more: for what is longer than a screen. */
+  /** Resolves when more can be written: for output that is longer than a screen. */
   drained(): Promise<void>;
   readonly isTty: boolean;
-  /** Of the terminal as it is now; undefined when it is none. */
+  /** Current size of the terminal; undefined when the output is not a terminal. */
   size(): { readonly columns: number; readonly rows: number } | undefined;
 }
 
 export interface Session {
   readonly out: Output;
   readonly err: Output;
-  /** One line of what a person types; undefined when nobody can be asked. */
+  /** Reads one line from the user; undefined when the session is not interactive. */
   readonly ask?: ((question: string) => Promise<string>) | undefined;
   /** Keys as they are pressed, until the signal; undefined when there is no keyboard. */
   readonly keys?: ((onKey: (key: string) => void, signal: AbortSignal) => void) | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly homeFolder: string;
-  /** What relative paths are relative to. */
+  /** Base of relative paths. */
   readonly folder: string;
   readonly clock: Clock;
   /** Fires with Ctrl-C. */
   readonly signal: AbortSignal;
-  /** The words that start this program where the user is: `npx hangar`, `hangar`, `kubectl hangar`. */
+  /** The command that starts this program: `npx hangar`, `hangar`, `kubectl hangar`. */
   readonly program: string;
   /** Runs a program in the foreground, with the streams and signals of this process. Resolves with its exit code, as shells count it. */
   runProgram(words: readonly string[], env: NodeJS.ProcessEnv): Promise<number>;
-  /** To where a kubeconfig leads; whoever opens closes. */
+  /** Connects with a kubeconfig; the caller closes the client. */
   connect(config: ClusterConfig): Promise<Client>;
 }

@@ -1,4 +1,4 @@
-/** `hangar delete NAME`: the control plane goes; its data stays, or goes with it. */
+/** `hangar delete NAME`: deletes the control plane; its data is retained or destroyed. */
 
 import type { Client } from '@hangar/client';
 import { hasCode } from '@hangar/core';
@@ -49,7 +49,7 @@ async function deleteNow({ session, given, client: connected }: Call): Promise<v
     const body = { metadata: { uid }, spec: { deletionPolicy: 'Destroy' } };
     await client.patch(ControlPlane, { name }, { type: 'merge', body }, { signal });
   }
-  // This one: somebody may have made another of the name while the question stood.
+  // Only this object: another one with the same name may have been created during the confirmation.
   await client.delete(ControlPlane, { name }, { signal, ...(uid ? { preconditions: { uid } } : {}) });
   if (given.flag('wait')) await untilGone({ session, client, name, uid, waitMs });
   session.out.write(
@@ -58,7 +58,7 @@ async function deleteNow({ session, given, client: connected }: Call): Promise<v
   await removeContext(session, plane);
 }
 
-/** Undefined: it cannot be found out. */
+/** Undefined: unknown. */
 type Policy = DeletionPolicy | undefined;
 
 async function policyOf(client: Client, plane: ControlPlaneObject, signal: AbortSignal): Promise<Policy> {
@@ -68,7 +68,7 @@ async function policyOf(client: Client, plane: ControlPlaneObject, signal: Abort
   return deletionPolicyOf(plane, planeClass, tenant);
 }
 
-/** Who may delete control planes need not be allowed to see tenants. */
+/** A user who may delete control planes need not be allowed to read tenants. */
 async function tenantIfReadable(
   client: Client,
   plane: ControlPlaneObject,

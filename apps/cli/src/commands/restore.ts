@@ -1,6 +1,6 @@
 /**
- * `hangar restore NAME -f FILE`: a control plane made of a backup. The server makes the tenant, whole or not at all; it is nobody's
- * then, so it is marked for its control plane, and the operator gives it to the ControlPlane of that name.
+ * `hangar restore NAME -f FILE`: creates a control plane from a backup. The server creates the tenant atomically. The tenant has no owner
+ * at first, so it is annotated with its control plane, and the operator assigns it to the ControlPlane of that name.
  */
 
 import { open } from 'node:fs/promises';
@@ -64,14 +64,14 @@ const isThere = (name: string): Error =>
     next: `restore under another name, or destroy the existing one: ${hangar(`delete ${name} --destroy`)}`,
   });
 
-/** What a control plane left that was deleted and not destroyed, or a Tenant that is not a control plane's. */
+/** The name is in use: by the retained data of a deleted control plane, or by a Tenant without a control plane. */
 const hasData = (name: string, cause: unknown): Error =>
   failed(`data exists at path ${quoted(name)}`, {
     next: `restore under another name, or remove retained data: ${hangar(`purge ${name}`)}`,
     cause,
   });
 
-/** It is sent from memory: as much as may be there at once. */
+/** The file is sent from memory. */
 const fileBytesMax = 1024 * 1024 * 1024;
 
 async function contentOf(path: string, shown: string): Promise<Buffer> {
@@ -104,7 +104,7 @@ async function upload(client: Client, name: string, body: Buffer, signal: AbortS
   }
 }
 
-/** The mark first: an operator that sees the ControlPlane without it would find somebody else's tenant. */
+/** Annotates the tenant first: without the annotation, an operator that sees the ControlPlane would find a tenant with another owner. */
 async function adopted(
   client: Client,
   name: string,

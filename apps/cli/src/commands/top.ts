@@ -1,4 +1,4 @@
-/** `hangar top`: what tenants do now, the busiest first. */
+/** `hangar top`: shows the current activity of tenants, the busiest first. */
 
 import type { Client } from '@hangar/client';
 import { hasCode, sleep } from '@hangar/core';
@@ -49,7 +49,7 @@ export const top: Command = {
 
 const defaultIntervalMs = 2_000;
 const intervalMinMs = 200;
-/** Of so many, those that are idle are shown as well. */
+/** Up to this many tenants, idle ones are shown as well. */
 const idleMax = 500;
 
 interface Looking extends Pick<Call, 'session'> {
@@ -89,7 +89,7 @@ async function live(looking: Looking): Promise<void> {
   const signal = AbortSignal.any([session.signal, done.signal]);
   session.keys?.((key) => {
     if (key === 'q' || key === '\u001b') done.abort();
-    // In raw mode Ctrl-C is a key like any other.
+    // In raw mode Ctrl-C arrives as a key.
     if (key === '\u0003') done.abort();
   }, signal);
   session.out.write(enterScreen);
@@ -109,7 +109,7 @@ async function drawn(looking: Looking): Promise<never> {
   let before: Sample | undefined;
   for (;;) {
     const includesIdle = isCountedFor(sorting) || before === undefined || before.tenants <= idleMax;
-    // Everybody is counted once: after that, whoever is shown and was written to.
+    // All tenants are counted once; after that, only those that are shown and were written to.
     const sample = await sampled(looking, includesIdle, before === undefined && isCountedFor(sorting));
     const size = session.out.size() ?? { columns: 80, rows: 24 };
     const all = sorted(counts.remembered(rowsOf(sample, before)), sorting);

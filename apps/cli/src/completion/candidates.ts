@@ -1,6 +1,6 @@
 /**
- * What a shell offers for the word that is being typed. The shells' own scripts only hand over the words and show what comes back, so
- * that all three know the same, from the same table that the help is made of.
+ * Returns the candidates that a shell offers for the word that is being typed. The scripts of the shells only pass the words and show the
+ * result, so that all three offer the same candidates, from the table that the help is generated from.
  */
 
 import { optionsOf } from '../arguments.ts';
@@ -12,12 +12,12 @@ export interface Candidate {
   readonly meaning?: string;
 }
 
-/** The shell itself knows its files. */
+/** `file` and `folder` are completed by the shell itself. */
 export type Offered = readonly Candidate[] | 'file' | 'folder';
 
 export interface CompletionWorld {
   readonly commands: readonly CommandSpec[];
-  /** Of the platform that the words so far name. */
+  /** Of the platform that the words select. */
   readonly controlPlanes: (words: readonly string[]) => Promise<readonly string[]>;
 }
 
@@ -37,7 +37,7 @@ export async function offered(world: CompletionWorld, words: readonly string[]):
   if (assigned) {
     const found = options.find((one) => one.value !== undefined && `--${one.name}` === assigned[1]);
     const values = await ofValue(world, found?.oneOf ?? found?.completes, { typed: assigned[2]!, before });
-    // Bash takes the sign of equality for the end of a word, and wants only what comes behind it.
+    // Bash ends a word at `=`, and expects only the part behind it.
     return typeof values === 'string' ? values : values.map((one) => ({ ...one, word: `${prefix}${one.word}` }));
   }
   if (typed.startsWith('-')) return starting(optionNames(options), typed);
@@ -46,7 +46,7 @@ export async function offered(world: CompletionWorld, words: readonly string[]):
   return ofValue(world, argument?.completes, { typed, before });
 }
 
-/** Bash tears `--class=x` into three. */
+/** Bash splits `--class=x` into three words. */
 function split(words: readonly string[]): { before: string[]; typed: string; prefix: string } {
   const [at, isTorn] = [words.length - 1, words.at(-2) === '=' || words.at(-1) === '='];
   if (!isTorn) {
@@ -101,7 +101,7 @@ async function ofValue(
       typed,
     );
   const names = await world.controlPlanes(before);
-  // They go through a shell: what could mean anything to one is left out.
+  // Candidates pass through a shell: those with special characters are left out.
   return starting(
     names.filter((name) => /^[a-z0-9][-a-z0-9.]*$/.test(name)).map((word) => ({ word })),
     typed,

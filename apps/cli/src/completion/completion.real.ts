@@ -1,4 +1,4 @@
-/** The completion scripts in the shells themselves: bash always, zsh and fish where they are installed. */
+/** Runs the completion scripts in real shells: bash always, zsh and fish where they are installed. */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -29,7 +29,7 @@ after(() => rm(folder, { recursive: true, force: true }));
 
 const environment = () => ({ ...process.env, PATH: `${folder}:${process.env['PATH']}` });
 
-/** What bash would offer for the line, whose last word is being typed. */
+/** Returns the candidates of bash for the line, whose last word is being typed. */
 async function bashOffers(...line: string[]): Promise<string[]> {
   const program = `source script.bash
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))

@@ -1,4 +1,4 @@
-/** What belongs to a control plane besides its object. Each part is asked for on its own: what cannot be had is told as such. */
+/** Reads the objects that belong to a control plane. Each part is read separately: a part that cannot be read is reported as a problem. */
 
 import type { Client } from '@hangar/client';
 import { asError, hasCode } from '@hangar/core';
@@ -24,7 +24,7 @@ export interface TenantUsage {
   };
 }
 
-/** Undefined: there is none. */
+/** Undefined: it does not exist. */
 export type Part<T> = { readonly value: T | undefined } | { readonly problem: string };
 
 export interface About {

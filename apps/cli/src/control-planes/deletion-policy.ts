@@ -1,22 +1,22 @@
 /**
- * What happens to the data of a control plane that is deleted, as the operator has it: its own word, its class's, Retain. Of a class that
- * is gone the last word counts, which is kept on the Tenant.
+ * The deletion policy of a control plane, as the operator computes it: from its spec, else from its class, else Retain. For a deleted
+ * class, the last known policy counts, which is kept on the Tenant.
  */
 
 import { clusterPathOf, controlPlaneGroup } from '../kinds.ts';
 import type { ControlPlaneClassObject, ControlPlaneObject, TenantObject } from '../kinds.ts';
 
-/** On a Tenant: the ControlPlane whose it is, and the class whose word its policy is. The operator writes them. */
+/** Annotations that the operator writes on a Tenant: the uid of its ControlPlane, and the class that its policy comes from. */
 export const ownerAnnotation = `${controlPlaneGroup}/uid`;
 export const policyByAnnotation = `${controlPlaneGroup}/policy-by`;
 
 export type DeletionPolicy = 'Retain' | 'Destroy';
 
-/** Whether the class decides: then it must be looked for. */
+/** Reports whether the class decides, so that it must be read. */
 export const isByClass = ({ spec }: ControlPlaneObject): boolean =>
   spec?.deletionPolicy === undefined && spec?.classRef?.name !== undefined;
 
-/** Undefined: it is not known here, and may be either. That happens only when the class is gone. */
+/** Undefined: unknown, because the class was deleted. */
 export function deletionPolicyOf(
   plane: ControlPlaneObject,
   planeClass: ControlPlaneClassObject | undefined,
@@ -25,9 +25,9 @@ export function deletionPolicyOf(
   if (!isByClass(plane)) return plane.spec?.deletionPolicy ?? 'Retain';
   if (planeClass) return planeClass.spec?.deletionPolicy ?? 'Retain';
   const { name, annotations } = tenant?.metadata ?? {};
-  // Tenants may be in another Hangar, and one of this name here is nothing to it.
+  // The tenants may be in another Hangar; a tenant of this name here is then unrelated.
   if (name !== clusterPathOf(plane) || annotations?.[ownerAnnotation] !== plane.metadata.uid) return undefined;
   if (tenant?.spec?.deletionPolicy !== 'Destroy') return 'Retain';
-  // Operators of different ages differ about a word that is not this class's.
+  // Versions of the operator differ in how they treat a policy that is not from this class.
   return annotations?.[policyByAnnotation] === plane.spec?.classRef?.name ? 'Destroy' : undefined;
 }

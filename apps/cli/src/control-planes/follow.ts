@@ -18,7 +18,7 @@ export interface FollowOptions<T> {
 
 const againMs = 1_000;
 
-/** Goes on until the signal. Rejects when the server refuses. */
+/** Continues until the signal. Rejects when the server refuses. */
 export async function followAll<T extends ApiObject>(
   client: Client,
   kind: Kind<T>,
@@ -47,7 +47,7 @@ export async function followAll<T extends ApiObject>(
   }
 }
 
-/** Updates `known` and returns what changed since. */
+/** Updates `known` and returns the objects that changed. */
 function reconciled<T extends ApiObject>(known: Map<string, T>, items: readonly T[]): T[] {
   const now = new Map(items.map((one) => [one.metadata.name!, one]));
   const gone = [...known.values()].filter(({ metadata }) => !now.has(metadata.name!)).map(deleted);

@@ -1,4 +1,4 @@
-/** Waiting until a control plane can be used, with what is missing told meanwhile and in the end. */
+/** Waits until a control plane is ready, and reports the missing conditions meanwhile and on failure. */
 
 import type { Client } from '@hangar/client';
 import type { Timer } from '@hangar/core';
@@ -11,7 +11,7 @@ import { Progress } from '../terminal/progress.ts';
 import { waitFor } from './wait.ts';
 import { hangar } from '../hints.ts';
 
-/** What is refused is put right by somebody else, if at all: whoever has just made what it refers to does not wait longer. */
+/** Grace period of a refused control plane: enough for objects that it refers to and that were just created. */
 const refusedGraceMs = 3_000;
 
 export interface ReadyOptions {
@@ -20,7 +20,7 @@ export interface ReadyOptions {
   readonly timeoutMs: number;
 }
 
-/** Resolves with it as it is then. Rejects with `Failed`: not in time, refused, or deleted. */
+/** Resolves with the object as last seen. Rejects with `Failed`: timed out, refused, or deleted. */
 export async function untilReady(
   client: Client,
   { session, name, timeoutMs }: ReadyOptions,
@@ -67,7 +67,7 @@ export async function untilReady(
   }
 }
 
-/** What its conditions say is about its newest spec. */
+/** Reports whether its conditions refer to its newest spec and are true. */
 export function isUsable(plane: ControlPlaneObject): boolean {
   const { metadata, status } = plane;
   if (metadata.deletionTimestamp) return false;
@@ -80,7 +80,7 @@ const hasConditions = ({ status }: ControlPlaneObject): boolean => (status?.cond
 
 const isRefused = (plane: ControlPlaneObject): boolean => conditionOf(plane, 'Accepted')?.status === 'False';
 
-/** The first condition that is not so. */
+/** Returns the first condition that is not true. */
 export function missing(plane: ControlPlaneObject | undefined): string {
   if (plane?.metadata.deletionTimestamp) return 'it is being deleted';
   const conditions = plane?.status?.conditions ?? [];

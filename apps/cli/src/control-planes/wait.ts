@@ -1,7 +1,4 @@
-/**
- * Waiting for an object to be as it should be: told by a watch, which is begun anew when it ends or breaks, until the time is over.
- * Nothing is asked again and again.
- */
+/** Waits until an object has the desired state, by a watch that is restarted when it ends or breaks, until the timeout. Does not poll. */
 
 import type { ApiObject, Client, Kind } from '@hangar/client';
 import { hasCode, sleep } from '@hangar/core';
@@ -9,19 +6,22 @@ import type { Clock } from '@hangar/core';
 
 export interface WaitOptions<T> {
   readonly name: string;
-  /** Told of every state, first of the one that is; undefined: it does not exist. True ends the waiting. May throw, which ends it, too. */
+  /**
+   * Called with every state, first the current one; undefined: the object does not exist. Returns true to stop waiting. A throw also stops
+   * it.
+   */
   readonly isDone: (object: T | undefined) => boolean;
   readonly clock: Clock;
   readonly timeoutMs: number;
   /** Rejects with `Aborted`. */
   readonly signal: AbortSignal;
-  /** The connection broke: it is tried again. */
+  /** Called when the connection broke, before the retry. */
   readonly onBroken?: () => void;
 }
 
 const againMs = 250;
 
-/** False: the time is over. */
+/** Resolves with false on timeout. */
 export async function waitFor<T extends ApiObject>(
   client: Client,
   kind: Kind<T>,
@@ -46,12 +46,12 @@ export async function waitFor<T extends ApiObject>(
     throw error;
   } finally {
     timer.cancel();
-    // Whatever is still open of the watch.
+    // Closes the watch if it is still open.
     late.abort();
   }
 }
 
-/** False: the watch ended. */
+/** Resolves with false when the watch ended. */
 async function followed<T extends ApiObject>(
   client: Client,
   kind: Kind<T>,

@@ -15,7 +15,7 @@ import { lifeOf } from './life.ts';
 
 const dayMs = 86_400_000;
 
-/** A kubectl of our own, in place of the machine's. */
+/** Installs a fake kubectl in front of the machine's kubectl. */
 async function kubectlSays(world: TestWorld, script: string): Promise<void> {
   const folder = join(world.folder, 'programs');
   await mkdir(folder, { recursive: true });
@@ -27,7 +27,7 @@ async function kubectlSays(world: TestWorld, script: string): Promise<void> {
 const says = (version: string): string => `echo '{"clientVersion":{"gitVersion":"${version}"}}'`;
 
 async function listening(world: TestWorld): Promise<{ port: number; close(): void }> {
-  // Whatever this is, it speaks no TLS.
+  // A server that does not speak TLS.
   const server = createServer((socket) => {
     socket.on('error', () => {});
     socket.end('220 mail.example.com ESMTP\r\n');

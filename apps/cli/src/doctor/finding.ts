@@ -1,14 +1,14 @@
-/** What a check of `hangar doctor` found. */
+/** The result of a check of `hangar doctor`. */
 
 import type { ClusterConfig } from '@hangar/client';
 import type { Call } from '../command.ts';
 import type { Platform } from '../platform.ts';
 
 export interface Finding {
-  /** `bad`: it does not work so. `doubtful`: it works, or may, and somebody should know. */
+  /** `bad`: it does not work. `doubtful`: it works or may work, but needs attention. */
   readonly state: 'good' | 'doubtful' | 'bad';
   readonly what: string;
-  /** What to do about it. */
+  /** Suggested action. */
   readonly next?: string | undefined;
 }
 
@@ -16,19 +16,19 @@ export const good = (what: string): Finding => ({ state: 'good', what });
 export const doubtful = (what: string, next?: string): Finding => ({ state: 'doubtful', what, next });
 export const bad = (what: string, next?: string): Finding => ({ state: 'bad', what, next });
 
-/** One thing to look at. May reject: that is a finding, too. */
+/** One check. A rejection is a finding, too. */
 export interface Check {
-  /** For what is said when it rejects. */
+  /** Used in the message when the check rejects. */
   readonly name: string;
   look(world: DoctorWorld): Promise<readonly Finding[]>;
 }
 
-/** Found out by one check, and used by those behind it. */
+/** State that earlier checks set for later ones. */
 export interface DoctorWorld extends Pick<Call, 'session' | 'client'> {
   readonly platform: Platform;
   readonly given: Call['given'];
   config?: ClusterConfig;
-  /** The server answered, and is one of ours. */
+  /** The server answered, and is a Hangar. */
   isReachable?: boolean;
   /** `v1.34.1`. */
   serverVersion?: string;

@@ -1,4 +1,4 @@
-/** Whether something that counts from one time to another does now, and for how much longer. */
+/** Reports whether a validity period includes the current time, and how much of it remains. */
 
 import { bad, doubtful, good } from './finding.ts';
 import type { Finding } from './finding.ts';
@@ -8,7 +8,7 @@ export interface Life {
   readonly from: number;
   readonly to: number;
   readonly now: number;
-  /** What to do when it is over. */
+  /** Suggested action when it has expired. */
   readonly next: string;
 }
 

@@ -1,7 +1,7 @@
 /**
- * What a control plane's kubeconfig comes down to: where it is, whom to trust there, and who one is. It comes from a Secret that others
- * may write, and goes into files from which kubectl runs programs and reads other files: so only what is plainly that is taken, and
- * everything else (`exec`, `auth-provider`, names of files, proxies) is refused.
+ * The parts of a control plane's kubeconfig: server, CA and credential. The kubeconfig comes from a Secret that others may write, and is
+ * copied into files from which kubectl runs programs and reads other files. So only inline values are accepted, and everything else
+ * (`exec`, `auth-provider`, file names, proxies) is refused.
  */
 
 import { isObject } from '@hangar/api/json';
@@ -75,10 +75,10 @@ function isWebAddress(server: string | undefined): boolean {
   return protocol === 'https:' && username === '' && password === '';
 }
 
-/** Of cluster, user and context in every kubeconfig that this program writes. */
+/** Name of the cluster, user and context in every kubeconfig that this program writes. */
 export const contextName = (controlPlane: string): string => `hangar-${controlPlane}`;
 
-/** A kubeconfig of its own. */
+/** Returns a standalone kubeconfig. */
 export const kubeconfigOf = (controlPlane: string, { cluster, user }: Access): JsonObject => {
   const name = contextName(controlPlane);
   return {

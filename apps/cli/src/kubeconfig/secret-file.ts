@@ -1,6 +1,6 @@
 /**
- * Files that only their owner may read, written as a whole or not at all: beside the old one first, then in its place. What is no
- * regular file (a pipe, `/dev/stdout`) is written to, never replaced.
+ * Writes files that only their owner may read, atomically: to a temporary file beside the old one, then by renaming. Anything but a regular
+ * file (a pipe, `/dev/stdout`) is written to directly.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -15,7 +15,10 @@ export async function writeSecretFile(path: string, content: string | Uint8Array
   await writeSecretFileBy(path, (file) => file.writeFile(content));
 }
 
-/** The same, written by the caller. Rejects with `Failed` when the file cannot be written; with whatever `write` rejects with. */
+/**
+ * Like `writeSecretFile`, but the caller writes the content. Rejects with `Failed` when the file cannot be written, and with the error of
+ * `write`.
+ */
 export async function writeSecretFileBy(path: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
   const target = await targetOf(path);
   if (!target.isReplaced) {
@@ -27,7 +30,7 @@ export async function writeSecretFileBy(path: string, write: (file: FileHandle) 
     }
   }
   const partial = `${target.path}.${randomBytes(6).toString('hex')}.partial`;
-  // Not what is there already, be it a link that somebody put in the way.
+  // Fails if the path exists, also if it is a planted link.
   const file = await open(partial, 'wx', 0o600).catch((error: unknown) => Promise.reject(unwritable(path, error)));
   try {
     try {
@@ -43,7 +46,7 @@ export async function writeSecretFileBy(path: string, write: (file: FileHandle) 
   }
 }
 
-/** A link is followed: people keep their files elsewhere. */
+/** Follows a link: users keep their files elsewhere. */
 async function targetOf(path: string): Promise<{ path: string; isReplaced: boolean }> {
   try {
     const real = await realpath(path);
@@ -60,7 +63,7 @@ async function targetOf(path: string): Promise<{ path: string; isReplaced: boole
 const unwritable = (path: string, cause: unknown): Error =>
   failed(`${quoted(path)} cannot be written: ${asError(cause).message}`, { cause });
 
-/** Whoever holds `<path>.lock` writes the file: kubectl heeds it, too. */
+/** Runs while holding `<path>.lock`, which kubectl respects, too. */
 export async function whileLocked<T>(
   path: string,
   { attempts, pause }: { readonly attempts: number; readonly pause: () => Promise<void> },

@@ -56,7 +56,7 @@ export async function changeUserKubeconfig(
   });
 }
 
-/** Throws for what would not be the same after it was written anew. */
+/** Throws for content that writing would not preserve. */
 function parsed(text: string, path: string): unknown {
   return explained(path, () => {
     if (text.trim() === '') return undefined;
@@ -71,7 +71,7 @@ function explained<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    // A parser's words may quote the file, which has secrets.
+    // The message of the parser may quote the file, which contains secrets.
     const isKnown = error instanceof CliError || error instanceof NotAKubeconfig;
     const why = isKnown ? error.message : 'it is not YAML';
     throw failed(`${quoted(path)} was not changed: ${why}`, { next: 'fix the file and try again', cause: error });

@@ -1,27 +1,27 @@
 /**
- * Text of others on its way to a terminal. Names, messages and events come from a server, and whoever may write them must not thereby
- * move the cursor, retitle the window, hide what stands beside, or make one line look like two.
+ * Escapes text from a server for a terminal. Names, messages and events must not be able to move the cursor, set the window title, hide
+ * other text, or make one line look like two.
  */
 
-/** Controls (C0, DEL, C1), line ends, lone surrogates, and what is not seen or changes the direction, as in "Trojan Source". */
+/** Controls (C0, DEL, C1), line ends, lone surrogates, and invisible or direction-changing characters, as in "Trojan Source". */
 const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-/** On one line, with everything that is no plain text as `\x1b` or `\u202e`. */
+/** Returns the text on one line, with special characters as `\x1b` or `\u202e`. */
 export const plain = (text: string): string => text.replace(unsafe, escaped);
 
-/** The same of a text of several lines. */
+/** Like `plain`, for a text of several lines. */
 export const plainLines = (text: string): string => text.split('\n').map(plain).join('\n');
 
-/** JSON, in which such characters can be written so that they mean the same. */
+/** Escapes such characters in JSON, without changing its meaning. */
 export const plainJson = (json: string): string =>
   json.replace(unsafe, (one) =>
     one === '\n' ? one : one.replaceAll(/./gs, (unit) => `\\u${hex(unit.charCodeAt(0), 4)}`),
   );
 
-/** What must be in double quotes in YAML, for `plainYaml`. */
+/** Characters that require double quotes in YAML, for `plainYaml`. */
 export const unsafeInYaml = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-/** YAML, in which they mean the same where they are in double quotes: there they all must be. */
+/** Escapes such characters in YAML. All of them must be in double quotes. */
 export const plainYaml = (yaml: string): string =>
   yaml.replace(unsafe, (one) => {
     if (one === '\n') return one;
@@ -29,13 +29,13 @@ export const plainYaml = (yaml: string): string =>
     return code < 0x1_0000 ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`;
   });
 
-/** At most so many characters. */
+/** Truncates to this number of characters. */
 export const shortened = (text: string, lengthMax: number): string => {
   const characters = [...text];
   return characters.length <= lengthMax ? text : `${characters.slice(0, Math.max(0, lengthMax - 1)).join('')}…`;
 };
 
-/** In quotes, for messages: what somebody typed or a server said. */
+/** Quotes a text of a user or server for a message. */
 export const quoted = (text: string): string => `"${shortened(plain(text), 200)}"`;
 
 const escaped = (one: string): string => {

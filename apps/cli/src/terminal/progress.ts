@@ -1,6 +1,6 @@
 /**
- * What a person sees while a command waits, on stderr: one line that turns on a terminal, a line for each change elsewhere. `end` takes
- * the turning line away; whatever is said next stands in its place.
+ * Shows progress on stderr while a command waits: one animated line on a terminal, a line for each change elsewhere. `end` removes the
+ * animated line; the next output takes its place.
  */
 
 import type { Clock, Timer } from '@hangar/core';
@@ -26,14 +26,14 @@ export class Progress {
     this.#clock = clock;
   }
 
-  /** Says the text if it is still true after some seconds: states that pass quickly are not worth a line. */
+  /** Prints the text if it still holds after some seconds: short states are not printed. */
   sayIfLasting(text: string): void {
     if (text === this.#lasting?.text) return;
     this.#lasting?.timer.cancel();
     this.#lasting = { text, timer: this.#clock.after(lastingMs, () => this.say(text)) };
   }
 
-  /** Says what is waited for now. The same text again is not repeated. */
+  /** Prints the pending condition. Does not repeat the same text. */
   say(text: string): void {
     if (text === this.#text) return;
     this.#text = text;

@@ -1,4 +1,4 @@
-/** What an operator does with a control plane, as far as commands can see it: a tenant, a Secret, a status. */
+/** Simulates the operator as far as commands can see it: a tenant, a Secret, a status. */
 
 import type { Client } from '@hangar/client';
 import { defineKind } from '@hangar/client';
@@ -13,7 +13,7 @@ const Namespace = defineKind<ApiObject>({
   isNamespaced: false,
 });
 
-/** So that tables have the same text at any time. */
+/** A fixed time, so that tables have the same text in every run. */
 export const transition = '2026-01-01T00:00:00Z';
 
 export const condition = (type: string, status: string, reason: string, message = ''): Condition => ({
@@ -50,7 +50,7 @@ export interface ReadyOptions {
   readonly kubeconfig?: string;
 }
 
-/** All that there is of a control plane that is ready. */
+/** Creates all objects of a ready control plane. */
 export async function makeReady(client: Client, name: string, { kubeconfig }: ReadyOptions = {}): Promise<void> {
   const namespace = `kplane-cp-${name}`;
   await client.create(Tenant, { metadata: { name }, spec: {} });
@@ -76,7 +76,7 @@ export async function makeReady(client: Client, name: string, { kubeconfig }: Re
   });
 }
 
-/** Made, and ready. */
+/** Creates a control plane and makes it ready. */
 export async function makePlane(
   client: Client,
   name: string,
@@ -86,7 +86,7 @@ export async function makePlane(
   await makeReady(client, name);
 }
 
-/** Makes everything ready that is created from now on, until the signal. */
+/** Makes every new control plane ready, until the signal. */
 export async function operate(client: Client, signal: AbortSignal): Promise<void> {
   try {
     for await (const event of client.watch(ControlPlane, { signal, resourceVersion: '0' })) {

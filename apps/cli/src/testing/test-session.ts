@@ -1,4 +1,4 @@
-/** A command's world in a test: a fleet in this process, a folder of its own, outputs that are kept. */
+/** The session of a test: a fleet in this process, a dedicated folder, recorded outputs. */
 
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ export class KeptOutput implements Output {
   text = '';
   bytes: Uint8Array[] = [];
   terminal: { readonly columns: number; readonly rows: number } | undefined;
-  /** Told of everything that is written. */
+  /** Called with all output. */
   onWrite: ((text: string) => void) | undefined;
 
   get isTty(): boolean {
@@ -50,11 +50,11 @@ export interface TestWorld extends AsyncDisposable {
   readonly fleet: TestFleet;
   /** Of the management plane. */
   readonly client: Client;
-  /** Where commands are typed: `.data/admin.kubeconfig` is there. */
+  /** Working directory of commands; contains `.data/admin.kubeconfig`. */
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
   run(...words: string[]): Promise<Ran>;
-  /** The same in a session that is somewhat different. */
+  /** Runs in a session with these changes. */
   runIn(changes: Partial<Session>, ...words: string[]): Promise<Ran>;
 }
 
@@ -64,7 +64,7 @@ export interface TestWorldOptions {
   readonly transport?: (own: HttpTransport) => HttpTransport;
 }
 
-/** Nobody connects to it: the session's own `connect` leads to the fleet. */
+/** Never connected to: the session's own `connect` leads to the fleet. */
 const kubeconfig = `apiVersion: v1
 kind: Config
 clusters: [{name: hangar, cluster: {server: 'https://127.0.0.1:6443'}}]

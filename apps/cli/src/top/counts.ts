@@ -1,6 +1,6 @@
 /**
- * What the tenants have that are shown: asked one by one, and again only of those that were written to since. Whoever counts everybody
- * gets it with the sample.
+ * Counts of the shown tenants: requested one by one, and again only for those that were written to since. When all tenants are counted, the
+ * counts come with the sample.
  */
 
 import type { Client } from '@hangar/client';
@@ -27,13 +27,13 @@ export class Counts {
     this.#client = client;
   }
 
-  /** The same rows, with what is known already, be it old: who is first is found out by that. */
+  /** Returns the rows with the cached counts, possibly stale: they decide the order. */
   remembered(rows: readonly TopRow[]): TopRow[] {
     for (const row of rows) this.#learn(row);
     return rows.map((row) => this.#filled(row));
   }
 
-  /** The same rows, with what they have; without it where it cannot be had. */
+  /** Returns the rows with their counts, and without where they are unavailable. */
   async of(rows: readonly TopRow[], signal: AbortSignal): Promise<TopRow[]> {
     const asked = rows.filter((row) => !this.#isFresh(row));
     for (let at = 0; at < asked.length; at += atOnceMax) {

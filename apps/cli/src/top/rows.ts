@@ -1,15 +1,15 @@
-/** From two samples to rows: how much a second, and who comes first. */
+/** Computes rows from two samples: rates per second, and the order. */
 
 import type { Sample, TenantSample } from './sample.ts';
 
 export interface TopRow {
   readonly name: string;
   readonly uid: string;
-  /** Requests a second between the two. Undefined: there is nothing to compare with yet. */
+  /** Requests per second between the two samples. Undefined: there is no earlier sample. */
   readonly rate: number | undefined;
   readonly watches: number;
   readonly memoryBytes: number;
-  /** Of all tenants' memory; 0 to 1. */
+  /** Share of the memory of all tenants; 0 to 1. */
   readonly memoryShare: number;
   readonly writes: number;
   readonly objects?: number;
@@ -19,7 +19,7 @@ export interface TopRow {
 export const sortings = ['requests', 'objects', 'bytes', 'memory', 'watches', 'name'] as const;
 export type Sorting = (typeof sortings)[number];
 
-/** Those that must be counted, of everybody, before it is known who is first. */
+/** Reports whether sorting requires the counts of all tenants. */
 export const isCountedFor = (sorting: Sorting): boolean => sorting === 'objects' || sorting === 'bytes';
 
 export function rowsOf(now: Sample, before: Sample | undefined): TopRow[] {
@@ -33,7 +33,7 @@ export function rowsOf(now: Sample, before: Sample | undefined): TopRow[] {
   }));
 }
 
-/** What was idle in between begins at 0 again; another tenant of the same name, too. */
+/** The counters of a tenant restart at 0 after it was idle, and for another tenant of the same name. */
 function grown(now: TenantSample, before: TenantSample | undefined): number {
   const total = now.reads + now.writes;
   const known = before?.uid === now.uid ? before.reads + before.writes : 0;
@@ -48,7 +48,7 @@ const keys: Readonly<Record<Exclude<Sorting, 'name'>, (row: TopRow) => number>> 
   watches: ({ watches }) => watches,
 };
 
-/** The most first; those that are equal by name, so that they do not jump. */
+/** Sorts in descending order; equal rows by name, so that their order is stable. */
 export function sorted(rows: readonly TopRow[], sorting: Sorting): TopRow[] {
   const key = sorting === 'name' ? () => 0 : keys[sorting];
   return rows.toSorted((a, b) => key(b) - key(a) || (a.name < b.name ? -1 : 1));

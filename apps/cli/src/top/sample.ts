@@ -1,4 +1,4 @@
-/** What all tenants do, at one moment: one request, however many there are. */
+/** Reads the activity of all tenants at one moment, in one request. */
 
 import type { Client } from '@hangar/client';
 import { hasCode } from '@hangar/core';
@@ -8,7 +8,7 @@ import { failed } from '../errors.ts';
 export interface TenantSample {
   readonly name: string;
   readonly uid: string;
-  /** Since it came into use. */
+  /** Since the tenant was loaded. */
   readonly reads: number;
   readonly writes: number;
   readonly watches: number;
@@ -19,9 +19,9 @@ export interface TenantSample {
 }
 
 export interface Sample {
-  /** When it was taken, in time that only grows. */
+  /** Monotonic time of the sample. */
   readonly atMs: number;
-  /** That there are, in use or not. */
+  /** Number of tenants, loaded or not. */
   readonly tenants: number;
   readonly items: readonly TenantSample[];
 }

@@ -1,4 +1,4 @@
-/** Rows as a table, and a table as a screen that is drawn over the one before. */
+/** Renders rows as a table, and a table as a screen that overwrites the previous one. */
 
 import type { JsonObject } from '@hangar/api/json';
 import { bytesText, shortNumber } from '../terminal/figures.ts';
@@ -10,7 +10,7 @@ import type { TopRow } from './rows.ts';
 
 const head = ['NAME', 'REQUESTS/S', 'OBJECTS', 'STORED', 'MEMORY', 'SHARE', 'WATCHES'];
 
-/** A number that is not known is absent. */
+/** Unknown numbers are absent. */
 export const rowsAsList = (rows: readonly TopRow[]): JsonObject => ({
   items: rows.map(({ name, rate, objects, storedBytes, memoryBytes, memoryShare, watches }) => ({
     name,
@@ -43,16 +43,16 @@ export interface ScreenSize {
   readonly rows: number;
 }
 
-/** Lines besides the tenants': the two of the title, the head, the one at the end. */
+/** Lines besides those of tenants: two of the title, the table header, the last line. */
 const otherLines = 4;
 export const rowsThatFit = ({ rows }: ScreenSize): number => Math.max(1, rows - otherLines);
 
-/** From the upper left corner; every line is cleared behind itself, and everything below the last. No line is broken. */
+/** Starts at the upper left corner, and clears the rest of each line and of the screen. Lines are truncated, not wrapped. */
 export function screen(title: string, text: string, { columns, rows }: ScreenSize): string {
   const lines = [title, '', ...text.trimEnd().split('\n')].slice(0, Math.max(1, rows - 1));
   return `\u001b[H${lines.map((line) => `${shortened(line, columns)}\u001b[K\n`).join('')}\u001b[J`;
 }
 
-/** On the alternate screen, so that what was there before is there afterwards. */
+/** Uses the alternate screen, so that the previous content is restored afterwards. */
 export const enterScreen = '\u001b[?1049h\u001b[?25l';
 export const leaveScreen = '\u001b[?25h\u001b[?1049l';

@@ -1,4 +1,4 @@
-/** What a server says of itself at `/version`. */
+/** Reads the version that a server reports at `/version`. */
 
 import type { Client } from '@hangar/client';
 import { failed } from '../../errors.ts';

@@ -1,4 +1,4 @@
-/** What a control plane still answers, as its Tenant says. */
+/** Sets which requests a control plane still serves, in the spec of its Tenant. */
 
 import type { Client } from '@hangar/client';
 import { findControlPlane, tenantOf } from '../../control-planes/find.ts';
@@ -19,7 +19,7 @@ export async function setSuspension(
 ): Promise<string> {
   const plane = await findControlPlane(client, name, signal);
   const { metadata, status } = await tenantOf(client, plane, signal);
-  // The uid: of the tenant that was found, whoever replaces it meanwhile.
+  // The uid is a precondition: a tenant that replaced this one is not changed.
   const body = { metadata: { uid: metadata.uid }, spec: { suspension: suspension ?? null } };
   await client.patch(Tenant, { name: metadata.name! }, { type: 'merge', body }, { signal });
   if (suspension === undefined && status?.quarantine) {

@@ -1,4 +1,4 @@
-/** Requests to tenants that are no objects: files up and down. */
+/** Requests to tenants that transfer files instead of objects. */
 
 import type { HttpAnswer } from '@hangar/client';
 import { Tenant } from '../../kinds.ts';
@@ -26,7 +26,7 @@ function refusalIn(text: string): object {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'Status') return value;
   } catch {
-    // Of something in between, which speaks no Kubernetes.
+    // The answer of a proxy, which is not a Kubernetes Status.
   }
   return { message: text.trim().slice(0, 500) };
 }

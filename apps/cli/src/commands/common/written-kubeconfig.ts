@@ -1,4 +1,4 @@
-/** The kubeconfig of a control plane, written to where it was asked for. */
+/** Writes the kubeconfig of a control plane to the requested file. */
 
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -19,7 +19,7 @@ export interface Wanted {
   readonly file: string;
 }
 
-/** Resolves with how to call the file; undefined: it was standard output. */
+/** Resolves with the name of the file for messages; undefined: it was standard output. */
 export async function writtenKubeconfig(session: Session, { name, access, file }: Wanted): Promise<string | undefined> {
   const text = dumpYaml(kubeconfigOf(name, access));
   if (file === '-') return void session.out.write(text);

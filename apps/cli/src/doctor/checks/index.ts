@@ -1,4 +1,4 @@
-/** In the order in which they are told: each may use what those before it found. */
+/** The checks in the order of the report: each may use the results of those before it. */
 
 import type { Check } from '../finding.ts';
 import { controllerManagers } from './controller-managers.ts';

@@ -1,4 +1,4 @@
-/** The kinds of control planes: are they there, and does somebody look after them? */
+/** Checks that the kinds of control planes are installed and that an operator reconciles them. */
 
 import type { Client } from '@hangar/client';
 import { conditionOf, ControlPlane, controlPlaneGroup } from '../../kinds.ts';
@@ -9,7 +9,7 @@ import type { Check, Finding } from '../finding.ts';
 import { hangar } from '../../hints.ts';
 
 const plurals = ['controlplanes', 'controlplaneclasses', 'controlplaneendpoints', 'controlplaneregistrations'];
-/** An operator that is well has looked at everything by then. */
+/** A healthy operator has reconciled every object by then. */
 const unseenMaxMs = 15_000;
 
 export const operator: Check = {

@@ -26,7 +26,7 @@ export const port: Check = {
   },
 };
 
-/** Returns who listens on a port of this machine. */
+/** Reports the process that listens on a port of this machine. */
 async function ownerOf(number: number): Promise<Finding> {
   const name = `127.0.0.1:${number}`;
   try {
@@ -81,7 +81,7 @@ async function shown(world: DoctorWorld, place: { host: string; port: number }, 
   const { ca, serverName } = world.config!;
   let socket: TLSSocket;
   try {
-    // What is wrong with its certificate is told here, not thrown.
+    // A certificate problem is reported as a finding, not thrown.
     socket = connectTls({
       ...place,
       ...(ca === undefined ? {} : { ca }),
@@ -119,7 +119,7 @@ interface Opening {
   destroy(): unknown;
 }
 
-/** A plain connection is closed again; one with TLS is looked at first. */
+/** Closes a plain connection at once; checks the certificate of a TLS connection first. */
 async function opened(socket: Opening, event: 'connect' | 'secureConnect'): Promise<void> {
   try {
     await new Promise<void>((resolve, reject) => {
