@@ -1,4 +1,4 @@
-/** All parts together, with a program that does nothing in the place of kube-controller-manager. */
+/** Runs all parts together, with a no-op program in place of kube-controller-manager. */
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
@@ -71,7 +71,7 @@ describe('a controller manager', () => {
     await one.stop();
     const leftAt = performance.now();
     await until('taken over', () => names.every((name) => two.isReady(name)));
-    // A lease lasts 7 s: nobody had to wait for its end.
+    // A lease lasts 7 s: no replica waited for its expiry.
     assert.ok(performance.now() - leftAt < 6_000);
     const leases = await ground.cluster.client.list(Lease, { namespace: 'kube-system' });
     assert.ok(leases.items.some(({ metadata }) => metadata?.name?.includes('controller-manager.peer.two')));
@@ -115,7 +115,7 @@ test('the essential engine is given the controllers, has no programs in its work
       ['scheduler', 'kube'],
     ],
   );
-  // This management plane is no Hangar: there is no feed, which is not the end of anything.
+  // This management plane is not a Hangar: the feed is missing, which is not fatal.
   await until('it says why', () => stateOf('controllers')!.reason === 'FeedUnavailable');
   assert.equal(manager.isReady('east'), false);
   assert.deepEqual(readdirSync(join(ground.folder, 'one', 'children')), []);
@@ -127,7 +127,7 @@ test('the essential engine is given the controllers, has no programs in its work
 test('without the right to leases it is not ready, and says after a while which right it lacks', async () => {
   await using ground = await TestGround.start();
   await ground.register('east');
-  // The half minute is over soon.
+  // Shortens the half minute.
   const after: Clock['after'] = (delayMs, callback) => systemClock.after(delayMs === 30_000 ? 500 : delayMs, callback);
   ground.clock = { ...systemClock, after };
   const manager = await ground.manager('one', '--leader-elect-resource-namespace=no-such-namespace');

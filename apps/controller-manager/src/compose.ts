@@ -1,11 +1,11 @@
 /**
- * The controller manager, put together. What is started, in this order, and ended in the other one:
+ * Composition root of the controller manager. Starts, in this order, and stops in reverse order:
  *
- *   the work directory is this process's, and nothing of a former life runs any more
- *   what it shows is served: alive from now on, ready when the fleet is known
- *   conditions, the coordinator, the fleet and what it leads to
+ *   the work directory: locked, and cleaned of programs of earlier runs
+ *   the status server: alive from now on, ready when the fleet is synced
+ *   conditions, the coordinator, the fleet and its dependents
  *
- * Whatever ends it, nothing of what it runs is left then, and other replicas have been told that they may have the clusters.
+ * When it stops for any reason, all programs have exited, and the clusters are released to the other replicas.
  */
 
 import type { ApiObject } from '@hangar/client';
@@ -27,28 +27,28 @@ import { Registry } from './registry/registry.ts';
 import { ControllerManagerMetrics, startServing } from './serve/index.ts';
 import type { Served } from './serve/index.ts';
 
-/** Who is to share clusters is among the others after a second. */
+/** A replica usually joins the others within a second. */
 const joinedWithinMs = 30_000;
 
 export interface ControllerManagerWorld {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Asks it to end. */
+  /** Stops the controller manager. */
   readonly signal: AbortSignal;
 }
 
 export interface RunningControllerManager {
-  /** Where it shows itself. */
+  /** Address of the status server. */
   readonly url: string;
-  /** Resolves when everything that there was at first is known; never if it ends before. */
+  /** Resolves when the initial state is synced; never if it stops before. */
   readonly synced: Promise<void>;
-  /** Resolves when nothing of it is left, after the signal. Rejects with why it could not go on, after the same. */
+  /** Resolves when everything is stopped, after the signal. Rejects with the fatal error, after the same. */
   readonly closed: Promise<void>;
   rows(): Iterable<ClusterRow>;
 }
 
-/** Rejects when it cannot begin: with a UsageError, or with a ProgramError, a ServeError or an error of the system. */
+/** Rejects when it cannot start: with a UsageError, or with a ProgramError, a ServeError or an error of the system. */
 export async function startControllerManager(
   options: ControllerManagerOptions,
   world: ControllerManagerWorld,
@@ -72,7 +72,7 @@ async function started(
   tellOptions(options, log);
   const programs = newPrograms({ workDir: children.workDirectory, ports: children.ports, clock, log });
   const hasPrograms = engine.controllerManager !== undefined || engine.scheduler !== undefined;
-  // Without programs it is needed all the same: the key of the port is in it.
+  // Needed without programs as well: it contains the key of the port.
   const workDir = hasPrograms ? undefined : openWorkDir(children.workDirectory);
   const leftCount = hasPrograms ? await programs.cleanUp() : 0;
   if (leftCount > 0) log.warn('stopped child processes of a previous run', { count: leftCount });
@@ -102,13 +102,13 @@ async function started(
   return { url: served.url, synced: synced.promise, closed, rows };
 }
 
-/** The Leases that the coordinator renews. Undefined: it renews none. */
+/** Returns the Leases that the coordinator renews. Undefined: it renews none. */
 function controllerManagerOf({ sharing }: ControllerManagerOptions): ControllerManagerReference | undefined {
   const { electsLeader, namespace: leaseNamespace, group: leaseGroup, shard } = sharing;
   return electsLeader ? { leaseNamespace, leaseGroup, ...(shard ? { shard: shard.id } : {}) } : undefined;
 }
 
-/** For who reads the log: what was chosen, and what has no effect. */
+/** Logs the chosen options, and flags without effect. */
 function tellOptions({ engine, sharing, children, unusedFlags }: ControllerManagerOptions, log: Logger): void {
   const { name, why, controllerManager, scheduler } = engine;
   log.info(`using engine ${name}: ${why}`, { controllerManager, scheduler, workDir: children.workDirectory });
@@ -124,7 +124,7 @@ function tellOptions({ engine, sharing, children, unusedFlags }: ControllerManag
   log.info('ignoring flags of kube-controller-manager that have no effect', { flags });
 }
 
-/** A right that is missing is the usual reason, and nothing else tells of it as long as nobody looks. */
+/** Missing permissions are the usual reason, and are not visible elsewhere. */
 function warnUnlessJoined(
   { sharing: { namespace } }: ControllerManagerOptions,
   { clock, log, signal }: ControllerManagerWorld,
@@ -145,7 +145,7 @@ function fleetOf(
   { client: management }: Management,
   { clock, random, log, conditions }: ControllerManagerWorld & { readonly conditions: ConditionWriter },
 ): Fleet {
-  // Who is alone has no coordinator that would leave out what is another shard's.
+  // Without sharing there is no coordinator that would filter out the clusters of other shards.
   const ofShard = sharing.electsLeader ? undefined : sharing.shard?.selector;
   const selector = [clusters.selector, ofShard].filter(Boolean).join(',');
   const { namespaceScope, secretTemplate } = clusters;

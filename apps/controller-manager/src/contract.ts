@@ -1,128 +1,128 @@
 /**
- * What the parts of the controller manager know of each other.
+ * The interfaces between the parts of the controller manager.
  *
- *   fleet ──clusters──▶ registry ──the process's own (runtime's Coordinator)──▶ engine ──states──▶ registry ──▶ conditions, serve
+ *   fleet ──clusters──▶ registry ──owned clusters (runtime's Coordinator)──▶ engine ──states──▶ registry ──▶ conditions, serve
  *
- * The **fleet** says which clusters there are and how they are reached; the **registry** asks the coordinator for each and gives
- * those that are this process's to an **engine**; an engine runs one service of one cluster and says how it does. What it says is
- * shown by **serve** and written by **conditions**.
+ * The **fleet** lists the clusters and how to connect to them. The **registry** requests ownership of each from the coordinator and assigns
+ * the owned ones to an **engine**. An engine runs one service of one cluster and reports its state. **serve** shows the state, and
+ * **conditions** writes it.
  */
 
 import type { ObjectKey } from '@hangar/client';
 import type { Ownership } from '@hangar/runtime/clusters';
 
 export const services = ['controllers', 'scheduler'] as const;
-/** What clusters are registered for, and what is run for them. */
+/** A service that a cluster is registered for and that is run for it. */
 export type Service = (typeof services)[number];
 
-/** The object that stands for a cluster, and carries the conditions. */
+/** The object that represents a cluster and has the conditions. */
 export interface SourceObject {
   readonly kind: 'ControlPlaneRegistration' | 'ControlPlaneEndpoint';
   readonly name: string;
   readonly uid: string;
 }
 
-/** The object that stands for one service of a cluster, and where it says that the cluster is. */
+/** The object that represents one service of a cluster, and the address of the cluster in it. */
 export interface ServiceSource extends SourceObject {
   readonly address?: string | undefined;
   readonly secret?: ObjectKey | undefined;
 }
 
-/** A cluster as the fleet knows it. A new one for every change; never changed. */
+/** A cluster in the fleet. Immutable; every change creates a new one. */
 export interface FleetCluster {
-  /** The control plane's name: unique in the fleet. */
+  /** Name of the control plane: unique in the fleet. */
   readonly name: string;
   readonly source: SourceObject;
-  /** Where services are asked for by different objects: which; `ofService` (fleet) goes by it. Absent: all by `source`. */
+  /** The objects that request the services, where they differ; read by `ofService` (fleet). Absent: `source` requests all of them. */
   readonly sources?: ReadonlyMap<Service, ServiceSource>;
   readonly services: ReadonlySet<Service>;
   readonly labels: Readonly<Record<string, string>>;
-  /** Where it is, whatever its kubeconfig says. Undefined: what the kubeconfig says. */
+  /** Overrides the address in the kubeconfig. Undefined: the address in the kubeconfig. */
   readonly address: string | undefined;
-  /** Where its kubeconfig is. Undefined: not known yet. */
+  /** The Secret that contains the kubeconfig. Undefined: not known yet. */
   readonly secret: ObjectKey | undefined;
 }
 
 export interface FleetListener {
-  /** It is there, or is another now. Also told while it is not ready: what runs for it goes on until it is gone. */
+  /** Called when the cluster was added or changed, also while it is not ready: its services run until it is gone. */
   changed(cluster: FleetCluster): void;
-  /** It was removed, or is registered for none of our services any more. */
+  /** Called when the cluster was removed, or is no longer registered for any of our services. */
   gone(name: string): void;
-  /** All that there was at first has been told. */
+  /** Called after the initial clusters were reported. */
   synced(): void;
 }
 
 export interface Fleet {
-  /** Until the signal. What may pass by itself is retried inside. Once. */
+  /** Runs until the signal. Retries transient failures. Called once. */
   follow(listener: FleetListener, signal: AbortSignal): Promise<void>;
 }
 
-/** Kubeconfigs in Secrets of the management plane. Each is asked for by its name: no right to read others is needed. */
+/** Kubeconfigs in Secrets of the management plane. Each is read by name: no permission to read others is required. */
 export interface Kubeconfigs {
-  /** Tells what is there, now and after each change of it; undefined while there is none. Returns the way to end it. */
+  /** Calls `tell` with the kubeconfig, now and after each change; undefined while there is none. Returns a function that stops it. */
   follow(secret: ObjectKey, tell: (kubeconfig: string | undefined) => void): () => void;
-  /** As it is at this moment. */
+  /** Reads the current kubeconfig. */
   read(secret: ObjectKey, signal: AbortSignal): Promise<string | undefined>;
 }
 
-/** Reasons are those of conditions: CamelCase, few, stable. */
+/** State of a service. Reasons are those of conditions: CamelCase, few, stable. */
 export interface ServiceState {
   /**
-   *   Waiting      for something that is not here: a kubeconfig, the cluster itself
-   *   Starting     on its way
-   *   Ready        at work
-   *   BackingOff   it ended or could not begin, and is tried again later
-   *   Failed       only a change from outside helps
-   *   Stopping     nothing new begins
+   *   Waiting      for a missing dependency: a kubeconfig, the cluster itself
+   *   Starting     in progress
+   *   Ready        running
+   *   BackingOff   it exited or could not start, and is retried later
+   *   Failed       requires an external change
+   *   Stopping     nothing new starts
    */
   readonly phase: 'Waiting' | 'Starting' | 'Ready' | 'BackingOff' | 'Failed' | 'Stopping';
   readonly reason: string;
-  /** For people; one line, nothing secret in it. */
+  /** One line, without secrets. */
   readonly message: string;
-  /** How often it was started again, for whatever reason. */
+  /** Number of restarts, for any reason. */
   readonly restarts: number;
-  /** Of the last failure, also when it is over; one line. */
+  /** The last failure, also after recovery; one line. */
   readonly lastError?: string | undefined;
   readonly process?: ServiceProcess | undefined;
 }
 
-/** What there is of it in the operating system. */
+/** The operating system process of a service. */
 export interface ServiceProcess {
   readonly pid: number;
-  /** On the loopback interface: health and metrics, over TLS, to whoever asks. */
+  /** Port on the loopback interface: health and metrics, over TLS, without authentication. */
   readonly port: number;
   readonly startedAt: Date;
 }
 
-/** One service of one cluster that is this process's. */
+/** One service of one cluster that this process owns. */
 export interface Assignment {
   readonly cluster: FleetCluster;
   readonly service: Service;
-  /** Nothing may be done in the cluster without it; see `Ownership.remainingMs`. */
+  /** Required for every change in the cluster; see `Ownership.remainingMs`. */
   readonly ownership: Ownership;
-  /** Whenever it is another. Cheap; never throws. */
+  /** Called on every change of the state. Cheap; never throws. */
   readonly report: (state: ServiceState) => void;
 }
 
 export interface Serving {
-  /** The cluster is another now: same name, same source object. */
+  /** The cluster has changed: same name, same source object. */
   update(cluster: FleetCluster): void;
-  /** Nothing new begins; resolves when nothing of it is left, neither processes nor files. Never rejects. Idempotent. */
+  /** Starts nothing new; resolves when all processes and files are gone. Never rejects. Idempotent. */
   stop(): Promise<void>;
 }
 
 export interface Engine {
   readonly name: 'kube' | 'essential';
-  /** Returns at once and never throws: what is wrong is reported. */
+  /** Returns at once and never throws: problems are reported. */
   serve(assignment: Assignment): Serving;
 }
 
-/** A cluster in the registry's table. */
+/** A row of the registry's table. */
 export interface ClusterRow {
   readonly cluster: FleetCluster;
-  /** False: another replica has it, or nobody. */
+  /** False: another replica owns it, or none. */
   readonly isOwned: boolean;
   readonly engines: ReadonlyMap<Service, Engine['name']>;
-  /** Of those services that are this process's. */
+  /** States of the services that this process owns. */
   readonly states: ReadonlyMap<Service, ServiceState>;
 }

@@ -1,6 +1,6 @@
 /**
- * From nothing to pods with the real programs and the commands that a person types: `hangar up`, `hangar create`, a registration,
- * `hangar controller-manager`. What more there is to show is in tests/controller-manager.
+ * Runs pods with the real programs and the commands that a user types: `hangar up`, `hangar create`, a registration, `hangar
+ * controller-manager`. Further scenarios are in tests/controller-manager.
  */
 
 import assert from 'node:assert/strict';
@@ -94,7 +94,7 @@ describe('from nothing to pods', () => {
       '--bind-address=127.0.0.1',
       '--secure-port=0',
       '--log-level=warn',
-      // Passed on. Nobody says again that the node is well.
+      // Passed through. No kubelet renews the status of the node.
       '--concurrent-gc-syncs',
       '5',
       '--node-monitor-grace-period=1h',

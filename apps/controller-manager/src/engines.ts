@@ -1,4 +1,4 @@
-/** Which engine serves what: Kubernetes' own programs wherever they are asked for, the set in this process only for controllers. */
+/** Selects the engine of a service: Kubernetes' own programs where they are configured, the set in this process for controllers only. */
 
 import { connect } from '@hangar/client';
 import type { ClusterConfig } from '@hangar/client';
@@ -24,7 +24,7 @@ export interface EnginesWorld {
 
 export interface Engines {
   readonly engineFor: (service: Service) => Engine;
-  /** What engines have for all clusters together, until the signal. A rejection is the end of everything. */
+  /** Runs the shared parts of the engines until the signal. A rejection is fatal. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export async function enginesOf(options: ControllerManagerOptions, world: Engine
   return { engineFor: (service) => (service === 'controllers' ? essential : kube), run };
 }
 
-/** Loaded only where it is used: it is all of the controllers' code. */
+/** Loaded on demand: it contains the code of all controllers. */
 async function essentialOf({ sharing }: ControllerManagerOptions, world: EnginesWorld) {
   const { kubeconfigs, feed: config, metrics, clock, random, log } = world;
   const [{ essentialEngine }, { remoteFeed }] = await Promise.all([

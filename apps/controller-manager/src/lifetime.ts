@@ -1,6 +1,6 @@
 /**
- * What runs, from its begin to its end. Whichever part fails, and whoever asks for the end, the order of ending is the same: no cluster is
- * served any more and other replicas are told, then what all of that needed.
+ * Runs the parts, and stops them in order. The order is the same for the failure of any part and for the signal: first all clusters are
+ * released to other replicas, then their dependencies stop.
  */
 
 import { asError } from '@hangar/core';
@@ -10,7 +10,7 @@ interface Part {
 }
 
 export interface LivingParts {
-  /** Resolves or rejects when nothing is served any more. */
+  /** Resolves or rejects when no cluster is served any longer. */
   readonly registry: Part;
   /** Never rejects. */
   readonly conditions: Part;
@@ -19,7 +19,7 @@ export interface LivingParts {
   readonly management: { close(): Promise<void> };
 }
 
-/** Resolves after the signal, when nothing is left. Rejects with the failure of a part, after the same. */
+/** Resolves after the signal, when everything has stopped. Rejects with the failure of a part, after the same. */
 export async function lifetime(parts: LivingParts, signal: AbortSignal): Promise<void> {
   const { registry, conditions, engines, served, management } = parts;
   const ending = new AbortController();

@@ -1,4 +1,4 @@
-/** What `hangar controller-manager` does, as a process: command line, signals, exit codes. */
+/** The process `hangar controller-manager`: command line, signals, exit codes. */
 
 import { availableParallelism, hostname, tmpdir } from 'node:os';
 import { asError, giveBackMemory, Logger, systemClock, systemRandom } from '@hangar/core';
@@ -10,12 +10,12 @@ import type { ControllerManagerOptions } from './options/options.ts';
 import { ProcessEnd } from './process-end.ts';
 import { versionText } from './version.ts';
 
-/** Besides the drain of programs, for telling other replicas and closing connections. */
+/** Time to notify other replicas and to close connections, besides the drain of programs. */
 export const endOverheadMs = 10_000;
-/** Conditions are written by then, of a thousand clusters, too. */
+/** Conditions of a thousand clusters are written by then. */
 const settledAfterMs = 30_000;
 
-/** `args`: with the command's own name. Does not return once it has begun: the process ends with it. */
+/** `args`: with the command's own name. Does not return once it has started: the process exits with it. */
 export async function main([, ...args]: readonly string[]): Promise<void> {
   try {
     const options = await readOptions(args, {
@@ -28,7 +28,7 @@ export async function main([, ...args]: readonly string[]): Promise<void> {
     });
     if (options === 'help') return console.log(help);
     if (options === 'version') return console.log(versionText);
-    // Whatever connections others keep open to this process, it is over.
+    // Exits despite open connections to this process.
     process.exit(await run(options));
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -37,19 +37,19 @@ export async function main([, ...args]: readonly string[]): Promise<void> {
   }
 }
 
-/** The exit code. Rejects with a UsageError. */
+/** Resolves with the exit code. Rejects with a UsageError. */
 async function run(options: ControllerManagerOptions): Promise<number> {
   const { level, format = process.stderr.isTTY ? 'text' : 'json' } = options.logging;
   const clock = systemClock;
   const log = new Logger({ level, format, clock });
-  // Whoever reads what is printed may have gone: no reason to end what clusters need.
+  // The reader of the output may have gone: no reason to stop services of clusters.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-  // Timers of the clock keep no process alive, and nothing else may be under way while a server is waited for.
+  // Timers of the clock do not keep a process alive, and nothing else may be pending while it waits for a server.
   const staysAlive = setInterval(() => undefined, 2 ** 30);
   const end = new ProcessEnd({ clock, log, withinMs: options.sharing.timings.drainTimeoutMs + endOverheadMs });
   let hasBegun = false;
   try {
-    // Who only asks for help does not wait for all of it to be loaded.
+    // `--help` does not load all modules.
     const { startControllerManager } = await import('./compose.ts');
     const running = await startControllerManager(options, { clock, random: systemRandom, log, signal: end.signal });
     hasBegun = true;

@@ -1,4 +1,4 @@
-/** The connections to the management plane, and to the Hangar whose tenants the essential engine serves. */
+/** Connects to the management plane, and to the Hangar whose tenants the essential engine serves. */
 
 import { connect, defaultConfig, loadKubeconfig } from '@hangar/client';
 import type { Client, ClusterConfig } from '@hangar/client';
@@ -8,7 +8,7 @@ import { UsageError } from '@hangar/core/command-line';
 export const userAgent = 'hangar-controller-manager';
 
 export interface ManagementOptions {
-  /** Undefined: as kubectl and pods find theirs. */
+  /** Undefined: the default of kubectl and pods. */
   readonly kubeconfig: string | undefined;
   /** Undefined: the management plane is that Hangar. */
   readonly feedKubeconfig: string | undefined;
@@ -16,13 +16,13 @@ export interface ManagementOptions {
 
 export interface Management {
   readonly client: Client;
-  /** A connection of its own: a renewal waits for no list of a thousand clusters. */
+  /** A separate connection: a renewal does not wait for a list of a thousand clusters. */
   readonly leases: Client;
   readonly feed: ClusterConfig;
   close(): Promise<void>;
 }
 
-/** Rejects with a UsageError for a kubeconfig that cannot be used. Nothing is asked yet. */
+/** Rejects with a UsageError for an unusable kubeconfig. Sends no request yet. */
 export async function connectManagement(
   { kubeconfig, feedKubeconfig }: ManagementOptions,
   { clock, random }: { readonly clock: Clock; readonly random: Random },

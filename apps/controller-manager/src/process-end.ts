@@ -1,20 +1,19 @@
 /**
- * When this process is to end: it was asked to (SIGTERM, SIGINT), or something failed that nobody waited for. Either way what it runs is
- * ended in good order first, within a bound; whoever asks a second time does not wait for that. Programs never outlive this process:
- * their keepers see to that.
+ * Decides when this process exits: on SIGTERM or SIGINT, or on an unhandled rejection. In both cases it shuts down gracefully first, within
+ * a time limit; a second signal exits at once. Programs never outlive this process: their keepers ensure that.
  */
 
 import { asError } from '@hangar/core';
 import type { Clock, Logger, Timer } from '@hangar/core';
 
 const signals = ['SIGTERM', 'SIGINT'] as const;
-/** One Ctrl-C comes more than once: from the terminal to all processes of it, and from npm or another Node, which hand it on. */
+/** One Ctrl-C arrives more than once: from the terminal to all its processes, and from npm or another Node, which forward it. */
 const sameMs = 300;
 
 export interface ProcessEndOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** How long a good end may take. */
+  /** Time limit of a graceful shutdown. */
   readonly withinMs: number;
   /** Absent: this process. */
   readonly process?: Pick<NodeJS.Process, 'on' | 'off' | 'exit'> | undefined;
@@ -38,17 +37,17 @@ export class ProcessEnd {
     this.#process.on('unhandledRejection', this.#onFailure);
   }
 
-  /** Fires when everything is to end. */
+  /** Fires when the process is to exit. */
   get signal(): AbortSignal {
     return this.#asked.signal;
   }
 
-  /** Something failed that nobody waited for. */
+  /** An unhandled rejection occurred. */
   get hasFailed(): boolean {
     return this.#hasFailed;
   }
 
-  /** It has ended. */
+  /** Called when the shutdown is complete. */
   close(): void {
     this.#limit?.cancel();
     for (const name of signals) this.#process.off(name, this.#onSignal);

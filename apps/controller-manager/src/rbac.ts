@@ -1,10 +1,10 @@
 /**
- * The rights that the controller manager needs in the management plane, and no others: a test runs its parts with exactly these, and
- * fails when one is missing or never used. What it does in clusters is done with their kubeconfigs.
+ * The permissions that the controller manager requires in the management plane, and no others: a test runs its parts with exactly these,
+ * and
+ * fails when one is missing or never used. Changes in clusters are made with their kubeconfigs.
  *
- * Secrets are asked for one by one and by name, so rules with `resourceNames` are enough where all names are known. RBAC knows no
- * patterns: where registrations come and go with namespaces of their own, the rule is for a namespace (`--cluster-namespace-scope`) or
- * for all of them.
+ * Secrets are read one by one and by name, so rules with `resourceNames` are enough where all names are known. RBAC has no patterns:
+ * where registrations come and go with their own namespaces, the rule is for a namespace (`--cluster-namespace-scope`) or for all of them.
  */
 
 import { groupOf } from '@hangar/client';
@@ -14,20 +14,20 @@ import { ControlPlaneEndpoint, ControlPlaneRegistration } from '@hangar/runtime/
 export interface ControllerManagerRulesOptions {
   /** Absent: `registration`. */
   readonly source?: 'registration' | 'controlplaneendpoint';
-  /** Absent: `auto`, whatever it will be. */
+  /** Absent: `auto`, covering every choice. */
   readonly engine?: 'auto' | 'kube' | 'essential';
   /** The only namespace with kubeconfigs. Absent: any. */
   readonly namespaceScope?: string | undefined;
-  /** All Secrets with kubeconfigs, where they are known beforehand. Absent: any. */
+  /** All Secrets with kubeconfigs, where they are known in advance. Absent: any. */
   readonly secretNames?: readonly string[] | undefined;
-  /** The namespace of the leases, where there are several replicas. Absent: there is one. */
+  /** Namespace of the leases, where there are several replicas. Absent: there is one replica. */
   readonly leaseNamespace?: string | undefined;
 }
 
 export interface ControllerManagerRules {
-  /** Of a ClusterRole. */
+  /** Rules of a ClusterRole. */
   readonly everywhere: readonly PolicyRule[];
-  /** Of Roles, by namespaces. */
+  /** Rules of Roles, by namespace. */
   readonly byNamespace: Readonly<Record<string, readonly PolicyRule[]>>;
 }
 
@@ -41,7 +41,7 @@ export function controllerManagerRules(options: ControllerManagerRulesOptions = 
   return { everywhere, byNamespace };
 }
 
-/** On the Hangar whose tenants the essential engine serves: the sight of all of them. */
+/** On the Hangar whose tenants the essential engine serves: read access to all of them. */
 export const feedRules: readonly PolicyRule[] = [
   { apiGroups: ['tenancy.hangar.dev'], resources: ['tenants/feed'], resourceNames: ['*'], verbs: ['get', 'create'] },
 ];
@@ -55,7 +55,7 @@ function sourceRules({ source = 'registration' }: ControllerManagerRulesOptions)
   ];
 }
 
-/** Kubernetes' programs are given each change of a kubeconfig; the essential set reads one when there is something to do. */
+/** Kubernetes' programs follow each change of a kubeconfig; the essential set reads it on demand. */
 function secretRule({ engine = 'auto', secretNames }: ControllerManagerRulesOptions): PolicyRule {
   const followed = engine === 'essential' ? [] : ['list', 'watch'];
   const read = engine === 'kube' ? [] : ['get'];
@@ -63,7 +63,7 @@ function secretRule({ engine = 'auto', secretNames }: ControllerManagerRulesOpti
   return { apiGroups: [''], resources: ['secrets'], ...resourceNames, verbs: [...read, ...followed] };
 }
 
-/** Runtime's sharding: a lease for each replica, and one that says who has what. */
+/** Sharding of the runtime: a lease for each replica, and one with the assignment. */
 const leaseRule: PolicyRule = {
   apiGroups: ['coordination.k8s.io'],
   resources: ['leases'],

@@ -1,4 +1,4 @@
-/** The real kube-controller-manager as a program, with a server that nobody can reach. */
+/** Runs the real kube-controller-manager as a program, with an unreachable server. */
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';

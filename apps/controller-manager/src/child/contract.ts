@@ -1,16 +1,16 @@
 /**
- * Programs of others, run for one cluster each. Whoever starts one gets it in a folder and on a port of its own, and is told of its
- * end; a keeper beside each ends it when this process does, or when the right to run it can no longer be proven.
+ * Runs external programs, one per cluster and service. Each gets its own folder and port, and its end is reported. A keeper beside each
+ * program ends it when this process exits, or when the ownership can no longer be proven.
  */
 
 import type { Ownership } from '@hangar/runtime/clusters';
 import type { Service } from '../contract.ts';
 
-/** What a program is given that it has alone. */
+/** Resources that a program has exclusively. */
 export interface Place {
-  /** Absolute; only this user's. Gone when the program is. */
+  /** Absolute; accessible to this user only. Removed with the program. */
   readonly folder: string;
-  /** Free on the loopback interface a moment ago. */
+  /** Was free on the loopback interface when it was chosen. */
   readonly port: number;
 }
 
@@ -19,42 +19,45 @@ export interface ProgramOptions {
   readonly service: Service;
   /** Absolute. */
   readonly executable: string;
-  /** What the program takes for its own name: the first word of its user agent, so that audit logs say which replica acted. */
+  /** The program's name for itself: the first word of its user agent, so that audit logs show which replica acted. */
   readonly argv0: string;
   readonly arguments: (place: Place) => readonly string[];
-  /** By their names, written into the folder before it starts. May be secret. */
+  /** File contents by name, written into the folder before the start. May be secret. */
   readonly files: Readonly<Record<string, string>>;
-  /** Above it the program is ended. Undefined: no limit. */
+  /** The program is killed above it. Undefined: no limit. */
   readonly memoryLimitBytes: number | undefined;
-  /** It does not outlive this, even if this process stands still. */
+  /** The program does not outlive the ownership, even if this process hangs. */
   readonly ownership: Pick<Ownership, 'check' | 'remainingMs' | 'signal'>;
 }
 
 export interface ProgramEnd {
   /**
-   *   exited   by itself          stopped   as it was told       memory    above its limit
-   *   fenced   the right to run it could not be proven any more
+   *   exited   by itself          stopped   as requested         memory    above its limit
+   *   fenced   ownership could no longer be proven
    */
   readonly cause: 'exited' | 'stopped' | 'memory' | 'fenced';
   readonly code: number | undefined;
   readonly signal: string | undefined;
-  /** What it said last, that looks like an error; one line. */
+  /** The last output line that looks like an error. */
   readonly lastError: string | undefined;
 }
 
 export interface RunningProgram extends Place {
-  /** The program's own, not the keeper's. */
+  /** Pid of the program, not of the keeper. */
   readonly pid: number;
   readonly startedAt: Date;
-  /** Resolves when neither it nor its keeper nor its folder is left. Never rejects. */
+  /** Resolves when the program, its keeper and its folder are gone. Never rejects. */
   readonly ended: Promise<ProgramEnd>;
-  /** Asks it to end, and ends it after the grace. Resolves as `ended` does. Idempotent. */
+  /** Terminates the program, and kills it after the grace period. Resolves as `ended` does. Idempotent. */
   stop(graceMs: number): Promise<void>;
 }
 
 export interface Programs {
-  /** Ends what a former life of this process left behind, and removes its folders. Before anything is started. Says how many there were. */
+  /**
+   * Ends programs that an earlier run of this process left behind, and removes their folders. Called before the first start. Resolves with
+   * their number.
+   */
   cleanUp(): Promise<number>;
-  /** Rejects when it cannot be started at all: no such file, no free port, a full disk. Never two of one cluster and service at a time. */
+  /** Rejects when it cannot be started: no such file, no free port, a full disk. Runs at most one per cluster and service. */
   start(options: ProgramOptions): Promise<RunningProgram>;
 }

@@ -1,4 +1,4 @@
-/** Who dies here is killed for good: the process that runs programs, keepers, guards, or all of them at once. */
+/** Kills the process that runs programs, keepers, guards, or all of them at once. */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -25,7 +25,7 @@ interface Said {
 
 interface Parent {
   readonly process: ChildProcess;
-  /** The next line that it says. */
+  /** Returns the next line that it prints. */
   next(): Promise<Said>;
 }
 
@@ -95,7 +95,7 @@ test('a parent that dies together with keeper and guard leaves a program behind,
   const { pid, folder } = await first.next();
   const record = recordBeside(folder);
   const guard = guardOf(record);
-  // Halted first: none of them may act before the last one is dead.
+  // Stopped first: none of them may act before all are dead.
   for (const one of [first.process.pid!, guard, record.keeper.pid]) process.kill(one, 'SIGSTOP');
   for (const one of [first.process.pid!, guard, record.keeper.pid]) process.kill(one, 'SIGKILL');
   await until(() => !isRunning(guard) && !isRunning(record.keeper.pid), 1_000, 'keeper and guard are gone');

@@ -1,6 +1,6 @@
 /**
- * Ends a process group of ours whose keeper may be dead. A group is ours if one in it is proven to be, by its start time or by the
- * folder that it stands in: numbers are used again, and nobody else's process is ever ended.
+ * Ends a process group of ours whose keeper may be dead. A group is ours if one of its members is proven to be, by its start time or by its
+ * working directory: pids are reused, and processes of others must not be killed.
  */
 
 import { readlinkSync } from 'node:fs';
@@ -13,13 +13,13 @@ const pollMs = 10;
 
 export interface EndGroupOptions {
   readonly record: ProgramRecord;
-  /** The program's own. */
+  /** The folder of the program. */
   readonly home: string;
   readonly clock: Clock;
   readonly withinMs: number;
 }
 
-/** False: something of it is still alive after that time. */
+/** Resolves with false if a member is still alive after that time. */
 export async function endGroup({ record, home, clock, withinMs }: EndGroupOptions): Promise<boolean> {
   const untilMs = clock.monotonicMs() + withinMs;
   while (isOurs(record, home)) {

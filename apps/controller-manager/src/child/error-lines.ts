@@ -1,4 +1,4 @@
-/** Which lines of a program's output say what went wrong: those of klog, of Go's runtime, and of the shell that could not start it. */
+/** Finds the lines of a program's output that report an error: those of klog, of Go's runtime, and of the shell that could not start it. */
 
 const charactersMax = 500;
 
@@ -7,7 +7,7 @@ const klog = /^[EF]\d{4} [\d:.]+ +\d+ [^\]]*\] (?<message>.*)$/;
 const shell = /\bkeeper\.sh: line \d+: (?<message>.*)$/;
 const plain = /^(?<message>(?:panic|fatal error|fatal|error): .*)$/i;
 
-/** What the line says without its time and place; undefined when it does not look like an error. */
+/** Returns the message of the line without its time and source; undefined when it does not look like an error. */
 export function errorIn(line: string): string | undefined {
   const message = line.startsWith('{')
     ? jsonError(line)
@@ -15,7 +15,7 @@ export function errorIn(line: string): string | undefined {
   return message?.slice(0, charactersMax);
 }
 
-/** klog's lines as JSON: only those of errors are without a verbosity. */
+/** Parses klog's JSON format: only errors have no verbosity. */
 function jsonError(line: string): string | undefined {
   if (!line.includes('"msg"') || line.includes('"v":')) return undefined;
   try {

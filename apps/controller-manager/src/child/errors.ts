@@ -1,18 +1,18 @@
 /**
- * Every error of starting programs. Test the `code`. What the ownership throws comes through as it is.
+ * Errors of starting programs. Test the `code`. Errors of the ownership are passed through.
  *
- * | code              | meaning                                                                            |
- * |-------------------|------------------------------------------------------------------------------------|
- * | NotSupported      | this system cannot run programs: no bash, or no /proc                              |
- * | WorkDirInUse      | another living process has the work directory                                      |
- * | WorkDirUnsafe     | somebody else could change what is in the work directory                           |
- * | ExecutableMissing | there is no such program, or it may not be executed                                |
- * | AlreadyRunning    | there is one of this cluster and service already                                   |
- * | NoFreePort        | every port of the range is taken                                                   |
- * | InvalidFile       | a file's name is no plain name                                                     |
- * | LeftoverAlive     | what a former life left behind does not end                                        |
- * | Fenced            | the right to run it ends too soon to begin (also the runtime's own: it has ended)  |
- * | StartFailed       | the system refused: too many processes, a full disk; see the cause                 |
+ * | code              | meaning                                                                     |
+ * |-------------------|-----------------------------------------------------------------------------|
+ * | NotSupported      | this system cannot run programs: no bash, or no /proc                       |
+ * | WorkDirInUse      | another living process uses the work directory                              |
+ * | WorkDirUnsafe     | another user can write to the work directory                                |
+ * | ExecutableMissing | the program does not exist, or is not executable                            |
+ * | AlreadyRunning    | a program of this cluster and service is running                            |
+ * | NoFreePort        | every port of the range is in use                                           |
+ * | InvalidFile       | a file name is not a plain name                                             |
+ * | LeftoverAlive     | a program of an earlier run cannot be killed                                |
+ * | Fenced            | ownership expires too soon to start (also from the runtime: it has expired) |
+ * | StartFailed       | the system refused: too many processes, a full disk; see the cause          |
  */
 
 import { CodedError } from '@hangar/core';

@@ -1,4 +1,4 @@
-/** `keeper.sh` by itself: what it does with words that nobody should send, and when nobody sends any. */
+/** Tests `keeper.sh` alone: with invalid input, and without input. */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -41,12 +41,12 @@ function keeper(context: TestContext, command: readonly string[], env: Record<st
   };
 }
 
-/** Whatever is left of it, also without its leader. */
+/** Kills all members of the group, also without its leader. */
 function endGroupOf(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nothing is.
+    // The group does not exist.
   }
 }
 
@@ -108,7 +108,7 @@ test('signals to the group are for the program: keeper and guard tell of its end
   const command = `until [[ -e ${go} ]]; do sleep 0.02; done; ${signals}`;
   const { voucher, said, begun, gone } = keeper(context, ['/bin/bash', '-c', command]);
   voucher.write('3600\n');
-  // Not before the keeper says that it minds them no more.
+  // Not before the keeper reports that it ignores them.
   await begun();
   await writeFile(go, '');
   await gone(5_000);

@@ -1,4 +1,4 @@
-/** This process's side of `keeper.sh`: starts it, vouches for its program, and hears of its end. */
+/** Node side of `keeper.sh`: starts it, extends the time that its program may run, and reports its end. */
 
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -19,36 +19,36 @@ export interface KeeperOptions {
   readonly argv0: string;
   readonly arguments: readonly string[];
   readonly folder: string;
-  /** The program's, and nothing else is. */
+  /** The complete environment of the program. */
   readonly env: Readonly<Record<string, string>>;
   readonly clock: Clock;
 }
 
-/** What was said right before the end arrives within this time. */
+/** Output written right before the end arrives within this time. */
 const reportWithinMs = 500;
 
 export interface KeeperEnd {
-  /** Of the program, as shells count. Undefined: the keeper was killed, and the program may still be there. */
+  /** Exit status of the program, as shells report it. Undefined: the keeper was killed, and the program may still run. */
   readonly status: number | undefined;
-  /** Nobody vouched for the program in time. */
+  /** The program was killed because its time was not extended. */
   readonly isFenced: boolean;
 }
 
 export class Keeper {
-  /** Leads the group that everything of the program is in. */
+  /** Leader of the process group of the program. */
   readonly identity: ProcessIdentity;
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** The program's pid; undefined when the keeper ended without starting it. */
   readonly begun: Promise<number | undefined>;
   readonly ended: Promise<KeeperEnd>;
-  /** Resolves when nobody reads any more what is vouched for. */
+  /** Resolves when no process reads the heartbeat any longer. */
   readonly deaf: Promise<void>;
   readonly #child: ChildProcess;
   readonly #voucher: Duplex;
   #said = '';
 
-  /** Nothing is started before the first `vouch`. Rejects with `StartFailed`. */
+  /** The program does not start before the first `vouch`. Rejects with `StartFailed`. */
   static async start(options: KeeperOptions): Promise<Keeper> {
     const child = await spawned(options);
     const identity = identityOf(child.pid!);
@@ -62,7 +62,7 @@ export class Keeper {
     this.stdout = child.stdout!;
     this.stderr = child.stderr!;
     this.#voucher = child.stdio[3] as Duplex;
-    // A keeper that is dead cannot read; its end is told by itself.
+    // A dead keeper does not read; its exit is reported separately.
     this.#voucher.on('error', () => {}).resume();
     this.deaf = closed(this.#voucher);
     const report = child.stdio[4] as Duplex;
@@ -76,7 +76,7 @@ export class Keeper {
       if (pid !== undefined && /^guarded$/m.test(this.#said)) begun.resolve(pid);
     });
     this.ended = new Promise((resolve) => child.once('exit', resolve)).then(async () => {
-      // If it did not come to its own end, its guard is still there, and ends the others when it has nobody to listen to.
+      // If the keeper was killed, its guard is still there, and kills the group when its input closes.
       this.#voucher.destroy();
       await settledWithin(clock, reportWithinMs, reported);
       report.destroy();
@@ -85,7 +85,7 @@ export class Keeper {
     });
   }
 
-  /** The program may go on for so long without another word. */
+  /** Allows the program to run for this long without another call. */
   vouch(forMs: number): void {
     if (!this.#voucher.writable || this.#voucher.writableNeedDrain) return;
     this.#voucher.write(`${(forMs / 1000).toFixed(3)}\n`);
@@ -95,7 +95,7 @@ export class Keeper {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** To everything of the program. Nothing happens once the keeper has ended: its number may be another's then. */
+  /** Signals the whole process group. Does nothing once the keeper has exited: its pid may be reused. */
   signal(signal: NodeJS.Signals): void {
     if (this.isAlive) signalGroup(this.identity.pid, signal);
   }
@@ -118,7 +118,7 @@ async function spawned({
     const child = spawn(bash, ['--noprofile', '--norc', script, argv0, executable, ...args], {
       cwd: folder,
       env,
-      // A session and a group of its own: what is typed at a terminal is for us, and the group can be ended as a whole.
+      // A separate session and group: signals of the terminal do not reach it, and the group can be killed as a whole.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
     });

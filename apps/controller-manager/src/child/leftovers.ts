@@ -1,6 +1,6 @@
 /**
- * What a former life of this process left behind. Normally folders alone: keepers end their programs when their parent dies. If keepers
- * died with it, the records say what there was.
+ * Cleans up after an earlier run of this process. Usually only folders remain: keepers end their programs when their parent dies. If the
+ * keepers died as well, the records list the programs.
  */
 
 import { readdirSync } from 'node:fs';
@@ -13,13 +13,16 @@ import { readRecord } from './records.ts';
 const endWithinMs = 10_000;
 
 export interface LeftoverOptions {
-  /** The folder of all programs' folders. */
+  /** Parent of the folders of all programs. */
   readonly children: string;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Says how many programs there were, alive or not. Rejects with `LeftoverAlive` when one cannot be ended: nothing may run beside it. */
+/**
+ * Resolves with the number of programs found, alive or not. Rejects with `LeftoverAlive` when one cannot be killed: no program may run
+ * beside it.
+ */
 export async function endLeftovers({ children, clock, log }: LeftoverOptions): Promise<number> {
   const keys = readdirSync(children);
   await Promise.all(

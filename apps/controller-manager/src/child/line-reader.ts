@@ -1,19 +1,19 @@
-/** Takes pieces and gives lines, one at a time. Keeps of a line that is not whole yet no more than is told of it. */
+/** Splits chunks into lines. Buffers no more of an incomplete line than it returns. */
 
 const newline = 0x0a;
 
 export interface Line {
   readonly bytes: Buffer;
-  /** It was longer. */
+  /** The line was longer. */
   readonly isCut: boolean;
 }
 
 export class LineReader {
   readonly #bytesMax: number;
-  /** Of a line whose end has not come. */
+  /** Chunks of an incomplete line. */
   #parts: Buffer[] = [];
   #length = 0;
-  /** Not looked at yet. */
+  /** Not scanned yet. */
   #rest: Buffer | undefined;
 
   constructor(bytesMax: number) {
@@ -24,7 +24,7 @@ export class LineReader {
     this.#rest = this.#rest ? Buffer.concat([this.#rest, chunk]) : chunk;
   }
 
-  /** The next that is whole. Undefined: there is none, and nothing is left to be looked at. */
+  /** Returns the next complete line. Undefined: there is none, and all input is scanned. */
   next(): Line | undefined {
     const rest = this.#rest;
     if (!rest) return undefined;
@@ -42,7 +42,7 @@ export class LineReader {
     return { bytes: rest.subarray(0, Math.min(at, this.#bytesMax)), isCut: at > this.#bytesMax };
   }
 
-  /** What came behind the last newline, if anything did. After `next`. */
+  /** Returns the text behind the last newline, if any. Called after `next`. */
   last(): Line | undefined {
     if (this.#length === 0) return undefined;
     const line = { bytes: Buffer.concat(this.#parts), isCut: this.#length > this.#bytesMax };
@@ -54,7 +54,7 @@ export class LineReader {
   #keep(part: Buffer): void {
     const room = Math.max(0, this.#bytesMax - this.#length);
     this.#length += part.length;
-    // A copy: a short rest must not keep the whole chunk alive.
+    // A copy: a short slice must not keep the whole chunk in memory.
     if (room > 0 && part.length > 0) this.#parts.push(Buffer.from(part.subarray(0, room)));
   }
 }

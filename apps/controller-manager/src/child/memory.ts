@@ -1,4 +1,4 @@
-/** Looks how much memory programs use, all of them in one go. */
+/** Measures the memory of all programs in one pass. */
 
 import type { Clock } from '@hangar/core';
 import { residentBytes } from './processes.ts';
@@ -13,7 +13,7 @@ export class MemoryWatch {
     this.#ticker = new Ticker(clock, everyMs);
   }
 
-  /** Says so at every look at which the process uses more. Returns the way to end that. */
+  /** Calls `above` at every measurement at which the process uses more. Returns a function that stops it. */
   watch(pid: number, limitBytes: number, above: (usedBytes: number) => void): () => void {
     return this.#ticker.add(() => {
       const usedBytes = residentBytes(pid);

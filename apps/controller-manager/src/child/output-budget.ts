@@ -1,16 +1,16 @@
 /**
- * How much programs may print: each so much, and all together so much, so that no number of programs that print without end takes the
- * event loop from what programs are kept alive by. What counts is what is written, and something for every line: a line of nothing is
- * work, too.
+ * Limits the output of programs, each and in total, so that programs that print without end cannot block the event loop, which also sends
+ * the
+ * heartbeats of programs. Counts bytes, plus a fixed cost per line: an empty line is work, too.
  *
- * Whoever has spent its part waits for the next period, and all that wait get equal parts of that one first. So those that print a lot
- * share what there is, and one that prints a little waits for a quarter of a second at most.
+ * A program that has spent its share waits for the next period, and all waiting programs get equal parts of that period first. So programs
+ * that print a lot share the total, and one that prints a little waits for at most a quarter of a second.
  */
 
 import type { Clock, Timer } from '@hangar/core';
 
 export interface OutputLimits {
-  /** In one period. */
+  /** Per period. */
   readonly each: number;
   readonly all: number;
 }
@@ -18,7 +18,7 @@ export interface OutputLimits {
 const periodMs = 250;
 const usualLimits: OutputLimits = { each: 256 * 1024, all: 1024 * 1024 };
 
-/** What a line costs, besides what is in it. */
+/** Cost of a line besides its bytes. */
 export const lineCost = 256;
 
 export class OutputBudget {
@@ -35,12 +35,12 @@ export class OutputBudget {
     this.#left = limits.all;
   }
 
-  /** For one program. `resume` is called when something may be printed again, after `isSpent` was true. */
+  /** Returns the share of one program. `resume` is called when it may print again, after `isSpent` was true. */
   share(resume: () => void): OutputShare {
     return new OutputShare(this, this.#limits.each, resume);
   }
 
-  /** When this period ends, and what is left of it for those who have not waited for it. */
+  /** Returns the end of this period, and the budget that is left for programs that have not waited. */
   now(): { readonly periodEndsMs: number; readonly left: number } {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs >= this.#periodEndsMs && this.#waiting.size === 0) this.#begin(nowMs);
@@ -87,9 +87,9 @@ export class OutputShare {
   readonly #budget: OutputBudget;
   readonly #each: number;
   #periodEndsMs = -Infinity;
-  /** Below zero after a long line: that is paid first. */
+  /** Negative after a long line; the debt is paid first. */
   #left = 0;
-  /** It has waited for what is left, which is nobody else's any more. */
+  /** The remaining budget was granted to it after a wait, and is reserved for it. */
   #isGranted = false;
   #isWaiting = false;
 
@@ -99,7 +99,7 @@ export class OutputShare {
     this.resume = resume;
   }
 
-  /** Nothing may be printed before `resume`. */
+  /** Reports whether it must not print before `resume`. */
   isSpent(): boolean {
     if (this.#isWaiting) return true;
     const { periodEndsMs, left } = this.#budget.now();
@@ -115,12 +115,12 @@ export class OutputShare {
     if (!this.#isGranted) this.#budget.spend(cost);
   }
 
-  /** Nothing is printed any more: `resume` is not called again. */
+  /** Ends the output: `resume` is not called again. */
   close(): void {
     this.#budget.forget(this);
   }
 
-  /** False: it has printed more before than this pays for. */
+  /** Returns false if the grant does not cover earlier output. */
   grant(part: number, periodEndsMs: number): boolean {
     this.#enter(periodEndsMs, part, true);
     this.#isWaiting = this.#left <= 0;

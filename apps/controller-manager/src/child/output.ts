@@ -1,7 +1,7 @@
 /**
- * What a program prints: passed on line by line, each with its prefix, so that no line of one can pass for another's or command a
- * terminal. Bounded in memory and in time: long lines are cut, and a program that prints more than its part (`output-budget.ts`) is not
- * read meanwhile, so that it waits, and not the other programs. What is written goes out in as few pieces as it came in.
+ * Forwards the output of a program line by line, each line with its prefix, so that a line cannot be mistaken for one of another program or
+ * control a terminal. Bounded in memory and time: long lines are cut, and a program that exceeds its share (`output-budget.ts`) is not read
+ * meanwhile, so that it blocks, and not the other programs. Output is written in as few chunks as it arrives in.
  */
 
 import type { Readable } from 'node:stream';
@@ -12,7 +12,7 @@ import { lineCost } from './output-budget.ts';
 import type { OutputBudget, OutputShare } from './output-budget.ts';
 
 const lineBytesMax = 16 * 1024;
-/** Of a program that has ended: what a full pipe has in it, as lines are on the average. */
+/** For a program that has exited: the content of a full pipe with lines of average length. */
 const lastWordsMax = 512 * 1024;
 
 export interface OutputOptions {
@@ -20,7 +20,7 @@ export interface OutputOptions {
   readonly service: string;
   /** Shared by all programs. */
   readonly budget: OutputBudget;
-  /** Gets whole lines, with their newlines. */
+  /** Receives whole lines, with their newlines. */
   readonly writeLines: (text: string) => void;
 }
 
@@ -31,7 +31,7 @@ export class Output {
   readonly #streams: Readable[] = [];
   readonly #readers: LineReader[] = [];
   readonly #closed: Promise<void>[] = [];
-  /** What may still be printed; undefined: the program runs, and it is the budget that says. */
+  /** Remaining output after the exit; undefined: the program runs, and the budget applies. */
   #lastWordsLeft: number | undefined;
   #lastError: string | undefined;
 
@@ -41,7 +41,7 @@ export class Output {
     this.#share = options.budget.share(() => this.#resume());
   }
 
-  /** The last line that looked like an error, without its time and place. */
+  /** The last line that looked like an error, without its time and source. */
   get lastError(): string | undefined {
     return this.#lastError;
   }
@@ -70,14 +70,14 @@ export class Output {
     });
   }
 
-  /** The program has ended: what is on its way is read at once. What is more than a pipe can hold is not its own. */
+  /** Called when the program has exited: reads the buffered output at once. More than a pipe holds cannot come from the program. */
   drain(): void {
     this.#share.close();
     this.#lastWordsLeft ??= lastWordsMax;
     this.#resume();
   }
 
-  /** Somebody else holds the other ends open: nothing more is read. */
+  /** Stops reading, although another process holds the pipes open. */
   abandon(): void {
     this.#share.close();
     for (const stream of this.#streams) stream.destroy();
@@ -89,7 +89,7 @@ export class Output {
     for (const stream of this.#streams) if (stream.isPaused()) stream.resume();
   }
 
-  /** Passes on what may be, and reads nothing more when that was not all. */
+  /** Forwards what the budget allows, and pauses the streams if output remains. */
   #pass(): void {
     let text = '';
     for (const reader of this.#readers) {
@@ -115,7 +115,7 @@ export class Output {
     this.abandon();
   }
 
-  /** Whatever it has not passed on: a stream may be closed while it is paused. */
+  /** Forwards the remaining output: a stream may close while it is paused. */
   #end(reader: LineReader): void {
     if (this.#lastWordsLeft !== undefined && this.#isSpent()) return;
     let text = '';
@@ -138,6 +138,6 @@ export class Output {
   }
 }
 
-/** Control characters, which could forge a line or move a terminal's cursor, only as escapes. */
+/** Escapes control characters, which could forge a line or move the cursor of a terminal. */
 const printable = (text: string): string =>
   text.replaceAll(/[^\P{Cc}\t]/gu, (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, '0')}`);

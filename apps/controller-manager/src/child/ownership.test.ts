@@ -4,14 +4,14 @@ import { CodedError } from '@hangar/core';
 import { isRunning, until } from './testing/processes.ts';
 import { stubborn, testPrograms, waiting } from './testing/programs.ts';
 
-/** The right to run a program, in a test's hands. */
+/** An ownership that the test controls. */
 function right(remainingMs: number) {
   const controller = new AbortController();
   return {
     remainingMs,
     checks: 0,
     hasEnded: false,
-    /** Nothing new may begin; what has begun may go on for now. */
+    /** New programs must not start; running ones may continue for now. */
     retire: () => controller.abort(),
     get ownership() {
       return {
@@ -51,7 +51,7 @@ test('heartbeats keep a program going for longer than any one of them says', asy
   const { start } = testPrograms(context);
   const some = right(1_000);
   const program = await start(waiting, { ownership: some.ownership });
-  // 0.7 s are vouched for each time: news of more must not come only after a second.
+  // Each heartbeat covers 0.7 s, so the next one must come before a second is over.
   await until(() => some.checks >= 12, 10_000, 'twelve heartbeats');
   assert.ok(isRunning(program.pid));
 });
@@ -72,7 +72,7 @@ test('after the signal a program has the time that it was given, and is stopped 
     lastError: undefined,
   });
   assert.ok(isRunning(left.pid));
-  // It is vouched for no more, although the check passes.
+  // The heartbeat stops, although the check passes.
   const { cause } = await left.ended;
   assert.equal(cause, 'fenced');
 });

@@ -1,6 +1,6 @@
 /**
- * The folders of programs: `<work-dir>/children/<key>/`, with `record.json` and the program's own folder `home/` in it. All of it only
- * this user's.
+ * The folders of programs: `<work-dir>/children/<key>/`, with `record.json` and the working directory `home/` in it. Accessible to this
+ * user only.
  */
 
 import { createHash } from 'node:crypto';
@@ -13,7 +13,7 @@ import { ProgramError } from './errors.ts';
 const nameCharactersMax = 40;
 
 /**
- * A name of a folder: readable, harmless and short whatever the cluster is called, and never that of another cluster or service.
+ * Returns the name of a folder: readable, safe and short for every cluster name, and unique per cluster and service.
  *
  *     ../Etc, controllers  →  controllers-_._etc-5d2f0c1a9b3e4f60
  */
@@ -24,9 +24,9 @@ export function keyOf(cluster: string, service: Service): string {
 }
 
 export interface Folders {
-  /** Everything of the program. */
+  /** Contains all files of the program. */
   readonly root: string;
-  /** What the program sees. */
+  /** Working directory of the program. */
   readonly home: string;
 }
 
@@ -35,7 +35,7 @@ export const foldersOf = (children: string, key: string): Folders => {
   return { root, home: join(root, 'home') };
 };
 
-/** There is nothing but the files then. */
+/** Creates the folders with only these files in them. */
 export async function makeFolders({ root, home }: Folders, files: Readonly<Record<string, string>>): Promise<void> {
   for (const name of Object.keys(files)) {
     if (name !== basename(name) || name === '' || name === '.' || name === '..' || name.includes('\0')) {
@@ -50,6 +50,6 @@ export async function makeFolders({ root, home }: Folders, files: Readonly<Recor
   }
 }
 
-/** Links in it are removed, not followed. */
+/** Removes links in it without following them. */
 export const removeFolders = (root: string): Promise<void> =>
   rm(root, { recursive: true, force: true, maxRetries: 2, retryDelay: 20 });

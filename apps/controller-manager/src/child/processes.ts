@@ -1,6 +1,6 @@
 /**
- * What /proc says of processes. A process is known by its pid and the moment it started: a pid alone may be another's by now. One that is
- * dead but not yet reaped is gone: process 1 of a container need not reap.
+ * Reads processes from /proc. A process is identified by its pid and start time, because pids are reused. A zombie counts as gone: process
+ * 1 of a container need not reap.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ interface ProcessStat extends ProcessIdentity {
   readonly group: number;
 }
 
-/** Undefined: there is no such process, or it is dead. Throws when that cannot be told, for want of file descriptors for example. */
+/** Undefined: there is no such process, or it is dead. Throws when this cannot be determined, for example without free file descriptors. */
 export function statOf(pid: number): ProcessStat | undefined {
   const fields = statFields(pid);
   if (!fields) return undefined;
@@ -25,7 +25,7 @@ export function statOf(pid: number): ProcessStat | undefined {
   return { pid, group: Number(group), startTime: Number(fields[19]) };
 }
 
-/** Those behind the name. */
+/** Returns the fields behind the name. */
 function statFields(pid: number): string[] | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -44,7 +44,7 @@ export const identityOf = (pid: number): ProcessIdentity | undefined => {
 
 export const isAlive = ({ pid, startTime }: ProcessIdentity): boolean => statOf(pid)?.startTime === startTime;
 
-/** Those that are alive. */
+/** Returns the living members. */
 export function membersOf(group: number): ProcessStat[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -52,10 +52,10 @@ export function membersOf(group: number): ProcessStat[] {
     .filter((stat) => stat?.group === group) as ProcessStat[];
 }
 
-/** Changes with every boot: start times of different boots say nothing about each other. */
+/** Changes with every boot: start times of different boots cannot be compared. */
 export const bootId = (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
 
-/** Memory that it has in use; undefined when it is gone. */
+/** Resident memory; undefined when the process is gone. */
 export function residentBytes(pid: number): number | undefined {
   try {
     const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
@@ -65,10 +65,10 @@ export function residentBytes(pid: number): number | undefined {
   }
 }
 
-/** The kernel shows processor time in these, whatever it counts with. */
+/** Unit of processor time in /proc, independent of the kernel's timer frequency. */
 const ticksPerSecond = 100;
 
-/** Of a processor, in user and system mode; undefined when it is gone. */
+/** User and system time; undefined when the process is gone. */
 export function cpuSeconds(pid: number): number | undefined {
   try {
     const fields = statFields(pid);
@@ -78,7 +78,7 @@ export function cpuSeconds(pid: number): number | undefined {
   }
 }
 
-/** False: there is no such group any more. With 0 it only looks. */
+/** Returns false if the group no longer exists. Signal 0 only checks. */
 export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-group, signal);
@@ -87,7 +87,7 @@ export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean 
   }
 }
 
-/** Only if it is that one still. */
+/** Kills the process only if the pid still has this start time. */
 export function killProcess(identity: ProcessIdentity): boolean {
   try {
     return isAlive(identity) && process.kill(identity.pid, 'SIGKILL');

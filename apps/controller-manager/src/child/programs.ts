@@ -1,4 +1,4 @@
-/** Starts programs, each in its place, under its keeper. One per cluster and service; one process per work directory. */
+/** Starts programs, each in its folder, under its keeper. One per cluster and service; one process per work directory. */
 
 import { writeSync } from 'node:fs';
 import type { Clock, Logger } from '@hangar/core';
@@ -25,21 +25,21 @@ import { openWorkDir } from './work-dir.ts';
 import type { WorkDir } from './work-dir.ts';
 
 export interface ProgramsOptions {
-  /** Made if it is not there. This process's alone, until it ends. */
+  /** Created if missing. Locked by this process until it exits. */
   readonly workDir: string;
   readonly ports: PortRange;
   readonly clock: Clock;
   readonly log: Logger;
-  /** What programs print: whole lines with their prefixes and newlines. Absent: to standard error. */
+  /** Receives the output of programs: whole lines with their prefixes and newlines. Absent: standard error. */
   readonly writeLines?: (text: string) => void;
-  /** From where programs get PATH and GOMAXPROCS, and nothing else. Absent: this process's environment. */
+  /** Source of PATH and GOMAXPROCS, the only variables that programs get. Absent: this process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 const vouchEveryMs = 1_000;
-/** A shell whose forks fail tries again for 15 s. */
+/** Bash retries a failed fork for 15 s. */
 const beginWithinMs = 20_000;
-/** The collector works harder from here on; what is above the limit is ended. */
+/** Go's garbage collector works harder above this share; above the limit itself the program is killed. */
 const softLimitRatio = 0.9;
 
 export const newPrograms = (options: ProgramsOptions): Programs => new LocalPrograms(options);
@@ -64,7 +64,7 @@ class LocalPrograms implements Programs {
 
   cleanUp(): Promise<number> {
     this.#cleaning ??= this.#cleanUp().catch((error: unknown) => {
-      this.#cleaning = undefined; // It may be tried again.
+      this.#cleaning = undefined; // Allows a retry.
       throw error;
     });
     return this.#cleaning;
@@ -79,7 +79,7 @@ class LocalPrograms implements Programs {
     this.#keys.add(key);
     let port: number | undefined;
     let folders: Folders | undefined;
-    /** Gives everything back; the last one is the right to begin another. */
+    /** Releases everything, the reservation of the cluster and service last. */
     const clear = async (): Promise<void> => {
       if (folders) await this.#remove(folders);
       if (port !== undefined) this.#ports.release(port);
@@ -125,7 +125,7 @@ class LocalPrograms implements Programs {
     if (!isExecutable(executable))
       throw new ProgramError('ExecutableMissing', `${executable} is not an executable file`);
     const args = options.arguments(place);
-    // Nothing new begins after the signal, even if what has begun may go on.
+    // No program starts after the signal, even if running ones may continue.
     if (ownership.signal.aborted) throw abortError(ownership.signal);
     leftMsOf(ownership);
     const env = this.#envOf(place, memoryLimitBytes);
@@ -173,7 +173,7 @@ class LocalPrograms implements Programs {
     };
   }
 
-  /** What cannot be removed now stands in the way of the next start, which says so. */
+  /** A folder that cannot be removed fails the next start, which reports it. */
   async #remove({ root }: Folders): Promise<void> {
     try {
       await removeFolders(root);
@@ -189,13 +189,13 @@ class LocalPrograms implements Programs {
   }
 }
 
-/** Those of the ownership are its own. */
+/** Errors of the ownership are passed through. */
 const startError = (error: unknown): Error =>
   error instanceof ProgramError || hasCode(error, 'Fenced') || hasCode(error, 'Aborted')
     ? error
     : new ProgramError('StartFailed', asError(error).message, { cause: error });
 
-/** As much of it as is taken: whoever reads it is gone or does not keep up, and that is no reason to end anything. */
+/** Writes as much as standard error accepts: a missing or slow reader must not end anything. */
 function writeToStandardError(lines: string): void {
   const bytes = Buffer.from(lines);
   try {

@@ -1,6 +1,6 @@
 /**
- * What a process writes down of its programs, for the next one to find if it dies without ending them. A record is there before its
- * program is: the keeper waits for a word.
+ * Records the programs of a process, so that the next process finds them if this one dies without ending them. A record is written before
+ * its program starts: the keeper waits for it.
  */
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -11,22 +11,22 @@ export interface ProgramRecord {
   readonly bootId: string;
   readonly cluster: string;
   readonly service: string;
-  /** Leads the group that everything of the program is in. */
+  /** Leader of the process group of the program. */
   readonly keeper: ProcessIdentity;
-  /** Absent for the moment before it has started. */
+  /** Absent until the program has started. */
   readonly program?: ProcessIdentity | undefined;
 }
 
 const pathIn = (root: string): string => join(root, 'record.json');
 
 export function writeRecord(root: string, record: ProgramRecord): void {
-  // Never half a record, whenever the process dies.
+  // Written atomically: a record is never partial.
   const next = `${pathIn(root)}.next`;
   writeFileSync(next, `${JSON.stringify(record)}\n`, { mode: 0o600 });
   renameSync(next, pathIn(root));
 }
 
-/** Undefined: there is none, or it makes no sense; then nothing was started yet. */
+/** Undefined: missing or invalid; then no program was started yet. */
 export function readRecord(root: string): ProgramRecord | undefined {
   try {
     const record = JSON.parse(readFileSync(pathIn(root), 'utf8')) as ProgramRecord;
@@ -38,7 +38,7 @@ export function readRecord(root: string): ProgramRecord | undefined {
   }
 }
 
-/** A pid of 1 or less would mean a process that was never ours, or every process there is. */
+/** A pid of 1 or less would address a foreign process, or every process. */
 const isIdentity = (value: unknown): value is ProcessIdentity => {
   const { pid, startTime } = (value ?? {}) as Partial<ProcessIdentity>;
   return Number.isSafeInteger(pid) && pid! > 1 && Number.isSafeInteger(startTime);

@@ -1,13 +1,13 @@
-/** For how long a program may run without news: as long as the right to run it can be proven, less what signals take. */
+/** Computes how long a program may run without a heartbeat: the remaining time of the ownership, less the time that signals take. */
 
 import type { ProgramOptions } from './contract.ts';
 import { ProgramError } from './errors.ts';
 
-/** The program is ended so much earlier than the right. */
+/** The program is killed this much before the ownership expires. */
 const marginMs = 300;
 const vouchMaxMs = 3_600_000;
 
-/** More than zero. Throws `Fenced` when there is no time left. */
+/** Returns a positive number. Throws `Fenced` when no time is left. */
 export function leftMsOf(ownership: ProgramOptions['ownership']): number {
   ownership.check();
   const leftMs = Math.min(ownership.remainingMs(), vouchMaxMs) - marginMs;

@@ -1,6 +1,6 @@
 /**
- * One program, from its start to the moment when nothing of it is left. Every second it is vouched for, as long as the right to run it can
- * be proven; why it is ended is decided once, by whoever is first.
+ * One program, from its start until nothing of it is left. Its time is extended every second, while the ownership can be proven. The first
+ * cause to end it wins.
  */
 
 import { constants } from 'node:os';
@@ -17,14 +17,14 @@ import { leftMsOf } from './right.ts';
 import { stayingAlive } from './staying-alive.ts';
 import type { Ticker } from './ticker.ts';
 
-/** Less than this may be over before the next tick but one. */
+/** A shorter time may expire before the second next tick. */
 const shortMs = 2_000;
 const soonestMs = 50;
-/** A keeper that has not noticed a death or a deaf guard by then is not waited for. */
+/** Time for a keeper to notice the death of its program or of its guard. */
 const keeperWithinMs = 500;
-/** Output that others hold open is not waited for. */
+/** Time to wait for output that another process holds open. */
 const outputWithinMs = 500;
-/** It is said of what is still alive after so long. */
+/** After this time, surviving processes are logged. */
 const restWithinMs = 5_000;
 
 export interface RunOptions {
@@ -39,9 +39,9 @@ export interface RunOptions {
   /** Every second. */
   readonly ticker: Ticker;
   readonly memory: MemoryWatch;
-  /** Writes down that it has begun. */
+  /** Records that it has started. */
   readonly keepRecord: (record: ProgramRecord) => void;
-  /** Nothing runs any more: takes everything else away. Never rejects. */
+  /** Called when no process is left: releases everything else. Never rejects. */
   readonly clear: () => Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export class Run implements RunningProgram {
   #isKilled = false;
   #isOver = false;
 
-  /** Vouches for it at once. */
+  /** Sends the first heartbeat at once. */
   constructor(options: RunOptions) {
     const { keeper, place, ownership, output, clock, ticker } = options;
     this.#options = options;
@@ -86,14 +86,14 @@ export class Run implements RunningProgram {
     return this.#pid;
   }
 
-  /** Resolves when the program is there; false: it never was. */
+  /** Resolves with true when the program has started; false: it never did. */
   async begun(): Promise<boolean> {
     const { keeper, memory, memoryLimitBytes, keepRecord } = this.#options;
     const pid = await keeper.begun;
     if (pid === undefined) return false;
     this.#pid = pid;
     const program = identityOf(pid);
-    // It may have ended already.
+    // It may have exited already.
     if (program && !this.#isOver) {
       this.#record = { ...this.#record, program };
       keepRecord(this.#record);
@@ -108,7 +108,7 @@ export class Run implements RunningProgram {
     const { clock, keeper } = this.#options;
     if (this.#isOver) return void (await this.ended);
     this.#cause ??= 'stopped';
-    // Asked again it is not told again; but of two graces the one that ends first counts.
+    // Sends SIGTERM only once; of two grace periods the one that ends first applies.
     if (this.#graceEndsMs === Infinity) keeper.signal('SIGTERM');
     const endsMs = clock.monotonicMs() + graceMs;
     if (endsMs < this.#graceEndsMs) {
@@ -119,28 +119,28 @@ export class Run implements RunningProgram {
     await this.ended;
   }
 
-  /** Ends it at once. */
+  /** Kills it at once. */
   kill(cause: ProgramEnd['cause']): void {
     this.#cause ??= cause;
     if (this.#isKilled || this.#isOver) return;
     this.#isKilled = true;
     const { clock, keeper } = this.#options;
     const { program } = this.#record;
-    // The program alone, at first: the keeper then ends and reaps all others, which process 1 of a container might not.
+    // First only the program: the keeper then ends and reaps the others, which process 1 of a container might not.
     const isTold = program !== undefined && killProcess(program);
     const timer = clock.after(isTold ? keeperWithinMs : 0, () => keeper.signal('SIGKILL'));
     this.#endings.push(() => timer.cancel());
   }
 
-  /** Or ends it, when there is nothing to prove the right with. */
+  /** Extends its time, or kills it when the ownership cannot be proven. */
   #vouch(): void {
     const { keeper, ownership, clock, log } = this.#options;
     try {
       const leftMs = leftMsOf(ownership);
-      // When time is short, news of more of it must not wait for the next tick.
+      // When little time is left, an extension must not wait for the next tick.
       this.#soon?.cancel();
       if (leftMs < shortMs) this.#soon = clock.after(Math.max(leftMs / 3, soonestMs), () => this.#vouch());
-      // After the signal it has the time that it was given before, and no more.
+      // After the signal its time is not extended.
       if (!ownership.signal.aborted) keeper.vouch(leftMs);
     } catch (error) {
       if (!this.#isKilled) log.warn('stopped: ownership lost', { why: asError(error).message });
@@ -154,7 +154,9 @@ export class Run implements RunningProgram {
     this.kill('memory');
   }
 
-  /** Nobody would end it if this process died now. The guard also goes right before a keeper that comes to its end. */
+  /**
+   * Without its guard, the program would survive the death of this process. A guard also exits right before a keeper that exits normally.
+   */
   async #withoutGuard(): Promise<void> {
     const { clock, keeper, log } = this.#options;
     if ((await settledWithin(clock, keeperWithinMs, keeper.ended)) || !keeper.isAlive) return;
@@ -165,7 +167,7 @@ export class Run implements RunningProgram {
   async #end(): Promise<ProgramEnd> {
     const { keeper, output, clock, clear } = this.#options;
     const { status, isFenced } = await keeper.ended;
-    // From here on nothing of it is signalled by number unless it is proven to be ours.
+    // From here on, pids are signalled only if they are proven to be ours.
     this.#isOver = true;
     this.#grace?.cancel();
     this.#soon?.cancel();
@@ -181,7 +183,7 @@ export class Run implements RunningProgram {
     };
   }
 
-  /** The keeper was killed. Nothing may be started in its place before all of it is gone, however long that takes. */
+  /** The keeper was killed. No program may start in its place before the whole group is gone, however long that takes. */
   async #endRest(): Promise<void> {
     const { clock, log, place } = this.#options;
     for (;;) {
@@ -198,7 +200,7 @@ export class Run implements RunningProgram {
 
 const signalNames = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
 
-/** Shells count a signal as 128 and its number. Without a status it was SIGKILL, of the keeper and of all. */
+/** Shells report a signal as 128 plus its number. Without a status, the keeper and its group were killed with SIGKILL. */
 function outcomeOf(status: number | undefined): Pick<ProgramEnd, 'code' | 'signal'> {
   if (status === undefined) return { code: undefined, signal: 'SIGKILL' };
   const signal = status > 128 ? signalNames.get(status - 128) : undefined;

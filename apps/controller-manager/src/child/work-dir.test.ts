@@ -35,7 +35,7 @@ test('a path that cannot be a folder, or a lock that is none, is refused with it
 
 test("another user's folder is refused", (context) => {
   const folder = temporaryFolder(context);
-  // Root's own would do for everybody.
+  // A folder of root would be accepted for every user.
   if (process.getuid!() === 0) chownSync(folder, 12_345, 12_345);
   assert.throws(() => openWorkDir(folder, 54_321), { code: 'WorkDirUnsafe' });
 });

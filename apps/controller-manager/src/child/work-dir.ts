@@ -1,6 +1,6 @@
 /**
- * The work directory belongs to one process at a time. The lock is SQLite's on a file in it: the system releases it when the process ends,
- * however it ends, also if that was in another container; so a lock that nobody holds cannot exist.
+ * Locks the work directory for one process at a time. The lock is an SQLite lock on a file in it: the system releases it when the process
+ * exits in any way, also in another container; so there are no stale locks.
  */
 
 import { chmodSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -10,13 +10,13 @@ import { asError } from '@hangar/core';
 import { ProgramError } from './errors.ts';
 
 export interface WorkDir {
-  /** The folder of all programs' folders; absolute, without links. */
+  /** Parent of the folders of all programs; absolute, without links. */
   readonly children: string;
-  /** Let go when this process ends. */
+  /** Released when this process exits. */
   readonly lock: DatabaseSync;
 }
 
-/** For this user. Throws `WorkDirInUse`, `WorkDirUnsafe`, `StartFailed`. */
+/** Throws `WorkDirInUse`, `WorkDirUnsafe`, `StartFailed`. */
 export function openWorkDir(path: string, user: number = process.getuid!()): WorkDir {
   const folder = prepared(path, user);
   const lock = locked(folder);
@@ -32,7 +32,7 @@ function prepared(path: string, user: number): string {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     const folder = realpathSync(path);
-    // A volume of a pod is root's.
+    // A volume of a pod is owned by root.
     if (![user, 0].includes(statSync(folder).uid)) {
       throw new ProgramError('WorkDirUnsafe', `${path} belongs to another user: set another --work-dir`);
     }

@@ -1,11 +1,11 @@
-/** How the state of a service is told on the object that asks for it. */
+/** Converts the state of a service to a condition of the object that requests it. */
 
 import { formatTime } from '@hangar/api/values';
 import type { Condition } from '@hangar/client/kinds/meta-v1';
 import type { Clock } from '@hangar/core';
 import type { Service, ServiceState } from '../contract.ts';
 
-/** Of each service its own, which makes the one independent of the other: what one applies never takes the other's away. */
+/** One field manager per service: applying one condition never removes the other. */
 export const fieldManagers: Readonly<Record<Service, string>> = {
   controllers: 'hangar-controller-manager/controllers',
   scheduler: 'hangar-controller-manager/scheduler',
@@ -16,10 +16,10 @@ export const conditionTypes: Readonly<Record<Service, string>> = {
   scheduler: 'SchedulerReady',
 };
 
-/** Without the time, which depends on what was there before. */
+/** Without the transition time, which depends on the previous condition. */
 export type WantedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
-/** What servers take for a reason. */
+/** The pattern that servers accept for a reason. */
 const reasonPattern = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
 const messageLengthMax = 1_024;
 
@@ -35,7 +35,7 @@ export function conditionOf(service: Service, { phase, reason, message }: Servic
 export const isSameCondition = (one: WantedCondition, other: WantedCondition | undefined): boolean =>
   one.status === other?.status && one.reason === other.reason && one.message === other.message;
 
-/** The time moves only with the status. */
+/** The transition time changes only with the status. */
 export function conditionAfter(
   before: Condition | undefined,
   wanted: WantedCondition,

@@ -1,14 +1,14 @@
 /**
- * Tells in the management plane how services do: `ControllersReady` and `SchedulerReady` of the objects that ask for them.
+ * Writes the state of services to the management plane: `ControllersReady` and `SchedulerReady` of the objects that request them.
  *
- * - What is written is what was told last. Nothing is written when nothing is another, which is asked before the first write: also a
- *   process that begins anew writes nothing where nothing changed meanwhile.
- * - One condition is written at most every few seconds, but the first one, the first that is `True`, and its removal at once.
- * - A condition that somebody else removes or changes is put right when it is seen (`observe`): while it is missing, others take the
- *   cluster for free.
+ * - Writes the last reported state. Writes nothing if it is unchanged, and reads the object before the first write: a restarted process
+ *   also writes nothing if nothing changed.
+ * - Writes a condition at most every few seconds, except the first one, the first that is `True`, and its removal.
+ * - Restores a condition that another client removed or changed when it is observed (`observe`): while it is missing, others consider the
+ *   cluster unowned.
  * - A condition that another controller manager wrote, or that expired because this one did not renew its Leases (`ControllerManagerLost`),
- *   counts as missing: it is written before anything starts.
- * - A few requests at a time; those that fail are repeated, later each time. An object that is gone is forgotten.
+ *   counts as missing: it is written before a service starts.
+ * - Sends a few requests at a time, and retries failed ones with backoff. Forgets deleted objects.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -38,8 +38,8 @@ export interface ConditionWriterOptions {
 const concurrencyMax = 4;
 const backOff: BackOff = { baseMs: 500, maxMs: 60_000 };
 /**
- * Nobody waits longer for a management plane that is away: that must not keep clusters from being served. One that refuses is another
- * matter: without the condition others take the cluster for free.
+ * Maximum wait for an unavailable management plane: it must not keep clusters from being served. A refusal is waited for: without the
+ * condition others consider the cluster unowned.
  */
 const writtenMs = 5_000;
 const writtenFailuresMax = 3;
@@ -49,10 +49,10 @@ export class ConditionWriter {
   readonly #options: ConditionWriterOptions;
   readonly #managed: ManagedConditions;
   readonly #entries = new Map<string, ToldCondition>();
-  /** To be looked at now. */
+  /** Conditions to process now. */
   readonly #due = new Set<ToldCondition>();
   readonly #working = new Set<ToldCondition>();
-  /** What was said in the log, until something worked. */
+  /** Problems that were logged, until a request succeeds. */
   readonly #problems = new Set<string>();
   #isRunning = false;
   #isOver = false;
@@ -62,17 +62,17 @@ export class ConditionWriter {
     this.#managed = new ManagedConditions(options);
   }
 
-  /** The last one counts. Never throws. */
+  /** The last state wins. Never throws. */
   tell(source: SourceObject, service: Service, state: ServiceState): void {
     this.#want(source, service, conditionOf(service, state));
   }
 
-  /** Nobody asks for the service any more. */
+  /** Removes the condition: the service is no longer requested. */
   remove(source: SourceObject, service: Service): void {
     this.#want(source, service, 'absent');
   }
 
-  /** A condition is there, whatever it says; or nobody could be asked for a while. Never rejects. */
+  /** Resolves when the condition exists, with any status, or when the management plane was unavailable for a while. Never rejects. */
   async written(source: SourceObject, service: Service, onRefused: (why: string) => void = () => {}): Promise<void> {
     const entry = this.#entries.get(keyOf(source.uid, service));
     if (!entry || entry.isThere || this.#isOver) return;
@@ -87,7 +87,7 @@ export class ConditionWriter {
     entry.waiting.delete(resolve);
   }
 
-  /** Somebody else tells of it from now on: nothing is written here after what this resolves with, and what is there stays. */
+  /** Hands the condition over: nothing is written here after the promise resolves, and the condition stays. */
   async forget(source: SourceObject, service: Service): Promise<void> {
     const entry = this.#entries.get(keyOf(source.uid, service));
     if (!entry) return;
@@ -95,7 +95,9 @@ export class ConditionWriter {
     await entry.work?.done;
   }
 
-  /** An object as it was seen: when its conditions are not what was written, as when somebody has removed one, the server is asked. */
+  /**
+   * Called with an observed object: when its conditions are not the written ones, as after a removal by another client, the object is read.
+   */
   observe(object: ApiObject): void {
     for (const service of services) {
       const entry = this.#entries.get(keyOf(object.metadata.uid ?? '', service));
@@ -107,7 +109,7 @@ export class ConditionWriter {
     }
   }
 
-  /** Until the signal; what is not written by then stays unwritten. Never rejects. Once. */
+  /** Runs until the signal; pending conditions are not written. Never rejects. Called once. */
   async run(signal: AbortSignal): Promise<void> {
     this.#isRunning = true;
     this.#go();
@@ -131,7 +133,7 @@ export class ConditionWriter {
   #schedule(entry: ToldCondition): void {
     if (entry.work) return;
     if (entry.isDone) return this.#done(entry);
-    // What failed waits for its time, whatever is told meanwhile.
+    // A failed write waits for its backoff, also if a new state is reported.
     if (entry.failures > 0 && entry.timer) return;
     this.#lookAfter(entry, entry.delayMs(this.#options.clock.monotonicMs()));
   }
@@ -187,7 +189,7 @@ export class ConditionWriter {
     }
   }
 
-  /** One step: ask what is there, or write. */
+  /** One step: read the object, or write. */
   async #look(entry: ToldCondition, signal: AbortSignal): Promise<void> {
     const { source, service, wanted, known } = entry;
     const { clock } = this.#options;
@@ -211,7 +213,7 @@ export class ConditionWriter {
     const condition = this.#isOurs(object) ? found(service) : undefined;
     const isExpired = condition?.reason === controllerManagerLost;
     entry.read(isExpired ? undefined : condition, this.#options.clock.monotonicMs());
-    // What a process before this one had no time to remove.
+    // Removes a condition that an earlier process did not remove.
     for (const other of services) {
       const isKnown = this.#entries.has(keyOf(source.uid, other));
       if (!isKnown && !object.services.has(other) && found(other)) this.remove(source, other);
@@ -222,7 +224,7 @@ export class ConditionWriter {
     return isDeepStrictEqual(controllerManager, this.#options.controllerManager);
   }
 
-  /** It is at another object, which has the name now: whoever tells of that one writes anew, else it goes. */
+  /** The condition was written to another object of the same name: it is written again if that object has a reporter, else removed. */
   #wentAstray(entry: ToldCondition, uid: string): void {
     const { source, service } = entry;
     this.#drop(entry);
@@ -236,13 +238,13 @@ export class ConditionWriter {
     if (hasCode(error, 'NotFound')) return this.#drop(entry);
     const { random, log } = this.#options;
     const { kind, name } = entry.source;
-    // Each once: a management plane that is away is away for all of them. By its code: messages name the object.
+    // Logged once per code: an unavailable management plane affects all conditions, and messages name the object.
     const problem = String((error as { code?: unknown }).code ?? error.message);
     if (!this.#problems.has(problem)) {
       log.warn('failed to write a condition, retrying', { [kind]: name, service: entry.service, error });
       if (this.#problems.size < problemsMax) this.#problems.add(problem);
     }
-    // Whether it was done is not known.
+    // The outcome is unknown.
     entry.known = undefined;
     entry.failures++;
     if (isRefusal(error)) entry.refused(`failed to write the condition: ${error.message}`);
@@ -269,7 +271,7 @@ export class ConditionWriter {
   }
 }
 
-/** It was understood, and will be the same again until somebody changes something. */
+/** Reports whether the error is permanent until the object or the permissions change. */
 const isRefusal = (error: Error): boolean =>
   ['Forbidden', 'Invalid', 'BadRequest'].some((code) => hasCode(error, code));
 

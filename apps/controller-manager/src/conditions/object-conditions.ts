@@ -1,4 +1,4 @@
-/** The conditions of the objects that clusters are made of, as a management plane has them. Every call ends in time. */
+/** Reads and writes the conditions of the objects that stand for clusters, in the management plane. Every call has a timeout. */
 
 import { find } from '@hangar/client';
 import type { ApiObject, ApplyConfiguration, Client, Kind } from '@hangar/client';
@@ -47,15 +47,15 @@ export class ManagedConditions {
     this.#controllerManager = controllerManager;
   }
 
-  /** Undefined: it is gone, or another has its name. */
+  /** Undefined: it was deleted, or another object has its name. */
   async read({ kind, name, uid }: SourceObject, signal: AbortSignal): Promise<ObjectConditions | undefined> {
     const object = await this.#within(signal, (signal) => find(this.#client, kinds[kind], { name }, { signal }));
     return object && object.metadata.uid === uid ? conditionsOf(object) : undefined;
   }
 
   /**
-   * The uid of the object that has it now: servers do not look at the uid of who applies to a status, and another object may have the
-   * name by then. Rejects with `NotFound`.
+   * Resolves with the uid of the object: servers ignore the uid in an apply to a status, and another object may have the name by then.
+   * Rejects with `NotFound`.
    */
   async apply(source: SourceObject, service: Service, condition: Condition, signal: AbortSignal): Promise<string> {
     const { kind: kindName, name } = source;
@@ -69,7 +69,7 @@ export class ManagedConditions {
         conditions: [condition],
       },
     };
-    // The condition is nobody else's, whoever touched it.
+    // Takes ownership: this process is the only owner of the condition.
     const options = { fieldManager: fieldManagers[service], force: true };
     const { metadata } = await this.#within(signal, (signal) =>
       this.#client.status.apply(kind, said as ApplyConfiguration<WithConditions>, { ...options, signal }),
@@ -78,8 +78,8 @@ export class ManagedConditions {
   }
 
   /**
-   * Whoever owns what of it: an apply without it would leave what others have touched. Resolves also when there was none, or no object.
-   * Rejects with `Invalid` when the list is another by the time: again, then.
+   * Removes the condition for all field owners: an apply without it would leave fields that others own. Resolves also when there is no
+   * condition or no object. Rejects with `Invalid` when the list changed meanwhile; retry then.
    */
   async remove(source: SourceObject, service: Service, signal: AbortSignal): Promise<void> {
     const object = await this.read(source, signal);
@@ -91,7 +91,7 @@ export class ManagedConditions {
       { op: 'test', path: '/metadata/uid', value: source.uid },
       { op: 'test', path: `${path}/type`, value: type },
       { op: 'remove', path },
-      // With the last condition: nothing is left that could expire.
+      // Removed with the last condition: nothing is left that could expire.
       ...(object?.controllerManager && !this.#hasOthers(object, type)
         ? [{ op: 'remove', path: '/status/controllerManager' }]
         : []),
@@ -112,7 +112,7 @@ export class ManagedConditions {
   }
 }
 
-/** What is said on an object of one of the two kinds. */
+/** Returns the conditions of an object of either kind. */
 export const conditionsOf = (object: ApiObject): ObjectConditions => ({
   conditions: (object as WithConditions).status?.conditions ?? [],
   controllerManager: (object as WithConditions).status?.controllerManager ?? undefined,

@@ -1,6 +1,6 @@
 /**
- * One condition of one object: what it should say, what it says, and when it may be written next. Pure bookkeeping: `ConditionWriter`
- * does the rest.
+ * One condition of one object: its desired and its known value, and when it may be written next. State only: `ConditionWriter` does the
+ * I/O.
  */
 
 import type { Condition } from '@hangar/client/kinds/meta-v1';
@@ -9,33 +9,33 @@ import type { Service, SourceObject } from '../contract.ts';
 import { isSameCondition } from './condition-of.ts';
 import type { WantedCondition } from './condition-of.ts';
 
-/** Between two writes of one condition, or after it was read first: who flaps is written of now and then. */
+/** Between two writes of one condition, or after the first read: limits the writes of a flapping condition. */
 const pauseMs = 5_000;
-/** Of one that somebody else takes away again and again. */
+/** Between two writes of a condition that another client keeps removing. */
 const repairPauseMs = 1_000;
 
-/** `absent`: there should be none. */
+/** `absent`: the condition must not exist. */
 export type Wanted = WantedCondition | 'absent';
 
 export class ToldCondition {
   readonly source: SourceObject;
   readonly service: Service;
   wanted: Wanted;
-  /** What the server has: `absent` when it has none, undefined when it has to be asked. */
+  /** The value on the server: `absent` when there is none, undefined when it must be read. */
   known: Condition | 'absent' | undefined;
-  /** In a row. */
+  /** Consecutive failures. */
   failures = 0;
-  /** Of what waits to be looked at. */
+  /** Timer of the next step. */
   timer: Timer | undefined;
-  /** While it is looked at. */
+  /** The step in progress. */
   work: { readonly ending: AbortController; readonly done: Promise<void> } | undefined;
-  /** Those who wait until something is there. */
+  /** Callers that wait until the condition exists. */
   readonly waiting = new Set<() => void>();
-  /** Told of a refusal, while somebody waits. */
+  /** Called on a refusal, while a caller waits. */
   onRefused: ((why: string) => void) | undefined;
-  /** Why it may not be written, since it was tried last. */
+  /** Why the last write was refused. */
   refusal: string | undefined;
-  /** Since when there was no write, by the monotonic clock. */
+  /** Monotonic time of the last write. */
   #quietSinceMs: number | undefined;
   #isThere = false;
   #wasReady = false;
@@ -46,7 +46,7 @@ export class ToldCondition {
     this.wanted = wanted;
   }
 
-  /** A condition, whatever it says, is at the object; or that was tried often enough. */
+  /** The condition exists with any status, or enough attempts to write it failed. */
   get isThere(): boolean {
     return this.#isThere;
   }
@@ -64,26 +64,26 @@ export class ToldCondition {
     this.waiting.clear();
   }
 
-  /** Somebody else asks anew. */
+  /** A new caller requests the condition. */
   begin(): void {
     this.#isThere = false;
   }
 
-  /** As it should be, as far as one knows. */
+  /** Reports whether the known value is the desired one. */
   get isDone(): boolean {
     if (this.known === undefined) return false;
     if (this.wanted === 'absent' || this.known === 'absent') return this.wanted === this.known;
     return isSameCondition(this.wanted, this.known);
   }
 
-  /** How long to wait until it may be looked at. What comes first does so at once, and so does the first that is good news. */
+  /** Returns the delay before the next step. The first condition and the first that is `True` are not delayed. */
   delayMs(nowMs: number): number {
     if (this.known === undefined || this.wanted === 'absent' || this.#quietSinceMs === undefined) return 0;
     if (this.wanted.status === 'True' && !this.#wasReady) return 0;
     return Math.max(0, this.#quietSinceMs + (this.known === 'absent' ? repairPauseMs : pauseMs) - nowMs);
   }
 
-  /** What was there before anything was written here is as good as just written: what is told of it may pass. */
+  /** A value that existed before the first write here counts as just written: a change may be temporary. */
   read(condition: Condition | undefined, nowMs: number): void {
     this.known = condition ?? 'absent';
     if (!condition) return;

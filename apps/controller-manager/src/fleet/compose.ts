@@ -1,12 +1,12 @@
 /**
- * From the objects that stand for one cluster to the cluster. Pure. Of several objects the oldest counts, for each service by itself:
- * one registration may be for the controllers of a control plane, another for its scheduler.
+ * Composes a cluster from the objects that represent it. Pure. Of several objects the oldest counts, separately for each service: one
+ * registration may be for the controllers of a control plane, another for its scheduler.
  *
  *   objects, oldest first   r1 {controllers}   r2 {controllers, scheduler}   r3 {scheduler}
  *   counts for              controllers        scheduler                     nothing
  *
- * What an object said before about where its cluster is stays true until it says something else: operators take the address back while
- * a control plane is not ready, and nothing that runs is to end for that.
+ * The last known address of an object stays valid until it has another one: operators remove the address while a control plane is not
+ * ready, and running programs must not stop for that.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -14,18 +14,18 @@ import type { ObjectKey } from '@hangar/client';
 import type { FleetCluster, Service, ServiceSource, SourceObject } from '../contract.ts';
 import { serviceSet } from './service-sets.ts';
 
-/** An object that stands for a cluster. */
+/** An object that represents a cluster. */
 export interface Candidate {
   readonly source: SourceObject;
   readonly services: ReadonlySet<Service>;
   readonly labels: Readonly<Record<string, string>>;
   readonly address: string | undefined;
   readonly secret: ObjectKey | undefined;
-  /** The secret that it names, and that must not be read. */
+  /** The Secret that it names, and that must not be read. */
   readonly outOfScope?: ObjectKey | undefined;
 }
 
-/** `candidates`: the oldest first. `before`: the cluster as it was told last; answered again when nothing is another. */
+/** `candidates`: the oldest first. `before`: the cluster as last reported; returned again when nothing has changed. */
 export function composed(
   name: string,
   candidates: readonly Candidate[],
@@ -51,7 +51,7 @@ export function composed(
   return before !== undefined && isDeepStrictEqual(before, cluster) ? before : cluster;
 }
 
-/** The cluster as one of its services has it. */
+/** Returns the cluster as seen by one of its services. */
 export function ofService(cluster: FleetCluster, service: Service): FleetCluster {
   const own = cluster.sources?.get(service);
   if (!own) return cluster;
@@ -63,12 +63,12 @@ function reached({ source, address, secret, outOfScope }: Candidate, before: Fle
   const told = before && toldOf(source, before);
   if (outOfScope !== undefined || !told) return { ...source, address, secret };
   if (secret === undefined) return { ...source, address: told.address ?? address, secret: told.secret };
-  // Endpoints have a secret always, whatever becomes of their address.
+  // Endpoints always have a Secret, also without an address.
   const isSameSecret = told.secret?.namespace === secret.namespace && told.secret?.name === secret.name;
   return { ...source, address: address ?? (isSameSecret ? told.address : undefined), secret };
 }
 
-/** Where the object said before that its cluster is. */
+/** Returns the address and Secret that the object had before. */
 function toldOf({ uid }: SourceObject, { source, sources, address, secret }: FleetCluster) {
   return source.uid === uid ? { address, secret } : sources?.values().find((one) => one.uid === uid);
 }

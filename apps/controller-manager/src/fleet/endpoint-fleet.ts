@@ -1,9 +1,9 @@
 /**
- * ControlPlaneEndpoints as a fleet, for where there are no registrations.
+ * ControlPlaneEndpoints as a fleet, for installations without registrations.
  *
  *   cluster    the endpoint's name, for the services that its annotation (or label) lists: `controllers` where there is none
  *   address    status.endpoint, else spec.endpoint
- *   secret     by a template; whether it is there is found out by who reads it
+ *   secret     by a template; may not exist
  */
 
 import {
@@ -21,11 +21,11 @@ import { inScope, labelsOf } from './scope.ts';
 import { serviceSet } from './service-sets.ts';
 
 export interface EndpointFleetOptions extends FleetOptions {
-  /** Of runtime's: `{namespace}/controlplane-{name}-kubeconfig` where it is absent. */
+  /** Template of the runtime. Absent: `{namespace}/controlplane-{name}-kubeconfig`. */
   readonly secretTemplate?: string | undefined;
 }
 
-/** Throws `InvalidOptions` for a template that is none. */
+/** Throws `InvalidOptions` for an invalid template. */
 export function endpointFleet(options: EndpointFleetOptions): Fleet {
   const { namespaceScope } = options;
   const secretOf = secretTemplate(options.secretTemplate, namespaceScope);
@@ -43,7 +43,7 @@ export function endpointFleet(options: EndpointFleetOptions): Fleet {
   });
 }
 
-/** What is read above, and nothing else. */
+/** Keeps only the fields that are read above. */
 function reducedEndpoint(endpoint: EndpointObject): EndpointObject | undefined {
   const { apiVersion, kind, metadata } = endpoint;
   const { name, uid, resourceVersion, labels, annotations, deletionTimestamp } = metadata;

@@ -1,6 +1,6 @@
 /**
- * A fleet of objects of one kind: lists and watches them, keeps of each what is needed, and tells each cluster that is another now,
- * once. While the management plane does not answer, what was known stays.
+ * A fleet of objects of one kind: lists and watches them, keeps the required fields of each, and reports each changed cluster once. While
+ * the management plane does not answer, the known state remains.
  */
 
 import type { ApiObject, Client, Kind } from '@hangar/client';
@@ -15,22 +15,22 @@ import type { Candidate } from './compose.ts';
 export interface FleetOptions {
   /** Not closed here. */
   readonly management: Client;
-  /** Of the objects' labels. Absent: all of them. */
+  /** Label selector. Absent: all objects. */
   readonly selector?: string | undefined;
-  /** The only namespace whose secrets are read. Absent: all of them. */
+  /** The only namespace whose Secrets are read. Absent: all of them. */
   readonly namespaceScope?: string | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
   readonly cache?: Pick<CacheOptions, 'watchList'> | undefined;
-  /** Every object in each of its states, whole: for who looks at its conditions. Must not keep it. */
+  /** Called with every state of every object, unreduced: for readers of its conditions. Must not retain it. */
   readonly onSeen?: ((object: ApiObject) => void) | undefined;
 }
 
-/** How objects of a kind stand for clusters. */
+/** Maps objects of a kind to clusters. */
 export interface Reading<T extends ApiObject> {
   readonly kind: Kind<T>;
-  /** What is kept of an object; undefined: it stands for no cluster. */
+  /** Returns the retained part of an object; undefined: it represents no cluster. */
   readonly reduce: (object: T) => T | undefined;
   readonly clusterOf: (object: T) => string;
   readonly candidateOf: (object: T) => Candidate;
@@ -56,7 +56,7 @@ export function informedFleet<T extends ApiObject>(options: FleetOptions, readin
       const registration = informer.addHandler({
         onAdd: refresh,
         onUpdate(before, after) {
-          // One that names another control plane now is gone from the one before.
+          // An object that now names another control plane is removed from the previous one.
           if (reading.clusterOf(before) !== reading.clusterOf(after)) refresh(before);
           refresh(after);
         },
@@ -78,7 +78,7 @@ interface TellingOptions {
   readonly signal: AbortSignal;
 }
 
-/** What the listener has been told. */
+/** The clusters that were reported to the listener. */
 class Telling<T extends ApiObject> {
   readonly #informer: Informer<T>;
   readonly #reading: Reading<T>;

@@ -27,7 +27,7 @@ async function start(options: ManagementWorldOptions = {}): Promise<World> {
   return { ...world, clock, kubeconfigs: kubeconfigsOf({ management, clock, random: seededRandom(1), log }) };
 }
 
-/** What was told, until the end. */
+/** Records the reported values, until the end. */
 function follow({ kubeconfigs }: World): { readonly told: (string | undefined)[]; end(): void } {
   const told: (string | undefined)[] = [];
   return { told, end: kubeconfigs.follow(key, (kubeconfig) => told.push(kubeconfig)) };

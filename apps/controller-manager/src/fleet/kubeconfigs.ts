@@ -1,7 +1,7 @@
 /**
- * Kubeconfigs, out of Secrets. Those that are the same as before are not told again, whatever else changed of their Secret. A management
- * plane that does not answer takes nothing back. One that refuses does, but not at once when it was different before: a server that
- * has just started may know no rights yet, and nothing that runs is to end for that.
+ * Reads kubeconfigs from Secrets. An unchanged kubeconfig is not reported again when its Secret changes. A management plane that does not
+ * answer retracts nothing. A refusal retracts, but only after a delay if the Secret was readable before: a server that has just started may
+ * not have loaded its RBAC rules yet, and running programs must not stop for that.
  */
 
 import { find } from '@hangar/client';
@@ -21,7 +21,7 @@ export interface KubeconfigsOptions {
 }
 
 const key = 'kubeconfig';
-/** How long a refusal has to last before what was read earlier is taken back. */
+/** Duration of a refusal after which an earlier kubeconfig is retracted. */
 const refusedMs = 30_000;
 
 export const kubeconfigsOf = (options: KubeconfigsOptions): Kubeconfigs => ({
@@ -42,13 +42,13 @@ export const kubeconfigsOf = (options: KubeconfigsOptions): Kubeconfigs => ({
   },
 });
 
-/** Not decoded in parts: an empty one is none. */
+/** An empty kubeconfig counts as none. */
 function kubeconfigIn(secret: Secret | undefined): string | undefined {
   const encoded = secret?.data?.[key];
   return encoded ? Buffer.from(encoded, 'base64').toString() : undefined;
 }
 
-/** What was told of one, and whether it is to be told anew. */
+/** The last reported kubeconfig of one Secret, and whether to report it again. */
 class Followed {
   readonly #options: KubeconfigsOptions;
   readonly #tell: (kubeconfig: string | undefined) => void;
@@ -71,7 +71,7 @@ class Followed {
   }
 
   failed(error: Error): void {
-    // Each once, until it is over: a missing right is not news every other minute.
+    // Logged once, until it is resolved: a missing permission is not news on every retry.
     if (this.#problem !== error.message) this.#log.warn('failed to watch the kubeconfig Secret, retrying', { error });
     this.#problem = error.message;
     if (!hasCode(error, 'Forbidden')) return this.#stopWaiting();

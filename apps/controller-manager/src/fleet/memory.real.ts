@@ -21,7 +21,7 @@ test(`each of ${count} idle clusters takes at most ${bytesMax} bytes of the flee
     const secret = { namespace: `kplane-cp-${name}`, name: `controlplane-${name}-kubeconfig` };
     await resolve(world.client, name, secret, `https://api.example.com/clusters/${name}/control-plane`);
   });
-  // What the server keeps in memory for whoever lists and watches is there before it is measured.
+  // Fills the caches of the server for lists and watches before the measurement.
   await (await followed(world))[Symbol.asyncDispose]();
   const before = await settledHeapBytes();
   await using heard = await followed(world);

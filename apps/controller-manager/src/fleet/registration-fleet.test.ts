@@ -210,7 +210,7 @@ describe('the fleet of registrations', () => {
         ];
         await pick(chosen, steps)();
       }
-      // What is kept from before a status was taken back is the one thing that a new one cannot know.
+      // A new fleet cannot know the last status before it was removed, so every status is set again.
       for (const name of there) await resolve(client, name, secretOf(name));
       await register(client, 'last');
       await heard.cluster('last');

@@ -1,12 +1,12 @@
 /**
  * ControlPlaneRegistrations as a fleet, as the operator resolves them.
  *
- *   cluster    spec.controlPlaneRef.name, for those of spec.services that are ours, in whatever case and mode
+ *   cluster    spec.controlPlaneRef.name, for those of spec.services that are ours, in any case and mode
  *   address    status.resolvedEndpoint
  *   secret     status.resolvedKubeconfigSecretRef; the last one while there is none
  *
- * One that is being deleted is gone. A status of a spec before this one says nothing: it may be about another control plane, and two
- * managers would work on that.
+ * A registration that is being deleted counts as gone. A status of an older generation is ignored: it may be about another control plane,
+ * and two managers would work on that.
  */
 
 import { controlPlaneOf, ControlPlaneRegistration, resolvedSecretOf } from '@hangar/runtime/clusters';
@@ -26,7 +26,7 @@ export const registrationFleet = (options: FleetOptions): Fleet =>
     candidateOf: (registration) => candidateOf(registration, options.namespaceScope),
   });
 
-/** What is read below, and nothing else: thousands of them are kept. */
+/** Keeps only the fields that are read below: thousands of registrations are kept. */
 function reducedRegistration(registration: RegistrationObject): RegistrationObject | undefined {
   const { apiVersion, kind, metadata, spec, status } = registration;
   const { name, uid, resourceVersion, creationTimestamp, deletionTimestamp, labels } = metadata;
@@ -45,7 +45,7 @@ function reducedRegistration(registration: RegistrationObject): RegistrationObje
   } as RegistrationObject;
 }
 
-/** Who resolves registrations and does not say of which generation is believed. */
+/** A status without observedGeneration counts as current. */
 const isOfSpec = ({ metadata, status }: RegistrationObject): boolean =>
   (status?.observedGeneration ?? Infinity) >= (metadata.generation ?? 0);
 

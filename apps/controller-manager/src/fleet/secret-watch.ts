@@ -1,6 +1,6 @@
 /**
- * One Secret, followed by its name: a list and a watch with `metadata.name` as field selector, for which a right by `resourceNames` is
- * enough. Leaner than a cache: it keeps a resourceVersion.
+ * Follows one Secret by its name: a list and a watch with `metadata.name` as field selector, for which a permission by `resourceNames` is
+ * enough. Smaller than a cache: it keeps a resourceVersion.
  *
  *   list ──► watch from there ──► ended in good order: watch again
  *    ▲            └── broken, too old, refused: wait, longer each time ──┐
@@ -17,25 +17,25 @@ export interface SecretWatchOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
-  /** As it is now; undefined: there is none. */
+  /** Called with the current Secret; undefined: it does not exist. */
   readonly onSecret: (secret: Secret | undefined) => void;
-  /** The server cannot be followed for now; what was told before may be old. Another attempt follows. */
+  /** Called when the watch failed; the last reported Secret may be stale. A retry follows. */
   readonly onFailure: (error: Error) => void;
 }
 
 const backOff: BackOff = { baseMs: 1_000, maxMs: 30_000 };
-/** A right that is missing is given by people. */
+/** A missing permission is granted by an administrator. */
 const refusedBackOff: BackOff = { baseMs: 15_000, maxMs: 120_000 };
-/** A watch that lived for less is no progress, even when it ended in good order. */
+/** A shorter watch is not progress, even if the server closed it in good order. */
 const shortMs = 1_000;
-/** After so long without a failure, the next one is the first. */
+/** After this long without a failure, the backoff restarts. */
 const healthyMs = 10_000;
-/** Servers are asked to end watches after 5 to 10 minutes; one that is still open later is taken for dead. */
+/** Requested timeout of watches is 5 to 10 minutes; a watch that is open for longer is considered dead. */
 const watchSeconds = 300;
 const graceMs = 30_000;
 const listTimeoutMs = 30_000;
 
-/** Until the signal. Never rejects. */
+/** Runs until the signal. Never rejects. */
 export async function watchSecret(key: ObjectKey, options: SecretWatchOptions, signal: AbortSignal): Promise<void> {
   const { clock, random, onFailure } = options;
   let failures = 0;
@@ -52,7 +52,7 @@ export async function watchSecret(key: ObjectKey, options: SecretWatchOptions, s
   }
 }
 
-/** Ends with a rejection, except by the signal: a watch that ends in good order is followed by the next. */
+/** Rejects on failure; a watch that ends in good order is followed by the next. */
 async function listAndWatch(key: ObjectKey, options: SecretWatchOptions, signal: AbortSignal): Promise<void> {
   const { client, clock, onSecret } = options;
   const one = { namespace: key.namespace, fieldSelector: `metadata.name=${key.name}` };
@@ -64,7 +64,7 @@ async function listAndWatch(key: ObjectKey, options: SecretWatchOptions, signal:
   for (let since = resourceVersion; !signal.aborted;) {
     const beganMs = clock.monotonicMs();
     since = await watched({ ...options, since, one }, signal);
-    // What ends at once again and again would be asked for without a pause.
+    // Pauses, so that a watch that ends at once is not repeated in a tight loop.
     if (clock.monotonicMs() - beganMs < shortMs) await sleep(clock, shortMs, signal);
   }
 }
@@ -74,7 +74,7 @@ interface WatchFrom extends SecretWatchOptions {
   readonly since: string;
 }
 
-/** Up to where everything was told, when the server has ended it. */
+/** Resolves with the last delivered resourceVersion, when the server has closed the watch. */
 async function watched({ client, clock, random, onSecret, one, since }: WatchFrom, signal: AbortSignal) {
   const timeoutSeconds = watchSeconds + random.below(watchSeconds);
   return within(clock, timeoutSeconds * 1_000 + graceMs, signal, async (signal) => {

@@ -1,6 +1,5 @@
 /**
- * Which of our services something is registered for. There are few combinations: each is one set that all clusters share, which makes
- * them comparable by identity and of no cost.
+ * Sets of services. There are few combinations: each is one set that all clusters share, which makes them comparable by identity and free.
  */
 
 import { services } from '../contract.ts';
@@ -8,7 +7,7 @@ import type { Service } from '../contract.ts';
 
 const shared = new Map<string, ReadonlySet<Service>>();
 
-/** In whatever case; what is none of ours is left out. */
+/** Ignores case and unknown services. */
 export function serviceSet(names: Iterable<string>): ReadonlySet<Service> {
   const given = new Set(Array.from(names, (name) => name.trim().toLowerCase()));
   const ours = services.filter((service) => given.has(service));

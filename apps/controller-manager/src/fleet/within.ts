@@ -1,12 +1,12 @@
 /**
- * Requests that end in time, by the injected clock. Unlike runtime's `bounded` it waits for the call's own end, which the signal brings
- * about: nothing is under way any more when it settles, so that whoever writes next comes after it.
+ * Requests with a timeout, by the injected clock. Unlike runtime's `bounded` it waits until the aborted call has settled: no request is in
+ * flight when it settles, so that the next write comes after it.
  */
 
 import { ClientError } from '@hangar/client';
 import type { Clock } from '@hangar/core';
 
-/** Gives the call a signal that fires with the outer one, or after so long; then it rejects with `TimedOut`. */
+/** Gives the call a signal that fires with the outer one, or on timeout; then it rejects with `TimedOut`. */
 export async function within<T>(
   clock: Clock,
   timeoutMs: number,

@@ -1,4 +1,4 @@
-/** Which clusters are served, and where their kubeconfigs are. */
+/** Options that select the served clusters and their kubeconfigs. */
 
 import { parseLabelSelector } from '@hangar/api/selectors';
 import { dnsLabelReasons } from '@hangar/api/formats';
@@ -10,11 +10,11 @@ export const sources = ['registration', 'controlplaneendpoint'] as const;
 
 export interface ClusterOptions {
   readonly source: (typeof sources)[number];
-  /** As kubectl -l has it; undefined: all. */
+  /** In the syntax of kubectl -l; undefined: all. */
   readonly selector: string | undefined;
   /** The only namespace whose Secrets are read; undefined: any. */
   readonly namespaceScope: string | undefined;
-  /** Of endpoints; undefined: the usual one. */
+  /** Of endpoints; undefined: the default. */
   readonly secretTemplate: string | undefined;
 }
 

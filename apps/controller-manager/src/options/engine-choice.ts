@@ -1,4 +1,4 @@
-/** Which programs are used, found before anything is started. */
+/** Chooses the engine and finds its programs before anything starts. */
 
 import { resolve } from 'node:path';
 import { UsageError } from '@hangar/core/command-line';
@@ -13,18 +13,18 @@ export interface EngineFlags {
 
 export interface EngineChoice {
   readonly name: 'kube' | 'essential';
-  /** For people. */
+  /** For the log. */
   readonly why: string;
   /** Absolute; of the engine kube. */
   readonly controllerManager: string | undefined;
-  /** Absolute; undefined: there is none, and clusters that ask for one are told so. */
+  /** Absolute; undefined: there is none, and clusters that request one get a condition. */
   readonly scheduler: string | undefined;
 }
 
 const managerName = 'kube-controller-manager';
 const schedulerName = 'kube-scheduler';
 
-/** Throws a UsageError for a program that was named and is none, and where one is needed and there is none. */
+/** Throws a UsageError for a named program that is invalid, and when a required program is missing. */
 export function chooseEngine(
   flags: EngineFlags,
   { programs, folder }: { readonly programs: KubePrograms; readonly folder: string },

@@ -1,4 +1,4 @@
-/** What the real programs list and refuse. */
+/** Flags that the real programs list and refuse. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

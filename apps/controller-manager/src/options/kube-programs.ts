@@ -1,4 +1,4 @@
-/** Kubernetes' own programs on this machine: where they are, and what they say of flags. Nothing of theirs is started to work here. */
+/** Finds Kubernetes' own programs on this machine, and reads their flags. Runs them only with `--help`. */
 
 import { execFile } from 'node:child_process';
 import { UsageError } from '@hangar/core/command-line';
@@ -7,19 +7,19 @@ import { kubeFlagsIn } from './kube-help.ts';
 import type { KubeFlags } from './kube-help.ts';
 
 export interface KubePrograms {
-  /** Absolute; undefined when there is none of that name in PATH. */
+  /** Absolute; undefined when PATH has none of that name. */
   find(name: string): string | undefined;
   isExecutable(path: string): boolean;
-  /** What it lists. Throws a UsageError for what is no such program. */
+  /** Returns the listed flags. Throws a UsageError if it is not such a program. */
   flagsOf(path: string): Promise<KubeFlags>;
-  /** What it says against these flags; undefined: nothing. Also of those that it does not list. */
+  /** Returns the program's error about these flags, also about unlisted ones; undefined: they are valid. */
   complaint(path: string, flags: readonly string[]): Promise<string | undefined>;
 }
 
 /** A cold disk may need seconds for the first page of a hundred megabytes. */
 const timeoutMs = 30_000;
 const outputMax = 8 * 1024 ** 2;
-/** It has hundreds; a program that lists fewer is something else. */
+/** The real programs have hundreds; one that lists fewer is a different program. */
 const flagsMin = 10;
 
 export function kubePrograms(environment: Readonly<Record<string, string | undefined>>): KubePrograms {
@@ -37,14 +37,14 @@ export function kubePrograms(environment: Readonly<Record<string, string | undef
         `${executable} is not a Kubernetes program: its --help lists only ${known.flags.size} flags`,
       );
     },
-    // With --help it reads its flags and their values, and does nothing with them.
+    // With --help it only parses its flags and their values.
     complaint: async (executable, flags) => (await run(executable, [...flags, '--help'])).failure,
   };
 }
 
 interface Answer {
   readonly output: string;
-  /** In its own words. */
+  /** In the words of the program. */
   readonly failure: string | undefined;
 }
 

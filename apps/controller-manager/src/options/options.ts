@@ -1,4 +1,4 @@
-/** The command line of `hangar controller-manager`, and what it means. Nothing is started before all of it is understood. */
+/** Parses the command line of `hangar controller-manager`. Nothing starts before all of it is valid. */
 
 import { join, resolve } from 'node:path';
 import { layered, loggingOf, loggingOptions, UsageError } from '@hangar/core/command-line';
@@ -19,12 +19,12 @@ import { addressOf, bytesOf, durationMs, integerOf, portRangeOf } from './values
 
 export interface ServingOptions {
   readonly host: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
   /** Both or none. */
   readonly certificateFile: string | undefined;
   readonly keyFile: string | undefined;
-  /** Of a certificate of its own. */
+  /** Folder of the generated certificate. */
   readonly certificateDirectory: string;
   readonly tokenFile: string | undefined;
 }
@@ -40,14 +40,14 @@ export interface ChildOptions {
 }
 
 export interface ControllerManagerOptions {
-  /** Absolute; undefined: as kubectl and pods find theirs. */
+  /** Absolute; undefined: the default of kubectl and pods. */
   readonly kubeconfig: string | undefined;
-  /** The same for the essential engine's feed; undefined: as the management plane. */
+  /** The same for the essential engine's feed; undefined: that of the management plane. */
   readonly feedKubeconfig: string | undefined;
   readonly clusters: ClusterOptions;
   readonly sharing: SharingOptions;
   readonly engine: EngineChoice;
-  /** Given to every program of that kind. */
+  /** Passed to every program of that kind. */
   readonly managerFlags: readonly string[];
   readonly schedulerFlags: readonly string[];
   readonly children: ChildOptions;
@@ -57,10 +57,10 @@ export interface ControllerManagerOptions {
   readonly unusedFlags: readonly string[];
 }
 
-/** What the meaning of a command line depends on besides itself. */
+/** Environment of a command line. */
 export interface OptionsWorld {
   readonly environment: Environment;
-  /** For relative names. */
+  /** Base of relative paths. */
   readonly folder: string;
   readonly temporaryFolder: string;
   readonly hostName: string;
@@ -70,7 +70,7 @@ export interface OptionsWorld {
 
 type Values = FlagValues<typeof flags>;
 
-/** Below it no kube-controller-manager starts. */
+/** kube-controller-manager does not start with less. */
 const memoryLeast = 64 * 1024 ** 2;
 
 /** Throws a UsageError, which names what is wrong. */
@@ -79,7 +79,7 @@ export async function readOptions(
   world: OptionsWorld,
 ): Promise<ControllerManagerOptions | 'help' | 'version'> {
   const { environment, folder, programs } = world;
-  // Whatever else is there: whoever asks how flags are written has not got them right yet.
+  // First, because the other flags may be invalid when help is requested.
   if (args.some((word) => word === '--help' || word === '-h')) return 'help';
   const own = ownFlagsIn(args);
   if (own['help']) return 'help';
@@ -163,7 +163,7 @@ interface PassedOn {
   readonly programs: KubePrograms;
 }
 
-/** By the program itself: it knows its values, and flags that it does not list. */
+/** Validated by the program itself: it checks the values, and accepts flags that it does not list. */
 async function checkPassedOn(manager: string, { sorted, kube, programs }: PassedOn): Promise<void> {
   if (sorted.passedOn.length === 0) return;
   const complaint = await programs.complaint(manager, sorted.passedOn);
@@ -188,6 +188,6 @@ async function checkSchedulerFlags(options: ControllerManagerOptions, programs: 
   if (complaint !== undefined) throw new UsageError(`--kube-scheduler-flag: kube-scheduler rejects it: ${complaint}`);
 }
 
-/** What programs are given for their place and their cluster. */
+/** Flags that set the folder and the cluster of a program. */
 const ownedByUs =
   /^--(config|kubeconfig|master|leader-elect|secure-port|bind-address|cert-dir|authorization-always-allow-paths)(=|$)/;

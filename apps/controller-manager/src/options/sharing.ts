@@ -1,4 +1,4 @@
-/** Whether and how clusters are shared with other replicas. */
+/** Options of sharing clusters with other replicas. */
 
 import { createHash } from 'node:crypto';
 import { dnsLabelReasons, labelValueReasons } from '@hangar/api/formats';
@@ -11,12 +11,12 @@ import type { TimingFlags, Timings } from './timings.ts';
 import { checked, oneOf } from './values.ts';
 
 export interface SharingOptions {
-  /** False: this process is alone. */
+  /** False: this process is the only replica. */
   readonly electsLeader: boolean;
-  /** Of the Leases. */
+  /** Namespace of the Leases. */
   readonly namespace: string;
   readonly group: string;
-  /** This replica: also part of the names of its programs and folders. */
+  /** Name of this replica: also part of the names of its programs and folders. */
   readonly peer: string;
   /** A static shard; undefined: any cluster. */
   readonly shard: { readonly id: string; readonly selector: string } | undefined;
@@ -59,7 +59,7 @@ export function sharingOptions(
   };
 }
 
-/** Whoever looks at other clusters has another group: none may be given one that it does not know of. */
+/** Replicas that select other clusters form another group: no replica may be assigned a cluster that it does not select. */
 function groupOf(values: SharingFlags, { source, selector, namespaceScope }: ClusterOptions): string {
   for (const name of ['cluster-shard-group', 'leader-elect-resource-name'] as const) {
     const given = values[name];
@@ -72,7 +72,7 @@ function groupOf(values: SharingFlags, { source, selector, namespaceScope }: Clu
   return `${defaultGroup}-${hash.slice(0, 8)}`;
 }
 
-/** Part of a Lease's name, of paths, and of what sockets are called: shorter than other names. */
+/** Part of the name of a Lease, of paths, and of socket names: shorter than other names. */
 const peerReasons = (peer: string): string[] =>
   /^[a-z0-9]([-a-z0-9.]{0,150}[a-z0-9])?$/.test(peer)
     ? []

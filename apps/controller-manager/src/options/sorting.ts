@@ -1,4 +1,4 @@
-/** Whose flags are whose: those that are ours, those that every kube-controller-manager is given, and those that nobody needs here. */
+/** Sorts flags into ours, those that are passed to every kube-controller-manager, and those without effect. */
 
 import { resolve } from 'node:path';
 import { similarTo, UsageError } from '@hangar/core/command-line';
@@ -10,20 +10,20 @@ import { flagsIn } from './words.ts';
 import type { GivenFlag, KnownFlags } from './words.ts';
 
 export interface SortedFlags {
-  /** Only what is there, without defaults. */
+  /** Only given values, without defaults. */
   readonly ours: GivenValues;
-  /** As it will be given them: `--name=value`, in the order in which they came. */
+  /** As passed: `--name=value`, in the given order. */
   readonly passedOn: readonly string[];
-  /** Names of those that are accepted and have no effect. */
+  /** Names of accepted flags without effect. */
   readonly unused: readonly string[];
-  /** Names of those that the program does not list: it may have them all the same. */
+  /** Names of flags that the program does not list, but may accept. */
   readonly unlisted: readonly string[];
 }
 
 export interface SortingOptions {
-  /** What kube-controller-manager lists; undefined: there is none, and its flags have no effect. */
+  /** Flags that kube-controller-manager lists; undefined: there is none, and its flags have no effect. */
   readonly kube: KubeFlags | undefined;
-  /** For relative names of files. */
+  /** Base of relative file names. */
   readonly folder: string;
 }
 
@@ -31,23 +31,23 @@ type Values = Record<string, string | boolean | string[]>;
 
 const ownFlags = new Map<string, Flag>(Object.entries(ours));
 
-/** The programs serve health and metrics on the loopback interface, to this process: how is not for users to say. */
+/** The programs serve health and metrics on the loopback interface, to this process: users cannot configure that. */
 const isOfServing = (name: string): boolean =>
   /^(authentication|authorization|requestheader|tls|http2|permit)-/.test(name) ||
   ['client-ca-file', 'disable-http2-serving'].includes(name);
 
-/** By the names that kube-controller-manager gives to such flags; all of them are strings. */
+/** By the naming convention of kube-controller-manager; all such flags are strings. */
 const isFile = (name: string): boolean => /-(file|dir|config|kubeconfig|manifest)$|-filepath-/.test(name);
 
-/** Flags of which ours have the words: a name that is none of them is a mistake, and not kube-controller-manager's. */
+/** Flags with the prefixes of ours: an unknown one is a typo, not a flag of kube-controller-manager. */
 const isOfOurFamily = (name: string): boolean =>
   /^(cluster-(source|selector|namespace|kubeconfig|shard|peer|memory|port|start|stop|debounce)|leader-elect|kube-(controller-manager|scheduler)|engine|feed-|work-|metrics-token)/.test(
     name,
   );
 
 /**
- * Ours alone, whatever the others are: they say which program is to be asked about those. A word behind a flag that is not known yet is
- * taken for its value, so that ours are found wherever they are.
+ * Returns only our flags: they select the program that defines the others. A word behind an unknown flag is taken for its value, so that
+ * ours are found at any position.
  */
 export function ownFlagsIn(args: readonly string[]): GivenValues {
   const values: Values = {};
@@ -79,7 +79,7 @@ export function sortFlags(args: readonly string[], { kube, folder }: SortingOpti
   return { ours: values, passedOn, unused: [...unused], unlisted: [...unlisted] };
 }
 
-/** The names that may have been meant are ours and those of the program. */
+/** Suggests names of ours and of the program. */
 export function unknownFlag(name: string, kube: KubeFlags | undefined): UsageError {
   const similar = similarTo(name, new Set([...ownFlags.keys(), ...(kube?.flags.keys() ?? [])]));
   const meant = similar.length === 0 ? '' : `; did you mean ${similar.map((one) => `--${one}`).join(' or ')}?`;
@@ -97,7 +97,10 @@ const knownFlags = (kube: KubeFlags | undefined): KnownFlags => ({
   longNameOf: (letter) => (letter === 'h' ? 'help' : (kube?.letters.get(letter) ?? (letter === 'v' ? 'v' : undefined))),
 });
 
-/** One letter is missing or wrong in a name of ours, or it has our words. What kube-controller-manager has is not known here. */
+/**
+ * Reports whether a name differs from one of ours in one letter, or has one of our prefixes. The flags of kube-controller-manager are not
+ * known here.
+ */
 const isMistake = (name: string): boolean =>
   isOfOurFamily(name) || similarTo(name, ownFlags.keys()).some((one) => Math.abs(one.length - name.length) <= 1);
 
@@ -107,7 +110,7 @@ function keep(values: Values, flag: Flag, { name, value }: GivenFlag): void {
   else values[name] = [...((values[name] as string[] | undefined) ?? []), value!];
 }
 
-/** A flag for another program as it is passed on: `_` in its name is `-`, and a file's name is that of this folder. */
+/** Returns a flag as it is passed to another program: `_` in its name becomes `-`, and a file name is resolved against this folder. */
 export function passedFlag(flag: string, folder: string): string {
   const [, name, value] = /^--([a-zA-Z][^=]*)(?:=(.*))?$/s.exec(flag) ?? [];
   return name === undefined ? flag : typed({ name: name.replaceAll('_', '-'), value }, folder);

@@ -1,11 +1,11 @@
 /**
- * The flags of leader election, which everybody knows, as the timings of the runtime's coordinator:
+ * Maps the well-known flags of leader election to the timings of the runtime's coordinator:
  *
  *   renewal sent ├─ retry-period ─┤ the next
- *                ├──────────────── renew-deadline ───────────────┤ not proven any more: what runs is ended
- *                ├───────────────────────── lease-duration ────────────────────┤ others may have the clusters
+ *                ├──────────────── renew-deadline ───────────────┤ not proven any longer: programs are killed
+ *                ├───────────────────────── lease-duration ────────────────────┤ others may take the clusters
  *
- * One renewal may fail, and be tried again, before the deadline: what is left for each request follows from that.
+ * One renewal may fail and be retried before the deadline: the timeout of each request follows from that.
  */
 
 import { UsageError } from '@hangar/core/command-line';
@@ -25,17 +25,17 @@ export type Timings = Pick<
 
 const clockSkewMax = 0.05;
 const marginLeastMs = 500;
-/** Of one request for a Lease: below it a healthy server far away would be taken for a dead one. */
+/** Timeout of one request for a Lease: with less, a healthy but distant server would count as dead. */
 const requestLeastMs = 200;
-/** Of the lease, for one request: 1.5 s of 7 s. */
+/** Share of the lease duration for one request: 1.5 s of 7 s. */
 const requestShare = 1.5 / 7;
-/** What a stop may take besides its grace: the end by force, removing the folder. */
+/** Time of a stop besides its grace period: the kill, removing the folder. */
 const stopOverheadMs = 3_500;
 const drainLeastMs = 5_000;
 
 const bounds = { leastMs: 100, mostMs: 3_600_000 };
 
-/** Throws a UsageError for what cannot work. `stopGraceMs`: of one program. */
+/** Throws a UsageError for impossible values. `stopGraceMs`: of one program. */
 export function timingsOf(values: TimingFlags, stopGraceMs: number): Timings {
   const read = (name: keyof TimingFlags): number => durationMs(name, values[name]!, bounds);
   const leaseMs = read('leader-elect-lease-duration');
@@ -48,7 +48,7 @@ export function timingsOf(values: TimingFlags, stopGraceMs: number): Timings {
       `--leader-elect-renew-deadline must be at most ${deadlineMostMs}ms for a lease of ${leaseMs}ms, to allow for clock skew`,
     );
   }
-  // One less: the coordinator computes the deadline again from the margin, with what fractions do.
+  // One less: the coordinator recomputes the deadline from the margin, with rounding.
   const spareMs = Math.floor((deadlineMs - renewEveryMs) / 2) - 1;
   if (spareMs < requestLeastMs) {
     throw new UsageError(
@@ -60,7 +60,7 @@ export function timingsOf(values: TimingFlags, stopGraceMs: number): Timings {
     renewEveryMs,
     requestTimeoutMs: Math.min(spareMs, Math.max(requestLeastMs, Math.round(leaseMs * requestShare))),
     clockSkewMax,
-    // What ends the validity of a lease at the deadline.
+    // Makes the lease invalid at the deadline.
     marginMs: leaseMs * (1 - clockSkewMax) - deadlineMs,
     drainTimeoutMs: Math.max(drainLeastMs, stopGraceMs + stopOverheadMs),
   };

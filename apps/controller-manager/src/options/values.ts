@@ -1,11 +1,11 @@
-/** Values of flags, as Go and Kubernetes write them. Each throws a UsageError that names the flag and says what is expected. */
+/** Parses flag values in the syntax of Go and Kubernetes. Each function throws a UsageError that names the flag and the expected value. */
 
 import { isIP } from 'node:net';
 import { UsageError } from '@hangar/core/command-line';
 import { parseDuration, parseQuantity } from '@hangar/api/values';
 import type { PortRange } from '../child/ports.ts';
 
-/** As Go's strconv.ParseBool has it. */
+/** As in Go's strconv.ParseBool. */
 const yes = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
 const no = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False']);
 
@@ -72,14 +72,14 @@ export function oneOf<T extends string>(name: string, text: string, all: readonl
   throw refused(name, text, `must be one of ${all.join(', ')}`);
 }
 
-/** `check` says what is wrong, or nothing. */
+/** `check` returns the problems. */
 export function checked(name: string, text: string, check: (text: string) => readonly string[]): string {
   const [reason] = check(text);
   if (reason === undefined) return text;
   throw refused(name, text, `is invalid: ${reason}`);
 }
 
-/** What `read` throws is what is wrong with it. */
+/** An error of `read` becomes a UsageError of the flag. */
 export function readable<T>(name: string, read: () => T): T {
   try {
     return read();

@@ -1,27 +1,27 @@
 /**
- * A command line as Kubernetes' programs read theirs (spf13/pflag): `--flag=value`, `--flag value` unless it is a switch, `--switch`,
- * `--switch=false`, `-v 2`, `-v=2`, `-v2`; `_` in a name is `-`. What has one dash is a row of letters, never a long name. There
- * are no words besides flags: so what comes behind a flag that nobody knows can only be its value.
+ * Parses a command line as Kubernetes' programs do (spf13/pflag): `--flag=value`, `--flag value` unless it is a switch, `--switch`,
+ * `--switch=false`, `-v 2`, `-v=2`, `-v2`; `_` in a name is `-`. One dash starts a sequence of letters, never a long name. There are no
+ * positional arguments: a word behind an unknown flag can only be its value.
  */
 
 import { UsageError } from '@hangar/core/command-line';
 
-/** One flag as it was given. */
+/** One flag as given. */
 export interface GivenFlag {
   readonly name: string;
-  /** Undefined: none was given, as it is with switches. */
+  /** Undefined: none was given, as for switches. */
   readonly value: string | undefined;
 }
 
-/** What is known of flags before they are read. */
+/** Definitions of flags. */
 export interface KnownFlags {
-  /** `value`: needs one. `switch`: has one only behind `=`. Undefined: it is not known. */
+  /** `value`: requires one. `switch`: has one only behind `=`. Undefined: unknown flag. */
   kindOf(name: string): 'value' | 'switch' | undefined;
   /** The long name of a letter. */
   longNameOf(letter: string): string | undefined;
 }
 
-/** In the order in which they are given. Throws a UsageError. */
+/** In the given order. Throws a UsageError. */
 export function flagsIn(words: readonly string[], known: KnownFlags): GivenFlag[] {
   const rest = [...words];
   const given: GivenFlag[] = [];
@@ -50,7 +50,7 @@ function valueOf(name: string, rest: string[], known: KnownFlags): string | unde
   return rest.shift();
 }
 
-/** Also a number below zero. */
+/** Includes negative numbers. */
 const isPlainWord = (word: string): boolean => /^(?!-)|^-(\d|$)/.test(word);
 
 /** `-v2` is `-v 2`; `-hv2` is `-h -v 2`. */

@@ -1,4 +1,4 @@
-/** One cluster of the fleet: whose it is, and what runs for it here. */
+/** One cluster of the fleet: its ownership, and the services that run for it here. */
 
 import type { Coordinator, Ownership } from '@hangar/runtime/clusters';
 import { Right } from '@hangar/runtime/clusters';
@@ -12,9 +12,9 @@ export interface MemberWorld {
   readonly coordinator: Coordinator;
   readonly announcements: Announcements;
   readonly engineFor: (service: Service) => Engine;
-  /** Another member has the object's condition now: one that names another control plane than before. */
+  /** Reports whether another member has the object's condition now: the object names another control plane than before. */
   readonly isToldElsewhere: (source: SourceObject, service: Service, but: Member) => boolean;
-  /** A state of some member is another now. */
+  /** Called when the state of a member has changed. */
   readonly onState: () => void;
 }
 
@@ -36,22 +36,22 @@ export class Member {
     });
   }
 
-  /** Until it comes back. */
+  /** True until the cluster is added again. */
   get isGone(): boolean {
     return this.#isGone;
   }
 
-  /** Nothing of it runs here, or is about to. */
+  /** Reports whether nothing of it runs here or is about to. */
   get isAtRest(): boolean {
     return this.#seats.values().every((seat) => seat.state === undefined);
   }
 
-  /** By this very object. */
+  /** Reports whether this very object requests the service. */
   isAskedFor(service: Service, { uid }: SourceObject): boolean {
     return !this.#isGone && this.#cluster.services.has(service) && ofService(this.#cluster, service).source.uid === uid;
   }
 
-  /** Also the first time. */
+  /** Also called for the first state. */
   changed(cluster: FleetCluster): void {
     const before = this.#cluster;
     this.#cluster = cluster;
@@ -61,16 +61,16 @@ export class Member {
     this.#seat();
   }
 
-  /** Resolves when nothing of it runs here any more. */
+  /** Resolves when nothing of it runs here any longer. */
   async gone(): Promise<void> {
     this.#isGone = true;
     if (this.#right.ownership) this.#withdraw(this.#cluster);
-    // The right is given back last: what ends in good order needs it until then.
+    // Ownership is released last: a graceful stop requires it.
     await this.#leaveAll();
     if (this.#isGone) this.#right.leave();
   }
 
-  /** For the end of this process: whoever has the cluster next goes on with its conditions. */
+  /** Called on shutdown: the next owner of the cluster takes over its conditions. */
   async stop(): Promise<void> {
     this.#isGone = true;
     await this.#leaveAll();
@@ -87,7 +87,7 @@ export class Member {
     return { cluster: this.#cluster, isOwned: this.#right.ownership !== undefined, engines, states };
   }
 
-  /** Puts what is wanted where it belongs, if the cluster is ours. */
+  /** Starts the wanted services, if the cluster is owned. */
   #seat(): void {
     const ownership: Ownership | undefined = this.#right.ownership;
     if (!ownership || this.#isGone) return;
@@ -98,14 +98,14 @@ export class Member {
     }
   }
 
-  /** Takes back the conditions of what is no longer asked for. */
+  /** Removes the conditions of services that are no longer requested. */
   #withdraw(before: FleetCluster): void {
     for (const service of before.services) {
       if (!this.isAskedFor(service, ofService(before, service).source)) void this.#withdrawService(service, before);
     }
   }
 
-  /** Only when nothing runs any more: until then nobody else may take it for free. */
+  /** Only when nothing runs any longer: until then the cluster must not look unowned. */
   async #withdrawService(service: Service, before: FleetCluster): Promise<void> {
     await this.#seats.get(service)?.leave();
     const { source } = ofService(before, service);

@@ -1,5 +1,5 @@
 /**
- * All clusters of the fleet, and what this process runs for those that are its own. Nothing here waits for a cluster, so none delays
+ * All clusters of the fleet, and the services that this process runs for the owned ones. Nothing here waits for a cluster, so none delays
  * another.
  */
 
@@ -13,12 +13,12 @@ import type { Announcements } from './seat.ts';
 
 export interface RegistryOptions {
   readonly fleet: Fleet;
-  /** Which clusters are this process's own. */
+  /** Decides which clusters this process owns. */
   readonly coordinator: Coordinator;
   readonly conditions: Announcements;
   readonly engineFor: (service: Service) => Engine;
   readonly log: Logger;
-  /** Something in `rows` is another now. */
+  /** Called when a row has changed. */
   readonly onChange?: () => void;
 }
 
@@ -37,7 +37,7 @@ export class Registry {
     this.#world = { coordinator, announcements, engineFor, isToldElsewhere, onState: onChange };
   }
 
-  /** Everything that there was at first is known. */
+  /** The initial clusters are known. */
   get isSynced(): boolean {
     return this.#isSynced;
   }
@@ -47,8 +47,8 @@ export class Registry {
   }
 
   /**
-   * Until the signal; resolves when nothing runs any more and the coordinator has given everything back. Rejects with what the fleet or the
-   * coordinator rejected with, after the same. Once.
+   * Runs until the signal; resolves when nothing runs any longer and the coordinator has released everything. Rejects with the error of the
+   * fleet or the coordinator, after the same. Called once.
    */
   async run(signal: AbortSignal): Promise<void> {
     const { fleet, coordinator } = this.#options;
@@ -73,7 +73,7 @@ export class Registry {
       this.#isStopping = true;
       following.abort();
       await Promise.all(Array.from(this.#members.values(), (member) => member.stop()));
-      // Only now: whoever has a cluster next gets it at rest.
+      // Only now: the next owner of a cluster gets it at rest.
       coordinating.abort();
       await Promise.allSettled(running);
     }
@@ -86,7 +86,7 @@ export class Registry {
     member.changed(cluster);
   }
 
-  /** It is kept until nothing of it runs: should the cluster come back before, there are not two of it. */
+  /** Kept until nothing of it runs: if the cluster is added again before, there are not two members. */
   #gone(name: string): void {
     const member = this.#members.get(name);
     if (!member || this.#isStopping) return;

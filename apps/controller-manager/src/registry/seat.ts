@@ -1,6 +1,6 @@
 /**
- * One service of one cluster, over all the times that it is begun and ended here: never two at a time. What is wanted may change at any
- * moment; what runs follows as soon as what ran before has gone.
+ * One service of one cluster, over all its starts and stops here: never two at a time. The wanted state may change at any moment; the next
+ * start waits until the previous run has ended.
  *
  *   empty ──wanted──▶ announced ──the condition is written──▶ serving ──not wanted──▶ ending ──▶ empty
  */
@@ -9,17 +9,17 @@ import type { Engine, FleetCluster, Service, ServiceState, Serving, SourceObject
 import type { Ownership } from '@hangar/runtime/clusters';
 import { ofService } from '../fleet/index.ts';
 
-/** What the registry tells of states, to be seen in the management plane. */
+/** Receives the states of services, to be written to the management plane. */
 export interface Announcements {
   tell(source: SourceObject, service: Service, state: ServiceState): void;
-  /** Nobody asks for the service any more. */
+  /** Removes the condition: the service is no longer requested. */
   remove(source: SourceObject, service: Service): void;
   /**
-   * The first that was told is written, or the management plane has been away for a while. One that refuses says so (`onRefused`), and is
-   * asked on: nobody may begin whom others cannot see. Never rejects.
+   * Resolves when the first reported condition is written, or when the management plane was unavailable for a while. A refusal is reported
+   * (`onRefused`) and retried: a service must not start while other replicas cannot see its condition. Never rejects.
    */
   written(source: SourceObject, service: Service, onRefused: (why: string) => void): Promise<void>;
-  /** Somebody else tells of it from now on: nothing is written after what this resolves with, and what is there stays. Never rejects. */
+  /** Hands the condition over: nothing is written after the promise resolves, and the condition stays. Never rejects. */
   forget(source: SourceObject, service: Service): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export interface SeatOptions {
   readonly service: Service;
   readonly engine: Engine;
   readonly announcements: Announcements;
-  /** Nobody else tells of the object's condition meanwhile. */
+  /** Reports whether no other member writes the object's condition. */
   readonly isOurs: (source: SourceObject) => boolean;
   /** After each change of `state`. */
   readonly onState: () => void;
@@ -50,7 +50,7 @@ export class Seat {
   readonly engine: Engine;
   readonly #options: SeatOptions;
   #wanted: Wanted | undefined;
-  /** Of what runs, or is about to. */
+  /** The cluster and ownership that runs or is about to. */
   #given: Wanted | undefined;
   #serving: Serving | undefined;
   #ending: Promise<void> | undefined;
@@ -61,12 +61,12 @@ export class Seat {
     this.engine = options.engine;
   }
 
-  /** Undefined: nothing runs and nothing is about to. */
+  /** Undefined: nothing runs or is about to. */
   get state(): ServiceState | undefined {
     return this.#state;
   }
 
-  /** Another cluster of the same name, another right: whatever fits is kept, everything else begins anew. */
+  /** For another cluster of the same name or another ownership: matching parts are kept, everything else restarts. */
   want(cluster: FleetCluster, ownership: Ownership): void {
     const own = ofService(cluster, this.#options.service);
     this.#wanted = { cluster: own, ownership, source: own.source };
@@ -78,7 +78,7 @@ export class Seat {
     this.#serving?.update(own);
   }
 
-  /** Nothing runs after what this resolves with, unless it was wanted again. */
+  /** Nothing runs after the promise resolves, unless it was wanted again. */
   async leave(): Promise<void> {
     this.#wanted = undefined;
     if (this.#given && !this.#ending) this.#end();
@@ -113,7 +113,7 @@ export class Seat {
     const { announcements, service, isOurs } = this.#options;
     const { source } = this.#given!;
     const stopped = this.#serving?.stop() ?? Promise.resolve();
-    // What was told last and not written yet must not overwrite what the next one says.
+    // A pending write must not overwrite the condition of the next owner.
     const silent = stopped.then(() => (isOurs(source) ? announcements.forget(source, service) : undefined));
     this.#ending = silent.then(() => {
       this.#ending = undefined;
@@ -128,7 +128,7 @@ export class Seat {
   #report({ source }: Wanted, state: ServiceState): void {
     this.#state = state;
     const { announcements, service, onState } = this.#options;
-    // What ends says so itself, by going. A hand-over is no news for whoever reads the condition.
+    // A stop is visible by the removal of the condition. A handoff is not written to it.
     if (state.phase !== 'Stopping') announcements.tell(source, service, state);
     onState();
   }

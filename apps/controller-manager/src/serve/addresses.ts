@@ -1,4 +1,4 @@
-/** Where a server is reached that listens there. */
+/** Computes the URL of a server from its listen address. */
 
 const anyAddresses = new Map([
   ['0.0.0.0', '127.0.0.1'],
@@ -7,10 +7,10 @@ const anyAddresses = new Map([
 
 export const isAnyAddress = (address: string): boolean => anyAddresses.has(address);
 
-/** Only programs of this machine reach it. */
+/** Reports whether only programs of this machine can connect. */
 export const isLoopback = (address: string): boolean => /^127\.|^::1$|^::ffff:127\./i.test(address);
 
-/** By a client on this machine. */
+/** For a client on this machine. */
 export function urlOf(address: string, port: number): string {
   const host = anyAddresses.get(address) ?? address;
   return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -1,17 +1,17 @@
-/** What is answered, before it is sent. */
+/** An HTTP answer before it is sent. */
 
 import type { StatusError } from '@hangar/api/status';
 
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Undefined: nothing, to `HEAD`. */
+  /** Undefined: no body, for `HEAD`. */
   readonly body: string | LongBody | undefined;
 }
 
-/** Is sent piece by piece, as fast as it is read. */
+/** Sent in chunks, as fast as the client reads. */
 export interface LongBody {
-  /** How much memory it takes meanwhile. */
+  /** Memory in use while it is sent. */
   readonly byteLength: number;
   chunks(): Iterable<Buffer>;
 }
@@ -28,7 +28,7 @@ export const json = (status: number, body: unknown): Answer => ({
   body: `${JSON.stringify(body, null, 2)}\n`,
 });
 
-/** Kubernetes' `Status`. */
+/** Returns a Kubernetes `Status`. */
 export const refusal = ({ status }: StatusError, headers: Readonly<Record<string, string>> = {}): Answer => {
   const answer = json(status.code ?? 500, status);
   return { ...answer, headers: { ...answer.headers, ...headers } };

@@ -1,6 +1,6 @@
 /**
- * The token that metrics and clusters are asked for with. The file is read for every request that brings one: what is in it at that
- * moment counts, whoever exchanged it in whatever way.
+ * The bearer token for metrics and clusters. The file is read for every request that has a token, so that a replaced file takes effect at
+ * once.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -30,12 +30,12 @@ export class BearerToken {
     return token;
   }
 
-  /** By the header `Authorization`. Without a token to compare with, nobody is let in. */
+  /** Checks the header `Authorization`. Without a configured token, every request is refused. */
   async admits(authorization: string | undefined): Promise<boolean> {
     const given = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
     if (given === undefined) return false;
     try {
-      // Of one length, whatever was given: how long it takes tells nothing.
+      // Digests have a fixed length: the duration of the comparison reveals nothing.
       return timingSafeEqual(digest(given), digest(await this.read()));
     } catch (error) {
       this.#log.error('rejecting all bearer tokens', { error: asError(error) });

@@ -1,4 +1,4 @@
-/** The registry's table has no order of its own; what is shown has. */
+/** Sorts rows by name: the registry's table is unordered. */
 
 import type { ClusterRow } from '../contract.ts';
 

@@ -1,17 +1,17 @@
-/** What serving refuses to begin with. */
+/** Errors of the status server. */
 
 import { CodedError } from '@hangar/core';
 
 export type ServeErrorCode =
-  /** A certificate or its key is missing, cannot be read, or they are not each other's. */
+  /** A certificate or its key is missing or unreadable, or they do not match. */
   | 'CertificateUnusable'
-  /** The file with the bearer token cannot be read, or has none in it. */
+  /** The file with the bearer token is unreadable or empty. */
   | 'TokenUnusable'
-  /** What was scraped is not Prometheus' text format. */
+  /** The scraped text is not in Prometheus' text format. */
   | 'MalformedMetrics'
-  /** It is more than one process may answer with. */
+  /** The answer of a process is too large. */
   | 'TooManyMetrics'
-  /** A process did not answer its scrape as it should. */
+  /** The scrape of a process failed. */
   | 'ScrapeFailed';
 
 export class ServeError extends CodedError<ServeErrorCode> {}

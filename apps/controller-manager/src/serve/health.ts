@@ -1,10 +1,10 @@
 /**
- * `/healthz`, `/livez` and `/readyz` as Kubernetes' components answer them: `ok`, or a line for each check when one fails or
- * `?verbose` is asked for; `?exclude=name` leaves one out; `/readyz/name` is that one alone.
+ * `/healthz`, `/livez` and `/readyz` as Kubernetes' components answer them: `ok`, or a line for each check when one fails or with
+ * `?verbose`; `?exclude=name` leaves one out; `/readyz/name` is that one alone.
  *
- * The process is ready when it knows its fleet, has come to share it with others and what was its own at first has been tried. That stays
- * so: clusters come later, too.
- * How single clusters do is shown and decides nothing: whoever takes this process out of service for one helps no other.
+ * The process is ready when the fleet is synced, it has joined the other replicas, and its initial clusters were attempted. It stays ready:
+ * clusters may be added later.
+ * The health of single clusters is shown and does not affect readiness: taking this process out of service for one cluster helps no other.
  */
 
 import type { ClusterRow, ServiceState } from '../contract.ts';
@@ -21,22 +21,22 @@ export interface HealthQuery {
   /** `fleet` of `/readyz/fleet`. */
   readonly only: string | undefined;
   readonly query: URLSearchParams;
-  /** Whether whoever asks may see the clusters. */
+  /** Whether the client may see the clusters. */
   readonly showsClusters: boolean;
 }
 
 interface Check {
   readonly name: string;
-  /** What is shown of it; it decides nothing. */
+  /** Shown only; does not affect the result. */
   readonly lines?: readonly string[];
-  /** Why it is not well. */
+  /** Why the check fails. */
   readonly problem?: string | undefined;
 }
 
 export interface HealthOptions {
   readonly rows: () => Iterable<ClusterRow>;
   readonly isSynced: () => boolean;
-  /** Whether clusters can be this process's: it shares them with others, or is alone. */
+  /** Whether this process can own clusters: it has joined the other replicas, or is the only one. */
   readonly hasJoined: () => boolean;
 }
 
@@ -51,7 +51,7 @@ export class Health {
     this.#options = options;
   }
 
-  /** The event loop answers: that is all that a restart of this process could mend. */
+  /** The event loop answers: a restart could fix nothing else. */
   live(kind: 'healthz' | 'livez', query: HealthQuery): HealthAnswer {
     return answer(kind, [ping], query);
   }
@@ -129,7 +129,7 @@ function answerOne(checks: readonly Check[], only: string): HealthAnswer {
   if (!check) return { status: 404, text: '404 page not found\n' };
   if (check.problem !== undefined) return { status: 500, text: `internal server error: ${check.problem}\n` };
   if (!check.lines) return { status: 200, text: 'ok' };
-  // Who asks for one cluster alone wants to know of that one.
+  // A check of one cluster alone reports that cluster.
   return {
     status: check.lines.every((line) => line.startsWith('[+]')) ? 200 : 500,
     text: `${check.lines.join('\n')}\n`,

@@ -1,6 +1,6 @@
 /**
- * What the controller manager counts of its clusters. Made of the registry's table whenever somebody asks: what is not this
- * process's any more is gone from it, and nothing is kept for it.
+ * Metrics of the controller manager about its clusters. Computed from the registry's table on every scrape: clusters that are no longer
+ * owned disappear, and nothing is kept for them.
  */
 
 import { labelText } from '@hangar/core';
@@ -11,9 +11,9 @@ import { shownServices, stateOf } from './clusters/described.ts';
 import { processUsage } from './process-usage.ts';
 import type { ProcessUsage } from './process-usage.ts';
 
-/** Worst first: a cluster is counted by the worst of its services. */
+/** Worst first: a cluster counts by the worst of its services. */
 const phases: readonly ServiceState['phase'][] = ['Failed', 'BackingOff', 'Waiting', 'Starting', 'Stopping', 'Ready'];
-/** Another replica has it, or nobody. */
+/** Another replica owns it, or none. */
 const notOwned = 'NotOwned';
 
 interface Child {
@@ -64,7 +64,7 @@ const childFamilies: readonly ChildFamily[] = [
   },
 ];
 
-/** This process, under the names that every program has for it; those of the children have labels. */
+/** Standard process metrics of this process; those of the children have labels. */
 const ownFamilies: readonly OwnFamily[] = [
   {
     name: 'process_resident_memory_bytes',
@@ -90,7 +90,7 @@ export class ControllerManagerMetrics {
     this.#usageOf = usageOf;
   }
 
-  /** Once. */
+  /** Called once. */
   register(registry: MetricsRegistry): void {
     registry.onScrape(() => (this.#children = this.#readChildren()));
     const name = 'hangar_controller_manager_clusters';

@@ -1,4 +1,4 @@
-/** What a process of this machine uses, as the system tells. */
+/** Reads the resource usage of a process of this machine. */
 
 import { cpuSeconds, residentBytes } from '../child/processes.ts';
 
@@ -7,7 +7,7 @@ export interface ProcessUsage {
   readonly cpuSeconds: number;
 }
 
-/** Undefined: there is none, or the system does not tell. What has ended and was not waited for has no memory any more. */
+/** Undefined: there is no such process, or the system does not report it. A zombie has no memory. */
 export function processUsage(pid: number): ProcessUsage | undefined {
   const [resident, cpu] = [residentBytes(pid), cpuSeconds(pid)];
   return resident === undefined || cpu === undefined ? undefined : { residentBytes: resident, cpuSeconds: cpu };

@@ -1,4 +1,4 @@
-/** What is answered to which path. Nothing here knows of sockets. */
+/** Routes paths to answers. Independent of sockets. */
 
 import { notFound, StatusError, unauthorized } from '@hangar/api/status';
 import type { Clock } from '@hangar/core';
@@ -13,7 +13,7 @@ import type { Scraper } from './metrics/scraper.ts';
 
 export interface Asked {
   readonly method: string;
-  /** Path and query as they were sent. */
+  /** Path and query as sent. */
   readonly target: string;
   readonly authorization: string | undefined;
   readonly accept: string | undefined;
@@ -23,14 +23,14 @@ export interface RoutesOptions {
   readonly rows: () => Iterable<ClusterRow>;
   readonly health: Health;
   readonly scraper: Scraper;
-  /** Whether who shows this may see clusters and metrics. */
+  /** Reports whether this header permits access to clusters and metrics. */
   readonly admits: (authorization: string | undefined) => Promise<boolean>;
   readonly clock: Clock;
 }
 
 interface Request {
   readonly asked: Asked;
-  /** What follows the route's path and a slash. Undefined: nothing does. */
+  /** The part of the path behind the route and a slash. Undefined: none. */
   readonly rest: string | undefined;
   readonly query: URLSearchParams;
 }
@@ -52,7 +52,7 @@ export class Routes {
     this.#options = options;
   }
 
-  /** Rejects with a StatusError, or with what is nobody's fault but ours. */
+  /** Rejects with a StatusError, or with an internal error. */
   async answer(asked: Asked): Promise<Answer> {
     const [path = '', ...query] = asked.target.split('?');
     const [, name = '', rest] = /^\/([a-z]+)(?:\/(.*))?$/.exec(path) ?? [];
@@ -73,7 +73,7 @@ export class Routes {
     return plainText(status, text);
   }
 
-  /** Names and messages of clusters only for those who could ask for `/clusters`, too. */
+  /** Names and messages of clusters only for clients with access to `/clusters`. */
   async #ready({ asked, rest, query }: Request): Promise<Answer> {
     const isDetailed = Boolean(rest) || query.has('verbose') || query.has('exclude');
     const showsClusters = isDetailed && (await this.#options.admits(asked.authorization));
@@ -101,7 +101,7 @@ export class Routes {
     return isTable ? table([described], !found.isOwned || query.has('all')) : json(200, described);
   }
 
-  /** `?cluster=NAME`, once or more, limits it: 404 when one of them is not this process's. */
+  /** `?cluster=NAME`, once or more, limits the answer: 404 when this process does not own one of them. */
   async #metrics({ asked, rest, query }: Request): Promise<Answer> {
     if (rest !== undefined) return refusal(unknownPath());
     const names = query.getAll('cluster');
@@ -121,7 +121,7 @@ export class Routes {
 
 const unknownPath = (): StatusError => new StatusError('NotFound', 'the server could not find the requested resource');
 
-/** What cannot be decoded is nobody's name. */
+/** Undefined if it cannot be decoded: no cluster has such a name. */
 function decoded(text: string | undefined): string | undefined {
   try {
     return text === undefined ? undefined : decodeURIComponent(text);
@@ -130,7 +130,7 @@ function decoded(text: string | undefined): string | undefined {
   }
 }
 
-/** JSON unless text is asked for and JSON is not, or later. */
+/** Returns JSON unless `Accept` prefers text. */
 function prefersText(accept = ''): boolean {
   const types = accept.split(',').map((type) => type.split(';', 1)[0]!.trim().toLowerCase());
   const text = types.indexOf('text/plain');

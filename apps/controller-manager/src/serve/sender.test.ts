@@ -28,7 +28,7 @@ test('gzip is for those who ask for it', () => {
   }
 });
 
-/** Long enough that no buffer on the way holds it. */
+/** Larger than all buffers on the way. */
 const long = {
   byteLength: 16 * 1024 * 1024,
   chunks: () => Array.from({ length: 16 }, () => Buffer.alloc(1024 * 1024)),
@@ -82,7 +82,7 @@ test('who does not read is cut off', async () => {
   };
   await using server = await running(new Sender(hurried), { status: 200, headers: {}, body: long });
   const response = await server.ask();
-  // Nothing was taken from it: the server waits for this client, until it does not any more.
+  // The client reads nothing: the server waits until the timeout.
   await server.sent[0];
   await assert.rejects(lengthOf(response), { code: 'ECONNRESET' });
 });

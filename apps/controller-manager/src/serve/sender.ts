@@ -9,9 +9,9 @@ import type { Clock } from '@hangar/core';
 import { refusal } from './answer.ts';
 import type { Answer, LongBody } from './answer.ts';
 
-/** A client that takes longer to read its answer is cut off. */
+/** A client that takes longer to read its answer is disconnected. */
 const sendTimeoutMs = 60_000;
-/** Of all that are being read at the moment. */
+/** Total of the answers in progress. */
 const longBodiesMaxBytes = 256 * 1024 * 1024;
 const gzipFromBytes = 1_400;
 
@@ -27,13 +27,13 @@ export class Sender {
     this.#longBytesMax = longBytesMax;
   }
 
-  /** Resolves when it is sent, or when nobody is there to read it any more. Never rejects. */
+  /** Resolves when the answer is sent, or when the client has gone. Never rejects. */
   async send(request: IncomingMessage, response: ServerResponse, answer: Answer): Promise<void> {
     response.on('error', () => {});
     if (response.destroyed) return;
     const timer = this.#clock.after(sendTimeoutMs, () => response.destroy());
     try {
-      // What else it has to say was not asked for.
+      // The body of the request is not read.
       if (hasBody(request)) response.shouldKeepAlive = false;
       const { body } = answer;
       if (typeof body === 'object') await this.#sendLong(request, response, answer, body);
@@ -54,11 +54,11 @@ export class Sender {
       const headers = { ...always, ...answer.headers, vary: 'accept-encoding' };
       response.writeHead(answer.status, isZipped ? { ...headers, 'content-encoding': 'gzip' } : headers);
       const chunks = Readable.from(body.chunks(), { objectMode: false });
-      // Metrics repeat themselves: the least effort makes them a tenth already.
+      // Metrics are repetitive: the fastest level reduces them to a tenth.
       if (isZipped) await pipeline(chunks, createGzip({ level: constants.Z_BEST_SPEED }), response);
       else await pipeline(chunks, response);
     } catch {
-      // The client is gone, or was cut off.
+      // The client is gone, or was disconnected.
       response.destroy();
     } finally {
       this.#longBytes -= body.byteLength;

@@ -1,4 +1,4 @@
-/** The metrics of the real kube-controller-manager and kube-scheduler, unmodified, scraped and merged. */
+/** Scrapes and merges the metrics of the real kube-controller-manager and kube-scheduler. */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -85,7 +85,7 @@ const isHealthy = async (port: number): Promise<boolean> => {
 const seriesOf = (metrics: ParsedMetrics): string[] =>
   [...metrics.values()].flatMap(({ samples }) => [...samples.keys()]);
 
-/** Each process once: what it tells grows while it works, and the two clusters are to be the same. */
+/** Scrapes each process once: its metrics grow while it works, and the two clusters must be equal. */
 function scrapedOnce(): { readonly scrape: Scrape; readonly texts: Map<number, Promise<Uint8Array>> } {
   const scrape = loopbackScrape();
   const texts = new Map<number, Promise<Uint8Array>>();

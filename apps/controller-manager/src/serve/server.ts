@@ -1,7 +1,4 @@
-/**
- * The port: TLS, HTTP/1.1, limits for slow and hostile clients, a certificate that may change meanwhile. What is answered is
- * `routes.ts`'s.
- */
+/** The port: TLS, HTTP/1.1, limits for slow and hostile clients, a certificate that may change. `routes.ts` computes the answers. */
 
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -22,7 +19,7 @@ export interface HttpsServerOptions {
   readonly routes: Routes;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Absent: such as no honest client notices. */
+  /** Absent: defaults that do not affect well-behaved clients. */
   readonly limits?: Partial<typeof usualLimits> | undefined;
 }
 
@@ -33,18 +30,18 @@ const usualLimits = {
   requestTimeout: 20_000,
   keepAliveTimeout: 60_000,
   connectionsCheckingInterval: 1_000,
-  /** Nothing came and nothing went. */
+  /** Without traffic. */
   timeout: 90_000,
   connectionsMax: 1_000,
 };
-/** For what is under way at the end. */
+/** For requests in progress at shutdown. */
 const closeGraceMs = 1_000;
 
 export class HttpsServer {
   readonly #options: HttpsServerOptions;
   readonly #server: Server;
   readonly #sender: Sender;
-  /** Also those that have not begun with TLS, of which the server itself does not know. */
+  /** Includes sockets that have not started TLS, which the server does not track. */
   readonly #sockets = new Set<Socket>();
   readonly #closing = new AbortController();
   #watching: Promise<void> | undefined;
@@ -61,11 +58,11 @@ export class HttpsServer {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
     });
-    // Broken handshakes are the clients' own trouble; half requests are answered with 400, 408 or 431 by Node itself.
+    // Broken handshakes are ignored; Node answers incomplete requests with 400, 408 or 431.
     this.#server.on('tlsClientError', (_error, socket) => socket.destroy());
   }
 
-  /** Rejects when there is no certificate or the address cannot be had. Once. */
+  /** Rejects when there is no certificate or the address is not available. Called once. */
   async listen(host: string, port: number): Promise<AddressInfo> {
     const { certificates, log } = this.#options;
     const pair = await certificates.read();
@@ -77,7 +74,7 @@ export class HttpsServer {
     return this.#server.address() as AddressInfo;
   }
 
-  /** Nothing new is accepted; what is under way has a moment. Idempotent. */
+  /** Accepts nothing new; requests in progress have a short grace period. Idempotent. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -96,7 +93,7 @@ export class HttpsServer {
     await closed;
   }
 
-  /** For connections that come from now on. */
+  /** Used for new connections. */
   #use({ certificate, key }: CertificatePair): void {
     this.#server.setSecureContext({ cert: certificate, key, minVersion: 'TLSv1.2' });
   }
@@ -131,7 +128,7 @@ export class HttpsServer {
     } catch (error) {
       if (error instanceof StatusError) return refusal(error);
       this.#options.log.error('failed to answer a request', { error: asError(error) });
-      // Why is in the log.
+      // The cause is in the log.
       return refusal(internalError(new Error('the request could not be answered: see the log')));
     }
   }

@@ -1,4 +1,4 @@
-/** The composition of what is shown over HTTPS. */
+/** Composes the HTTPS status server. */
 
 import { systemRandom } from '@hangar/core';
 import type { Clock, Logger, Random } from '@hangar/core';
@@ -16,15 +16,15 @@ import { HttpsServer } from './server.ts';
 
 export interface ServingOptions {
   readonly bindAddress: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
   readonly certificates: CertificateOptions;
-  /** The bearer token that metrics and clusters are asked for with. Absent: they are for everybody. */
+  /** File with the bearer token for metrics and clusters. Absent: no authentication. */
   readonly metricsTokenFile?: string | undefined;
   readonly rows: () => Iterable<ClusterRow>;
-  /** Whether the fleet is known. */
+  /** Whether the fleet is synced. */
   readonly isSynced: () => boolean;
-  /** Whether clusters can be this process's: it shares them with others, or is alone. */
+  /** Whether this process can own clusters: it has joined the other replicas, or is the only one. */
   readonly hasJoined: () => boolean;
   /** In Prometheus' text format. */
   readonly ownMetrics: () => string | Promise<string>;
@@ -40,11 +40,11 @@ export interface Served {
   readonly port: number;
   /** For a client on this machine. */
   readonly url: string;
-  /** What is under way has a moment. Idempotent; never rejects. */
+  /** Requests in progress have a short grace period. Idempotent; never rejects. */
   close(): Promise<void>;
 }
 
-/** Rejects with CertificateUnusable, with TokenUnusable, and with the system's error when the address cannot be had. */
+/** Rejects with CertificateUnusable, with TokenUnusable, and with the system's error when the address is not available. */
 export async function startServing(options: ServingOptions): Promise<Served> {
   const { bindAddress, metricsTokenFile, rows, isSynced, hasJoined, ownMetrics, clock, log } = options;
   const { random = systemRandom } = options;

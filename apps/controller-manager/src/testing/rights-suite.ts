@@ -1,6 +1,6 @@
 /**
- * What the controller manager does in a management plane, done with exactly the rights that it declares: nothing is refused, and none is
- * left over. Run against both kinds of management plane, which also shows that conditions are the same on both.
+ * Runs the controller manager's work in a management plane with exactly its declared permissions: no request is refused, and no permission
+ * is unused. Runs against both kinds of management plane, which also shows that conditions are the same on both.
  */
 
 import assert from 'node:assert/strict';
@@ -31,7 +31,7 @@ import type { ControllerManagerRules, ControllerManagerRulesOptions } from '../r
 export const controllerManagerUser = 'hangar-controller-manager';
 
 export interface ManagementPlane extends AsyncDisposable {
-  /** May do everything. */
+  /** Administrator. */
   readonly client: Client;
   /** As `controllerManagerUser`. */
   readonly transport: HttpTransport;
@@ -98,7 +98,7 @@ interface Parts {
   readonly source: SourceObject;
 }
 
-/** One cluster through its life: found, told of, its kubeconfig read and followed, one service less, and the other one. */
+/** One cluster through its life: found, reported, its kubeconfig read and followed, one service removed, then the other one. */
 async function serveOne({ client, watched, source }: Parts, options: ControllerManagerRulesOptions): Promise<void> {
   const writer = new ConditionWriter({ management: watched, ...world });
   const kubeconfigs = kubeconfigsOf({ management: watched, ...world });
@@ -138,7 +138,7 @@ async function followed(client: Client, kubeconfigs: ReturnType<typeof kubeconfi
   await promise.finally(end);
 }
 
-/** Replicas come and go, somebody touches a lease, and what is left of one that went is tidied up. */
+/** Replicas join and leave, another client changes a lease, and the lease of a former replica is deleted. */
 async function shareWithOthers({ client, watched }: Omit<Parts, 'source'>, namespace: string): Promise<void> {
   const timings = { leaseMs: 2_000, renewEveryMs: 400, requestTimeoutMs: 300, drainTimeoutMs: 300 };
   const run = async (peer: string): Promise<() => Promise<void>> => {
@@ -173,7 +173,7 @@ async function shareWithOthers({ client, watched }: Omit<Parts, 'source'>, names
 
 const state = (phase: ServiceState['phase']): ServiceState => ({ phase, reason: phase, message: '', restarts: 0 });
 
-/** As the operator makes and resolves it, with a condition of its own. */
+/** Creates and resolves the source as the operator does, with a foreign condition. */
 async function makeSource(client: Client, { source }: ControllerManagerRulesOptions): Promise<SourceObject> {
   const name = 'red';
   const own: Condition = {

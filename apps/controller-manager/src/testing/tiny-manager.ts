@@ -1,6 +1,6 @@
 /**
- * testing: what behaves like a kube-controller-manager towards who runs it, and does nothing: it lists flags, answers /healthz and
- * /metrics at its port, ends when it is asked to, and notes how it was started.
+ * testing: a program with the interface of kube-controller-manager that does nothing: it lists flags, answers /healthz and /metrics at its
+ * port, exits on SIGTERM, and records how it was started.
  */
 
 import type fs from 'node:fs';
@@ -41,7 +41,7 @@ interface Settings {
   readonly notes: string;
 }
 
-/** Run in the other process: nothing of this file is there. */
+/** Runs in the other process: cannot use anything of this file. */
 function program({ help, cert, key, notes }: Settings, load: NodeJS.Require): void {
   const args = process.argv.slice(2);
   if (args.includes('--help')) {

@@ -1,6 +1,6 @@
 /**
- * A process that runs one program, to be killed or halted by a test: `parent.ts WORK_DIR REMAINING_MS`. Prints, a line of JSON each, what
- * was started and how it ended.
+ * A process that runs one program and that a test kills or stops: `parent.ts WORK_DIR REMAINING_MS`. Prints the start and the end of the
+ * program, one line of JSON each.
  */
 
 import { systemClock } from '@hangar/core';

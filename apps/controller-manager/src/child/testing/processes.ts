@@ -1,4 +1,4 @@
-/** What tests see of processes, and how they wait for them. */
+/** Inspects processes and waits for them in tests. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { membersOf, statOf } from '../processes.ts';
 import type { ProgramRecord } from '../records.ts';
 
-/** Resolves with the milliseconds that it took; rejects after those that it may take. */
+/** Resolves with the elapsed milliseconds; rejects on timeout. */
 export async function until(condition: () => boolean, withinMs: number, what: string): Promise<number> {
   const fromMs = performance.now();
   while (!condition()) {
@@ -21,7 +21,7 @@ export const isRunning = (pid: number): boolean => statOf(pid) !== undefined;
 export const recordBeside = (folder: string): ProgramRecord =>
   JSON.parse(readFileSync(join(folder, '..', 'record.json'), 'utf8')) as ProgramRecord;
 
-/** The process that ends the others when its time is over. */
+/** Returns the process that kills the others when the time is over. */
 export function guardOf({ keeper, program }: ProgramRecord): number {
   const others = membersOf(keeper.pid).filter(({ pid }) => pid !== keeper.pid && pid !== program?.pid);
   const [guard] = others.sort((a, b) => a.startTime - b.startTime || a.pid - b.pid);

@@ -1,4 +1,4 @@
-/** Programs for tests: scripts of bash, in a work directory of the test's own. */
+/** Programs for tests: bash scripts, in a temporary work directory. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,15 +12,15 @@ import type { ProgramsOptions } from '../programs.ts';
 export interface TestPrograms {
   readonly programs: Programs;
   readonly workDir: string;
-  /** What the programs printed. */
+  /** Output of the programs. */
   readonly lines: string[];
-  /** Of cluster `one` if it is not said, and owned for ever. */
+  /** Defaults to cluster `one`, with an ownership that does not expire. */
   start(script: string, options?: Partial<ProgramOptions>): Promise<RunningProgram>;
 }
 
-/** Runs until it is told to end. */
+/** Runs until it is terminated. */
 export const waiting = 'exec sleep 1000';
-/** Does not end when it is told to. */
+/** Ignores SIGTERM. */
 export const stubborn = `trap '' TERM; echo deaf; while :; do sleep 0.02; done`;
 
 export const owned = (remainingMs = Infinity): ProgramOptions['ownership'] => ({
@@ -51,7 +51,7 @@ export function temporaryFolder(context: TestContext): string {
   return folder;
 }
 
-/** Whatever still runs after the test is ended. */
+/** Kills running programs after the test. */
 export function testPrograms(context: TestContext, options: Partial<ProgramsOptions> = {}): TestPrograms {
   const workDir = join(temporaryFolder(context), 'work');
   const lines: string[] = [];

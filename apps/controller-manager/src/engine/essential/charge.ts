@@ -1,6 +1,6 @@
 /**
- * One cluster in this engine's charge: whether its Tenant is ours, how it is asked, and what is told of it. While nothing happens in
- * it, it is this object and little more.
+ * One cluster that this engine serves: whether its Tenant is assigned to us, its connection, and its reported state. An idle cluster costs
+ * little more than this object.
  */
 
 import { RestClient } from '@hangar/client';
@@ -34,35 +34,35 @@ export interface ChargeWorld {
   readonly feed: FeedState;
 }
 
-/** What is known of the feed. */
+/** State of the feed. */
 export interface FeedState {
   readonly isSynced: boolean;
-  /** It has been away for a while. */
+  /** Set when the feed has been unavailable for a while. */
   readonly away: Said | undefined;
 }
 
-/** What the Tenants say. */
+/** The state of the Tenants of a cluster. */
 export interface Bond {
-  /** Of the Tenant that is left to the object that asked for it. */
+  /** Path of the Tenant whose controllers are assigned to the requesting object. */
   readonly path: string | undefined;
   readonly isSuspended: boolean;
-  /** Of a Tenant that may yet be: it is of this cluster, whoever runs its controllers. */
+  /** Path of a Tenant of this cluster whose controllers may still be assigned to us. */
   readonly awaited: string | undefined;
 }
 
 export class Charge implements Target {
-  /** Of the object that asked for it, as Tenants name it. */
+  /** Key of the requesting object, as Tenants reference it. */
   readonly key: string;
   readonly #world: ChargeWorld;
   readonly #report: Assignment['report'];
   readonly #gate: WriteGate;
   #cluster: FleetCluster;
-  /** Of its Tenant, as long as that is ours. */
+  /** Path of its Tenant, while that is assigned to us. */
   #path: string | undefined;
   #isSuspended = false;
   #awaited: string | undefined;
   #isTold = false;
-  /** Since when there is no Tenant. */
+  /** Monotonic time since when there is no Tenant. */
   #lonelyMs: number;
   #lonely: Timer | undefined;
   #isStopped = false;
@@ -93,7 +93,7 @@ export class Charge implements Target {
     return (this.#client ??= this.#newClient());
   }
 
-  /** What whoever may ask it trusts. */
+  /** Returns the CA that clients of the cluster trust. */
   async keys(): Promise<PublicKeys> {
     this.#closing ??= new AbortController();
     const lease = await this.#world.connections.take(this, this.#closing.signal);
@@ -105,14 +105,14 @@ export class Charge implements Target {
     }
   }
 
-  /** Its Tenant is this one now, or none. */
+  /** Sets its Tenant, or none. */
   bind({ path, isSuspended, awaited }: Bond): void {
     const isSame = path === this.#path && isSuspended === this.#isSuspended;
     if (isSame && awaited === this.#awaited) return;
     this.#awaited = awaited;
     if (!isSame) {
       if (path === undefined) this.#lonelyMs = this.#world.clock.monotonicMs();
-      // What is open was found fit for the one before.
+      // The open connection was checked against the previous Tenant.
       if (path !== this.#path) this.#world.connections.drop(this);
       this.#path = path;
       this.#isSuspended = isSuspended;
@@ -121,7 +121,7 @@ export class Charge implements Target {
     this.say();
   }
 
-  /** All that is stored in it was told, or is still to be told. */
+  /** Sets whether the feed has delivered all stored objects of the cluster. */
   told(isTold: boolean): void {
     this.#isTold = isTold;
     this.say();
@@ -141,7 +141,7 @@ export class Charge implements Target {
     this.say();
   }
 
-  /** Nothing is written from now on, nor told. */
+  /** Stops all writes and reports. */
   close(): void {
     this.#isStopped = true;
     this.#lonely?.cancel();
@@ -149,7 +149,7 @@ export class Charge implements Target {
     this.#gate.close();
   }
 
-  /** After `close`: resolves when nothing that was sent is under way. */
+  /** After `close`: resolves when no request is in flight. */
   async drained(): Promise<void> {
     await this.#gate.drained();
     this.#world.connections.drop(this);
@@ -159,7 +159,7 @@ export class Charge implements Target {
     this.#client = undefined;
   }
 
-  /** Tells what has changed of what is known. */
+  /** Reports the state if it has changed. */
   say(): void {
     if (this.#isStopped) return;
     const now = this.#current();
@@ -175,7 +175,7 @@ export class Charge implements Target {
   #current(): Said {
     const { away, isSynced } = this.#world.feed;
     if (away) return away;
-    // One that begins anew is soon here: what was said last is true until then.
+    // A feed that restarts is back soon: the last state holds until then.
     if (!isSynced) return this.#said ?? waitingForFeed;
     if (this.#path === undefined) return this.#alone();
     this.#lonely?.cancel();
@@ -197,7 +197,7 @@ export class Charge implements Target {
     return waitingForHandoff;
   }
 
-  /** Whoever leaves it to us may be late. A registration says where its cluster is: it may be none of the Hangar's. */
+  /** The Tenant may be assigned to us late. A registration has the address of its cluster, which may be outside the Hangar. */
   #isAwaited(): boolean {
     const { address, source } = this.#cluster;
     if (this.#awaited === undefined || address === undefined) return this.#awaited !== undefined;

@@ -1,6 +1,6 @@
 /**
- * How a cluster is asked: over a connection that is made when it is needed, through the gate when something is changed, and once more
- * with a kubeconfig that was read anew when the server does not accept the one that was used.
+ * Sends requests to a cluster: over a connection that is opened on demand, through the write gate for changes, and once more with a reread
+ * kubeconfig when the server rejects the credentials.
  */
 
 import type { HttpAnswer, HttpRequest, HttpTransport } from '@hangar/client';
@@ -12,7 +12,7 @@ export interface ClusterTransportOptions {
   readonly connections: Connections;
   readonly target: Target;
   readonly gate: WriteGate;
-  /** What became of a request: an answer of the server, whatever it says, or why there was none. */
+  /** Called with the outcome of a request: any answer of the server, or the error. */
   readonly onAnswer: (answer: Answered) => void;
   readonly onFailure: (error: unknown) => void;
 }
@@ -20,7 +20,7 @@ export interface ClusterTransportOptions {
 export interface Answered {
   readonly status: number;
   readonly isWrite: boolean;
-  /** A right that is missing, in the server's words. */
+  /** A missing permission, in the words of the server. */
   readonly refusal?: string | undefined;
 }
 
@@ -50,7 +50,7 @@ export class ClusterTransport implements HttpTransport {
     }
   }
 
-  /** Connections are others' to close. */
+  /** `Connections` closes the connections. */
   close(): Promise<void> {
     return Promise.resolve();
   }
@@ -76,7 +76,7 @@ export class ClusterTransport implements HttpTransport {
       const { gate } = this.#options;
       return held(await (isRead(request) ? send(request.signal) : gate.write(request.signal, send)), lease);
     } catch (error) {
-      // A write may go on without whoever asked for it.
+      // A write may outlive its caller.
       void Promise.resolve(sent)
         .then((answer) => answer?.body())
         .catch(() => undefined)
@@ -86,7 +86,7 @@ export class ClusterTransport implements HttpTransport {
   }
 }
 
-/** Quotas, namespaces that end and webhooks refuse with the same code: they are about one object, and no trouble of the cluster's. */
+/** Quotas, terminating namespaces and webhooks refuse with the same code: these concern one object, not the cluster. */
 function missingRight(body: Buffer): string | undefined {
   try {
     const { message } = JSON.parse(body.toString()) as { message?: unknown };
@@ -96,7 +96,7 @@ function missingRight(body: Buffer): string | undefined {
   }
 }
 
-/** The connection is in use until the answer is read. */
+/** The connection is in use until the body is read. */
 const held = (answer: HttpAnswer, { release }: Lease): HttpAnswer => ({
   status: answer.status,
   header: (name) => answer.header(name),

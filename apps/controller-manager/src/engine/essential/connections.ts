@@ -1,15 +1,15 @@
 /**
- * Connections to clusters, made when something is to be done there: the kubeconfig is read from its Secret, used while there is work,
- * and dropped when there was none for a while. So a cluster in which nothing happens costs neither a connection nor its kubeconfig.
+ * Connections to clusters, opened on demand: the kubeconfig is read from its Secret, used while there is work, and dropped when it was idle
+ * for a while. So an idle cluster costs neither a connection nor its kubeconfig.
  *
  *     taken ──▶ read, opened ──▶ in use ──▶ idle ──▶ 30 s, or another one needs the place: closed
  *                    ▲               │
- *                    └───────────────┘ refused, or not read for 60 s: read anew; another kubeconfig is another connection
+ *                    └───────────────┘ refused, or not read for 60 s: read again; another kubeconfig is another connection
  *
- * Of one that is replaced, what is under way comes to its end. So credentials that were taken out of a Secret are used for a minute at most,
- * and no watch of each Secret is needed.
+ * Requests in flight on a replaced connection complete. So credentials that were removed from a Secret are used for at most a minute, and
+ * the Secrets need no watch.
  *
- * There are so many places and no more: who finds none waits for one.
+ * The number of connections is limited: further callers wait.
  */
 
 import { orAborted } from '@hangar/core';
@@ -17,13 +17,13 @@ import type { Timer } from '@hangar/core';
 import { openConnection } from './open-connection.ts';
 import type { Connection, OpenOptions, Whom } from './open-connection.ts';
 
-/** Whom a connection is for. */
+/** The cluster that a connection is for. */
 export interface Target extends Whom {
-  /** Its connection is closed: what was made for it can go. */
+  /** Called when its connection is closed: resources made for it can be released. */
   onClosed(): void;
 }
 
-/** A place that is taken. */
+/** A connection in use. */
 export interface Lease {
   readonly connection: Connection;
   /** Idempotent. */
@@ -33,25 +33,25 @@ export interface Lease {
 interface Entry {
   readonly target: Target;
   readonly opening: Promise<Connection>;
-  /** By all who ask for it at the same time. */
+  /** Shared by concurrent callers. */
   renewing?: Promise<void> | undefined;
   users: number;
   usedMs: number;
-  /** When its Secret was read last, also in vain. */
+  /** When its Secret was last read, also if that failed. */
   readMs: number;
 }
 
 export const connectionsMax = 64;
 const idleMs = 30_000;
 const rereadMs = 60_000;
-/** A user that has not let go by then has forgotten to. */
+/** A connection that is not released by then was leaked. */
 const forgottenMs = 120_000;
 
 export class Connections {
   readonly #options: OpenOptions;
-  /** The one that was used last is last. */
+  /** Least recently used first. */
   readonly #entries = new Map<Target, Entry>();
-  /** Replaced, and not yet let go of by all. */
+  /** Replaced, and still in use. */
   readonly #retired = new Set<Entry>();
   readonly #waiting = new Set<() => void>();
   #sweep: Timer | undefined;
@@ -64,7 +64,7 @@ export class Connections {
     return this.#entries.size;
   }
 
-  /** Rejects with an `EssentialError`, with what became of reading the Secret, or when the signal fires. */
+  /** Rejects with an `EssentialError`, with the error of reading the Secret, or when the signal fires. */
   async take(target: Target, signal: AbortSignal | undefined): Promise<Lease> {
     await this.#refresh(target, signal);
     let entry = this.#entries.get(target);
@@ -91,14 +91,14 @@ export class Connections {
     try {
       return { connection: await orAborted(taken.opening, signal), release };
     } catch (error) {
-      // The next one reads anew.
+      // The next caller reads the Secret again.
       if (!signal?.aborted) this.#delete(taken);
       release();
       throw error;
     }
   }
 
-  /** The server does not accept these credentials. True: there are others now. */
+  /** Called when the server rejected the credentials. Resolves with true if there are new ones. */
   async renewed(target: Target, refused: Connection, signal: AbortSignal | undefined): Promise<boolean> {
     const entry = this.#entries.get(target);
     if (!entry || (await orAborted(entry.opening, signal)) !== refused) return true;
@@ -106,7 +106,7 @@ export class Connections {
     return this.#entries.get(target) !== entry;
   }
 
-  /** What it was made of is another now, or nobody needs it any more. What is under way there is broken off. */
+  /** Closes the connection, because its target changed or is no longer used. Aborts requests in flight. */
   drop(target: Target): void {
     const entry = this.#entries.get(target);
     if (entry) this.#delete(entry);
@@ -123,7 +123,7 @@ export class Connections {
     return { target, opening, users: 0, usedMs: 0, readMs: this.#options.clock.monotonicMs() };
   }
 
-  /** A Secret that cannot be read, or is gone, changes nothing for what is open. */
+  /** A Secret that is deleted or cannot be read does not affect open connections. */
   async #refresh(target: Target, signal: AbortSignal | undefined): Promise<void> {
     const entry = this.#entries.get(target);
     if (!entry || this.#options.clock.monotonicMs() - entry.readMs < rereadMs) return;
@@ -153,7 +153,7 @@ export class Connections {
     this.#tellWaiting();
   }
 
-  /** Is there a place for one more? */
+  /** Reports whether there is room for one more; closes an idle connection if necessary. */
   #makeRoom(): boolean {
     if (this.#entries.size < connectionsMax) return true;
     const idle = this.#entries.values().find(({ users }) => users === 0);
@@ -168,7 +168,7 @@ export class Connections {
       await orAborted(promise, signal);
     } finally {
       this.#waiting.delete(resolve);
-      // Who was told and left has told nobody else.
+      // A caller that was notified and aborted passes the notification on.
       if (signal?.aborted) this.#tellWaiting();
     }
   }

@@ -1,4 +1,4 @@
-/** The engine on a fleet: what it does in clusters, and what it says of them. */
+/** The engine on a fleet: its changes in clusters, and its reports. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -30,7 +30,7 @@ const isCollected = (client: Client, name: string, count: number) => async (): P
   }
 };
 
-/** As the platform has it: all of the set, on the fleet's own feed. */
+/** The set of controllers as the platform runs it, on the fleet's own feed. */
 function runPlatform({ fleet }: Ground): AsyncDisposable {
   const ending = new AbortController();
   const set = new EssentialControllers({
@@ -163,7 +163,7 @@ describe('a hand-over', () => {
       names.push(name);
       await ownerAndDependents(red, name, 8);
       await red.delete(ConfigMap, { namespace, name });
-      // In the middle of it.
+      // In the middle of the work.
       await eventually(() => ground.requests.some(isWriteOf(agent)));
       served.ownership.retire();
       await served.stop();
@@ -334,14 +334,14 @@ describe('trouble', () => {
       await eventually(isCollected(red, `owner-${round}`, 3));
     }
     assert.equal(served.states.length, told);
-    // Handed back while nobody was told.
+    // Returned while the feed was disconnected.
     feed.break();
     await ground.handOver('red', null);
     await eventually(() => served.said === 'Starting/WaitingForHandoff');
   });
 });
 
-/** Ends the feed's stream, which begins anew at once. */
+/** A feed whose stream can be broken; it reconnects at once. */
 function breakable(feed: FleetFeed): FleetFeed & { break(): void } {
   let ending = new AbortController();
   return {

@@ -1,10 +1,9 @@
 /**
- * The essential controllers for clusters that are tenants of a Hangar: one set and one feed for all of them, in this process. What
- * happens in a cluster is told by its Hangar's feed; what is done there is done with the cluster's own kubeconfig, as long as the
- * cluster is owned.
+ * The essential controllers for clusters that are tenants of a Hangar: one set and one feed for all of them, in this process. Events of a
+ * cluster come from the feed of its Hangar; changes are made with the kubeconfig of the cluster, while the cluster is owned.
  *
- * A cluster is served when it is in our charge (`serve`) and its Tenant says that its controllers are left to the object that asked
- * for them. See README.md.
+ * A cluster is served when it is assigned to this engine (`serve`) and its Tenant assigns its controllers to the requesting object. See
+ * README.md.
  */
 
 import type { KubeObject } from '@hangar/api';
@@ -28,31 +27,31 @@ import { watchedFeed } from './watched-feed.ts';
 import type { FeedWatcher } from './watched-feed.ts';
 
 export interface EssentialEngineOptions {
-  /** Of the Hangar whose tenants the clusters are. */
+  /** Feed of the Hangar whose tenants the clusters are. */
   readonly feed: FleetFeed;
   readonly kubeconfigs: Pick<Kubeconfigs, 'read'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
   readonly metrics?: MetricsRegistry | undefined;
-  /** So that audit logs say which replica acted. Absent: `hangar-controller-manager`. */
+  /** Shows in audit logs which replica acted. Absent: `hangar-controller-manager`. */
   readonly userAgent?: string | undefined;
   /** Absent: over HTTP. */
   readonly connect?: OpenOptions['connect'] | undefined;
 }
 
 export interface EssentialEngine extends Engine {
-  /** Works until the signal; resolves when nothing is under way any more. Once. Nothing is done before. */
+  /** Runs until the signal; resolves when all work is done. Called once. Nothing happens before. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 export const essentialEngine = (options: EssentialEngineOptions): EssentialEngine => new InProcessEngine(options);
 
-/** A feed that comes back sooner has not been away: nobody is told. There are as many to tell as clusters. */
+/** A shorter outage of the feed is not reported, because every cluster would report it. */
 const awayMs = 30_000;
-/** One that was never there: what is wrong is wanted to be known. */
+/** The same for a feed that was never available: reported sooner. */
 const missingMs = 3_000;
-/** Others wait for the place. */
+/** Short, because other clusters wait for the connection. */
 const connectTimeoutMs = 5_000;
 
 class InProcessEngine implements EssentialEngine, FeedWatcher {
@@ -62,14 +61,14 @@ class InProcessEngine implements EssentialEngine, FeedWatcher {
   readonly #connections: Connections;
   readonly #world: ChargeWorld;
   readonly #handedOver = new HandedOver();
-  /** By the clusters' names. */
+  /** By the names of the clusters. */
   readonly #charges = new Map<string, Charge>();
   readonly #feed: { isSynced: boolean; away: Said | undefined } & FeedState = { isSynced: false, away: undefined };
   #away: Timer | undefined;
   #hasBeenThere = false;
-  /** Why the feed is not there. */
+  /** Why the feed is unavailable. */
   #interruption: Said | undefined;
-  /** Clusters whose Tenant is being told. */
+  /** Clusters whose Tenant event is being delivered. */
   #affected: readonly string[] = [];
 
   constructor(options: EssentialEngineOptions) {
@@ -128,7 +127,7 @@ class InProcessEngine implements EssentialEngine, FeedWatcher {
     await charge.drained();
   }
 
-  /** What its Tenant says of it is what counts. */
+  /** Updates the binding from the Tenants. */
   #bind(charge: Charge): void {
     const { name } = charge.cluster;
     const path = this.#handedOver.pathOf(name, charge.key);
@@ -188,7 +187,7 @@ class InProcessEngine implements EssentialEngine, FeedWatcher {
     this.#hasBeenThere = true;
     for (const charge of this.#charges.values()) {
       this.#bind(charge);
-      // Those that were taken up in the midst of it are told in their own time.
+      // Clusters that were added meanwhile are reported as synced separately.
       charge.told(charge.path !== undefined && this.#controllers.isTold(charge.path));
     }
   }
@@ -203,7 +202,7 @@ class InProcessEngine implements EssentialEngine, FeedWatcher {
     this.#feed.isSynced = false;
     this.#interruption = feedUnavailable(error);
     if (this.#feed.away) this.#setAway();
-    // It is away since the first time.
+    // Unavailable since the first failure.
     else this.#away ??= this.#clock.after(this.#hasBeenThere ? awayMs : missingMs, () => this.#setAway());
   }
 

@@ -1,13 +1,13 @@
 /**
- * Why a cluster cannot be asked. The codes are also reasons of states.
+ * Errors of connecting to a cluster. The codes are also reasons of states.
  *
  * | code                 | meaning                                                              |
  * |----------------------|----------------------------------------------------------------------|
- * | KubeconfigPending    | there is no kubeconfig, or it is not known where it is               |
- * | KubeconfigUnreadable | its Secret cannot be read: a right is missing, nobody answers        |
- * | KubeconfigInvalid    | it says nothing useful, or names files or programs of this machine   |
- * | AddressInvalid       | it is not for the address that is named                              |
- * | NotServed            | the control plane is not served here, or not any more                |
+ * | KubeconfigPending    | there is no kubeconfig, or its Secret is not known                   |
+ * | KubeconfigUnreadable | its Secret cannot be read: missing permission, no answer             |
+ * | KubeconfigInvalid    | it is invalid, or names files or programs of this machine            |
+ * | AddressInvalid       | it is not for the expected address                                   |
+ * | NotServed            | the control plane is not, or no longer, served here                  |
  */
 
 import { CodedError } from '@hangar/core';

@@ -1,14 +1,16 @@
 /**
- * Which control planes are left to controllers from outside, and on whose behalf: what the Tenants say. Each stands for a cluster of the
- * fleet. A mark is only a name, and a registration may come to name another control plane: its mark counts on the Tenant of the control
- * plane that it names now, and nowhere else. An endpoint's mark says by itself which cluster it is about.
+ * The control planes whose controllers run externally, and the objects that they are assigned to, as the Tenants state. Each is a cluster
+ * of
+ * the fleet. The annotation is only a name, and a registration may change the control plane that it names: its annotation counts only on
+ * the
+ * Tenant of the control plane that it names now. The annotation of an endpoint names the cluster itself.
  *
  *     controllers-by   of a control plane   is the cluster, and the object
  *     r                x                    x               r
  *     endpoint/e       x                    e               endpoint/e
- *     (nobody)         x                    x               (none yet)
+ *     (none)           x                    x               (none yet)
  *
- * Should two Tenants be the same, the first one is it; the other is when the first no longer is.
+ * If two Tenants match, the first one counts; the other takes its place when the first no longer matches.
  */
 
 import type { KubeObject } from '@hangar/api';
@@ -17,37 +19,37 @@ import type { SourceObject } from '../../contract.ts';
 
 const endpointPrefix = 'endpoint/';
 
-/** On a Tenant: the control plane that it was made for. */
+/** Annotation on a Tenant: the control plane that it was created for. */
 export const controlPlaneAnnotation = 'controlplane.kplane.dev/name';
 
-/** As a Tenant names it. */
+/** Returns the key of an object, as a Tenant references it. */
 export const keyOfSource = ({ kind, name }: Pick<SourceObject, 'kind' | 'name'>): string =>
   kind === 'ControlPlaneEndpoint' ? `${endpointPrefix}${name}` : name;
 
 interface Standing {
   readonly cluster: string;
-  /** Key of the object; undefined: it is not left to others. */
+  /** Key of the object; undefined: its controllers are not external. */
   readonly by: string | undefined;
 }
 
 export class HandedOver {
   /** By the paths of the Tenants. */
   readonly #standings = new Map<string, Standing>();
-  /** Cluster → path of its Tenant; should there be several, in the order in which they came. */
+  /** Cluster → path of its Tenant; if there are several, in the order of arrival. */
   readonly #paths = new Map<string, string | readonly string[]>();
   readonly #suspended = new Set<string>();
 
-  /** Of the Tenant that is left to the object, for this cluster. */
+  /** Returns the path of the Tenant of this cluster that is assigned to the object. */
   pathOf(cluster: string, key: string): string | undefined {
     return this.#pathsOf(cluster).find((path) => this.#standings.get(path)!.by === key);
   }
 
-  /** Of a Tenant of the cluster, whoever runs its controllers. */
+  /** Returns the path of a Tenant of the cluster, regardless of its assignment. */
   tenantOf(cluster: string): string | undefined {
     return this.#pathsOf(cluster)[0];
   }
 
-  /** Undefined: it is not left to others, or to nobody that is known. */
+  /** Undefined: its controllers are not external, or the cluster is unknown. */
   clusterAt(path: string): string | undefined {
     const standing = this.#standings.get(path);
     return standing?.by === undefined ? undefined : standing.cluster;
@@ -57,7 +59,7 @@ export class HandedOver {
     return this.#suspended.has(path);
   }
 
-  /** Answers clusters whose control plane is another now, or may be in another state. */
+  /** Returns the clusters whose Tenant changed or may have changed its state. */
   put(path: string, tenant: KubeObject): readonly string[] {
     const { spec, status } = tenant as { spec?: { suspension?: unknown }; status?: { quarantine?: unknown } };
     const { suspension } = spec ?? {};
@@ -74,7 +76,7 @@ export class HandedOver {
     return [before, now].filter((one) => one !== undefined).map(({ cluster }) => cluster);
   }
 
-  /** Answers as `put` does. */
+  /** Returns the same as `put`. */
   delete(path: string): readonly string[] {
     const before = this.#standings.get(path);
     this.#suspended.delete(path);
@@ -105,7 +107,7 @@ export class HandedOver {
   }
 }
 
-/** There is one of each Tenant: strings that are equal are one. */
+/** Interns equal strings, because there is one standing per Tenant. */
 function standingOf(path: string, { metadata }: KubeObject): Standing | undefined {
   const { annotations = {} } = metadata;
   const { [controllersAnnotation]: controllers, [controllersByAnnotation]: marked } = annotations;

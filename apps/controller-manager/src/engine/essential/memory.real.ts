@@ -38,7 +38,7 @@ test(`each of ${count} idle clusters takes at most ${bytesMax} bytes of the engi
     await Promise.all(servings.splice(0).map((serving) => serving.stop()));
     for (const { cluster } of assignments) feed.gone(cluster.name);
   };
-  // What is compiled and grown by the first of them is there then.
+  // Warms up compiled code and grown buffers.
   comeAll();
   await leaveAll();
   const before = await settledHeapBytes();

@@ -1,4 +1,4 @@
-/** How to reach a cluster, out of its Secret. */
+/** Opens a connection to a cluster with the kubeconfig in its Secret. */
 
 import { configOfKubeconfig } from '@hangar/client';
 import type { ClusterConfig, HttpTransport } from '@hangar/client';
@@ -9,26 +9,26 @@ import type { FleetCluster, Kubeconfigs } from '../../contract.ts';
 import { EssentialError } from './errors.ts';
 import { tenantAt } from './tenant-address.ts';
 
-/** Where a cluster and its kubeconfig are. */
+/** The Secret and the address of a cluster. */
 export type Place = Pick<FleetCluster, 'secret' | 'address'>;
 
 export interface Whom {
   readonly cluster: Place;
-  /** Of the tenant that it must be, where that can be told. */
+  /** Expected path of the tenant, where the address contains it. */
   readonly path?: string | undefined;
 }
 
 export interface Connection {
   readonly config: ClusterConfig;
   readonly transport: HttpTransport;
-  /** What it was made of. */
+  /** The kubeconfig that it was opened with. */
   readonly kubeconfig: string;
 }
 
 export interface OpenOptions {
   readonly kubeconfigs: Pick<Kubeconfigs, 'read'>;
   readonly clock: Clock;
-  /** Opens nothing before the first request. */
+  /** Opens no socket before the first request. */
   readonly connect: (config: ClusterConfig) => HttpTransport;
 }
 
@@ -59,7 +59,7 @@ export async function openConnection({ cluster, path }: Whom, options: OpenOptio
   return { config, kubeconfig, transport: options.connect(config) };
 }
 
-/** Whoever may write the Secret is not trusted with this machine: files and programs are refused. */
+/** The writer of the Secret is not trusted with this machine: files and programs are refused. */
 async function configOf(kubeconfig: string, source: string, address: string | undefined): Promise<ClusterConfig> {
   let config: ClusterConfig;
   try {

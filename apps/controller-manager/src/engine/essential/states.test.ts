@@ -1,4 +1,4 @@
-/** What is said of clusters, by a feed that a test tells. */
+/** Reported states of clusters, with a feed that the test controls. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -73,7 +73,7 @@ test('a feed that is away is told after a moment, with the right that is missing
   feed.tenant('red', 'registration-red');
   feed.listener.synced();
   feed.listener.interrupted!(new Error('connection lost'));
-  // It is tried again meanwhile, which makes it no shorter.
+  // Retries meanwhile do not shorten the delay.
   for (let seconds = 0; seconds < 29; seconds++) {
     await clock.advance(1_000);
     feed.listener.interrupted!(new Error(`connection refused, attempt ${seconds}`));

@@ -1,12 +1,12 @@
-/** What is told of a cluster, out of what is known of it. Texts that many share are shared. */
+/** The states that are reported of a cluster. States with the same text are shared objects. */
 
 import { hasCode } from '@hangar/core';
 import type { ServiceState } from '../../contract.ts';
 
-/** A state without what is counted. */
+/** A state without counters. */
 export type Said = Pick<ServiceState, 'phase' | 'reason' | 'message'>;
 
-/** How long a Tenant may take to say that its controllers are ours. */
+/** Time for a Tenant to assign its controllers to us. */
 export const handOverMs = 10_000;
 
 export const waitingForFeed: Said = {
@@ -41,7 +41,7 @@ export const noScheduler: Said = {
   message: 'the essential engine has no scheduler: start the controller manager with --engine=kube',
 };
 
-/** It is no tenant of the Hangar whose feed is followed, or somebody else runs its controllers. */
+/** The cluster is not a tenant of the followed Hangar, or its controllers are assigned to another object. */
 export const notHandedOver = (key: string): Said => ({
   phase: 'Failed',
   reason: 'EngineNotSupported',
@@ -54,7 +54,7 @@ const feedProblems = {
   NotFound: 'the server has no tenant feed: --feed-kubeconfig must be for a Hangar',
 } as const;
 
-/** The same for all errors of a kind: it is written on every cluster's object. What was said is in the log. */
+/** The message depends on the error code only, because it is written to the object of every cluster. The error itself is logged. */
 export function feedUnavailable(error: Error): Said {
   const known = Object.entries(feedProblems).find(([code]) => hasCode(error, code));
   const why = known?.[1] ?? 'the connection failed or timed out; see the log';

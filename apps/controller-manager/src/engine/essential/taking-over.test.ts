@@ -24,7 +24,7 @@ test('a cluster that comes into our charge while everything is told is ready whe
   };
   serve('early');
   for (const name of ['early', 'late']) feed.tenant(name, `registration-${name}`);
-  // Objects of it may have been told to nobody by now.
+  // Its objects may have been delivered to no listener so far.
   serve('late');
   assert.deepEqual(feed.retold, ['late']);
   feed.listener.synced();

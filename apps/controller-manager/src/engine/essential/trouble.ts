@@ -1,6 +1,6 @@
 /**
- * What is in the way of asking a cluster: told when it lasts, and over with the first answer; where writes are refused for want of a
- * right, with the first that is not.
+ * Tracks problems of requests to a cluster: reported when they last, and cleared by the first answer; refused writes are cleared by the
+ * first write that is not refused.
  */
 
 import { asError, hasCode } from '@hangar/core';
@@ -8,9 +8,9 @@ import { oneLine } from '../kube/words.ts';
 import type { Answered } from './cluster-transport.ts';
 import type { Said } from './states.ts';
 
-/** Requests in a row without an answer. One lost connection is no news. */
+/** Consecutive requests without an answer. A single lost connection is not reported. */
 const unansweredMax = 3;
-/** Writes in a row without the right to them. */
+/** Consecutive writes that were forbidden. */
 const refusedMax = 5;
 
 const unanswered = ['ConnectionFailed', 'ConnectionLost', 'TimedOut', 'MalformedAnswer', 'CredentialsFailed'];
@@ -37,7 +37,7 @@ export class Trouble {
     return this.#said;
   }
 
-  /** Also when it is over. */
+  /** Also after recovery. */
   get lastError(): string | undefined {
     return this.#lastError;
   }
@@ -65,7 +65,7 @@ export class Trouble {
     }
   }
 
-  /** It is to be reached in another way now. */
+  /** Called when the connection details have changed. */
   clear(): void {
     this.#said = undefined;
     this.#unanswered = 0;

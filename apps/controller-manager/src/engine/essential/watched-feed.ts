@@ -1,9 +1,9 @@
-/** A feed, and somebody beside its listener who is told what concerns whole control planes, and when it is away. */
+/** A feed with an additional watcher, which receives the events of whole control planes, and interruptions. */
 
 import type { KubeObject } from '@hangar/api';
 import type { FeedListener, FleetFeed } from '@hangar/controllers';
 
-/** Tenants before the listener is told of them, everything else after it. */
+/** Receives Tenants before the listener, and everything else after it. */
 export interface FeedWatcher {
   tenantComes(path: string, tenant: KubeObject): void;
   tenantCame(path: string): void;

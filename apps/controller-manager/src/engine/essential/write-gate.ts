@@ -1,7 +1,7 @@
 /**
- * Writes of one cluster, under its ownership: each is sent only while the right to it is proven, and is broken off when it no longer is.
- * A write that was sent is not taken back when whoever asked for it goes away: the server may be doing it. It is waited for, for a
- * while, so that nobody else has the cluster before it is known to be over.
+ * Gates the writes of one cluster by its ownership: each is sent only while ownership is proven, and aborted when it no longer is. A write
+ * in flight is not aborted with its caller, because the server may be executing it. It is awaited for a limited time, so that no other
+ * replica gets the cluster before its outcome is known.
  */
 
 import { abortError, orAborted } from '@hangar/core';
@@ -15,7 +15,7 @@ export interface WriteGateOptions {
   readonly ownership: Ownership;
 }
 
-/** How long a write may take whose asker has gone. */
+/** Maximum duration of a write whose caller has gone. */
 const lingerMs = 5_000;
 
 export class WriteGate {
@@ -48,12 +48,12 @@ export class WriteGate {
     return orAborted(writing, signal);
   }
 
-  /** For good: nothing is sent any more. */
+  /** Closes permanently: no further write is sent. */
   close(): void {
     this.#fence.close();
   }
 
-  /** After `close`: resolves when nothing is under way. */
+  /** After `close`: resolves when no write is in flight. */
   async drained(): Promise<void> {
     await Promise.allSettled(this.#underWay);
   }

@@ -1,12 +1,12 @@
 /**
- * What a program is started with. Three kinds of flags, told apart by their names (Kubernetes takes `_` for `-` in them):
+ * The arguments of a program. There are three kinds of flags, distinguished by name (Kubernetes treats `_` as `-` in names):
  *
- *   ours       where it works and how it is asked how it does: what the user says about these is left out
- *   defaults   good for a fleet; the user's word counts
- *   the rest   the user's
+ *   ours       cluster, folder and health port: values of the user are dropped
+ *   defaults   good for a fleet; the user may override them
+ *   the rest   set by the user
  *
- * Ours come first: a flag of the user's that lacks its value can then take none of ours for it. That is not for looks: a program
- * that loses its `--kubeconfig` would work on the cluster that this pod runs in.
+ * Ours come first, so that a flag of the user without a value cannot consume one of ours as its value. This matters: a program that loses
+ * its `--kubeconfig` would work on the cluster that this pod runs in.
  */
 
 import type { Place } from '../../child/contract.ts';
@@ -17,14 +17,14 @@ export const programNames: Readonly<Record<Service, string>> = {
   scheduler: 'kube-scheduler',
 };
 
-/** The file in its folder with the cluster's address and credentials. */
+/** File in the program's folder with the address and credentials of the cluster. */
 export const kubeconfigFile = 'kubeconfig';
 
 const alwaysOpen = '/healthz,/livez,/readyz,/metrics';
 
 const ours = ({ folder, port }: Place): readonly string[] => [
   `--kubeconfig=${folder}/${kubeconfigFile}`,
-  // Who may work on the cluster is decided before it is started.
+  // Ownership is decided before the start.
   '--leader-elect=false',
   '--bind-address=127.0.0.1',
   `--secure-port=${port}`,
@@ -32,7 +32,7 @@ const ours = ({ folder, port }: Place): readonly string[] => [
   `--authorization-always-allow-paths=${alwaysOpen}`,
 ];
 
-/** `master` would be another address than the kubeconfig's. */
+/** `master` would override the address of the kubeconfig. */
 const ourNames: ReadonlySet<string> = new Set([
   ...ours({ folder: '', port: 0 }).map((flag) => nameOf(flag)!),
   'master',
@@ -49,7 +49,7 @@ export function programArguments(service: Service, given: readonly string[], pla
   return [...ours(place), ...defaults[service].filter((flag) => !named.has(nameOf(flag))), ...users];
 }
 
-/** Why the program would not do what it is for with these; undefined when it would. */
+/** Returns why the program would not work with these flags; undefined when it would. */
 export function argumentsProblem(service: Service, given: readonly string[]): string | undefined {
   if (service === 'scheduler' && given.some((flag) => nameOf(flag) === 'config')) {
     return 'kube-scheduler ignores --kubeconfig when --config is set, so --config is not supported';
@@ -73,6 +73,6 @@ function nameOf(flag: string): string | undefined {
   return /^--([^=]+)/.exec(flag)?.[1]?.replaceAll('_', '-');
 }
 
-/** What the program takes for its own name: the first word of its user agent, so that audit logs say which replica acted. */
+/** The program's name for itself: the first word of its user agent, so that audit logs show which replica acted. */
 export const argv0Of = (service: Service, peer: string): string =>
   `${service === 'controllers' ? 'hangar-controller-manager' : 'hangar-scheduler'}.${peer}`;

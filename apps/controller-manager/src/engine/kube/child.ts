@@ -1,4 +1,4 @@
-/** A program that runs, and what its supervisor keeps of it. It is asked how it does on the port that it has on this machine. */
+/** A running program with the state that its supervisor keeps. Its health is probed on its local port. */
 
 import type { ProgramEnd, Programs, RunningProgram } from '../../child/contract.ts';
 import type { Assignment, Service, ServiceProcess } from '../../contract.ts';
@@ -44,9 +44,9 @@ export class Child {
   readonly process: ServiceProcess;
   readonly health: Probe;
   readonly startedMs: number;
-  /** When it first said that it is well. */
+  /** When it was first healthy. */
   readyMs: number | undefined;
-  /** It was told to end: its end is no failure of its own. */
+  /** It was stopped by the supervisor: its exit is not a failure. */
   isStopping = false;
   readonly #program: RunningProgram;
 
@@ -55,7 +55,7 @@ export class Child {
     this.target = target;
     this.process = { pid: program.pid, port: program.port, startedAt: program.startedAt };
     this.startedMs = clock.monotonicMs();
-    // It has made its certificate itself; whoever can listen here in its place is this machine's owner.
+    // It creates its certificate itself; a process that can listen here in its place already controls this machine.
     const config = { server: `https://127.0.0.1:${program.port}`, isInsecure: true };
     this.health = new Probe({ config, path: '/healthz', userAgent, clock, connect });
   }
@@ -68,12 +68,12 @@ export class Child {
   async stop(graceMs: number): Promise<void> {
     this.isStopping = true;
     await this.#program.stop(graceMs);
-    // Whoever was told to be told of its end has been, then.
+    // Listeners of `ended` have run by then.
     await this.#program.ended;
   }
 }
 
-/** Why nothing runs although it should. */
+/** Why no program runs. */
 export interface Failure {
   readonly reason: string;
   readonly message: string;

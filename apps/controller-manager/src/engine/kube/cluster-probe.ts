@@ -1,4 +1,4 @@
-/** Asks the cluster itself how it does: one connection, to the one that was asked for last. */
+/** Probes the cluster itself, with one connection, to the last target. */
 
 import { Probe, probeAgent } from './probe.ts';
 import type { ProbeOptions } from './probe.ts';
@@ -16,7 +16,7 @@ export class ClusterProbe {
     this.#options = options;
   }
 
-  /** The same again for the same target; that of another one before is closed. */
+  /** Returns the same probe for the same target; closes the probe of the previous one. */
   of(target: Target): Probe {
     if (this.#current?.target.kubeconfig === target.kubeconfig) return this.#current.probe;
     void this.close();

@@ -1,7 +1,6 @@
 /**
- * Several changes, one restart: they are over when there was none for a while, or when they have gone on for ten times as long. Who changes
- * again and again has to wait longer each time, until what was started of it has been at work for a while: a kubeconfig that flaps
- * does not keep the machine busy with starting programs.
+ * Combines several changes into one restart: they are settled when there was none for the quiet time, or after ten times as long. The quiet
+ * time grows with every burst, until the started program has run for a while: a flapping kubeconfig does not cause constant restarts.
  */
 
 import type { Clock, Timer } from '@hangar/core';
@@ -12,23 +11,23 @@ export interface DebounceOptions {
   readonly settled: () => void;
 }
 
-/** Of the quiet time, how long a burst may go on. */
+/** Maximum duration of a burst, in quiet times. */
 const burstFactor = 10;
-/** So often at the usual pace. */
+/** Number of bursts before the quiet time grows. */
 const freeBursts = 3;
 const wideningMax = 64;
 
 export class Debounce {
   readonly #options: DebounceOptions;
   #burst: { readonly endMs: number; timer: Timer } | undefined;
-  /** How many there were since `calm`. */
+  /** Number of bursts since `calm`. */
   #bursts = 0;
 
   constructor(options: DebounceOptions) {
     this.#options = options;
   }
 
-  /** There was a change. */
+  /** Called on every change. */
   poke(): void {
     const { clock } = this.#options;
     const quietMs = this.#options.quietMs * this.#widening();
@@ -38,18 +37,18 @@ export class Debounce {
     this.#burst = { endMs, timer: clock.after(leftMs, () => this.#settle()) };
   }
 
-  /** It is as before after all, or nobody cares. */
+  /** Discards the pending change: it was reverted, or is irrelevant. */
   cancel(): void {
     this.#burst?.timer.cancel();
     this.#burst = undefined;
   }
 
-  /** There was one, and it is not known yet whether it was the last. */
+  /** Reports whether a change is not settled yet. */
   get isPending(): boolean {
     return this.#burst !== undefined;
   }
 
-  /** What was started of them is at work: changes of before no longer count, unless they go on. */
+  /** Called when the started program has run for a while: resets the count of bursts, unless a change is pending. */
   calm(): void {
     if (!this.#burst) this.#bursts = 0;
   }

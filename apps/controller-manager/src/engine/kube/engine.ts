@@ -1,4 +1,4 @@
-/** The engine that runs Kubernetes' own programs: one unmodified process for each service of each cluster. */
+/** Runs Kubernetes' own programs: one unmodified process for each service of each cluster. */
 
 import { connect as connectClient } from '@hangar/client';
 import type { Clock, Logger, Random } from '@hangar/core';
@@ -14,21 +14,21 @@ export interface KubeEngineOptions {
   readonly kubeconfigs: Kubeconfigs;
   /** Absolute paths. */
   readonly executables: Partial<Readonly<Record<Service, string>>>;
-  /** Flags of the user's for the programs. */
+  /** Additional flags from the user. */
   readonly arguments: Readonly<Record<Service, readonly string[]>>;
-  /** Who this replica is, for audit logs. */
+  /** Name of this replica, for audit logs. */
   readonly peer: string;
-  /** Of each program. Undefined: no limit. */
+  /** Per program. Undefined: no limit. */
   readonly memoryLimitBytes: number | undefined;
   readonly stopGraceMs: number;
-  /** After a change of a kubeconfig, how long there must be no other before a program is started again. */
+  /** Quiet time after a change of a kubeconfig before a program is restarted. */
   readonly debounceMs: number;
-  /** How many programs may be on their way up at a time. */
+  /** Number of programs that may start at the same time. */
   readonly startConcurrency: number;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** For asking clusters and programs how they are. Absent: the client's. */
+  /** Used to probe clusters and programs. Absent: the client's. */
   readonly connect?: Connect | undefined;
 }
 
@@ -53,7 +53,7 @@ const noExecutable = (service: Service): string => {
   return `${name} was not found in PATH: set --${name}=FILE`;
 };
 
-/** Nothing that is told of the cluster helps. */
+/** Reports a failure that no update of the cluster can resolve. */
 function failed({ report }: Assignment, reason: string, message: string): Serving {
   report({ phase: 'Failed', reason, message, restarts: 0, lastError: message });
   return { update: () => {}, stop: () => Promise.resolve() };

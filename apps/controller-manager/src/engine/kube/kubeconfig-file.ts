@@ -1,11 +1,11 @@
 /**
- * The kubeconfig that a program gets: made anew of what was understood of the cluster's own, and of nothing else. So what was refused
- * or not looked at (programs to be run, files to be read, other contexts) cannot come back by another reader's understanding.
+ * Writes the kubeconfig of a program from the parsed kubeconfig of the cluster only. So refused or ignored parts (programs, files, other
+ * contexts) cannot be interpreted by another parser.
  */
 
 import type { ClusterConfig, Impersonation } from '@hangar/client';
 
-/** Only for configurations without files and programs (`configOfKubeconfig`): their credentials stay as they are. Deterministic. */
+/** Only for configurations without files and programs (`configOfKubeconfig`): their credentials do not change. Deterministic. */
 export async function kubeconfigOf(config: ClusterConfig): Promise<string> {
   const name = 'cluster';
   return JSON.stringify({

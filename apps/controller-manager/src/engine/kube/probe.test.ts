@@ -1,4 +1,4 @@
-/** What a probe makes of real servers, over sockets. */
+/** Probes real servers over sockets. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

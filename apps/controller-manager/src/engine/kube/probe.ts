@@ -1,6 +1,6 @@
 /**
- * Whether a server is there for us, by one cheap question. A cluster is asked before a program is started for it: to wait for it costs
- * one request now and then, a program that ends because of it costs seconds of a processor each time.
+ * Checks with one cheap request whether a server is available. A cluster is probed before a program is started for it: waiting costs one
+ * request now and then, a program that exits because of it costs seconds of CPU each time.
  */
 
 import { asError, abortError } from '@hangar/core';
@@ -19,7 +19,7 @@ export interface ProbeOptions {
   readonly connect: Connect;
 }
 
-/** Undefined: it is well. */
+/** Undefined: healthy. */
 export type Complaint = ComplaintDetails | undefined;
 
 export interface ComplaintDetails {
@@ -27,7 +27,7 @@ export interface ComplaintDetails {
   readonly message: string;
 }
 
-/** Not that of the programs: what is asked is no work on the cluster. */
+/** Differs from the user agent of the programs: a probe is not work on the cluster. */
 export const probeAgent = (peer: string): string => `hangar-probe.${peer}/${version}`;
 
 const timeoutMs = 5_000;
@@ -59,7 +59,7 @@ export class Probe {
     }
   }
 
-  /** Ends its connections; never rejects. What is being asked comes to an end by its signal. */
+  /** Closes its connections; never rejects. A pending probe is ended by its signal. */
   async close(): Promise<void> {
     const client = this.#client;
     this.#client = undefined;
@@ -68,10 +68,10 @@ export class Probe {
 
   async #ask(signal: AbortSignal): Promise<Complaint> {
     const { config, path, userAgent, clock, connect } = this.#options;
-    // Without the environment's proxies: the programs do not have them either.
+    // Without the proxies of the environment: the programs do not use them either.
     this.#client ??= connect(config, { clock, userAgent, retry: false, connectTimeoutMs: timeoutMs, environment: {} });
     const answer = await this.#client.raw({ method: 'GET', target: path, signal, answerBytesMax });
-    // What it says is the server's own text: the code is enough.
+    // The body is text of the server: the code is enough.
     await answer.body();
     return complaintOf(config.server, answer.status);
   }

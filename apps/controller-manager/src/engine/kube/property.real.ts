@@ -1,6 +1,6 @@
 /**
- * Whatever happens, in whatever order: never two programs of one service, nothing begun without the right to it, nothing left after
- * `stop`; and when nothing happens any more, and nothing is wrong, everything is ready with what was wanted last.
+ * Invariants under random events in random order: never two programs of one service, no start without ownership, nothing left after `stop`;
+ * and when events stop and nothing is wrong, every service is ready with the last target.
  */
 
 import assert from 'node:assert/strict';
@@ -15,7 +15,7 @@ const events = 60;
 
 type Event = (world: World, served: Served) => void;
 
-/** The credentials that were given last, by cluster. */
+/** The last credentials, by cluster. */
 const tokens = new WeakMap<Served, string>();
 
 function rotate(world: World, served: Served): void {
@@ -54,10 +54,10 @@ const happenings: readonly Event[] = [
   },
 ];
 
-/** Until something is, mostly soon, sometimes a long time. */
+/** Time to the next event: mostly short, sometimes long. */
 const pauses = [0, 0, 1, 10, 300, 1_000, 1_100, 5_000, 30_000, 400_000];
 
-/** Everything is fine from here on. */
+/** Removes all faults. */
 function calm(world: World, all: readonly Served[]): void {
   Object.assign(world.programs.behaviour, { startMs: 5, bootMs: 2_500, livesMs: undefined, refusal: undefined });
   world.answers.clear();
@@ -82,7 +82,7 @@ for (let seed = 1; seed <= seeds; seed++) {
     else void lost.serving.stop();
     await world.clock.advance(world.random.below(3_000));
     calm(world, kept);
-    // A program of before may hang on its way up, and a pause may be long.
+    // An earlier program may hang while it starts, and a pause may be long.
     for (const served of kept) {
       await served.until('Ready/Running', 10 * 60_000);
       await world.clock.until(() => world.programs.of(served.name)!.kubeconfig.includes(tokens.get(served)!), {

@@ -1,8 +1,8 @@
-/** What is told of a service: put together of what is known of it, and only when it is another than before. */
+/** Composes the state of a service, and reports it when it changes. */
 
 import type { ServiceProcess, ServiceState } from '../../contract.ts';
 
-/** Something that is wrong although it works. */
+/** A problem of a running service. */
 export interface Notice {
   readonly reason: string;
   readonly message: string;
@@ -24,23 +24,23 @@ export class Reports {
     this.#tell();
   }
 
-  /** Told while it is at work. Undefined: no longer. */
+  /** Reported while the service runs. Undefined: resolved. */
   notice(notice: Notice | undefined): void {
     this.#notice = notice;
     this.#tell();
   }
 
-  /** Told with what is said next. */
+  /** Included in the next report. */
   process(process: ServiceProcess | undefined, restarts = this.#state.restarts): void {
     this.#state = { ...this.#state, process, restarts };
   }
 
-  /** Told with what is said next. */
+  /** Included in the next report. */
   lastError(lastError: string): void {
     this.#state = { ...this.#state, lastError };
   }
 
-  /** Nothing is told any more. */
+  /** Stops reporting. */
   close(): void {
     this.#isClosed = true;
   }

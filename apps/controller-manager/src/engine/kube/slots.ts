@@ -1,6 +1,6 @@
 /**
- * How many programs of all clusters are being started at a time: a start costs seconds of a processor, so a hundred at once would be
- * slower for each. Programs that keep ending have slots of their own, fewer: however many they are, they delay nobody's first start.
+ * Limits the number of programs that start at the same time: a start costs seconds of CPU, so a hundred at once would slow each other down.
+ * Programs that keep exiting use separate, fewer slots, so that they do not delay first starts.
  */
 
 import type { Clock } from '@hangar/core';
@@ -11,7 +11,7 @@ export interface SlotsOptions {
   readonly concurrency: number;
 }
 
-/** Who has not come up by then only waits for something: the slot goes to the next. */
+/** A program that is not ready by then is waiting: its slot is released. */
 const heldMaxMs = 15_000;
 
 export class Slots {
@@ -23,7 +23,7 @@ export class Slots {
     this.#again = new Starts({ clock, places: Math.max(1, Math.floor(concurrency / 2)), lendAfterMs: heldMaxMs });
   }
 
-  /** Resolves with the way to give it back (idempotent); rejects with `Aborted`. */
+  /** Resolves with the function that releases the slot (idempotent); rejects with `Aborted`. */
   enter(isLooping: boolean, signal: AbortSignal): Promise<() => void> {
     return (isLooping ? this.#again : this.#ordinary).enter(signal);
   }

@@ -1,18 +1,18 @@
 /**
- * One service of one cluster. What is wanted (a kubeconfig), what is there (a program) and how both do decide which step is next;
- * a step is over when it has come to its end, or as soon as something happens that may make another one the next:
+ * Runs one service of one cluster. The wanted kubeconfig, the running program and the health of both select the next step. A step ends when
+ * it completes, or as soon as an event may select another one:
  *
  *                    ┌──────────── ended, or not well ─────────────▶ backOff ─┐
  *   kubeconfig ──▶ begin ──────────────▶ warmUp ──▶ watch                     │
- *        ▲           ▲  asks the cluster,             │ another kubeconfig,   │
- *        │           │  waits for a slot, ends        │ once it is settled    │
- *        │           └──what ran before, starts◀──────┘◀──────────────────────┘
+ *        ▲           ▲  probes the cluster,           │ another kubeconfig,   │
+ *        │           │  waits for a slot, stops       │ once it is settled    │
+ *        │           └──the old program, starts◀──────┘◀──────────────────────┘
  *        └── none, and nothing runs
  *
  * Invariants:
- *  - at most one program: one is started only after `ended` of the one before has resolved;
- *  - what runs is not ended before what is to replace it could be started: the new cluster answers, and there is a slot;
- *  - nothing is started while the right to the cluster cannot be proven, nor after `stop`;
+ *  - at most one program: one is started only after `ended` of the previous one has resolved;
+ *  - a running program is stopped only when its replacement can start: the new cluster answers, and there is a slot;
+ *  - no program is started while ownership cannot be proven, nor after `stop`;
  *  - after `stop` has resolved nothing is left and nothing is reported.
  */
 
@@ -40,7 +40,7 @@ export interface SupervisorOptions
   readonly assignment: Assignment;
 }
 
-/** Ends when it has come to its end, or with `Aborted` by the signal. */
+/** Resolves when it completes, or rejects with `Aborted` by the signal. */
 type Step = (signal: AbortSignal) => Promise<void>;
 type NoTarget = Exclude<Wanted, { readonly kind: 'target' }>;
 
@@ -57,20 +57,20 @@ export class Supervisor implements Serving {
   #stopped: Promise<void> | undefined;
 
   #wanted: Wanted = nothingKnown;
-  /** What runs, or has not quite gone. */
+  /** The program that runs or is exiting. */
   #child: Child | undefined;
-  /** Why it has to be waited before the next start. */
+  /** Why the next start must wait. */
   #failure: Failure | undefined;
-  /** In a row. */
+  /** Consecutive failures. */
   #failures = 0;
   #starts = 0;
-  /** It keeps ending: its starts are not to delay those of others. */
+  /** It keeps exiting: its starts must not delay those of others. */
   #isLooping = false;
-  /** What was decided on: another target counts only when it is settled. Undefined: nothing would be lost by it. */
+  /** The target in use: another target counts only when it is settled. Undefined: a change takes effect at once. */
   #committed: Target | undefined;
-  /** What was started last, or could not be. */
+  /** The target of the last start, also if it failed. */
   #attempted: Target | undefined;
-  /** Ends the step. */
+  /** Aborts the current step. */
   #turning = new AbortController();
 
   constructor(options: SupervisorOptions) {
@@ -107,15 +107,15 @@ export class Supervisor implements Serving {
     this.#debounce.cancel();
     this.#telling.stopping();
     this.#reports.close();
-    // At once, whatever step is under way.
+    // At once, during any step.
     void this.#child?.stop(this.#graceMs());
     this.#turn();
-    // Not before the constructor has come to its end.
+    // Not before the constructor has returned.
     await Promise.resolve();
     await this.#living;
   }
 
-  /* What happens. */
+  /* Events. */
 
   #tell(wanted: Wanted): void {
     const before = this.#wanted;
@@ -152,7 +152,7 @@ export class Supervisor implements Serving {
     this.#log.warn('the program failed, restarting', { why: failure.message, failures: this.#failures });
   }
 
-  /* The steps. */
+  /* Steps. */
 
   async #live(): Promise<void> {
     while (!this.#stopped) {
@@ -175,7 +175,7 @@ export class Supervisor implements Serving {
     const failure = this.#failure;
     if (failure) return (signal) => this.#backOff(failure, signal);
     const isOther = wanted.kind === 'target' && wanted.target.kubeconfig !== child?.target.kubeconfig;
-    // What is not settled yet is not begun: the burst's end is a turn.
+    // An unsettled change does not start a program: the end of the burst aborts the step.
     if (child && (!isOther || this.#debounce.isPending)) {
       return (signal) => (child.readyMs === undefined ? this.#warmUp(child, signal) : this.#watch(child, signal));
     }
@@ -251,7 +251,7 @@ export class Supervisor implements Serving {
     try {
       await sleep(clock, delayMs, signal);
     } catch (error) {
-      // Another kubeconfig: what was wrong may not be any more.
+      // Another kubeconfig: the cause of the failures may be gone.
       this.#failures = 0;
       throw error;
     } finally {
@@ -261,13 +261,13 @@ export class Supervisor implements Serving {
 
   /* Parts of steps. */
 
-  /** It was not started for nothing. */
+  /** The program has run for a while: resets the debounce and the loop detection. */
   #calm(): void {
     this.#debounce.calm();
     this.#isLooping = false;
   }
 
-  /** Waits until the cluster is this replica's beyond doubt. */
+  /** Waits until the ownership of the cluster is proven. */
   async #right(signal: AbortSignal): Promise<void> {
     while (!this.#isProven()) await sleep(this.#options.clock, timings.proofRetryMs, signal);
   }
@@ -294,7 +294,7 @@ export class Supervisor implements Serving {
     }
   }
 
-  /** Undefined: it could not be. */
+  /** Resolves with undefined if the start failed. */
   async #start(target: Target): Promise<Child | undefined> {
     this.#attempted = target;
     try {
@@ -310,20 +310,20 @@ export class Supervisor implements Serving {
     }
   }
 
-  /** It runs and is of no use. */
+  /** Stops an unhealthy program and counts a failure. */
   async #giveUp(child: Child, why: string): Promise<void> {
     const message = `${this.#name} was unhealthy for ${seconds(timings.unwellMaxMs)}: ${why}`;
     this.#fail({ reason: 'Unhealthy', message: oneLine(message) }, child);
     await child.stop(this.#graceMs());
   }
 
-  /** What is being stopped never outlives the right to the cluster. */
+  /** A stopping program never outlives the ownership of the cluster. */
   #graceMs(): number {
     const { assignment, stopGraceMs } = this.#options;
     return Math.max(0, Math.min(stopGraceMs, assignment.ownership.remainingMs() - timings.fenceMarginMs));
   }
 
-  /** A fault of ours is no reason to leave the cluster alone, nor to be busy with it. */
+  /** An internal error is retried with backoff, like a failure of the program. */
   #unexpected(error: Error): void {
     this.#log.error('the supervisor failed', { error });
     this.#fail({ reason: 'InternalError', message: oneLine(error.message) });

@@ -1,4 +1,4 @@
-/** What a supervisor says of its program, in words. */
+/** Formats the states that a supervisor reports of its program. */
 
 import type { ServiceState } from '../../contract.ts';
 import type { Complaint } from './probe.ts';
@@ -24,7 +24,7 @@ export class Telling {
     this.say('Stopping', 'Stopping', `stopping ${this.#name}`);
   }
 
-  /** `isAgain`: one with another kubeconfig still runs. */
+  /** `isAgain`: a program with another kubeconfig still runs. */
   starting({ config }: Target, isAgain: boolean): void {
     const reason = isAgain ? 'Restarting' : 'Starting';
     this.say('Starting', reason, `starting ${this.#name} for ${config.server}`);
@@ -38,14 +38,14 @@ export class Telling {
     this.say('Ready', 'Running', `${this.#name} is running for ${config.server}`);
   }
 
-  /** The cluster does not answer. `isRunning`: one with another kubeconfig does. */
+  /** The cluster does not answer. `isRunning`: a program with another kubeconfig runs. */
   unanswered({ reason, message }: NonNullable<Complaint>, isRunning: boolean): void {
     this.#reports.lastError(message);
     const goesOn = isRunning ? `; ${this.#name} keeps running with the previous kubeconfig` : '';
     this.say('Waiting', reason, message + goesOn);
   }
 
-  /** It was no accident: the cluster, or else the program, is not well. */
+  /** Several consecutive probes failed: the cluster, or else the program, is unhealthy. */
   struck({ reason, message }: NonNullable<Complaint>, isOfCluster: boolean): void {
     this.#reports.lastError(message);
     if (isOfCluster) this.say('Waiting', reason, `${message}; ${this.#name} keeps running`);

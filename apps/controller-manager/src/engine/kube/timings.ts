@@ -1,27 +1,27 @@
-/** How long things may take, and how often they are looked at. */
+/** Timeouts and intervals. */
 
 import type { BackOff, Random } from '@hangar/core';
 
-/** Of asking a cluster that does not answer. */
+/** Backoff of probes to a cluster that does not answer. */
 export const clusterBackOff: BackOff = { baseMs: 1_000, maxMs: 15_000 };
-/** Of starting a program that ends. */
+/** Backoff of starts of a program that exits. */
 export const restartBackOff: BackOff = { baseMs: 1_000, maxMs: 5 * 60_000 };
-/** A program that was at work for so long has left its failures of before behind. */
+/** A program that ran for this long resets its count of failures. */
 export const provenAfterMs = 10 * 60_000;
-/** A program that was at work for so long was not started for nothing: changes of before no longer count. */
+/** A program that ran for this long resets the debounce. */
 export const calmAfterMs = 60_000;
-/** Of asking whether a program that was just started is up. */
+/** Backoff of probes to a program that was just started. */
 export const warmUpBackOff: BackOff = { baseMs: 250, maxMs: 500 };
-/** A program that is not well for so long is started again. */
+/** A program that is unhealthy for this long is restarted. */
 export const unwellMaxMs = 60_000;
-/** So many bad answers in a row are no accident. */
+/** Number of consecutive failed probes that are reported. */
 export const strikesMax = 3;
-/** Until it is asked again whether the cluster is still this replica's. */
+/** Delay before ownership is checked again. */
 export const proofRetryMs = 1_000;
-/** So much before the right ends, nothing of ours may be left. */
+/** Programs must be gone this much before the ownership expires. */
 export const fenceMarginMs = 300;
 
 const checkEveryMs = 10_000;
 
-/** Until the next look at what runs. All of a fleet are started together; they are not to be looked at together. */
+/** Returns the delay before the next probe, with jitter: the programs of a fleet start together, and are not to be probed together. */
 export const nextCheckMs = (random: Random): number => checkEveryMs * (0.8 + 0.4 * random.fraction());

@@ -1,7 +1,7 @@
 /**
- * What is to be run for a cluster, as far as it is known: follows the Secret with its kubeconfig, and puts that together with the
- * address that the fleet knows. Whoever may write the Secret is not trusted with this machine: programs and files that a kubeconfig
- * names are refused, and what the program gets is written anew.
+ * Computes the target of a cluster: follows the Secret with its kubeconfig, and combines that with the address from the fleet. The writer
+ * of the Secret is not trusted with this machine: programs and files that a kubeconfig names are refused, and the kubeconfig of the program
+ * is generated.
  */
 
 import { configOfKubeconfig } from '@hangar/client';
@@ -14,7 +14,7 @@ import { oneLine } from './words.ts';
 
 export interface Target {
   readonly config: ClusterConfig;
-  /** The whole kubeconfig for the program: secret. Equal texts are equal targets, so it is also what is compared. */
+  /** The whole kubeconfig for the program: secret. Also the identity of the target: equal texts are equal targets. */
   readonly kubeconfig: string;
 }
 
@@ -22,12 +22,12 @@ export type Wanted =
   | { readonly kind: 'target'; readonly target: Target }
   /** There is no kubeconfig. */
   | { readonly kind: 'pending'; readonly reason: 'KubeconfigPending'; readonly message: string }
-  /** There is one that must not, or cannot, be used. Only another helps. */
+  /** There is one that must not, or cannot, be used until it is changed. */
   | { readonly kind: 'unusable'; readonly reason: 'KubeconfigInvalid' | 'AddressInvalid'; readonly message: string };
 
 export interface WantedOptions {
   readonly kubeconfigs: Kubeconfigs;
-  /** Only when it is another; never within a call of `update`. */
+  /** Called on changes only; never within a call of `update`. */
   readonly tell: (wanted: Wanted) => void;
 }
 
@@ -42,7 +42,7 @@ export class WantedFollower {
   #cluster: Pick<FleetCluster, 'address' | 'secret'> = { address: undefined, secret: undefined };
   #text: string | undefined;
   #unfollow: (() => void) | undefined;
-  /** Grows with whatever makes an answer that is being worked out an old one. */
+  /** Incremented by every event that makes a pending computation stale. */
   #version = 0;
   #told: Wanted = nothingKnown;
 
@@ -57,7 +57,7 @@ export class WantedFollower {
     else if (before.address !== cluster.address) this.#consider();
   }
 
-  /** Nothing is told after it. */
+  /** Stops reporting. */
   close(): void {
     this.#version++;
     this.#unfollow?.();
@@ -68,7 +68,7 @@ export class WantedFollower {
     this.close();
     this.#text = undefined;
     if (!secret) return this.#consider();
-    // Until it was read, nobody knows that there is none.
+    // Before the first read, it is unknown whether there is one.
     this.#unfollow = this.#options.kubeconfigs.follow(secret, (text) => {
       this.#text = text;
       this.#consider();

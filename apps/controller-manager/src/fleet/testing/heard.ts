@@ -1,4 +1,4 @@
-/** testing: what a fleet has told, and waiting for it. */
+/** testing: records the events of a fleet, and waits for them. */
 
 import assert from 'node:assert/strict';
 import type { Fleet, FleetCluster, FleetListener } from '../../contract.ts';
@@ -7,7 +7,7 @@ const withinMs = 10_000;
 
 export class Heard implements FleetListener, AsyncDisposable {
   readonly clusters = new Map<string, FleetCluster>();
-  /** `+a`: it is there or another; `-a`: it is gone; `synced`. */
+  /** `+a`: added or changed; `-a`: removed; `synced`. */
   readonly events: string[] = [];
   readonly #ending = new AbortController();
   readonly #running: Promise<void>;
@@ -50,7 +50,7 @@ export class Heard implements FleetListener, AsyncDisposable {
     }
   }
 
-  /** The one of this name, as soon as it is so. */
+  /** Resolves with the cluster of this name, when the condition holds. */
   async cluster(name: string, isSo: (cluster: FleetCluster) => boolean = () => true): Promise<FleetCluster> {
     const found = (): FleetCluster | undefined => {
       const cluster = this.clusters.get(name);

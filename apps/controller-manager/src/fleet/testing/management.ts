@@ -1,4 +1,4 @@
-/** testing: a management plane in process, with the real definitions of the kinds that a fleet is made of. */
+/** testing: a management plane in process, with the real definitions of the kinds of a fleet. */
 
 import { readFileSync } from 'node:fs';
 import { RestClient } from '@hangar/client';
@@ -16,7 +16,7 @@ export interface ManagementWorld extends AsyncDisposable {
   readonly cluster: TestCluster;
   /** For the test. */
   readonly client: Client;
-  /** For what is tested: through `faults`. */
+  /** For the code under test: through `faults`. */
   readonly watched: Client;
   readonly faults: FaultyTransport;
   readonly log: Logger;
@@ -26,7 +26,7 @@ export interface ManagementWorld extends AsyncDisposable {
 export interface ManagementWorldOptions {
   readonly clock?: Clock;
   readonly authorization?: 'masters' | 'rbac';
-  /** Who `watched` is. Absent: an administrator. */
+  /** User of `watched`. Absent: an administrator. */
   readonly user?: TestUser;
 }
 
@@ -37,7 +37,7 @@ export async function startManagementWorld(options: ManagementWorldOptions = {})
   const faults = faultyTransport(cluster.transportOf(user), { clock });
   const lines: string[] = [];
   const log = new Logger({ level: 'debug', format: 'text', clock, write: (line) => lines.push(line) });
-  // Without retries of its own: what is tested has them.
+  // Without retries: the code under test retries itself.
   const watched = new RestClient(faults, { clock, random: seededRandom(7), retry: false });
   return {
     cluster,
@@ -52,7 +52,7 @@ export async function startManagementWorld(options: ManagementWorldOptions = {})
 
 export async function installKinds(client: Client, clock: Clock = systemClock): Promise<void> {
   for (const { plural } of [ControlPlaneRegistration, ControlPlaneEndpoint]) {
-    // Not in turns: in virtual time nobody waits for files.
+    // Synchronous: virtual time does not wait for files.
     const definition = readFileSync(new URL(`${plural}.controlplane.kplane.dev.yaml`, folder), 'utf8');
     await installCrd(client, definition, { clock });
   }
@@ -65,7 +65,7 @@ export interface Registered {
   readonly mode?: string;
 }
 
-/** With `controllers`, for the control plane of its own name, where nothing else is said. */
+/** Defaults: `controllers`, for the control plane of the same name. */
 export function register(client: Client, name: string, given: Registered = {}) {
   const { controlPlane = name, services = ['controllers'], labels = {}, mode } = given;
   return client.create(ControlPlaneRegistration, {
@@ -74,7 +74,7 @@ export function register(client: Client, name: string, given: Registered = {}) {
   });
 }
 
-/** As the operator does it; undefined: it is not ready any more. */
+/** Resolves a registration as the operator does; undefined: it is no longer ready. */
 export async function resolve(
   client: Client,
   name: string,
@@ -96,7 +96,7 @@ export async function makeNamespace(client: Client, name: string): Promise<void>
   await client.create(Namespace, { metadata: { name } });
 }
 
-/** Makes it, or changes it to this. */
+/** Creates or updates the Secret. */
 export async function putSecret(client: Client, { namespace, name }: ObjectKey, data: Record<string, string>) {
   const encoded = Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
   const body = { metadata: { namespace, name }, data: Object.fromEntries(encoded) as Record<string, string> };

@@ -1,10 +1,10 @@
-/** testing: a machine with or without Kubernetes' programs, none of which is ever run. */
+/** testing: a machine with or without Kubernetes' programs, which are never run. */
 
 import { kubeFlagsIn } from '../kube-help.ts';
 import type { KubePrograms } from '../kube-programs.ts';
 import type { OptionsWorld } from '../options.ts';
 
-/** Of the help of kube-controller-manager v1.36: a flag of each sort. */
+/** From the help of kube-controller-manager v1.36: a flag of each kind. */
 export const managerHelp = `Usage:
   kube-controller-manager [flags]
 
@@ -40,11 +40,11 @@ Global flags:
 `;
 
 export interface Machine {
-  /** Names of what is in PATH. */
+  /** Names of the programs in PATH. */
   readonly inPath?: readonly string[];
-  /** What can be run by its path. */
+  /** Paths of executable files. */
   readonly files?: readonly string[];
-  /** What programs say against flags. */
+  /** Returns the program's error about flags. */
   readonly complaint?: (path: string, flags: readonly string[]) => string | undefined;
 }
 

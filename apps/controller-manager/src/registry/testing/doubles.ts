@@ -1,4 +1,4 @@
-/** An engine that only remembers, a fleet that is told, a coordinator that gives and takes: for tests of the registry. */
+/** Test doubles of the registry: a recording engine, and a fleet and a coordinator that the test controls. */
 
 import type { Claim, Coordinator, Ownership } from '@hangar/runtime/clusters';
 import { aborted } from '@hangar/core';
@@ -25,14 +25,14 @@ export function clusterOf(
   return { name, source, services: new Set(asked), labels: {}, address: undefined, secret };
 }
 
-/** What runs now, and whatever went wrong. */
+/** Records running services and violations. */
 export class RecordingEngine implements Engine {
   readonly name = 'kube';
   readonly running = new Map<string, Assignment>();
   readonly begun: string[] = [];
-  /** Two at a time, or one without a right. */
+  /** Two at a time, or one without ownership. */
   readonly violations: string[] = [];
-  /** Ends do not come by themselves while it is true. */
+  /** While true, stops do not complete by themselves. */
   isSlow = false;
   readonly #ends: (() => void)[] = [];
 
@@ -73,7 +73,7 @@ export class ToldFleet implements Fleet {
   }
 }
 
-/** Gives a cluster when it is told to, and asks for it back; says who still has what. */
+/** Grants and revokes clusters on demand; reports the current owners. */
 export class HandCoordinator implements Coordinator {
   readonly claims = new Map<string, Claim>();
   readonly #held = new Map<string, { readonly ended: AbortController; readonly claim: Claim }>();
@@ -102,7 +102,7 @@ export class HandCoordinator implements Coordinator {
     claim.acquired(ownership);
   }
 
-  /** Resolves when nothing is under way there. */
+  /** Resolves when nothing runs there. */
   async take(name: string): Promise<void> {
     const held = this.#held.get(name);
     if (!held) return;
@@ -114,10 +114,10 @@ export class HandCoordinator implements Coordinator {
   run = (signal: AbortSignal): Promise<void> => aborted(signal);
 }
 
-/** The conditions as they stand: `uid/service` → phase. */
+/** The current conditions: `uid/service` → phase. */
 export class ToldConditions implements Announcements {
   readonly told = new Map<string, ServiceState['phase']>();
-  /** Resolves what waits for the first write. */
+  /** Resolves the callers that wait for the first write. */
   writing: Promise<void> = Promise.resolve();
 
   tell({ uid }: SourceObject, service: Service, { phase }: ServiceState): void {

@@ -1,8 +1,8 @@
 /**
- * A certificate that this process makes for itself, when nobody gives it one: signed by an authority whose key is forgotten at once.
- * Kept in a folder, readable by its owner only, so that whoever came to trust it trusts it after a restart. Made anew when its
- * last thirty days have begun, when it lacks a name, when its files are not what they should be, and when somebody else could have put
- * them there.
+ * A certificate that this process creates when none is configured: signed by an authority whose key is discarded at once. Stored in a
+ * folder,
+ * readable by its owner only, so that clients that trust it still do after a restart. Recreated in its last thirty days, when it lacks a
+ * name, when its files are invalid, and when another user could have written them.
  *
  *   <folder>/hangar-controller-manager.crt   the certificate, and its authority behind it
  *   <folder>/hangar-controller-manager.key
@@ -21,9 +21,9 @@ import type { CertificatePair, Certificates } from '@hangar/runtime/webhooks';
 import { ServeError } from '../errors.ts';
 
 export interface OwnCertificateOptions {
-  /** Undefined: it is not kept. */
+  /** Undefined: it is not stored. */
   readonly folder: string | undefined;
-  /** Names and addresses under which the server is reached. */
+  /** Names and addresses of the server. */
   readonly hosts: readonly string[];
   readonly world: World;
 }
@@ -31,7 +31,7 @@ export interface OwnCertificateOptions {
 const name = 'hangar-controller-manager';
 const days = 365;
 const renewBeforeMs = 30 * 86_400_000;
-/** When a new one cannot be written. */
+/** After a failed write. */
 const retryMs = 3_600_000;
 
 export function ownCertificate(options: OwnCertificateOptions): Certificates {
@@ -82,7 +82,7 @@ function newPair({ hosts, world }: OwnCertificateOptions): CertificatePair {
   return { certificate: `${certificate}${authority.certificate}`, key };
 }
 
-/** Undefined: there is none, or none that can be used. */
+/** Undefined: missing or unusable. */
 async function kept(folder: string, { hosts, world }: OwnCertificateOptions): Promise<CertificatePair | undefined> {
   try {
     if (!isOwn(await stat(folder), othersMayRead)) return undefined;
@@ -94,7 +94,7 @@ async function kept(folder: string, { hosts, world }: OwnCertificateOptions): Pr
     const parsed = new X509Certificate(pair.certificate);
     const isUsable =
       untilRenewal(pair, world) > 0 &&
-      // A crash between the two files leaves a pair that is none.
+      // A crash between the two writes leaves a pair that does not match.
       parsed.checkPrivateKey(createPrivateKey(pair.key)) &&
       hosts.every((host) => (isIP(host) === 0 ? parsed.checkHost(host) : parsed.checkIP(host)) !== undefined);
     return isUsable ? pair : undefined;
@@ -103,15 +103,15 @@ async function kept(folder: string, { hosts, world }: OwnCertificateOptions): Pr
   }
 }
 
-/** What others must not be allowed to do with a file. */
+/** Permission bits that a file must not have for others. */
 const othersMayRead = 0o022;
 const onlyOwner = 0o077;
 
-/** A folder may be root's: those of volumes are. */
+/** A folder may be owned by root: volumes are. */
 const isOwn = (found: Stats, forbidden: number): boolean =>
   (found.mode & forbidden) === 0 && (found.uid === process.getuid!() || (found.isDirectory() && found.uid === 0));
 
-/** Never through a link. Rejects when it is not this user's alone. */
+/** Does not follow links. Rejects when other users have access. */
 async function readOwn(path: string, forbidden: number): Promise<string> {
   await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   if (!isOwn(await file.stat(), forbidden)) throw new Error(`${path} is accessible to other users`);
@@ -126,7 +126,7 @@ async function save(folder: string, pair: CertificatePair, { world }: OwnCertifi
     ['crt', pair.certificate],
   ] as const) {
     const path = join(folder, `${name}.${kind}`);
-    // Never through a link that somebody put there, and as a whole or not at all.
+    // Does not follow planted links, and is atomic.
     await writeFile(`${path}.${suffix}`, text, { mode: 0o600, flag: 'wx' });
     try {
       await rename(`${path}.${suffix}`, path);

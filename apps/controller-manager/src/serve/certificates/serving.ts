@@ -1,4 +1,4 @@
-/** Where the server's certificate comes from: files that somebody else renews, or this process itself. */
+/** Provides the server's certificate: from files that are renewed externally, or created by this process. */
 
 import { hostname } from 'node:os';
 import { basename, dirname, relative, resolve } from 'node:path';
@@ -11,10 +11,10 @@ import { ServeError } from '../errors.ts';
 import { ownCertificate } from './own.ts';
 
 export interface CertificateOptions {
-  /** PEM; both or none. Followed: what is put in their place serves new connections. */
+  /** PEM; both or none. Reloaded on change, for new connections. */
   readonly certFile?: string | undefined;
   readonly keyFile?: string | undefined;
-  /** Where one is kept that this process makes. Absent: nowhere. */
+  /** Folder of the certificate that this process creates. Absent: not stored. */
   readonly certDir?: string | undefined;
 }
 
@@ -44,6 +44,6 @@ const unusable = (cause: unknown): ServeError =>
 
 function ownHosts(bindAddress: string): string[] {
   const hosts = ['localhost', '127.0.0.1', '::1', hostname(), ...(isAnyAddress(bindAddress) ? [] : [bindAddress])];
-  // What else a machine may be called is no name in a certificate.
+  // Other host names of a machine are invalid in a certificate.
   return [...new Set(hosts)].filter((host) => /^[\w.:-]+$/.test(host));
 }

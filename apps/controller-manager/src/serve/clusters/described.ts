@@ -1,4 +1,4 @@
-/** The clusters as they are shown, whether as JSON or as a table. */
+/** The clusters as shown in JSON and in the table. */
 
 import { services } from '../../contract.ts';
 import type { ClusterRow, Service, ServiceState, SourceObject } from '../../contract.ts';
@@ -6,7 +6,7 @@ import { ofService } from '../../fleet/index.ts';
 import { byName } from '../by-name.ts';
 
 export interface DescribedService {
-  /** What asks for it, and carries its condition. */
+  /** The object that requests the service and has its condition. */
   readonly source: SourceObject;
   readonly engine: string | null;
   readonly phase: ServiceState['phase'];
@@ -25,9 +25,9 @@ export interface DescribedCluster {
   readonly name: string;
   readonly source: SourceObject;
   readonly labels?: Readonly<Record<string, string>>;
-  /** Whether this process has it; what another one does for it, that one tells. */
+  /** Whether this process owns it; the state of other clusters is shown by their owners. */
   readonly isOwned: boolean;
-  /** What it is registered for. */
+  /** Services that it is registered for. */
   readonly registeredFor: readonly Service[];
   readonly services: Readonly<Partial<Record<Service, DescribedService>>>;
 }
@@ -35,7 +35,7 @@ export interface DescribedCluster {
 export interface Summary {
   readonly total: number;
   readonly owned: number;
-  /** Of those that are owned: everything that they are registered for is ready. */
+  /** Number of owned clusters with all registered services ready. */
   readonly ready: number;
   readonly notReady: number;
 }
@@ -45,7 +45,7 @@ export interface DescribedClusters {
   readonly summary: Summary;
 }
 
-/** In the order of names. */
+/** Sorted by name. */
 export function describeClusters(rows: Iterable<ClusterRow>): DescribedClusters {
   const sorted = byName(rows);
   const owned = sorted.filter(({ isOwned }) => isOwned);
@@ -66,11 +66,11 @@ export function describeCluster(row: ClusterRow): DescribedCluster {
   };
 }
 
-/** What this process runs for the cluster, or should. */
+/** Services that this process runs or should run for the cluster. */
 export const shownServices = ({ cluster, isOwned, states }: ClusterRow): Service[] =>
   services.filter((service) => states.has(service) || (isOwned && cluster.services.has(service)));
 
-/** Between the moment at which the cluster is ours and the first report. */
+/** State between the assignment and the first report. */
 const notBegun: ServiceState = {
   phase: 'Waiting',
   reason: 'NotStarted',
@@ -100,5 +100,5 @@ function describeService(row: ClusterRow, service: Service): DescribedService {
   };
 }
 
-/** Nothing else that may be in it: where secrets are is nobody's concern. */
+/** Leaves out all other fields: the location of Secrets is private. */
 const described = ({ kind, name, uid }: SourceObject): SourceObject => ({ kind, name, uid });

@@ -1,4 +1,4 @@
-/** The clusters for people: a line for each service, in columns as kubectl has them. */
+/** The clusters as text: a line for each service, in columns like kubectl's. */
 
 import { humanDuration } from '@hangar/api/ages';
 import { services } from '../../contract.ts';
@@ -6,7 +6,7 @@ import { plain } from '../plain-text.ts';
 import type { DescribedCluster, DescribedService } from './described.ts';
 
 export interface TableOptions {
-  /** Those of other replicas, too, and a column that tells them apart. */
+  /** Includes those of other replicas, with a column for the owner. */
   readonly isAll: boolean;
   /** Milliseconds since 1970. */
   readonly now: number;

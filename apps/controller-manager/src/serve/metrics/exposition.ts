@@ -1,48 +1,49 @@
 /**
- * Metrics in Prometheus' text format (0.0.4), read line by line and given more labels. All or nothing: one line that is none, and
- * Prometheus would refuse everything that we answer with, so that a text with such a line is refused here, alone.
+ * Parses metrics in Prometheus' text format (0.0.4) line by line, and adds labels. A text with an invalid line is refused as a whole,
+ * because
+ * Prometheus would refuse the whole merged answer.
  *
- * Bytes are read as Latin-1, one character each, whatever they mean: it costs the least, and nothing has to be encoded again.
+ * Bytes are read as Latin-1, one character each, regardless of encoding: that is the cheapest, and nothing has to be encoded again.
  */
 
 import { isUtf8 } from 'node:buffer';
 import { ServeError } from '../errors.ts';
 
 export interface Exposition {
-  /** The lines with samples; no others. */
+  /** Only the lines with samples. */
   readonly bytes: Buffer;
-  /** By their names, in the order of the text. */
+  /** By name, in the order of the text. */
   readonly families: ReadonlyMap<string, Family>;
 }
 
 export interface Family {
   readonly name: string;
-  /** As they are written, after the name. */
+  /** As written, after the name. */
   help: string | undefined;
   type: string | undefined;
-  /** Of `bytes`: from, to, from, to. One pair unless the text has them apart. */
+  /** Ranges of `bytes`: from, to, from, to. One pair unless its samples are apart. */
   readonly ranges: number[];
 }
 
 export interface ReadLimits {
-  /** Of whatever kind: samples, descriptions, remarks, empty ones. */
+  /** Number of lines of any kind: samples, descriptions, comments, empty ones. */
   readonly lines: number;
   readonly families: number;
-  /** Of samples, with the labels that they are given. */
+  /** Bytes of samples, including the added labels. */
   readonly bytes: number;
 }
 
 export interface ReadOptions {
   /** Absent: none. */
   readonly limits?: ReadLimits | undefined;
-  /** For every sample. One of the same name that a sample has is renamed: `exported_…`. */
+  /** Added to every sample. A label of the same name in a sample is renamed: `exported_…`. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Only samples that have one of these; by their text, `name="value"`. */
+  /** Keeps only samples with one of these labels, as `name="value"`. */
   readonly onlyWith?: ReadonlySet<string>;
 }
 
 const label = String.raw`[ \t]*[a-zA-Z_]\w*[ \t]*=[ \t]*"(?:[^"\\\n]|\\[^\n])*"[ \t]*`;
-/** No blank can be matched in two ways: what does not match must not take long either. */
+/** Free of ambiguous blanks: a mismatch must be fast, too. */
 const sampleLine = new RegExp(
   String.raw`([a-zA-Z_:][\w:]*)(?:[ \t]*\{(${label}(?:,${label})*(?:,[ \t]*)?|[ \t]*)\})?` +
     String.raw`([ \t]+[-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|[iI]nf|[nN]a[nN])(?:[ \t]+-?\d+)?)[ \t]*(?:\n|$)`,
@@ -54,7 +55,7 @@ const labelsOf = /([a-zA-Z_]\w*)[ \t]*=[ \t]*("(?:[^"\\\n]|\\[^\n])*")/g;
 
 const types: ReadonlySet<string> = new Set(['counter', 'gauge', 'histogram', 'summary', 'untyped']);
 
-/** Which samples a family of the type has, besides those of its own name. */
+/** Suffixes of the samples of a type, besides the family's own name. */
 const suffixesOf: Readonly<Record<string, readonly string[]>> = {
   histogram: ['_bucket', '_sum', '_count'],
   summary: ['_sum', '_count'],
@@ -62,12 +63,12 @@ const suffixesOf: Readonly<Record<string, readonly string[]>> = {
 
 export const suffixes = (type: string | undefined): readonly string[] => suffixesOf[type ?? ''] ?? [];
 
-/** So many are read in a millisecond or less. */
+/** Number of lines that are read in at most a millisecond. */
 const pieceLines = 256;
-/** A sample that is longer is made to hurt: hundreds of labels fit in. */
+/** A longer sample is hostile: hundreds of labels fit in. */
 const sampleCharactersMax = 64 * 1024;
 
-/** In pieces, between which it waits for `giveWay`. Rejects with MalformedMetrics, TooManyMetrics, and with what `giveWay` does. */
+/** Reads in pieces, with `giveWay` in between. Rejects with MalformedMetrics, TooManyMetrics, and with the error of `giveWay`. */
 export async function readExposition(
   content: Uint8Array | string,
   giveWay: () => Promise<void>,
@@ -81,11 +82,11 @@ export async function readExposition(
 class Reader {
   readonly #text: string;
   readonly #added: readonly string[];
-  /** `a="1",b="2"`, for the front. */
+  /** `a="1",b="2"`, put in front. */
   readonly #addedText: string;
   readonly #onlyWith: ReadonlySet<string> | undefined;
   readonly #families = new Map<string, Family>();
-  /** By the names of samples. */
+  /** Families by the names of samples. */
   readonly #owners = new Map<string, Family>();
   readonly #lines: string[] = [];
   readonly #limits: ReadLimits | undefined;
@@ -101,7 +102,7 @@ class Reader {
     this.#onlyWith = onlyWith;
   }
 
-  /** False: that was the last one. */
+  /** Returns false after the last piece. */
   readPiece(): boolean {
     const text = this.#text;
     for (let count = 0; count < pieceLines && this.#at < text.length; count++) {
@@ -134,12 +135,12 @@ class Reader {
     if (this.#length > bytes) throw refuse(`${bytes} bytes of samples`);
   }
 
-  /** How long it is. */
+  /** Returns the length of the line. */
   #sample([all, name, labels = '', value]: RegExpExecArray): number {
     const line = `${name}${this.#labels(labels.trim())}${value}\n`;
     if (this.#onlyWith === undefined || this.#isWanted(labels)) {
       const { ranges } = this.#owners.get(name!) ?? this.#declare(name!);
-      // What follows the last is in one piece with it.
+      // An adjacent line extends the last range.
       if (ranges.at(-1) === this.#length) ranges[ranges.length - 1] = this.#length + line.length;
       else ranges.push(this.#length, this.#length + line.length);
       this.#lines.push(line);
@@ -157,7 +158,7 @@ class Reader {
 
   #renamed(given: string): string {
     const pairs = [...given.matchAll(labelsOf)];
-    // Prometheus would refuse a name that comes twice, and to find free names for all of them could take for ever.
+    // Prometheus would refuse a repeated name, and finding free names for all of them could take for ever.
     if (new Set(pairs.map(([, name]) => name)).size < pairs.length) throw this.#malformed();
     const taken = new Set([...this.#added, ...pairs.map(([, name]) => name!)]);
     return pairs
@@ -174,7 +175,7 @@ class Reader {
     return [...labels.matchAll(labelsOf)].some(([, name, value]) => this.#onlyWith!.has(`${name}=${value}`));
   }
 
-  /** How long it is. */
+  /** Returns the length of the line. */
   #noSample(): number {
     const described = matched(describingLine, this.#text, this.#at);
     if (described) {
@@ -188,7 +189,7 @@ class Reader {
     return other[0].length;
   }
 
-  /** The first counts. What was said after the samples came too late: their names are known by then. */
+  /** The first description counts. One behind the samples is too late: their family is known by then. */
   #describe(keyword: string, name: string, rest: string): void {
     const family = this.#families.get(name) ?? this.#owners.get(name) ?? this.#declare(name);
     if (family.name !== name || family.ranges.length > 0) return;
@@ -218,14 +219,14 @@ function matched(pattern: RegExp, text: string, at: number): RegExpExecArray | n
   return pattern.exec(text);
 }
 
-/** What is no UTF-8 is made so: Prometheus refuses all if it is not. */
+/** Replaces invalid UTF-8: Prometheus would refuse the whole text. */
 function latin1(content: Uint8Array | string): string {
   if (typeof content === 'string') return Buffer.from(content).toString('latin1');
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
   return (isUtf8(bytes) ? bytes : Buffer.from(bytes.toString())).toString('latin1');
 }
 
-/** `name="value"` with what must be escaped in it; as Latin-1 of its UTF-8. */
+/** Returns `name="value"`, escaped; UTF-8 read as Latin-1. */
 export function labelPair(name: string, value: string): string {
   const escaped = value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
   return latin1(`${name}="${escaped}"`);

@@ -8,7 +8,7 @@ import { MergedExposition } from './merged.ts';
 const read = (text: string, options: ReadOptions = {}): Promise<Exposition> =>
   readExposition(text, async () => {}, options);
 
-/** In the order in which they are given, unless `order` says otherwise. */
+/** In the given order, unless `order` differs. */
 async function merged(texts: readonly string[], order: (at: number) => number = (at) => at): Promise<string> {
   const all = new MergedExposition();
   for (const [at, text] of texts.entries()) all.add(await read(text, { labels: { cluster: String(at) } }), order(at));
@@ -107,6 +107,6 @@ test('long texts come in pieces of one size, which nobody uses again', async () 
     0,
   );
   assert.equal(samples, 5_000);
-  // As often as somebody wants it.
+  // Repeatable.
   assert.deepEqual(Buffer.concat([...all.chunks()]), Buffer.concat(chunks));
 });

@@ -1,17 +1,17 @@
 /**
- * Many expositions as one: each family once, with the samples of all together, as the text format demands. The first to describe
- * a family is right; who has another kind of thing under its name is left out, as nobody could read the two as one.
+ * Merges expositions: each family once, with the samples of all together, as the text format requires. The first description of a family
+ * counts; an exposition with another type under its name is left out, because the two cannot be combined.
  *
- * What is kept is each exposition's bytes and where its families are in them: the merged text is made while it is sent.
+ * Keeps the bytes of each exposition and the ranges of its families: the merged text is generated while it is sent.
  */
 
 import { suffixes } from './exposition.ts';
 import type { Exposition, Family } from './exposition.ts';
 
 interface Part {
-  /** Where it comes among the others. */
+  /** Position among the others. */
   readonly order: number;
-  /** Not the exposition: the names in it hold on to the text that they were read from. */
+  /** Not the exposition: its names keep the source text in memory. */
   readonly bytes: Buffer;
   readonly ranges: readonly number[];
 }
@@ -26,21 +26,21 @@ const chunkBytes = 64 * 1024;
 
 export class MergedExposition {
   readonly #families = new Map<string, MergedFamily>();
-  /** Whose samples have this name. */
+  /** Families by the names of their samples. */
   readonly #owners = new Map<string, MergedFamily>();
   #byteLength = 0;
 
-  /** Of what is kept. */
+  /** Bytes in memory. */
   get byteLength(): number {
     return this.#byteLength;
   }
 
-  /** What all have in common is counted once. */
+  /** A family of several expositions counts once. */
   get familyCount(): number {
     return this.#families.size;
   }
 
-  /** Samples are in the order of `order`, whenever they were added. Which names it may not have: `isReserved`. */
+  /** Samples are sorted by `order`, independent of the order of the calls. `isReserved`: names that it must not have. */
   add({ bytes, families }: Exposition, order: number, isReserved: (name: string) => boolean = () => false): void {
     this.#byteLength += bytes.length;
     for (const family of families.values()) {
@@ -52,7 +52,7 @@ export class MergedExposition {
     }
   }
 
-  /** In the order of names, as Prometheus' own libraries do. The pieces are no one else's. */
+  /** Sorted by name, as Prometheus' own libraries do. The chunks are not shared. */
   *chunks(): Generator<Buffer, void, void> {
     let chunk = Buffer.allocUnsafe(chunkBytes);
     let used = 0;
@@ -81,7 +81,7 @@ export class MergedExposition {
     }
   }
 
-  /** Undefined: some of its samples would have the names of another's. */
+  /** Undefined: some of its samples would have the names of another family. */
   #newFamily({ name, type }: Family): MergedFamily | undefined {
     const names = [name, ...suffixes(type).map((suffix) => name + suffix)];
     if (names.some((one) => this.#owners.has(one))) return undefined;
@@ -92,6 +92,6 @@ export class MergedExposition {
   }
 }
 
-/** A counter that is a gauge elsewhere is a number all the same. */
+/** A counter that is a gauge elsewhere has compatible samples. */
 const hasSameSamples = (merged: MergedFamily, family: Family): boolean =>
   merged.type === family.type || (suffixes(merged.type).length === 0 && suffixes(family.type).length === 0);

@@ -1,4 +1,4 @@
-/** Asks a process on this machine for its metrics. */
+/** Scrapes the metrics of a process on this machine. */
 
 import { Agent, request } from 'node:https';
 import type { IncomingMessage } from 'node:http';
@@ -6,7 +6,7 @@ import { asError } from '@hangar/core';
 import type { ServiceProcess } from '../../contract.ts';
 import { ServeError } from '../errors.ts';
 
-/** Rejects when the process does not answer with metrics, when they are more than `maxBytes`, and when the signal fires. */
+/** Rejects when the process does not answer with metrics, when they exceed `maxBytes`, and when the signal fires. */
 export type Scrape = (process: ServiceProcess, limits: ScrapeLimits) => Promise<Uint8Array>;
 
 export interface ScrapeLimits {
@@ -15,8 +15,8 @@ export interface ScrapeLimits {
 }
 
 /**
- * Over TLS, with whatever certificate: the process made it itself, and nobody but this machine's processes answers on the loopback
- * interface. Connections are not kept, but their sessions are: the next handshake is a short one.
+ * Uses TLS and accepts any certificate: the process created it itself, and only processes of this machine answer on the loopback interface.
+ * Keeps TLS sessions instead of connections: the next handshake is short.
  */
 export function loopbackScrape(): Scrape {
   const agent = new Agent({ keepAlive: false, maxCachedSessions: 256 });

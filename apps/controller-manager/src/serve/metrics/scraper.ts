@@ -1,7 +1,6 @@
 /**
- * Our own metrics and those of all processes that we run, as one text. Who asks while a scrape is under way gets what that one
- * brings. Bounded in time and memory: a process that does not answer, answers too much or answers nonsense is left out, and
- * `hangar_controller_manager_scrape_up` says so.
+ * Merges our own metrics and those of all processes that we run. Concurrent requests share a scrape. Bounded in time and memory: a process
+ * that does not answer, answers too much or is malformed is left out, and `hangar_controller_manager_scrape_up` reports it.
  */
 
 import { serviceUnavailable } from '@hangar/api/status';
@@ -24,23 +23,23 @@ export interface ScraperOptions {
   readonly log: Logger;
 }
 
-/** Our families are ours, whatever a process calls its own. */
+/** Our families are reserved: those of processes with the same prefix are dropped. */
 const isReserved = (family: string): boolean => family.startsWith('hangar_controller_manager_');
 
-/** Of one process. */
+/** Per process. */
 const timeoutMs = 5_000;
-/** Of all together: Prometheus gives up after ten seconds unless told otherwise. */
+/** In total: Prometheus gives up after ten seconds by default. */
 const allTimeoutMs = 8_000;
 const atOnceMax = 32;
-/** Of one process. */
+/** Per process. */
 const bytesMax = 8 * 1024 * 1024;
 const allBytesMax = 128 * 1024 * 1024;
 /** A kube-controller-manager has some thousands, in some hundreds of families. */
 const linesMax = 100_000;
 const familiesMax = 5_000;
-/** Most have the same as all others. */
+/** Most processes have the same families. */
 const allFamiliesMax = 20_000;
-/** Different ones: a Prometheus may ask for each cluster by itself. */
+/** Distinct scrapes: a Prometheus may scrape each cluster separately. */
 const underWayMax = 128;
 
 const tooMuch = (): Error => serviceUnavailable('too many concurrent scrapes, or the server is shutting down');
@@ -55,11 +54,11 @@ function lessen(left: number, by: number): number {
 
 export class Scraper {
   readonly #options: ScraperOptions;
-  /** By what was asked for. */
+  /** By the requested clusters. */
   readonly #underWay = new Map<string, Promise<MergedExposition>>();
-  /** Those that did not answer last time: the others do not wait behind them. */
+  /** Processes that did not answer last time: they are scraped last. */
   readonly #silent = new WeakSet<ServiceProcess>();
-  /** Of what is being asked at the moment. */
+  /** Scrapes in progress. */
   readonly #asked = new Set<AbortController>();
   #isClosed = false;
 
@@ -67,7 +66,7 @@ export class Scraper {
     this.#options = options;
   }
 
-  /** Of all clusters, or of these. Rejects with ServiceUnavailable when too much is asked at once, and when it is closed. */
+  /** Scrapes all clusters, or only these. Rejects with ServiceUnavailable when too many scrapes are in progress, and when it is closed. */
   scrape(clusters?: ReadonlySet<string>): Promise<MergedExposition> {
     const key = clusters ? JSON.stringify([...clusters].sort()) : '';
     let scraped = this.#underWay.get(key);
@@ -87,7 +86,7 @@ export class Scraper {
   async #scrapeAll(clusters: ReadonlySet<string> | undefined): Promise<MergedExposition> {
     const merged = new MergedExposition();
     const targets = targetsOf(this.#options.rows(), clusters);
-    // First: how we describe what is ours counts.
+    // First: our description of our families counts.
     await this.#addOwn(merged, clusters);
     const isUp = await this.#addTargets(merged, targets);
     if (this.#isClosed) throw tooMuch();
@@ -111,7 +110,7 @@ export class Scraper {
     }
   }
 
-  /** Returns those that answered. */
+  /** Returns the processes that answered. */
   async #addTargets(merged: MergedExposition, targets: readonly Target[]): Promise<ReadonlySet<Target>> {
     const { clock, log } = this.#options;
     const untilMs = clock.monotonicMs() + allTimeoutMs;
@@ -131,7 +130,7 @@ export class Scraper {
         isUp.add(target);
         this.#silent.delete(process);
       } catch (error) {
-        // Once: it will not be less the next time.
+        // Warns once: the next scrape will not be smaller.
         const level = hasCode(error, 'TooManyMetrics') && !this.#silent.has(process) ? 'warn' : 'debug';
         this.#silent.add(process);
         log[level]('skipped the metrics of a child process', { cluster, service, error: asError(error) });

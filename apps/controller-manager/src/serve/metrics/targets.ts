@@ -1,4 +1,4 @@
-/** Which processes there are to scrape, and what came of it. */
+/** The processes to scrape, and the result of each scrape. */
 
 import { labelText } from '@hangar/core';
 import type { ClusterRow, Service, ServiceProcess } from '../../contract.ts';
@@ -8,11 +8,11 @@ import { byName } from '../by-name.ts';
 export interface Target {
   readonly cluster: string;
   readonly service: Service;
-  /** Undefined: it does not run at the moment, which it should. */
+  /** Undefined: it should run, but does not at the moment. */
   readonly process: ServiceProcess | undefined;
 }
 
-/** Of clusters of this process; in the order of names. What an engine does inside this process is in our own metrics. */
+/** Returns the targets of owned clusters, sorted by name. Engines inside this process are covered by our own metrics. */
 export function targetsOf(rows: Iterable<ClusterRow>, clusters: ReadonlySet<string> | undefined): Target[] {
   return byName(rows)
     .filter(({ isOwned, cluster }) => isOwned && (clusters?.has(cluster.name) ?? true))

@@ -1,4 +1,4 @@
-/** What stands for a kube-controller-manager: a small server with a certificate of its own making. */
+/** Simulates a kube-controller-manager: a small server with a self-signed certificate. */
 
 import { once } from 'node:events';
 import { createServer } from 'node:https';
@@ -8,7 +8,7 @@ import { testAuthority } from '@hangar/testkit';
 
 export interface FakeChild extends AsyncDisposable {
   readonly port: number;
-  /** How often it was asked. */
+  /** Number of requests. */
   readonly asked: () => number;
 }
 

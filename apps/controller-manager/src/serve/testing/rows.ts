@@ -1,4 +1,4 @@
-/** Rows of the registry's table, as tests need them. */
+/** Rows of the registry's table for tests. */
 
 import type { ClusterRow, Engine, Service, ServiceSource, ServiceState } from '../../contract.ts';
 
@@ -9,7 +9,7 @@ export interface RowOptions {
   readonly sources?: Readonly<Partial<Record<Service, ServiceSource>>>;
 }
 
-/** One that is ready, unless told otherwise. */
+/** Ready by default. */
 export const state = (changes: Partial<ServiceState> = {}): ServiceState => ({
   phase: 'Ready',
   reason: 'Ready',
@@ -22,7 +22,7 @@ export const processAt = (port: number, pid = 4_000_000 + port) => ({
   process: { pid, port, startedAt: new Date('2026-01-01T00:00:00Z') },
 });
 
-/** Registered for the services that it has states of; `undefined` is a state that nobody has reported yet. */
+/** Registered for the services that it has states of; `undefined` is a state that is not reported yet. */
 export function row(
   name: string,
   states: Partial<Record<Service, ServiceState | undefined>> = { controllers: state() },

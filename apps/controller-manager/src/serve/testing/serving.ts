@@ -1,4 +1,4 @@
-/** A server of ours on this machine, and a client that believes whatever certificate it shows. */
+/** A status server on this machine, and a client that accepts any certificate. */
 
 import { once } from 'node:events';
 import { request } from 'node:https';

@@ -1,6 +1,6 @@
 /**
- * Engines on a fleet in the test's process. Each cluster has a kubeconfig in a Secret that the test can change; whoever asks a cluster
- * is seen here, with what it asks and under which name, and can be refused.
+ * Engines on a fleet in the test's process. Each cluster has a kubeconfig in a Secret that the test can change. The test sees every request
+ * to a cluster with its user agent, and can refuse it.
  */
 
 import type { ClusterConfig, HttpAnswer, HttpRequest, HttpTransport, ObjectKey } from '@hangar/client';
@@ -26,13 +26,13 @@ export interface SeenRequest {
 
 export class Ground implements AsyncDisposable {
   readonly fleet: TestFleet;
-  /** What is in the Secrets, by their names. */
+  /** Contents of the Secrets, by name. */
   readonly kubeconfigs = new Map<string, string>();
   readonly reads: string[] = [];
   readonly requests: SeenRequest[] = [];
-  /** Told when a request comes, and when it is answered. */
+  /** Called when a request arrives, and when it is answered. */
   onRequest: (request: SeenRequest, isAnswered: boolean) => void = () => undefined;
-  /** What every write is answered with, instead of being done. */
+  /** Answers every write instead of executing it. */
   refusal: HttpAnswer | undefined;
   /** Tokens that clusters accept. */
   readonly tokens = new Map<string, string>();
@@ -49,7 +49,7 @@ export class Ground implements AsyncDisposable {
     return new Ground(fleet);
   }
 
-  /** What the cluster accepts from now on; its Secret says so, unless it does not. */
+  /** Sets the token that the cluster accepts, by default also in its Secret. */
   setToken(cluster: string, token: string, isInSecret = true): void {
     this.tokens.set(cluster, token);
     if (isInSecret) this.kubeconfigs.set(cluster, kubeconfigOf(cluster, token));
@@ -61,7 +61,7 @@ export class Ground implements AsyncDisposable {
     return faults;
   }
 
-  /** Until the ground is left, or it is stopped. */
+  /** Runs until the ground is disposed, or until it is stopped. */
   engine(userAgent: string, feed: FleetFeed = this.fleet.feed()): EssentialEngine & { stop(): Promise<void> } {
     const engine = essentialEngine({
       feed,
@@ -187,7 +187,7 @@ export function serve(engine: EssentialEngine, cluster: FleetCluster, ownership 
   };
 }
 
-/** Asks until what is asked neither throws nor answers false. Fails with the last that was thrown. */
+/** Repeats the call until it neither throws nor returns false. Fails with the last error. */
 export async function eventually(ask: () => unknown, withinMs = 8_000): Promise<void> {
   const endMs = performance.now() + withinMs;
   for (;;) {

@@ -1,4 +1,4 @@
-/** A feed that tells what a test says. */
+/** A feed that the test controls. */
 
 import type { KubeObject } from '@hangar/api';
 import { controllersAnnotation, controllersByAnnotation } from '@hangar/controllers';
@@ -24,12 +24,12 @@ export class ToldFeed implements FleetFeed {
     return aborted(signal);
   }
 
-  /** Of the control plane that `registration-NAME` is for, or of the same name as the path. */
+  /** Adds the Tenant of the control plane that `registration-NAME` is for, or of the same name as the path. */
   tenant(path: string, by?: string, controlPlane = by?.replace('registration-', '') ?? path): void {
     this.#there.add(path);
     const left = by === undefined ? {} : { [controllersAnnotation]: 'External', [controllersByAnnotation]: by };
     const annotations = { [controlPlaneAnnotation]: controlPlane, ...left };
-    // As it comes from elsewhere: nothing of it is shared.
+    // A copy, as from the network: shares nothing.
     const tenant = JSON.parse(JSON.stringify({ metadata: { name: path, annotations } })) as KubeObject;
     this.listener.clusterChanged(path, tenant);
   }

@@ -1,6 +1,6 @@
 /**
- * Programs that are nothing but what their supervisor sees of them, in virtual time. Whatever must never happen (two of one cluster
- * at a time, a start without the right to it) is kept in `violations`.
+ * Simulates programs in memory, in virtual time. Violated invariants (two programs of one cluster at a time, a start without ownership) are
+ * recorded in `violations`.
  */
 
 import { ClientError } from '@hangar/client';
@@ -8,17 +8,17 @@ import { asError, sleep } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import type { ProgramEnd, ProgramOptions, Programs, RunningProgram } from '../../../child/contract.ts';
 
-/** How programs behave from now on. */
+/** Behaviour of programs from now on. */
 export interface Behaviour {
-  /** Of `start`. */
+  /** Duration of `start`. */
   startMs: number;
-  /** Until it says that it is well. */
+  /** Time until it is healthy. */
   bootMs: number;
-  /** From being told to end to the end. */
+  /** Time from the termination request to the exit. */
   endMs: number;
-  /** `start` rejects with it. */
+  /** Error that `start` rejects with. */
   refusal: string | undefined;
-  /** It ends by itself so soon. */
+  /** It exits by itself after this time. */
   livesMs: number | undefined;
 }
 
@@ -26,9 +26,9 @@ export class MemoryPrograms implements Programs {
   readonly behaviour: Behaviour = { startMs: 5, bootMs: 2_500, endMs: 250, refusal: undefined, livesMs: undefined };
   readonly running = new Map<number, MemoryProgram>();
   readonly violations: string[] = [];
-  /** Every one that there was, in order. */
+  /** All programs so far, in order. */
   readonly all: MemoryProgram[] = [];
-  /** The most that were on their way up at a time. */
+  /** Maximum number of programs that started at the same time. */
   bootingMax = 0;
   readonly #clock: Clock;
   readonly #taken = new Set<string>();
@@ -68,7 +68,7 @@ export class MemoryPrograms implements Programs {
     return program;
   }
 
-  /** What the program at the port answers to whoever asks whether it is well. */
+  /** Returns the status of the health endpoint at the port. */
   statusAt(port: number): number {
     const program = this.running.get(port);
     if (!program?.isUp)
@@ -76,7 +76,7 @@ export class MemoryPrograms implements Programs {
     return program.status;
   }
 
-  /** The one that runs. */
+  /** Returns the running program. */
   of(cluster: string): MemoryProgram | undefined {
     return this.running.values().find(({ options }) => options.cluster === cluster);
   }
@@ -91,7 +91,7 @@ export class MemoryProgram implements RunningProgram {
   readonly ended: Promise<ProgramEnd>;
   readonly arguments: readonly string[];
   readonly startedMs: number;
-  /** What it answers once it is up. */
+  /** Health status once it has started. */
   status = 200;
   graceMs: number | undefined;
   readonly #behaviour: Behaviour;
