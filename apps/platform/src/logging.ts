@@ -1,9 +1,9 @@
-/** The log of this process, as it is asked for. */
+/** The log of this process, as configured. */
 
 import { Logger, systemClock } from '@hangar/core';
 import type { LoggingOptions } from '@hangar/core/command-line';
 
-/** Text where a person looks on, JSON where a program does, unless it is said. */
+/** Defaults to text on a terminal and to JSON elsewhere. */
 export function openLog({ level, format }: LoggingOptions, isTerminal: boolean): Logger {
   return new Logger({ level, format: format ?? (isTerminal ? 'text' : 'json'), clock: systemClock });
 }

@@ -1,4 +1,4 @@
-/** What `hangar up`, `hangar operator` and `hangar pki` do. Everything else of `hangar` is the command line's own: apps/cli. */
+/** Runs `hangar up`, `hangar operator` and `hangar pki`. All other commands of `hangar` are in apps/cli. */
 
 import { UsageError } from '@hangar/core/command-line';
 

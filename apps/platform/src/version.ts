@@ -1,4 +1,4 @@
-/** Which Hangar this is. */
+/** The version of this Hangar. */
 
 import { release } from '@hangar/api';
 

@@ -1,4 +1,4 @@
-/** What other servers serve behind this one, and how they know it. */
+/** Aggregated API servers behind this one, and the credential that it shows them. */
 
 import type { Logger } from '@hangar/core';
 import { Aggregator, AuthenticationPublisher } from '@hangar/server';

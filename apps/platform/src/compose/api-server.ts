@@ -1,4 +1,4 @@
-/** The API server of the management plane, and how it says that it is well. */
+/** Creates the API server of the management plane, and its health checks. */
 
 import { currentActivity } from '@hangar/core';
 import type { Logger } from '@hangar/core';
@@ -8,7 +8,7 @@ import type { Store } from '@hangar/store';
 import type { Authentication } from './authentication.ts';
 import type { ServerState } from './server-state.ts';
 
-/** Who is asked about requests, and who is told of them. */
+/** Authentication, authorization and auditing of requests. */
 type Accounts = Pick<
   ApiServerOptions,
   'aggregator' | 'auditor' | 'authorizers' | 'fairness' | 'metrics' | 'strangerRefusal'
@@ -18,7 +18,7 @@ export interface RootServerOptions extends Accounts {
   readonly plane: ControlPlane;
   readonly trusted: Authentication;
   readonly state: Pick<ServerState, 'isReady' | 'url'>;
-  /** Besides its own; those that come later, too. */
+  /** Besides its own; may be extended later. */
   readonly checks: readonly HealthCheck[];
   readonly log: Logger;
 }

@@ -1,4 +1,4 @@
-/** The auditor of this server, as the command line asks for it. */
+/** The auditor of this server, as configured on the command line. */
 
 import { readFile } from 'node:fs/promises';
 import { systemClock } from '@hangar/core';

@@ -1,4 +1,4 @@
-/** Who may prove what by which means: the authenticators of the root control plane, in kube-apiserver's order. */
+/** The authenticators of the root control plane, in kube-apiserver's order. */
 
 import { readFile } from 'node:fs/promises';
 import { systemClock } from '@hangar/core';
@@ -26,19 +26,19 @@ import type { PlatformOptions } from '../options/options.ts';
 import { readTokens } from './tokens.ts';
 
 export interface Authentication {
-  /** Of users, and of front proxies where there are any. */
+  /** CAs of users, and of front proxies if there are any. */
   readonly clientCas: string;
-  /** Those of users that the administrator gave besides our own; PEM, may be empty. */
+  /** CAs of users that the administrator configured besides our own; PEM, may be empty. */
   readonly givenCas: string;
-  /** Others instead of them; answers all CAs that the port has to trust then. Throws when they are none, or those of proxies. */
+  /** Replaces them; returns all CAs that the port has to trust then. Throws when they are invalid, or those of proxies. */
   useGivenCas(pem: string): string;
   /** Signs tokens of service accounts; PEM. */
   readonly signingKey: string;
-  /** What the server is given. */
+  /** Options for the server. */
   of(plane: ControlPlane): Pick<ApiServerOptions, 'authenticators' | 'serviceAccounts' | 'anonymous'>;
 }
 
-/** Reads all files. Throws a UsageError when one of them is not what it should be. */
+/** Reads all files. Throws a UsageError when one of them is invalid. */
 export async function authentication(
   options: PlatformOptions,
   credentials: Credentials,
@@ -120,7 +120,7 @@ function frontProxy(flags: FrontProxyFlags, authorities: string, usersCa: string
   );
 }
 
-/** Else every user were a proxy, and could name itself anybody. */
+/** Otherwise every user would be a proxy, and could impersonate any user. */
 function checkProxies(flags: FrontProxyFlags, authorities: string, usersCa: string): void {
   const ofUsers = certificatesOf(usersCa);
   const isShared = certificatesOf(authorities).some((one) => ofUsers.includes(one));
@@ -150,5 +150,5 @@ function usable<T>(what: string, make: () => T): T {
   }
 }
 
-/** PEM of all of them; some may be empty. */
+/** Joins PEM bundles; some may be empty. */
 const bundle = (...all: readonly string[]): string => all.filter((pem) => pem !== '').join('\n');

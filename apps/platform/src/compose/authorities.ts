@@ -1,4 +1,4 @@
-/** What several servers on one store must have in common, made: CAs and the key that signs tokens. */
+/** Creates the secrets that several servers on one store must share: CAs and the key that signs tokens. */
 
 import { generateKeyPairSync } from 'node:crypto';
 import { createAuthority } from '@hangar/pki';
@@ -6,13 +6,13 @@ import type { KeyPair, World } from '@hangar/pki';
 
 const authorityDays = 3_650;
 
-/** Of the files that it is kept in; its common name is made of it. */
+/** Base name of its files, and part of its common name. */
 export type AuthorityName = 'ca' | 'front-proxy-ca';
 
 export const newAuthority = (name: AuthorityName, world: World): KeyPair =>
   createAuthority(`hangar-${name}`, authorityDays, world);
 
-/** Signs the tokens of service accounts; with its public part, for those who only verify. PEM. */
+/** Creates the key that signs the tokens of service accounts, with its public part for verifiers. PEM. */
 export function newTokenKey(): { readonly key: string; readonly publicKey: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   return {

@@ -1,11 +1,11 @@
-/** Who may do what in the root control plane. */
+/** The authorization of the root control plane. */
 
 import { Authorization, ConfigurationError } from '@hangar/server';
 import type { ControlPlane } from '@hangar/server';
 import { UsageError } from '@hangar/core/command-line';
 import type { AuthorizationSource } from '../options/authorization.ts';
 
-/** Rejects with a UsageError when what is configured cannot be. */
+/** Rejects with a UsageError for an invalid configuration. */
 export async function authorization(
   plane: ControlPlane,
   source: AuthorizationSource,

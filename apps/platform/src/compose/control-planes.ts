@@ -1,4 +1,4 @@
-/** The management plane, and all tenants: from the store to a function that answers requests. */
+/** The management plane and all tenants: from the store to a function that answers requests. */
 
 import { hostname } from 'node:os';
 import { systemClock, systemRandom } from '@hangar/core';
@@ -23,17 +23,17 @@ export interface ControlPlanes {
   readonly tenancy: Tenancy;
   readonly aggregation: Aggregation;
   readonly watchdog: PlatformWatchdog;
-  /** Of all of them, as soon as everything that was stored is served. */
+  /** Handler of all of them, once everything stored is served. */
   readonly handler: Handler;
-  /** What the management plane is born with; known when the port is. */
+  /** Initial objects of the management plane; available when the port is known. */
   bootstrap(): BootstrapOptions;
-  /** Of `/metrics`, a text each. More may be added. */
+  /** Parts of `/metrics`, a text each. May be extended. */
   readonly metrics: (() => string)[];
-  /** Of `/readyz`, besides its own. More may be added. */
+  /** Checks of `/readyz`, besides its own. May be extended. */
   readonly checks: HealthCheck[];
 }
 
-/** What it opens is closed with `opened`. */
+/** Opened resources are added to `opened`. */
 export async function openControlPlanes(
   foundation: Foundation,
   state: ServerState,
@@ -67,7 +67,8 @@ export async function openControlPlanes(
     storePrefix,
     fairQueue,
     isPooled: true,
-    // What controllers would make in a new tenant is there already when they run: so an idle tenant needs none of their writes.
+    // The objects that controllers would create in a new tenant exist before the controllers run: an idle tenant needs none of their
+    // writes.
     bootstrap: () => ({ ...bootstrap(), hasAccounts: !options.services.isBare }),
     ownHosts: () => [...usualHosts, hostname().toLowerCase(), ...options.hosts],
     rootGuard: () => server.guard,

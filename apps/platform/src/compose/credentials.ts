@@ -1,9 +1,9 @@
 /**
- * The keys and certificates of this Hangar, in `pki/` of the data directory, readable by their owner only. Made at the
- * first start; what is about to expire, or does not name an address of the server, is made anew.
+ * The keys and certificates of this Hangar, in `pki/` of the data directory, readable by their owner only. Created at the first start;
+ * recreated when they are about to expire or lack an address of the server.
  *
- * Servers on one etcd share the CAs and the key of tokens, in a folder that is read and never written: what is missing there is
- * an error, because a replica that made a CA of its own would refuse the others' certificates.
+ * Servers on one etcd share the CAs and the key of tokens, in a folder that is read and never written: a missing file is an error, because
+ * a replica that created its own CA would refuse the certificates of the others.
  */
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
@@ -18,10 +18,10 @@ import { UsageError } from '@hangar/core/command-line';
 import { newAuthority, newTokenKey } from './authorities.ts';
 import type { AuthorityName } from './authorities.ts';
 
-/** What all servers on one store must have in common. */
+/** Secrets that all servers on one store must share. */
 export interface Authorities {
   readonly authority: KeyPair;
-  /** By which aggregated API servers know this one: a CA for this alone, so that no user's certificate passes for it. */
+  /** Identifies this server to aggregated API servers: a dedicated CA, so that no certificate of a user is accepted for it. */
   readonly frontProxyAuthority: KeyPair;
   /** Signs the tokens of service accounts; PEM. */
   readonly serviceAccountKey: string;
@@ -35,15 +35,15 @@ export interface Credentials extends Authorities {
 
 export interface CredentialPlaces {
   readonly dataDirectory: string;
-  /** Of the authorities; absent: `pki/` of the data directory, where they are made. */
+  /** Folder of the authorities; absent: `pki/` of the data directory, where they are created. */
   readonly pkiDirectory?: string | undefined;
 }
 
-/** Of its certificate. */
+/** Common name of its certificate. */
 export const frontProxyName = 'front-proxy-client';
 
 const certificateDays = 365;
-/** Whatever expires sooner is renewed. */
+/** A certificate that expires sooner is renewed. */
 const renewBeforeMs = 30 * 86_400_000;
 
 /** Names that every server has: its own machine, and the service in the cluster. */
@@ -100,7 +100,7 @@ async function makeAuthorities(folder: string, world: World): Promise<Authoritie
   };
 }
 
-/** Throws a UsageError that names the file when one is not there. */
+/** Throws a UsageError that names the missing file. */
 export async function readAuthorities(folder: string): Promise<Authorities> {
   const read = async (name: string): Promise<string> => {
     const text = await readIfThere(join(folder, name));
@@ -157,7 +157,7 @@ async function keepOrIssue(
 function isGood(kept: KeyPair, authority: KeyPair, request: CertificateRequest, clock: Clock): boolean {
   if (expiresAt(kept.certificate) - renewBeforeMs < clock.now()) return false;
   const certificate = new X509Certificate(kept.certificate);
-  // A crash between the two files of a renewal leaves a pair that is none.
+  // A crash between the two writes of a renewal leaves a pair that does not match.
   if (!certificate.checkPrivateKey(createPrivateKey(kept.key))) return false;
   if (!certificate.verify(new X509Certificate(authority.certificate).publicKey)) return false;
   return (request.hosts ?? []).every(
@@ -175,14 +175,14 @@ async function load(path: string): Promise<KeyPair | undefined> {
   }
 }
 
-/** The certificate last: a pair without its certificate is not there. */
+/** Writes the certificate last: a pair without its certificate counts as missing. */
 async function save(path: string, pair: KeyPair): Promise<KeyPair> {
   await writeSecret(`${path}.key`, pair.key);
   await writeSecret(`${path}.crt`, pair.certificate);
   return pair;
 }
 
-/** As a whole or not at all, for the owner's eyes only, and there for good: a lost key is a lost store. */
+/** Atomic, readable by the owner only, and synced to disk: a lost key is a lost store. */
 export async function writeSecret(path: string, text: string): Promise<void> {
   const file = await open(`${path}.new`, 'w', 0o600);
   try {
@@ -192,7 +192,7 @@ export async function writeSecret(path: string, text: string): Promise<void> {
     await file.close();
   }
   await rename(`${path}.new`, path);
-  // Windows has no such thing.
+  // Not available on Windows.
   if (process.platform === 'win32') return;
   const folder = await open(dirname(path));
   await folder.sync().finally(() => folder.close());

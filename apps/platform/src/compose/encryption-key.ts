@@ -1,4 +1,4 @@
-/** A new key for secrets at rest, as kube-apiserver's EncryptionConfiguration: one with this file reads the same store. */
+/** Creates a key for secrets at rest, as kube-apiserver's EncryptionConfiguration: a kube-apiserver with this file reads the same store. */
 
 import type { Random } from '@hangar/core';
 
@@ -7,7 +7,7 @@ const keyBytes = 32;
 /** As JSON, which is YAML too, and needs no parser to be loaded. */
 export function newEncryptionConfiguration(random: Random): string {
   const secret = Buffer.from(random.bytes(keyBytes)).toString('base64');
-  // Another name for every key, so that a value tells which one it needs.
+  // A unique name per key, so that a value identifies its key.
   const name = `key-${Buffer.from(random.bytes(4)).toString('hex')}`;
   const configuration = {
     apiVersion: 'apiserver.config.k8s.io/v1',

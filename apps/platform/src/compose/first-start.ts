@@ -1,10 +1,9 @@
 /**
- * Whether this is the first start on this store, so that a first control plane is made once, and never again when somebody has
- * deleted it. What is to be done is written down before anything else is in the store: whenever a first start is cut short, the
- * next one still knows.
+ * Detects the first start on a store, so that a first control plane is created once, and not again after a user has deleted it. A note is
+ * written before anything else is in the store: if a first start is interrupted, the next one still finds it.
  *
  *     store is empty     ─►  note is written ─►  … demo is there ─►  note is removed
- *     note is there      ─►  (an earlier start was cut short) the same
+ *     note is there      ─►  (an earlier start was interrupted) the same
  *     neither            ─►  not the first start
  */
 
@@ -12,15 +11,15 @@ import { prefixRange } from '@hangar/store';
 import type { Store } from '@hangar/store';
 
 export interface FirstStart {
-  /** The first control plane is still to be made. Not any more after `done`, also for who begins anew in this process. */
+  /** The first control plane is still to be created. False after `done`, also for a later start in this process. */
   readonly isPending: boolean;
-  /** It is there. */
+  /** Called when it is created. */
   done(): Promise<void>;
 }
 
 const note = (prefix: string): string => `${prefix}/hangar/first-start`;
 
-/** `isWanted`: else nothing is pending, now or later. */
+/** `isWanted`: otherwise nothing is pending, now or later. */
 export async function firstStart(store: Store, prefix: string, isWanted: boolean): Promise<FirstStart> {
   const key = note(prefix);
   const { entry: noted } = await store.get(key);

@@ -1,7 +1,6 @@
 /**
- * Files that may change under a running server: certificates, keys, policies. Looked at now and then instead of watched, as
- * what is mounted into a container changes by links that no watch sees. A content that cannot be used is told, and the last
- * good one stays.
+ * Follows files that may change under a running server: certificates, keys, policies. Polls instead of watching, because mounts of a
+ * container change by links that no watch sees. An unusable content is logged, and the last good one stays.
  */
 
 import { readFile } from 'node:fs/promises';
@@ -25,7 +24,7 @@ export class FollowedFiles {
     this.#options = options;
   }
 
-  /** `use` is given the contents of all files when one of them has changed; it throws when it cannot use them. */
+  /** Calls `use` with the contents of all files when one of them has changed; it throws when it cannot use them. */
   follow(paths: readonly string[], known: readonly string[], use: (contents: readonly string[]) => void): void {
     let last = known;
     this.#followed.push(async () => {
@@ -33,7 +32,7 @@ export class FollowedFiles {
       try {
         const contents = await Promise.all(paths.map((path) => readFile(path, 'utf8')));
         if (contents.every((content, place) => content === last[place])) return;
-        // Also when it cannot be used: it is told once, not at every look.
+        // Also when it is unusable: logged once, not at every poll.
         last = contents;
         use(contents);
         log.info('reloaded changed files', { paths });

@@ -1,4 +1,4 @@
-/** What control planes stand on: the store, keys and certificates, who is believed, files that are followed, the way out. */
+/** The base of control planes: store, keys and certificates, authentication, followed files, outbound connections. */
 
 import { mkdir } from 'node:fs/promises';
 import { systemClock } from '@hangar/core';
@@ -25,18 +25,18 @@ export interface Foundation {
   readonly files: FollowedFiles;
   readonly users: InsideUsers;
   readonly trusted: Authentication;
-  /** Sealed where it should be, and measured. */
+  /** Encrypted where configured, and measured. */
   readonly store: Store;
   readonly measured: ObservedStore;
   readonly firstStart: FirstStart;
   readonly auditor: Auditor | undefined;
-  /** Of tests. */
+  /** For tests. */
   readonly failpoints: Failpoints | undefined;
 }
 
 export const storePrefix = '/registry';
 
-/** What it opens is closed with `opened`, also when it fails on the way. */
+/** Opened resources are added to `opened`, also when it fails halfway. */
 export async function openFoundation(
   options: PlatformOptions,
   log: Logger,
@@ -45,7 +45,7 @@ export async function openFoundation(
 ): Promise<Foundation> {
   await mkdir(options.dataDirectory, { recursive: true, mode: 0o700 });
   const opening = openStore(options);
-  // Why it could not be opened is told where it is awaited; then there is nothing to close.
+  // The error is reported where it is awaited; then there is nothing to close.
   const closing = opening.then(
     (store) => () => store.close(),
     () => undefined,

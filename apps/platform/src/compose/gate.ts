@@ -1,4 +1,4 @@
-/** What stands between the port and the control planes: nothing is answered too early, and who looks for a request finds it. */
+/** Handlers between the port and the control planes: refuses requests during startup, and logs requests. */
 
 import { StatusError } from '@hangar/api';
 import { systemClock } from '@hangar/core';
@@ -9,8 +9,8 @@ import type { Handler } from '@hangar/server';
 const starting = { status: 503, headers: { 'content-type': 'application/json', 'retry-after': '1' } } as const;
 
 /**
- * Until everything that was stored is served, nothing can be said to be absent: a controller would take that for a
- * deletion. Whether the server is well can be asked at any time.
+ * Until everything stored is served, no object may be reported as absent: a controller would take that for a deletion. Health requests are
+ * answered at any time.
  */
 export function onceStarted(handler: Handler, state: { readonly isStarted: boolean }): Handler {
   const { status } = new StatusError('ServiceUnavailable', 'the server is starting', {
@@ -23,7 +23,7 @@ export function onceStarted(handler: Handler, state: { readonly isStarted: boole
       : Promise.resolve({ ...starting, body });
 }
 
-/** Every request, for those who look for one. */
+/** Logs every request. */
 export function logged(handler: Handler, log: Logger): Handler {
   if (!log.isOn('debug')) return handler;
   return async (request) => {

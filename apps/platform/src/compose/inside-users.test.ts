@@ -5,7 +5,7 @@ import { CertificateAuthenticator } from '@hangar/server';
 import type { Handler, Peer, ServerRequest } from '@hangar/server';
 import { InsideUsers } from './inside-users.ts';
 
-/** What the handler is asked, as it is asked. */
+/** Returns the request as the handler receives it. */
 async function asked(users: InsideUsers): Promise<ServerRequest> {
   let seen: ServerRequest | undefined;
   const handler: Handler = (request) => {

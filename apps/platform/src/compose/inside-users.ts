@@ -1,7 +1,7 @@
 /**
- * Users of this process: the operator and the controllers, who ask the server without a socket. Such a user is known by the very
- * object that its transport passes as the other end of the connection. Nobody else can have that object: what comes from a port
- * brings an object of the port's own making, whatever it shows or says, and there is no secret that could be read or stolen.
+ * Users inside this process: the operator and the controllers, which call the server without a socket. Such a user is identified by the
+ * object that its transport passes as the peer of the connection. No other client can have that object: requests from a port have a peer
+ * that the port created, and there is no secret that could be read or stolen.
  */
 
 import { InProcessTransport } from '@hangar/client';
@@ -18,12 +18,12 @@ export class InsideUsers implements Authenticator {
     return this.#users.get(peer);
   }
 
-  /** Asks as `system:hangar:<name>`, one of the masters. */
+  /** Sends requests as `system:hangar:<name>`, a member of system:masters. */
   transport(name: string, handler: Handler): HttpTransport {
     const user = `system:hangar:${name}`;
     const peer: Peer = {
       address: '127.0.0.1',
-      // Tenants look further only when the connection has shown something. It is worth nothing to who does not know the object.
+      // Tenants authenticate further only when the connection has a certificate. It is worthless without the peer object.
       certificate: { commonName: user, organizations: [], expiresAt: 0 },
     };
     this.#users.set(peer, { name: user, uid: '', groups, extra: {} });
@@ -31,7 +31,7 @@ export class InsideUsers implements Authenticator {
   }
 }
 
-/** Requests are work of the platform for the tenant that they are sent to. A reconcile that is under way keeps its name. */
+/** Attributes requests to the platform, for the tenant that they are sent to. A reconcile in progress keeps its name. */
 const asPlatform =
   (user: string, handler: Handler): Handler =>
   (request) => {

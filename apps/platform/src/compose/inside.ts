@@ -1,4 +1,4 @@
-/** A server as those see it that run in the same process. */
+/** The server as seen by services in the same process. */
 
 import type { Handler, HealthCheck, Tenancy } from '@hangar/server';
 import type { TenantIncident } from '@hangar/server/watchdog';
@@ -9,29 +9,29 @@ import type { Foundation } from './foundation.ts';
 import type { InsideUsers } from './inside-users.ts';
 
 export interface Inside {
-  /** Of the port. */
+  /** URL of the port. */
   readonly url: string;
-  /** Where tenants are reached, by the platform's own and, when that is another place, by everybody else. */
+  /** URL of tenants for the platform itself, and, if it differs, for all other clients. */
   readonly internalUrl: string;
   readonly externalUrl: string | undefined;
   readonly users: InsideUsers;
-  /** All control planes, as the port has them. */
+  /** Handler of all control planes, as on the port. */
   readonly handler: Handler;
   readonly tenancy: Tenancy;
   readonly firstStart: FirstStart;
-  /** Of the management plane. */
+  /** Keys of the management plane. */
   keys(): RootKeys;
-  /** What clients must trust; PEM. */
+  /** CA that clients must trust; PEM. */
   servingCa(): string;
   /** Sets the only listener for stalls, crashes and quarantines of tenants. */
   onIncident(listener: (incident: TenantIncident) => void): void;
-  /** More for `/metrics`, in Prometheus' format. */
+  /** Adds a text to `/metrics`, in Prometheus' format. */
   addMetrics(text: () => string): void;
-  /** One more line of `/readyz?verbose`. */
+  /** Adds a line to `/readyz?verbose`. */
   addCheck(check: HealthCheck): void;
 }
 
-/** What the management plane signs with. */
+/** Signing keys of the management plane. */
 export interface RootKeys {
   readonly authority: Credentials['authority'];
   /** PEM. */
@@ -45,7 +45,7 @@ export function insideOf(foundation: Foundation, planes: ControlPlanes, url: str
   const { externalUrl, services } = options;
   return {
     url,
-    // Of several servers, the one that works now writes for all of them: its own address would lead nowhere else.
+    // Of several servers, the leader writes for all of them: its own address would not be valid elsewhere.
     internalUrl: options.internalUrl ?? (services.electsLeader ? externalUrl : undefined) ?? url,
     externalUrl,
     users,

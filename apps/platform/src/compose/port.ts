@@ -1,4 +1,4 @@
-/** The port: TLS with certificates that are renewed, for the server and for tenants that have host names. */
+/** The port: TLS with certificates that are renewed, for the server and for tenants with host names. */
 
 import { systemClock, systemRandom } from '@hangar/core';
 import { advertisedTenantAuthority, listen, servingCertificates } from '@hangar/server';
@@ -8,10 +8,10 @@ import type { Foundation } from './foundation.ts';
 import { logged } from './gate.ts';
 import { followServing } from './serving.ts';
 
-/** What webhooks may take, at most: who is under way when the server is stopped is answered. */
+/** Maximum duration of webhooks: requests in progress at shutdown are answered. */
 const requestLastsMs = 30_000;
 
-/** Rejects when the address cannot be had. Closed by who opened it. */
+/** Rejects when the address is not available. The caller closes it. */
 export async function openPort(
   { options, log, identity, trusted, files }: Foundation,
   { tenancy, handler }: Pick<ControlPlanes, 'tenancy' | 'handler'>,

@@ -1,6 +1,6 @@
 /**
- * Who this server is to others: its keys and certificates, what its port shows, and the file by which its administrator comes in.
- * Renewed while it runs.
+ * The identity of this server: its keys and certificates, the certificate of its port, and the kubeconfig of its administrator. Renewed
+ * while it runs.
  */
 
 import { mkdir } from 'node:fs/promises';
@@ -16,7 +16,7 @@ import { servingPair } from './serving.ts';
 import type { ServingPair } from './serving.ts';
 
 export class ServerIdentity {
-  /** As of the start: files that change are followed by who serves. */
+  /** As of the start: the port follows changes of the files. */
   readonly pair: ServingPair;
   readonly #options: PlatformOptions;
   #credentials: Credentials;
@@ -27,7 +27,7 @@ export class ServerIdentity {
     this.pair = pair;
   }
 
-  /** Makes what is missing. Rejects with a UsageError when a file that was named is not what it should be. */
+  /** Creates missing files. Rejects with a UsageError when a configured file is invalid. */
   static async load(options: PlatformOptions): Promise<ServerIdentity> {
     const credentials = await credentialsOf(options);
     const pair = await servingPair(options.serving, credentials, options.dataDirectory);
@@ -38,7 +38,7 @@ export class ServerIdentity {
     return this.#credentials;
   }
 
-  /** Clients trust what the port shows, whoever issued that. PEM. */
+  /** CA of the port's certificate, from any issuer. PEM. */
   servingCa(): string {
     const { authority } = this.#credentials;
     if (this.#options.serving.certificateFile === undefined) return authority.certificate;

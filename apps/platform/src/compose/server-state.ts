@@ -1,9 +1,9 @@
-/** What becomes known of a server while it starts, for those who are asked about it later. */
+/** State of a server that becomes known while it starts. */
 export interface ServerState {
-  /** Everything that was stored is served. */
+  /** Everything stored is served. */
   isStarted: boolean;
   isReady: boolean;
-  /** Of the port, as soon as it listens. */
+  /** Set as soon as the port listens. */
   port: number;
   url: string;
 }

@@ -1,7 +1,6 @@
 /**
- * What the port shows and whom it trusts, while the server runs: certificates that are renewed, by us or by whoever put
- * them there, are shown to the next client; CAs that are added count for the next connection, CAs that are taken back for the
- * next request.
+ * The certificates and CAs of the port, while the server runs: renewed certificates apply to new connections; added CAs apply to new
+ * connections, removed CAs to new requests.
  */
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
@@ -19,13 +18,13 @@ import type { ServingOptions } from '../options/serving.ts';
 export interface ServingPair {
   readonly key: string;
   readonly certificate: string;
-  /** Where both are read again. */
+  /** Files to reread both from. */
   readonly files: { readonly key: string; readonly certificate: string };
 }
 
 const renewalPeriodMs = 12 * 3_600_000;
 
-/** Given by the administrator, or this Hangar's own. */
+/** Configured by the administrator, or this Hangar's own. */
 export async function servingPair(
   { certificateFile, keyFile }: ServingOptions,
   { server }: Credentials,
@@ -44,7 +43,7 @@ export async function servingPair(
   }
 }
 
-/** Throws when the key is not the certificate's: between two writes of a renewal they may differ for a moment. */
+/** Throws when the key does not match the certificate: between two writes of a renewal they may differ for a moment. */
 function checkPair({ key, certificate }: { readonly key: string; readonly certificate: string }): void {
   if (!new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))) {
     throw new Error('the private key does not match the certificate');
@@ -70,7 +69,7 @@ export function followServing({ listener, pair, trusted, clientCaFile, files }: 
   });
 }
 
-/** Renews what this Hangar issued itself before it ends; whoever follows the files sees it. */
+/** Renews certificates that this Hangar issued before they expire; followers of the files see it. */
 export function renewRegularly(renew: () => Promise<unknown>, log: Logger): { close(): void } {
   const again = () => systemClock.after(renewalPeriodMs, () => void look());
   const look = async (): Promise<void> => {

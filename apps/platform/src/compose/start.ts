@@ -1,10 +1,10 @@
 /**
  * The composition root of the server, from the bottom up:
  *
- *     foundation       store, keys, who is believed
+ *     foundation       store, keys, authentication
  *     control planes   the management plane and tenants, as one function that answers
  *     port             TLS
- *     inside           the same for what runs beside it (`services/`)
+ *     inside           the same for services in this process (`services/`)
  */
 
 import type { Failpoints, Logger } from '@hangar/core';
@@ -25,7 +25,7 @@ export interface Running {
   close(): Promise<void>;
 }
 
-/** Whatever was opened is closed again when something on the way fails. */
+/** Closes all opened resources when a step fails. */
 export async function start(options: PlatformOptions, log: Logger, failpoints?: Failpoints): Promise<Running> {
   await using opened = new AsyncDisposableStack();
   const state: ServerState = { isStarted: false, isReady: false, port: 0, url: '' };

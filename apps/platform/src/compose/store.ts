@@ -1,4 +1,4 @@
-/** The store of this Hangar, as the command line asks for it. */
+/** The store of this Hangar, as configured on the command line. */
 
 import { readFile } from 'node:fs/promises';
 import { openEmbeddedStore, openMemoryStore } from '@hangar/store';

@@ -1,4 +1,4 @@
-/** `hangar operator`: the operator of control planes alone, against any Kubernetes and a Hangar somewhere else. */
+/** `hangar operator`: runs the operator of control planes alone, against any Kubernetes and a separate Hangar. */
 
 import { connect, defaultConfig, loadKubeconfig } from '@hangar/client';
 import type { ClusterConfig } from '@hangar/client';
@@ -13,7 +13,7 @@ import type { OperatorOptions } from './options.ts';
 const userAgent = 'hangar-operator';
 const leaseName = 'hangar-operator';
 
-/** Until the process is asked to end. */
+/** Runs until the process is terminated. */
 export async function operator(args: readonly string[]): Promise<void> {
   const options = readOperatorOptions(args, process.env);
   if (options === 'help') return console.log(operatorHelp);
@@ -54,7 +54,7 @@ export async function operator(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Throws a UsageError for a kubeconfig that cannot be used. */
+/** Throws a UsageError for an unusable kubeconfig. */
 async function configsOf({ kubeconfig, tenantsKubeconfig }: OperatorOptions): Promise<{
   readonly management: ClusterConfig;
   readonly tenants: ClusterConfig;

@@ -1,4 +1,4 @@
-/** Those parts of the command line that say who may prove what by which means. Named as kube-apiserver names them. */
+/** The flags of authentication, named as in kube-apiserver. */
 
 import { parseDuration } from '@hangar/api';
 import { UsageError } from '@hangar/core/command-line';
@@ -9,21 +9,21 @@ export interface AuthenticationOptions {
   readonly issuers: readonly string[];
   /** Empty: the issuers. */
   readonly audiences: readonly string[];
-  /** Absent: one that was made at the first start. */
+  /** Absent: one that is created at the first start. */
   readonly signingKeyFile: string | undefined;
   /** Besides the signing key. */
   readonly keyFiles: readonly string[];
   readonly jwksUri: string | undefined;
-  /** 0: as long as is asked for. */
+  /** 0: no limit. */
   readonly tokenSecondsMax: number;
   readonly extendsTokens: boolean;
-  /** Absent: for health and version alone. */
+  /** Absent: for health and version only. */
   readonly anonymous: boolean | undefined;
   readonly bootstrapTokens: boolean;
   readonly frontProxy: FrontProxyFlags | undefined;
   /** kube-apiserver's AuthenticationConfiguration. */
   readonly configFile: string | undefined;
-  /** A kubeconfig of who knows more tokens. */
+  /** A kubeconfig of a webhook that reviews tokens. */
   readonly webhookFile: string | undefined;
 }
 
@@ -162,7 +162,7 @@ function frontProxy(values: Values): FrontProxyFlags | undefined {
   };
 }
 
-/** Repeated, or separated by commas. An empty name would be no name at all, and allow everything. */
+/** Repeated, or separated by commas. An empty name would match everything. */
 function listed(given: readonly string[] | undefined): string[] | undefined {
   const all = given?.flatMap((one) => one.split(',').map((part) => part.trim()));
   if (all?.includes('')) throw new UsageError('the list of names has an empty name');

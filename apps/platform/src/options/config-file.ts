@@ -1,6 +1,6 @@
 /**
- * A configuration file: flags of the command line as YAML, without their dashes, as if they had been typed. Paths in it are
- * relative to where the command is run, as on the command line, which wins where both say something.
+ * A configuration file: flags of the command line as YAML, without their dashes. Paths in it are relative to the working directory, as on
+ * the command line, which takes precedence.
  *
  *     data-dir: /var/lib/hangar
  *     port: 6443
@@ -13,12 +13,12 @@ import { parseYaml } from '@hangar/api';
 import { UsageError } from '@hangar/core/command-line';
 import type { FlagGroup, Flags, GivenValues } from '@hangar/core/command-line';
 
-/** What is said on a command line alone. */
+/** Flags that are only allowed on a command line. */
 const notInFiles: ReadonlySet<string> = new Set(['config', 'help', 'version']);
 
 export interface ConfigFileOptions {
   readonly flags: Flags;
-  /** Which of them take `true|false`, is known to people only. */
+  /** Only the help states which of them take `true|false`. */
   readonly groups: readonly FlagGroup[];
 }
 
@@ -77,7 +77,7 @@ const isText = (value: unknown): value is string | number => typeof value === 's
 
 const shown = (value: unknown): string => JSON.stringify(value)?.slice(0, 60) ?? String(value);
 
-/** With the flag that was meant, where a slip of the finger explains it. */
+/** Suggests the flag that was probably meant. */
 function unknownKey(key: string, flags: Flags): string {
   const plain = (text: string): string => text.toLowerCase().replaceAll(/[^a-z]/g, '');
   const meant = Object.keys(flags).find((name) => plain(name) === plain(key));

@@ -1,4 +1,4 @@
-/** How much memory may be used for what could be read again. */
+/** Flags of the memory of caches. */
 
 import { defaultCacheBytesMax } from '@hangar/server';
 import { UsageError } from '@hangar/core/command-line';
@@ -20,7 +20,7 @@ export const memoryHelp: HelpGroup = {
 
 const units: Readonly<Record<string, number>> = { '': 1, Ki: 1024, Mi: 1024 ** 2, Gi: 1024 ** 3, Ti: 1024 ** 4 };
 
-/** Bytes. Throws a UsageError when it is no size. */
+/** Returns bytes. Throws a UsageError for an invalid size. */
 export function cacheBytes({ 'cache-memory': text }: { readonly 'cache-memory': string }): number {
   const [, digits, unit = ''] = /^(\d{1,15})(Ki|Mi|Gi|Ti)?$/.exec(text) ?? [];
   const bytes = Number(digits) * units[unit]!;

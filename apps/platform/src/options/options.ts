@@ -1,7 +1,4 @@
-/**
- * The command line of `hangar up`, and what it means. What is not said there is looked for in the environment, then in the
- * configuration file.
- */
+/** Parses the command line of `hangar up`. Flags that are not given are read from the environment, then from the configuration file. */
 
 import { join, resolve } from 'node:path';
 import { checkPluginChoice, parseCidr } from '@hangar/server';
@@ -44,7 +41,7 @@ export interface PlatformOptions {
   readonly dataDirectory: string;
   readonly host: string;
   readonly port: number;
-  /** Where the administrator's kubeconfig is written. */
+  /** File that the administrator's kubeconfig is written to. */
   readonly kubeconfig: string;
   readonly store: StoreOptions;
   /** Lines of `token,user,uid,"group1,group2"`. */
@@ -52,26 +49,26 @@ export interface PlatformOptions {
   readonly serving: ServingOptions;
   readonly authentication: AuthenticationOptions;
   readonly authorization: AuthorizationSource;
-  /** Where others reach this server, as endpoints of the `kubernetes` service tell; absent: where it listens. */
+  /** Advertised address of this server, in endpoints of the `kubernetes` service; absent: the listen address. */
   readonly advertiseAddress: string | undefined;
   /** Absent: nothing is audited. */
   readonly audit: AuditOptions | undefined;
-  /** kube-apiserver's EncryptionConfiguration; absent: one of its own for the embedded store, none for others. */
+  /** kube-apiserver's EncryptionConfiguration; absent: a generated one for the embedded store, none for others. */
   readonly encryptionConfig: string | undefined;
-  /** Which admission plugins are on, besides kube-apiserver's own choice. */
+  /** Enabled admission plugins, besides kube-apiserver's defaults. */
   readonly admission: PluginChoice;
   /** More names and addresses for the server's certificate. */
   readonly hosts: readonly string[];
-  /** Where clients reach tenants, whichever replica answers; their tokens name it. Absent: where the API is served. */
+  /** Address of tenants for clients, independent of the replica; tokens name it. Absent: where the API is served. */
   readonly externalUrl: string | undefined;
-  /** The same for those on the platform's own network, as control planes tell. Absent: where the API is served. */
+  /** The same for clients on the platform's own network, shown by control planes. Absent: where the API is served. */
   readonly internalUrl: string | undefined;
-  /** Networks that webhooks and APIServices may name although they are on this machine or its link. */
+  /** Networks that webhooks and APIServices may address although they are on this machine or its link. */
   readonly outboundAllow: readonly string[];
   readonly flow: FlowOptions;
-  /** When a tenant that blocks or ends the server is quarantined. */
+  /** When a tenant that blocks or crashes the server is quarantined. */
   readonly quarantine: Partial<QuarantineLimits>;
-  /** What all control planes together may keep in memory of their stores. */
+  /** Total cache size of all control planes. */
   readonly cacheBytesMax: number;
   readonly logging: LoggingOptions;
   readonly services: ServiceOptions;
@@ -169,7 +166,7 @@ export const help = helpText(
   groups,
 );
 
-/** Throws a UsageError, which names what is wrong. */
+/** Throws a UsageError. */
 export function readOptions(
   args: readonly string[],
   environment: Environment = {},
@@ -210,7 +207,7 @@ function optionsOf(values: FlagValues<typeof flags>): PlatformOptions {
   };
 }
 
-/** All that there are. */
+/** All flags. */
 export const flags = {
   'data-dir': { type: 'string', default: '.data' },
   config: { type: 'string' },
@@ -247,7 +244,7 @@ export const flagGroups: readonly FlagGroup[] = describeFlags(flags, groups);
 
 type Reached = Pick<PlatformOptions, 'hosts' | 'externalUrl' | 'internalUrl'>;
 
-/** The names in the URLs are the server's, too. */
+/** The names in the URLs are host names of the server, too. */
 function reachedAt(values: Pick<FlagValues<typeof flags>, 'host' | 'external-url' | 'internal-url'>): Reached {
   const hosts = new Set(values.host);
   const origin = (name: 'external-url' | 'internal-url'): string | undefined => {
@@ -275,7 +272,7 @@ function listenAddress(text: string, instead: string | undefined): { host: strin
   return { host: match[1] ?? (match[2] || '0.0.0.0'), port };
 }
 
-/** A name that no plugin has is told, with those that there are. */
+/** An unknown plugin is an error that lists the known ones. */
 function plugins(enabled: readonly string[] = [], disabled: readonly string[] = []): PluginChoice {
   const names = (lists: readonly string[]): string[] => lists.flatMap((list) => list.split(',').filter(Boolean));
   const choice = { enabled: names(enabled), disabled: names(disabled) };

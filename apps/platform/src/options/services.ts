@@ -1,13 +1,13 @@
-/** What runs beside the API server: the operator of control planes, the controllers of all of them, a first control plane. */
+/** Flags of the services beside the API server: the operator of control planes, the controllers of all of them, a first control plane. */
 
 import { UsageError } from '@hangar/core/command-line';
 import type { HelpGroup } from '@hangar/core/command-line';
 import type { StoreOptions } from './store.ts';
 
 export interface ServiceOptions {
-  /** The API server alone. */
+  /** Runs the API server alone. */
   readonly isBare: boolean;
-  /** A first control plane, where there is nothing yet. */
+  /** Creates a first control plane in an empty store. */
   readonly makesDemo: boolean;
   /** Of several servers on one store, one runs the operator and the controllers. */
   readonly electsLeader: boolean;
@@ -41,6 +41,6 @@ export function serviceOptions(values: Values, { type }: StoreOptions): ServiceO
   const isBare = values.bare ?? false;
   const electsLeader = values['leader-elect'] ?? type === 'etcd';
   if (isBare && values['leader-elect']) throw new UsageError('--leader-elect and --bare cannot be used together');
-  // A store that others serve is nobody's first.
+  // A store that other servers share has no first start.
   return { isBare, makesDemo: !isBare && !values['no-demo'] && type !== 'etcd', electsLeader: !isBare && electsLeader };
 }

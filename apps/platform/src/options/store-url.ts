@@ -1,5 +1,5 @@
 /**
- * etcd as one word: `etcd://a:2379,b:2379`. The scheme of the first counts for those that have none.
+ * Parses etcd endpoints: `etcd://a:2379,b:2379`. The scheme of the first applies to those without one.
  *
  *     etcd://  http://     in the clear
  *     etcds:// https://    over TLS
@@ -12,14 +12,14 @@ const defaultPort = '2379';
 
 export const isEndpoints = (text: string): boolean => text.includes('://');
 
-/** URLs as the driver takes them. Throws a UsageError. */
+/** Returns URLs for the driver. Throws a UsageError. */
 export function endpointsOf(text: string): string[] {
   let scheme: string | undefined;
   return text.split(',').map((one) => {
     const [, named, place = ''] = /^(?:([a-z]+):\/\/)?([^/]*)\/?$/.exec(one.trim()) ?? [];
     scheme = named ?? scheme;
     const protocol = scheme !== undefined && Object.hasOwn(schemes, scheme) ? schemes[scheme]! : undefined;
-    // Names of users are no part of an address: etcd knows clients by their certificates.
+    // User names are not allowed in an address: etcd authenticates clients by their certificates.
     const url =
       protocol === undefined || place === '' || place.includes('@') ? null : URL.parse(`${protocol}://${place}`);
     if (!url || url.search !== '' || url.hash !== '') {
@@ -29,5 +29,5 @@ export function endpointsOf(text: string): string[] {
   });
 }
 
-/** URL leaves out a port that is its scheme's own. */
+/** `URL` leaves out the default port of its scheme. */
 const portOf = (place: string): string => /:(\d+)$/.exec(place)?.[1] ?? defaultPort;

@@ -1,4 +1,4 @@
-/** Those parts of the command line that say where objects are kept. Flags of etcd as kube-apiserver names them. */
+/** Flags of the store. Flags of etcd are named as in kube-apiserver. */
 
 import { parseDuration } from '@hangar/api';
 import { UsageError } from '@hangar/core/command-line';
@@ -12,14 +12,14 @@ export interface EtcdOptions {
   readonly endpoints: readonly string[];
   /** For endpoints with https. */
   readonly tls: EtcdTlsFiles | undefined;
-  /** Older history is compacted away; 0: somebody else does it. */
+  /** Older history is compacted; 0: compaction is external. */
   readonly compactionIntervalMs: number;
 }
 
 export interface EtcdTlsFiles {
   /** Absent: the authorities that Node trusts. */
   readonly ca: string | undefined;
-  /** Both or none: what is shown to etcd. */
+  /** Both or none: the client certificate for etcd. */
   readonly certificate: string | undefined;
   readonly key: string | undefined;
 }
@@ -87,7 +87,7 @@ function etcdByUrl(text: string, values: Values): EtcdOptions {
     throw new UsageError('--store already has the endpoints of etcd: remove --etcd-endpoints');
   const endpoints = endpointsOf(text);
   const given = etcd(endpoints, values);
-  // Who gives certificates expects that nobody listens.
+  // Certificates with plain HTTP are an error: the user expects encryption.
   if (given.tls && endpoints.some((one) => one.startsWith('http:'))) {
     throw new UsageError(
       `--store: "${text}" does not use TLS: --etcd-cafile, --etcd-certfile and --etcd-keyfile require etcds://`,
@@ -109,7 +109,7 @@ function milliseconds(compaction: string): number {
     const found = Number(parseDuration(compaction) / 1_000_000n);
     if (found >= 0) return found;
   } catch {
-    // As wrong as a negative one.
+    // As invalid as a negative one.
   }
   throw new UsageError(`--etcd-compaction-interval: "${compaction}" is not a duration`);
 }

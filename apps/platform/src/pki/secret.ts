@@ -1,4 +1,4 @@
-/** The shared keys as a Secret of the cluster that the servers run in: made once, and never touched again. */
+/** Writes the shared keys to a Secret of the cluster that the servers run in: created once, and never changed. */
 
 import { hasCode } from '@hangar/core';
 import type { Client } from '@hangar/client';
@@ -11,8 +11,8 @@ export interface SecretOptions {
 }
 
 /**
- * False: there is one already, which stays as it is. Needs the right to create Secrets in the namespace, not to read one: whoever
- * runs it cannot learn the keys of a running platform.
+ * Resolves with false if the Secret exists; it is not changed. Requires the permission to create Secrets in the namespace, not to read
+ * them: the caller cannot learn the keys of a running platform.
  */
 export async function createPkiSecret(
   client: Client,

@@ -1,9 +1,9 @@
 /**
- * The keys that all servers on one store share, as files: what `--pki-dir`, `--encryption-provider-config` and `--token-file` are
- * given. The same names are the keys of a Secret, so that a folder and a mounted Secret are the same thing.
+ * The keys that all servers on one store share, as files for `--pki-dir`, `--encryption-provider-config` and `--token-file`. The same
+ * names are the keys of a Secret, so that a folder and a mounted Secret are interchangeable.
  *
- * A part is made as a whole or not at all, and never over one of which something is left: a CA whose key is lost cannot be made
- * again, and whoever made another one by mistake would lock everybody out.
+ * A part is created atomically, and never if some of its files exist: a CA whose key is lost cannot be recreated, and another CA would lock
+ * out all clients.
  */
 
 import { mkdir, readdir } from 'node:fs/promises';
@@ -41,7 +41,7 @@ const parts: readonly Part[] = [
     make: ({ random }) => ({ 'encryption.yaml': newEncryptionConfiguration(random) }),
   },
   {
-    // A token and no certificate: it can be taken back, and does not end on a day that nobody remembers.
+    // A token instead of a certificate: it can be revoked, and does not expire unexpectedly.
     files: ['metrics-token', 'tokens.csv'],
     make({ random }) {
       const token = Buffer.from(random.bytes(tokenBytes)).toString('base64url');
@@ -61,10 +61,10 @@ function authorityPart(name: AuthorityName): Part {
   };
 }
 
-/** All of them, new. */
+/** Creates all parts. */
 export const newPki = (world: World): PkiFiles => Object.assign({}, ...parts.map((part) => part.make(world)));
 
-/** Makes the parts that the folder does not have, and says which files those are. */
+/** Creates the missing parts of the folder, and returns their files. */
 export async function initPki(folder: string, world: World): Promise<readonly string[]> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const present = new Set(await readdir(folder));

@@ -1,11 +1,11 @@
-/** What happens in tenants to the objects that addons brought, out of the one feed of everything: it costs a search in what is written. */
+/** Changes of objects of addons in tenants, filtered from the feed of all writes: costs one lookup per write. */
 
 import { labels } from '@hangar/controlplane-operator';
 import type { InsideChange } from '@hangar/controlplane-operator';
 import type { FedChange, FeedListener, TenantFeed } from '@hangar/server';
 import { rootName } from './clients.ts';
 
-/** Until the signal. */
+/** Runs until the signal. */
 export function addonChanges(
   feed: Pick<TenantFeed, 'follow'>,
   tell: (change: InsideChange) => void,

@@ -1,4 +1,4 @@
-/** Clients of this process's own control planes: without sockets, as one of the masters. */
+/** Clients of the control planes in this process: without sockets, as a member of system:masters. */
 
 import { RestClient } from '@hangar/client';
 import type { Client, HttpTransport } from '@hangar/client';
@@ -16,7 +16,7 @@ export interface InsideClients {
 export const rootName = 'root';
 const clientsMax = 256;
 
-/** `name`: whom the server's audit log shows. */
+/** `name`: the user in the server's audit log. */
 export function insideClients({ users, handler }: Pick<Inside, 'users' | 'handler'>, name: string): InsideClients {
   const transport = users.transport(name, handler);
   const userAgent = `hangar-${name}`;
@@ -30,7 +30,7 @@ export function insideClients({ users, handler }: Pick<Inside, 'users' | 'handle
       let client = tenants.get(cluster);
       tenants.delete(cluster);
       client ??= new RestClient(shared(`/clusters/${cluster}/control-plane`, transport), { userAgent });
-      // The one that was used last is at the end. What is let go of is a few objects: nothing of it has to be closed.
+      // Most recently used last. An evicted client is only a few objects: nothing has to be closed.
       tenants.set(cluster, client);
       if (tenants.size > clientsMax) tenants.delete(tenants.keys().next().value!);
       return client;
@@ -39,7 +39,7 @@ export function insideClients({ users, handler }: Pick<Inside, 'users' | 'handle
   };
 }
 
-/** One transport for all: it ends when everything does. */
+/** One transport for all, closed with the process. */
 const shared = (prefix: string, transport: HttpTransport): HttpTransport => ({
   host: transport.host ?? 'in-process',
   request: (request) => transport.request({ ...request, target: prefix + request.target }),

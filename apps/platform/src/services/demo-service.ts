@@ -1,4 +1,4 @@
-/** `demo` as a part of the process: made when there is none yet, awaited by who starts Hangar, looked after until the end. */
+/** Runs `demo` as a service of the process: creates it on the first start, lets the starter wait for it, and follows it until the end. */
 
 import { aborted, orAborted, settledWithin, systemClock } from '@hangar/core';
 import type { Logger } from '@hangar/core';
@@ -16,11 +16,11 @@ export interface DemoServiceOptions {
 }
 
 export interface DemoService extends SupervisedService {
-  /** True: it can be used. False: there is none, or it takes too long. Never rejects. */
+  /** True: it is ready. False: there is none, or it takes too long. Never rejects. */
   readonly isUsable: Promise<boolean>;
 }
 
-/** Whoever starts Hangar is not kept waiting for longer: when it is made, and when it has been there. */
+/** Maximum time that `hangar up` waits for it: when it is created, and when it exists. */
 const timeoutMs = { first: 30_000, later: 5_000 };
 
 export function demoService({ inside, log, demoFile, installed }: DemoServiceOptions): DemoService {

@@ -1,6 +1,6 @@
 /**
- * The first control plane, `demo`: made at the first start, so that there is something to use. Its kubeconfig is kept in a file for
- * as long as it exists. Whoever deletes it is not given another one.
+ * The first control plane, `demo`: created at the first start. Its kubeconfig is kept in a file for as long as it exists. It is not
+ * recreated after a deletion.
  */
 
 import { rm } from 'node:fs/promises';
@@ -17,16 +17,16 @@ import type { FirstStart } from '../compose/first-start.ts';
 export const demoName = 'demo';
 const key = { name: demoName };
 const secretKey = { namespace: managementNamespace(demoName), name: kubeconfigSecretName(demoName) };
-/** Between looks, when a watch has ended. */
+/** Pause after a watch has ended. */
 const pauseMs = 1_000;
 
 export interface DemoOptions {
   /** Of the management plane. */
   readonly client: Client;
   readonly firstStart: FirstStart;
-  /** Where control planes are: at another port than the last time, `demo` is somewhere else. */
+  /** Address of control planes: at another port than last time, the address of `demo` changes. */
   readonly url: string;
-  /** Where its kubeconfig is kept. */
+  /** File of its kubeconfig. */
   readonly file: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -42,14 +42,14 @@ export class Demo {
     this.#options = options;
   }
 
-  /** After the definitions are installed. False: there is none, and there should be none. */
+  /** Called after the definitions are installed. False: there is none, and none is to be created. */
   async begin(signal: AbortSignal): Promise<boolean> {
     const { client, firstStart } = this.#options;
     if (firstStart.isPending) {
       try {
         await client.create(ControlPlane, { metadata: key, spec: {} }, { signal });
       } catch (error) {
-        // By a start that was cut short after it.
+        // Created by a start that was interrupted afterwards.
         if (!hasCode(error, 'AlreadyExists')) throw error;
       }
       await firstStart.done();
@@ -59,7 +59,7 @@ export class Demo {
     return known !== undefined && known.metadata.deletionTimestamp === undefined;
   }
 
-  /** Resolves when it can be used and its kubeconfig is written; rejects with `Aborted`. False: it was deleted meanwhile. */
+  /** Resolves with true when it is ready and its kubeconfig is written; rejects with `Aborted`. False: it was deleted meanwhile. */
   async usable(signal: AbortSignal): Promise<boolean> {
     const { client, clock, url } = this.#options;
     for (;;) {
@@ -75,7 +75,7 @@ export class Demo {
     }
   }
 
-  /** Keeps the file as the Secret is, which is renewed before it expires. Until the signal; never rejects. */
+  /** Keeps the file equal to the Secret, which is renewed before it expires. Runs until the signal; never rejects. */
   async follow(signal: AbortSignal): Promise<void> {
     const { client, clock, log } = this.#options;
     while (!signal.aborted) {
@@ -123,7 +123,7 @@ const kubeconfigIn = (secret: Secret | undefined): Kubeconfig => {
 function isReady({ metadata, spec, status }: ControlPlane, url: string): boolean {
   if (findCondition(status?.conditions, 'Ready')?.status !== 'True') return false;
   if (status?.observedGeneration !== metadata.generation) return false;
-  // At this address, and not at that of an earlier start; unless somebody gave it one.
+  // At this address, and not at that of an earlier start; unless a user configured one.
   const isElsewhere = spec.endpointRef ?? spec.endpointPolicy ?? spec.classRef;
   return isElsewhere !== undefined || (status?.endpoint?.startsWith(`${url}/`) ?? false);
 }

@@ -1,9 +1,9 @@
 /**
- * Metrics of several parts of a process as one text in Prometheus' format, where a family may stand only once: series of the same
- * family are put together, under the first one's head.
+ * Merges the metrics of several parts of a process in Prometheus' format, in which a family may occur only once: series of the same family
+ * are combined under the first header.
  */
 
-/** What the server tells of the process itself. */
+/** Metrics of the process, which the server reports already. */
 const ofTheProcess = /^(?:process|nodejs)_/;
 
 export function mergedExposition(texts: readonly string[]): string {

@@ -1,4 +1,4 @@
-/** What the controllers sign with: of the management plane from the data directory, of tenants from the server, kept for a while. */
+/** The signing keys of the controllers: of the management plane from the data directory, of tenants from the server, cached for a while. */
 
 import type { Client } from '@hangar/client';
 import type { ClusterKeys } from '@hangar/controllers';
@@ -23,13 +23,13 @@ interface TenantKeys {
 
 interface Known {
   readonly keys: Promise<TenantKeys['status']>;
-  /** Of the tenant that has them: one of the same name that was made later has others. */
+  /** Uid of the tenant: a later tenant of the same name has other keys. */
   readonly uid: string | undefined;
 }
 
 const knownMax = 128;
 
-/** Rejects with `NotFound` when the tenant has gone. */
+/** Rejects with `NotFound` when the tenant was deleted. */
 export function keysOf({ inside, client }: KeysOptions): (cluster: string) => Promise<ClusterKeys> {
   const known = new Map<string, Known>();
   const ask = async (name: string): Promise<TenantKeys['status']> =>
@@ -41,7 +41,7 @@ export function keysOf({ inside, client }: KeysOptions): (cluster: string) => Pr
     if (!found || found.uid !== uid) {
       found = { keys: ask(path), uid };
       const asked = found;
-      // The next one asks again.
+      // The next caller retries.
       asked.keys.catch(() => known.get(path) === asked && known.delete(path));
     }
     known.set(path, found);
@@ -52,7 +52,7 @@ export function keysOf({ inside, client }: KeysOptions): (cluster: string) => Pr
     const servingCa = inside.servingCa();
     if (cluster === rootName) return { ...inside.keys(), servingCa, url: inside.url };
     const { authority, serviceAccountKey, serviceAccountIssuer } = await tenantKeys(cluster);
-    // Tenants' tokens name the place where the tenant is.
+    // Tokens of tenants name the address of the tenant.
     return { authority, serviceAccountKey, serviceAccountIssuer, servingCa, url: serviceAccountIssuer };
   };
 }

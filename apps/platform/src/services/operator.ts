@@ -1,4 +1,4 @@
-/** The operator of control planes, in this process: its management plane and the host of its tenants are this server. */
+/** Runs the operator of control planes in this process: its management plane and the host of its tenants are this server. */
 
 import { controlPlaneOperator, installDefinitions, pathHost } from '@hangar/controlplane-operator';
 import { systemClock, systemRandom } from '@hangar/core';
@@ -10,7 +10,7 @@ import type { ServiceWorld } from './service-world.ts';
 import type { SupervisedService } from './supervise.ts';
 
 export interface OperatorServiceWorld extends ServiceWorld {
-  /** The kinds are served. Told by every run. */
+  /** Called by every run when the kinds are served. */
   readonly onInstalled: () => void;
 }
 
@@ -26,7 +26,7 @@ export const operatorService = ({
     const clients = insideClients(inside, 'operator');
     const events = new IncidentEvents({ client: clients.root, log });
     try {
-      // Newer ones in place of older ones, also before this server leads: the definitions are of the newest server.
+      // Newer definitions replace older ones, also before this server leads: they come from the newest server.
       await installDefinitions(clients.root, { signal });
       onInstalled();
       inside.onIncident((incident) => void events.record(incident));

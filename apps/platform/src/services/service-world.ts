@@ -1,4 +1,4 @@
-/** What services beside the API server are made with. */
+/** Dependencies of the services beside the API server. */
 
 import type { Logger } from '@hangar/core';
 import type { Inside } from '../compose/inside.ts';
@@ -6,11 +6,11 @@ import type { Inside } from '../compose/inside.ts';
 export interface ServiceWorld {
   readonly inside: Inside;
   readonly log: Logger;
-  /** One of several servers does it. */
+  /** Only one of several servers runs it. */
   readonly electsLeader: boolean;
-  /** Instead of what was told before: every run has counters of its own. */
+  /** Replaces the previous text: every run has new counters. */
   readonly tellMetrics: (text: () => string) => void;
 }
 
-/** Where servers of one store elect who works. */
+/** Namespace of the leader election of servers on one store. */
 export const leaseNamespace = 'kube-system';

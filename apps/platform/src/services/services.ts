@@ -1,6 +1,6 @@
 /**
- * What runs beside the API server, and never takes it down: the operator of control planes, the essential controllers, and `demo`.
- * Loaded while the store is opened: a server that runs alone has none of this in memory.
+ * Runs services beside the API server, which never take it down: the operator of control planes, the essential controllers, and `demo`.
+ * Loaded while the store is opened: a bare server does not load them.
  */
 
 import { systemClock, systemRandom } from '@hangar/core';
@@ -17,14 +17,14 @@ export interface ServicesOptions {
   readonly inside: Inside;
   readonly log: Logger;
   readonly electsLeader: boolean;
-  /** Where the kubeconfig of `demo` is kept. Absent: it is a control plane like any other. */
+  /** File of the kubeconfig of `demo`. Absent: it is a control plane like any other. */
   readonly demoFile?: string | undefined;
 }
 
 export interface Services {
-  /** True: `demo` can be used. False: there is none, or it takes too long. Never rejects. */
+  /** True: `demo` is ready. False: there is none, or it takes too long. Never rejects. */
   readonly hasDemo: Promise<boolean>;
-  /** What waits for `demo` first, then the operator, then the controllers, which finish what it has begun. Never rejects. */
+  /** Stops the wait for `demo` first, then the operator, then the controllers, which finish the work of the operator. Never rejects. */
   stop(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Keeps a part of the process running that must not take the rest with it: whatever it fails with is logged, and it is begun anew
- * after a while that doubles with each failure in a row. Who ran well for a minute begins with the shortest wait again.
+ * Keeps a service of the process running without affecting the rest: a failure is logged, and the service is restarted after a delay that
+ * doubles with each consecutive failure. After a minute without failure the delay is reset.
  */
 
 import { asError, backOffMs, Counter, Gauge, labelText, sleep } from '@hangar/core';
@@ -8,7 +8,7 @@ import type { Clock, Logger, Random } from '@hangar/core';
 
 export interface SupervisedService {
   readonly name: string;
-  /** Until the signal. Made anew each time. Ending before is a failure, too. */
+  /** Runs until the signal. Called again for each restart. An earlier return is a failure, too. */
   run(signal: AbortSignal, running: () => void): Promise<void>;
 }
 
@@ -39,12 +39,12 @@ export class Supervisor {
     return [this.#restarts.text(), this.#up.text()].join('\n');
   }
 
-  /** Why it is not at work; undefined when it is, or was never begun. */
+  /** Returns why it does not run; undefined when it runs, or was never started. */
   problem(name: string): string | undefined {
     return this.#problems.get(name);
   }
 
-  /** Resolves when it has ended because of the signal. Never rejects. */
+  /** Resolves when it has stopped because of the signal. Never rejects. */
   async run({ name, run }: SupervisedService, signal: AbortSignal): Promise<void> {
     const { clock, random, log } = this.#options;
     this.#restarts.add(labelsOf(name), 0);
@@ -69,7 +69,7 @@ export class Supervisor {
     }
   }
 
-  /** What it failed with. */
+  /** Resolves with its error. */
   async #once(run: () => Promise<void>): Promise<Error | undefined> {
     try {
       await run();

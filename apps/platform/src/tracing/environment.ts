@@ -1,4 +1,4 @@
-/** OpenTelemetry's environment variables, those that concern traces. */
+/** Reads the environment variables of OpenTelemetry for traces. */
 
 import type { TraceAttributes } from '@hangar/core';
 
@@ -11,7 +11,7 @@ export interface TracingOptions {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Undefined: nobody wants traces. */
+/** Undefined: tracing is off. */
 export function tracingOptions(environment: Environment): TracingOptions | undefined {
   const own = environment['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
   const common = environment['OTEL_EXPORTER_OTLP_ENDPOINT'];

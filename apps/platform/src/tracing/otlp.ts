@@ -1,10 +1,10 @@
-/** Spans to a collector, by OTLP over HTTP in its JSON form: many at a time, a bounded number of them waiting. */
+/** Exports spans to a collector, by OTLP over HTTP as JSON: in batches, with a bounded queue. */
 
 import type { Clock, TraceAttributes } from '@hangar/core';
 import type { FinishedSpan } from './span-tracer.ts';
 
 export interface OtlpOptions {
-  /** Of the collector's traces: `http://127.0.0.1:4318/v1/traces`. */
+  /** URL of the collector's traces: `http://127.0.0.1:4318/v1/traces`. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly resource: TraceAttributes;
@@ -27,7 +27,7 @@ export class OtlpExporter {
     this.#options = options;
   }
 
-  /** What a collector that is away does not take is dropped: traces are a sample anyway. */
+  /** Drops spans that an unavailable collector does not accept: traces are a sample anyway. */
   add(span: FinishedSpan): void {
     if (this.#waiting.length >= waitingMax) return;
     this.#waiting.push(span);

@@ -1,6 +1,6 @@
 /**
- * Spans of requests, nested by who called whom. A request that says which trace it belongs to (W3C `traceparent`) goes on
- * with it; for others a share of them begins one.
+ * Spans of requests, nested by caller. A request with a W3C `traceparent` header continues its trace; of other requests, a share starts
+ * one.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -12,17 +12,17 @@ export interface FinishedSpan {
   readonly spanId: string;
   readonly parentSpanId: string | undefined;
   readonly name: string;
-  /** A request that came in, or a part of its work. */
+  /** True: an incoming request. False: a part of its work. */
   readonly isServer: boolean;
   readonly startNanos: bigint;
   readonly endNanos: bigint;
   readonly attributes: TraceAttributes;
-  /** What it ended with, when that was a failure. */
+  /** The error, if it failed. */
   readonly error: string | undefined;
 }
 
 export interface SpanTracerOptions {
-  /** Of traces that begin here, between 0 and 1. */
+  /** Sampled share of traces that start here, between 0 and 1. */
   readonly share: number;
   readonly onEnd: (span: FinishedSpan) => void;
 }
@@ -45,11 +45,11 @@ export class SpanTracer implements Tracer {
     this.#options = options;
   }
 
-  /** `parent` under the name `traceparent` begins a span of a request; others belong to the one that is under way. */
+  /** With the attribute `traceparent` it starts the span of a request; other spans are children of the current one. */
   span<T>(name: string, { traceparent: header, ...attributes }: TraceAttributes, run: () => T): T {
     const isServer = header !== undefined;
     const parent = isServer ? parentIn(String(header)) : this.#current.getStore();
-    // Work that no request asked for is nobody's trace.
+    // Work without a request is not traced.
     if (!parent && !isServer) return run();
     const context: Context = {
       traceId: parent?.traceId ?? randomBytes(16).toString('hex'),

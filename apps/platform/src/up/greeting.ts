@@ -1,4 +1,4 @@
-/** What `hangar up` says when it serves: a line for programs, then some for people. */
+/** The output of `hangar up` when it serves: a line for programs, then some for users. */
 
 import { join, relative } from 'node:path';
 import { release } from '@hangar/api';
@@ -7,7 +7,7 @@ import type { PlatformOptions } from '../options/options.ts';
 
 export interface Greeting {
   readonly url: string;
-  /** The words that start this program: `npx hangar`. */
+  /** The command that starts this program: `npx hangar`. */
   readonly program: string;
   readonly options: Pick<PlatformOptions, 'dataDirectory' | 'kubeconfig' | 'store' | 'services'>;
   /** Of the control plane `demo`; absent: there is none. */
@@ -35,7 +35,7 @@ export function greeting({ url, program, options, demoFile, isBackground }: Gree
   ].join('\n');
 }
 
-/** The command line's own way to this Hangar, where it is not where it would look. */
+/** Flags that lead commands to this Hangar, if it is not at the default location. */
 function placed({ dataDirectory, kubeconfig }: Greeting['options']): string {
   if (kubeconfig !== join(dataDirectory, 'admin.kubeconfig')) return `NAME --kubeconfig ${shown(kubeconfig)}`;
   return `NAME${directory({ dataDirectory })}`;
@@ -44,7 +44,7 @@ function placed({ dataDirectory, kubeconfig }: Greeting['options']): string {
 const directory = ({ dataDirectory }: Pick<PlatformOptions, 'dataDirectory'>): string =>
   relative(process.cwd(), dataDirectory) === '.data' ? '' : ` --data-dir ${shown(dataDirectory)}`;
 
-/** Short when it is below where the command was run. Ready to be pasted into a shell. */
+/** Returns a relative path if it is below the working directory. Quoted for a shell. */
 export function shown(path: string): string {
   const short = relative(process.cwd(), path) || path;
   const text = short.startsWith('..') ? path : short;

@@ -1,5 +1,5 @@
 /**
- * The processes between the user and this one. npx and npm end on a signal without passing it on, so the server looks whether they still
+ * The processes between the user and this one. npx and npm exit on a signal without passing it on, so the server checks whether they still
  * run: its parent, and everything up to npm when npm started it.
  *
  *     npm exec hangar up  →  sh -c hangar up  →  node bin/hangar.js up  →  this process
@@ -26,7 +26,7 @@ const ancestorsMax = 8;
 
 /** Returns the pids to watch. `isByNpm`: up to the npm process; else the parent, and the process above the older Node. */
 export async function launchers(isByNpm: boolean): Promise<Launchers> {
-  // An older Node starts the bundled one, and says which process started it.
+  // An older Node starts the bundled one, and passes the pid of its parent.
   const above = Number(process.env['HANGAR_PARENT'] ?? 0);
   const pids = above > 1 ? [process.ppid, above] : [process.ppid];
   if (!isByNpm) return { pids, isUpToNpm: false };
@@ -35,13 +35,13 @@ export async function launchers(isByNpm: boolean): Promise<Launchers> {
     const found = await ancestor(pid).catch(() => undefined);
     if (!found) break;
     chain.push(found);
-    // Processes above npm are the user's.
+    // Processes above npm belong to the user.
     if (isNpm(found.command)) return { pids: chain.map((one) => one.pid), isUpToNpm: true };
   }
   return { pids, isUpToNpm: false };
 }
 
-/** True: all of them run. A parent that exits gives its children to another process. */
+/** Reports whether all of them run. The children of a process that exits get another parent. */
 export const areRunning = (pids: readonly number[]): boolean => process.ppid === pids[0] && pids.every(isRunning);
 
 function isRunning(pid: number): boolean {
@@ -54,7 +54,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** A process that has exited stays in the table until its parent asks for its exit code, which some never do. */
+/** A process that has exited stays in the table until its parent reads its exit code, which some never do. */
 function isZombie(pid: number): boolean {
   if (process.platform !== 'linux') return false;
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -1,4 +1,4 @@
-/** In processes of their own: a test cannot be sent signals. */
+/** In separate processes: a test cannot receive signals. */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -48,7 +48,7 @@ test('the process above an older Node is watched, too', async () => {
 });
 
 test('a process that has exited and is still in the table does not run', async () => {
-  // The shell replaces itself by a program that never asks for the exit code of its child.
+  // The shell replaces itself by a program that never reads the exit code of its child.
   const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
   try {
     const [output] = (await once(parent.stdout, 'data')) as [Buffer];

@@ -1,4 +1,4 @@
-/** Checks regularly that the server still has what it cannot do without: its data directory and, if asked for, its parent process. */
+/** Checks regularly that the server still has its data directory and, if requested, its parent process. */
 
 import { stat } from 'node:fs/promises';
 import { systemClock } from '@hangar/core';
@@ -10,7 +10,7 @@ export interface SurroundingsOptions {
   readonly dataDirectory: string | undefined;
   /** Pids that must run; empty: none. */
   readonly launchers: readonly number[];
-  /** Called once, with the reason. The checks end with it. */
+  /** Called once, with the reason. The checks stop then. */
   readonly onLost: (reason: string) => void;
   readonly clock?: Clock;
 }

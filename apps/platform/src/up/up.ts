@@ -18,9 +18,9 @@ import { rotateLog } from './log-rotation.ts';
 import { StopSignals } from './stop-signals.ts';
 import { watchSurroundings } from './surroundings.ts';
 
-/** Whoever started it has had the first answers by then. */
+/** The first requests of the user are answered by then. */
 const settledAfterMs = 2_000;
-/** For a stop that no signal asked for. */
+/** For a stop without a signal. */
 const stopMaxMs = 10_000;
 
 /** Resolves when it serves. `failpoints`: of tests. */
@@ -32,7 +32,7 @@ export async function up(args: readonly string[], failpoints?: Failpoints): Prom
     process.exitCode = await startInBackground(args, { dataDirectory: options.dataDirectory, program: program() });
     return;
   }
-  // Timers of the clock keep no process alive, and an etcd that does not answer is waited for by nothing else.
+  // Timers of the clock do not keep a process alive, and nothing else is pending while it waits for etcd.
   const staysAlive = setInterval(() => undefined, 2 ** 30);
   try {
     await serve(options, failpoints);
@@ -53,13 +53,13 @@ async function serve(options: PlatformOptions, failpoints: Failpoints | undefine
   const { isBare, electsLeader } = options.services;
   // While the store is opened.
   const loading = isBare ? undefined : import('../services/services.ts');
-  // Told where it is awaited.
+  // Reported where it is awaited.
   loading?.catch(() => undefined);
   const tracing = await startTracing(log);
   const running = await start(options, log, failpoints);
-  // A store that others serve, too, is looked after by who runs them.
+  // A store that other servers share is managed by their operator.
   const demoFile = options.store.type === 'etcd' ? undefined : join(options.dataDirectory, 'demo.kubeconfig');
-  // What they begin and end is no news to who started a server; that something goes wrong is.
+  // Start and stop of services are not shown to the user; problems are.
   const servicesLog = logging.level === 'info' ? openLog({ ...logging, level: 'warn' }, process.stderr.isTTY) : log;
   const services = (await loading)?.startServices({
     inside: running.inside,
@@ -101,10 +101,10 @@ async function serve(options: PlatformOptions, failpoints: Failpoints | undefine
   systemClock.after(settledAfterMs, giveBackMemory);
 }
 
-/** The words that start this program, as bin/hangar.js found out. */
+/** The command that starts this program, set by bin/hangar.js. */
 const program = (): string => process.env['HANGAR_PROGRAM'] ?? 'hangar';
 
-/** npm ends on a signal without passing it on, so a server that it started looks whether it still runs. */
+/** npm exits on a signal without passing it on, so a server that it started checks whether it still runs. */
 async function launchersOf({ exitsWithParent }: PlatformOptions): Promise<readonly number[]> {
   const isByNpm = process.env['npm_command'] !== undefined;
   if (!(exitsWithParent ?? isByNpm)) return [];

@@ -1,4 +1,4 @@
-/** A whole server in the test's process, as `hangar up` composes it, on a store in memory. */
+/** A whole server in the test's process, composed as by `hangar up`, on a store in memory. */
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ export interface TestServer extends AsyncDisposable {
   readonly inside: Inside;
   readonly clients: InsideClients;
   readonly log: Logger;
-  /** What was logged. */
+  /** Log lines. */
   readonly lines: readonly string[];
 }
 
