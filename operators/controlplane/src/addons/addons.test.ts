@@ -1,4 +1,4 @@
-/** Addons in a control plane: applied, kept up to date, taken away; and what is wrong with one is told. */
+/** Addons in a control plane: applied, updated, removed; and problems are reported. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -215,7 +215,7 @@ test('what somebody inside changes or deletes is put right at once, and only the
     { type: 'merge', body: { data: { text: 'b' } } },
   );
   await until(inside, ConfigMap, 'one', (one) => one?.data?.['text'] === 'a', 'default');
-  // Our own writes come back as changes, too: they are no reason to go in.
+  // Our own writes come back as changes, too: they do not cause another pass.
   await platform.quiet();
   platform.forget();
   await inside.create(ConfigMap, { metadata: { namespace: 'default', name: 'another' } });
@@ -223,7 +223,7 @@ test('what somebody inside changes or deletes is put right at once, and only the
   assert.deepEqual(platform.requests, []);
 });
 
-/** What the host tells, and which looks are asked for. */
+/** Changes that the host reports, and requeues that follow. */
 async function toldDrift(clock: Clock, wanting = ['demo']) {
   let tell: (change: InsideChange) => void = () => {};
   const drift = new Drift({ changes: async (listener) => void (tell = listener) }, clock);

@@ -1,11 +1,11 @@
 /**
- * Manifests into a control plane, by server-side apply, with the client that is inside: whatever a manifest says, it cannot get
- * anywhere else. In this order, so that one attempt is enough where that is possible at all:
+ * Applies manifests to a control plane, by server-side apply, with the tenant's client: a manifest cannot reach anything else. In this
+ * order, so that one attempt is enough where that is possible at all:
  *
- *   1  the inventory, with what was and what will be
+ *   1  the inventory, with old and new objects
  *   2  namespaces and definitions; definitions are waited for
  *   3  everything else
- *   4  what is no longer wanted goes, and the inventory says so
+ *   4  obsolete objects are deleted, and the inventory is updated
  */
 
 import { find } from '@hangar/client';
@@ -37,10 +37,10 @@ interface Placed {
 }
 
 const fieldManager = 'controlplane-addons';
-/** They are every control plane's: no addon can take them away. */
+/** Every control plane has them: addons cannot delete them. */
 const lasting = new Set(['default', 'kube-system', 'kube-public', 'kube-node-lease', 'kplane-system']);
 
-/** Rejects with `ApplyFailed`, which names the object. What could be applied is. */
+/** Rejects with `ApplyFailed`, which names the object. All other objects are applied. */
 export async function applyAddons(options: ApplyAddonsOptions): Promise<void> {
   const { tenantClient, manifests, clock, writes, signal } = options;
   const inventory = new Inventory(tenantClient, writes, { signal });
@@ -57,7 +57,7 @@ export async function applyAddons(options: ApplyAddonsOptions): Promise<void> {
     const outcomes = await Promise.allSettled(all.map((one) => applyOne(options, one)));
     failures.push(...outcomes.flatMap((one) => (one.status === 'rejected' ? [asError(one.reason)] : [])));
   };
-  // Kinds that come with a definition of the same addon are not known before it is there.
+  // Kinds of a definition in the same addon are unknown before the definition is established.
   const known = await placed(late, kinds, signal, 'those that are known');
   await inventory.write(
     together(
@@ -140,7 +140,7 @@ const together = (before: readonly Item[], now: readonly Item[]): Item[] => {
   return [...now, ...before.filter((item) => !ids.has(itemId(item)))];
 };
 
-/** Only what still has our label: whoever takes it off keeps the object. */
+/** Deletes only objects that still have our label: a user can keep an object by removing it. */
 async function prune(
   { tenantClient, writes, signal }: ApplyAddonsOptions,
   before: readonly Item[],
@@ -160,7 +160,7 @@ async function prune(
 const firstLookMs = 10;
 const looksMax = 10;
 
-/** Ten seconds at most: then the objects are refused, and everything is tried again later. */
+/** Waits for at most ten seconds: then the objects are refused, and the pass is retried later. */
 async function established({ tenantClient, clock, signal }: ApplyAddonsOptions, name: string): Promise<void> {
   for (let look = 0; look < looksMax; look++) {
     const found = await find(tenantClient, CustomResourceDefinition, { name }, { signal });

@@ -1,6 +1,6 @@
 /**
- * From the names in a class to manifests: what is built in, or what the platform team keeps in ConfigMaps of the management plane.
- * A ConfigMap wins over what is built in: the team decides what its own `starter` is.
+ * Resolves the addons of a class to manifests: built-in ones, or those in ConfigMaps of the management plane. A ConfigMap overrides a
+ * built-in addon: the platform team can define its own `starter`.
  */
 
 import type { Client } from '@hangar/client';
@@ -9,12 +9,12 @@ import { labels } from '../api/index.ts';
 import { systemNamespace } from '../kubeconfig/auth.ts';
 import { starter } from './starter.ts';
 
-/** Where their ConfigMaps are. */
+/** Namespace of their ConfigMaps. */
 export const addonNamespace = systemNamespace;
 const builtin: Readonly<Record<string, string>> = { starter };
 export const builtinAddons: readonly string[] = Object.keys(builtin);
 
-/** A text of manifests, and where it is from, for people. */
+/** A text of manifests, and its origin for messages. */
 export interface Source {
   readonly name: string;
   readonly text: string;
@@ -22,7 +22,7 @@ export interface Source {
 
 export interface Bundle {
   readonly addon: string;
-  /** None: nobody has made this addon. */
+  /** Empty: the addon does not exist. */
   readonly sources: readonly Source[];
 }
 

@@ -1,9 +1,9 @@
 /**
- * What others do to the objects of addons inside of control planes, as far as the host tells: then the addons are applied again. Nothing is
- * kept for a control plane in which nothing happens, and little for one that does its worst.
+ * Detects changes of addon objects inside control planes, as far as the host reports them: then the addons are applied again. Keeps nothing
+ * for an idle control plane, and little for a hostile one.
  *
- * Our own writes are told, too: they are known by the version that was answered. What is changed again and again is put right after
- * ten seconds, then after twenty, at last every ten minutes: a tenant cannot keep the operator busy.
+ * Our own writes are reported, too: they are recognised by the returned resourceVersion. An object that is changed repeatedly is repaired
+ * after ten seconds, then after twenty, finally every ten minutes: a tenant cannot keep the operator busy.
  */
 
 import { aborted } from '@hangar/core';
@@ -18,9 +18,9 @@ import type { Item } from './inventory.ts';
 /** By then our own writes have been answered. */
 const settleMs = 100;
 const [pauseMinMs, pauseMaxMs] = [10_000, 600_000];
-/** Of our own writes, waiting to be told: beyond this, one is taken for somebody else's, which costs a look. */
+/** Maximum number of our own writes that await their event: beyond this, one is taken for a foreign change, which costs a pass. */
 const ownMax = 4_096;
-/** Of one control plane: beyond this, one that is none stands for the rest. */
+/** Per control plane: beyond this, a placeholder stands for the rest. */
 const objectsMax = 1_024;
 const theRest = '';
 
@@ -30,7 +30,7 @@ export interface Applied {
   readonly resourceVersion: string;
 }
 
-/** Objects, and the version that was told last. */
+/** Objects, and their last reported version. */
 export type Changes = ReadonlyMap<string, string>;
 
 interface Repair {
@@ -43,7 +43,7 @@ export class Drift {
   readonly #clock: Clock;
   readonly #changed = new Map<string, Map<string, string>>();
   readonly #own = new Map<string, string>();
-  /** The last time that somebody's change was put right, the oldest first; for as long as it matters. */
+  /** The last repair of each control plane, the oldest first; kept while it affects the delay. */
   readonly #repairs = new Map<string, Repair>();
 
   constructor({ changes }: Pick<TenantHost, 'changes'>, clock: Clock) {
@@ -51,7 +51,7 @@ export class Drift {
     this.#clock = clock;
   }
 
-  /** Of the controller of ControlPlanes. */
+  /** Source of the controller of ControlPlanes. */
   readonly source: RawSource = async ({ cluster, enqueue }, signal) => {
     if (!this.#changes) return aborted(signal);
     await this.#changes((change) => {
@@ -63,14 +63,14 @@ export class Drift {
     }, signal);
   };
 
-  /** Written by us. */
+  /** Records one of our own writes. */
   applied({ path, item, resourceVersion }: Applied): void {
     if (!this.#changes) return;
     this.#own.set(`${path} ${objectOf(item)}`, resourceVersion);
     if (this.#own.size > ownMax) this.#own.delete(this.#own.keys().next().value!);
   }
 
-  /** In how many milliseconds what others changed may be put right: 0 is now, undefined is never, for nobody changed anything. */
+  /** Returns the delay before foreign changes may be repaired: 0 is now, undefined means that there are none. */
   dueMs(path: string): number | undefined {
     const changed = this.#changed.get(path);
     if (!changed) return undefined;
@@ -85,12 +85,12 @@ export class Drift {
     return undefined;
   }
 
-  /** What was changed until now, for `settled`. */
+  /** Returns the changes so far, for `settled`. */
   seen(path: string): Changes {
     return new Map(this.#changed.get(path));
   }
 
-  /** All of it was looked after: applied, or refused, which is said elsewhere. What came meanwhile stays. */
+  /** Called when these changes are handled: applied, or refused, which is reported elsewhere. Later changes remain. */
   settled(path: string, seen: Changes): void {
     if (seen.size === 0) return;
     const changed = this.#changed.get(path);
@@ -101,7 +101,7 @@ export class Drift {
     this.#noteRepair(path);
   }
 
-  /** It has no addons, or is gone. */
+  /** Called when it has no addons, or is deleted. */
   forget(path: string): void {
     this.#changed.delete(path);
   }
@@ -131,6 +131,6 @@ export class Drift {
   }
 }
 
-/** As a change names it. */
+/** Returns the key of an object, as in a change. */
 const objectOf = (item: Item): InsideChange['object'] =>
   `${item.plural}.${groupOf(item)}/${item.namespace ?? ''}/${item.name}`;

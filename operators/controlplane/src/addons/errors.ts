@@ -1,10 +1,10 @@
 /**
- * Why addons are not applied. Each becomes the reason of the condition `AddonsApplied`.
+ * Errors of applying addons. Each becomes the reason of the condition `AddonsApplied`.
  *
  * | code            | meaning                                                             |
  * |-----------------|---------------------------------------------------------------------|
- * | AddonNotFound   | the class names one that nobody has made                            |
- * | InvalidManifest | a text that is no manifest                                          |
+ * | AddonNotFound   | the class names an addon that does not exist                        |
+ * | InvalidManifest | a text is not a manifest                                            |
  * | ApplyFailed     | the control plane refused an object, or the inventory; the message says which |
  */
 
@@ -14,7 +14,7 @@ export type AddonErrorCode = 'AddonNotFound' | 'InvalidManifest' | 'ApplyFailed'
 
 export class AddonError extends CodedError<AddonErrorCode> {}
 
-/** What is answered because of what somebody did inside: it stays so until they undo it. */
+/** Errors that are caused by objects inside the tenant, and persist until the tenant changes them. */
 const refusals = [
   'Invalid',
   'Forbidden',
@@ -25,7 +25,7 @@ const refusals = [
   'InternalError',
 ];
 
-/** Undefined: it is nothing about addons. A control plane that refuses them is no reason to let its credentials run out. */
+/** Undefined: the error is not about addons. A control plane that refuses addons still gets its credentials renewed. */
 export function asAddonError(error: unknown): AddonError | undefined {
   if (error instanceof AddonError) return error;
   const refusal = refusals.some((code) => hasCode(error, code)) ? (error as Error) : undefined;

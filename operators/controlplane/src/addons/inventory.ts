@@ -1,6 +1,6 @@
 /**
- * What addons have put into a control plane, in ConfigMap kplane-system/addons of its own: so that what is no longer in an addon, or
- * in a class, goes. Written before the objects are: what is there is always listed.
+ * The inventory of addon objects in a control plane, in its ConfigMap kplane-system/addons: objects that are no longer in an addon or class
+ * can be deleted. Written before the objects: every existing object is listed.
  */
 
 import { find } from '@hangar/client';
@@ -11,14 +11,14 @@ import { isObject } from '@hangar/api/json';
 import type { Writes } from '../control-plane/writes.ts';
 import { systemNamespace } from '../kubeconfig/auth.ts';
 
-/** Enough to delete it without asking what it is. */
+/** Enough to delete the object without discovery. */
 export interface Item extends KindNames {
   readonly namespace?: string;
   readonly name: string;
   readonly addon: string;
 }
 
-/** The addons' own, before and after a change. The control plane's administrator may write any number of lines. */
+/** Objects of addons before and after a change. The administrator of the control plane may write any number of lines. */
 const itemsMax = 2 * 1024;
 
 const key = { namespace: systemNamespace, name: 'addons' };
@@ -39,7 +39,7 @@ export class Inventory {
     this.#options = options;
   }
 
-  /** What is listed now. A list that somebody has spoilt is none: nothing is deleted because of it. */
+  /** Returns the current list. An invalid list counts as empty: nothing is deleted because of it. */
   async read(): Promise<Item[]> {
     const found = await find(this.#client, ConfigMap, key, { signal: this.#options.signal });
     this.#written = found?.data?.['objects'];
@@ -91,7 +91,7 @@ function itemsIn(text: string | undefined): Item[] {
   });
 }
 
-/** What can be one segment of a path, as Kubernetes has it for names of any kind. */
+/** Reports whether the text is a valid path segment, as Kubernetes requires for names of any kind. */
 export const isSegment = (text: unknown): text is string =>
   typeof text === 'string' && text !== '' && text !== '.' && text !== '..' && !/[/%]/.test(text);
 

@@ -1,4 +1,4 @@
-/** From what a manifest says to where it goes: Kubernetes' own kinds are known, all others the control plane itself is asked for. */
+/** Resolves the kind of a manifest: Kubernetes' own kinds are built in, all others come from discovery of the control plane. */
 
 import { builtinGroups, parseApiVersion } from '@hangar/api';
 import { KindMapper } from '@hangar/client';
@@ -9,7 +9,7 @@ export class Kinds {
   readonly #mapper: KindMapper;
 
   constructor(tenantClient: Client, clock: Clock) {
-    // A definition that was applied a moment ago is asked for at once.
+    // A definition that was just applied must be visible at once.
     this.#mapper = new KindMapper(tenantClient, { clock, refreshEveryMsMin: 0 });
   }
 

@@ -1,4 +1,4 @@
-/** Texts to objects. What cannot be one is refused as a whole, with the place where it stands: half an addon is worse than none. */
+/** Parses texts to objects. An invalid text is refused as a whole, with the position of the error: half an addon is worse than none. */
 
 import { isObject } from '@hangar/api/json';
 import { parseYamlDocuments } from '@hangar/api/yaml';
@@ -13,7 +13,7 @@ export interface Manifest {
   readonly object: UnknownObject;
 }
 
-/** Of one control plane: what a class asks for is made in every one of its control planes. */
+/** Per control plane: the objects of a class are created in each of its control planes. */
 const objectsMax = 1024;
 
 /** Throws `AddonNotFound`, `InvalidManifest`. */

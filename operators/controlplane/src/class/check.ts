@@ -1,10 +1,10 @@
-/** Whether a class can be had as it is. Pure: what is known is given. */
+/** Validates a class. Pure. */
 
 import type { NewCondition } from '@hangar/runtime';
 import type { ControlPlaneClass } from '../api/index.ts';
 import { authOf, unsupportedAuthModel } from '../kubeconfig/auth.ts';
 
-/** `addons`: the names of all that there are. The first thing that is wrong counts. */
+/** `addons`: the names of all existing addons. Returns the first problem. */
 export function accepted(given: ControlPlaneClass, addons: ReadonlySet<string>): NewCondition {
   const { spec } = given;
   if (!authOf(given)) {

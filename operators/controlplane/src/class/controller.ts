@@ -1,6 +1,6 @@
 /**
- * ControlPlaneClasses: says whether a class can be had. What a class does to its control planes is the business of their controller,
- * which looks at them again when a class changes. Nothing is made for a class, so nothing has to be cleaned up.
+ * The controller of ControlPlaneClasses: reports whether a class is valid. The controller of ControlPlanes applies a class, and reconciles
+ * its control planes when the class changes. Nothing is created for a class, so nothing has to be cleaned up.
  */
 
 import { find } from '@hangar/client';
@@ -15,9 +15,9 @@ import { accepted } from './check.ts';
 
 export interface ClassWorld {
   readonly clock: Clock;
-  /** Addons that need no ConfigMap. */
+  /** Built-in addons, which need no ConfigMap. */
   readonly builtinAddons: readonly string[];
-  /** Where ConfigMaps of addons are. */
+  /** Namespace of the ConfigMaps of addons. */
   readonly addonNamespace: string;
 }
 

@@ -1,4 +1,4 @@
-/** What a control plane has inside besides what every tenant is born with: its administrator, and what joining nodes expect. */
+/** Objects of a control plane besides those that every new tenant has: its administrator, and the objects that joining nodes expect. */
 
 import { Namespace, ServiceAccount } from '@hangar/client/kinds/core-v1';
 import { ClusterRoleBinding } from '@hangar/client/kinds/rbac-v1';
@@ -13,13 +13,13 @@ import type { InsideObject } from './inside-object.ts';
 import type { Pass } from './world.ts';
 
 export interface Bootstrap {
-  /** Before all others. */
+  /** Created before all others. */
   readonly namespace: InsideObject;
   readonly objects: readonly InsideObject[];
-  /** What nodes join with: made anew far more often than all else. */
+  /** The token that nodes join with: renewed far more often than the rest. */
   readonly token: InsideObject;
   readonly clusterInfo: string;
-  /** Of all of it but the token, for this very tenant; and of the token. */
+  /** Digest of all objects except the token, for this very tenant; and of the token. */
   readonly digest: string;
   readonly tokenDigest: string;
 }
@@ -41,10 +41,10 @@ export async function bootstrapOf({ world, path, auth, addresses, join, tenant, 
   return { namespace, objects, token, clusterInfo: info, digest, tokenDigest: digestOf(content(token)) };
 }
 
-/** As the Secret says it when all of it is inside. */
+/** Annotation of the Secret when all objects are applied. */
 export const insideText = ({ digest, tokenDigest }: Bootstrap): string => `${digest}/${tokenDigest}`;
 
-/** Only who is the administrator by the model of today: what the other one was given is worth nothing from then on. */
+/** Binds only the administrator of the current model: credentials of the other model lose their permissions. */
 const adminBinding = ({ model, role }: Auth): InsideObject =>
   inside(
     ClusterRoleBinding,

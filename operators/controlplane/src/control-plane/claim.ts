@@ -1,6 +1,6 @@
 /**
- * Whose a Tenant is. It is claimed by being created with the uid of a ControlPlane: of several that want one path, one succeeds. A
- * Tenant with another's claim, or without one, is never touched, unless it says who may adopt it.
+ * Ownership of a Tenant. A Tenant is claimed by creating it with the uid of a ControlPlane: of several that want one path, one succeeds. A
+ * Tenant with another claim, or without one, is never touched, unless it names who may adopt it.
  */
 
 import { annotations, group } from '../api/index.ts';
@@ -8,7 +8,7 @@ import type { ControlPlane } from '../api/index.ts';
 import type { TenantObject } from '../host/index.ts';
 import type { Verdict } from './world.ts';
 
-/** The name of the control plane that has it; undefined: it is nobody's of ours. */
+/** Returns the name of the owning control plane; undefined: no control plane owns it. */
 export const claimOf = ({ metadata }: TenantObject): string | undefined => metadata.annotations?.[annotations.name];
 
 export const isClaimedBy = ({ metadata }: TenantObject, controlPlane: ControlPlane): boolean =>
@@ -20,8 +20,8 @@ export const claimAnnotations = ({ metadata }: ControlPlane): Record<string, str
 });
 
 /**
- * On a Tenant that nobody has claimed: the ControlPlane of this name may. A tenant that was restored from a backup is made by the
- * server, without a claim; `hangar restore` asks for it so. It counts once: with the claim it goes.
+ * Annotation on an unclaimed Tenant: the ControlPlane of this name may claim it. A tenant that was restored from a backup is created by the
+ * server, without a claim; `hangar restore` sets this. It is removed by the claim.
  */
 export const adoptByAnnotation = `${group}/adopt-by`;
 
@@ -30,10 +30,10 @@ export const mayAdopt = ({ metadata }: TenantObject, controlPlane: ControlPlane)
   metadata.annotations?.[annotations.uid] === undefined &&
   metadata.deletionTimestamp === undefined;
 
-/** The class whose word the Tenant's deletion policy is. Absent: the control plane's own, or nobody's. */
+/** The class that sets the Tenant's deletion policy. Absent: the control plane itself, or the default. */
 export const policyByAnnotation = `${group}/policy-by`;
 
-/** Host names that the operator put on the Tenant; those that others put there stay. */
+/** Host names that the operator put on the Tenant; those of others stay. */
 export const hostsAnnotation = `${group}/hosts`;
 
 export const taken = (path: string, by: string | undefined): Verdict => ({

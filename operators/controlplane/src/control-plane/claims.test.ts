@@ -15,7 +15,7 @@ test('of two control planes that want one path at the same moment one gets it, a
   const { client } = platform;
   for (let round = 0; round < 8; round++) {
     const names = [`shop-${round}`, `other-${round}`] as const;
-    // One has the path by its name, the other asks for it.
+    // One has the path by its name, the other requests it.
     await Promise.all([
       client.create(ControlPlane, { metadata: { name: names[0] }, spec: { deletionPolicy: 'Destroy' } }),
       client.create(ControlPlane, {

@@ -1,4 +1,4 @@
-/** What a control plane says when it cannot be had, and that it gets better by itself when the reason goes. */
+/** Conditions of a control plane that is not possible, and its recovery when the cause is removed. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -187,7 +187,7 @@ test('a suspended control plane is not ready, is not entered, and comes back', a
   assert.deepEqual([said(suspended, 'Programmed'), said(suspended, 'Ready')], ['True Reconciled', 'False Suspended']);
   assert.equal(suspended.status?.phase, 'Suspended');
   platform.forget();
-  // Something that would have to be done inside.
+  // A change that requires access to the tenant.
   await client.create(ControlPlaneClass, { metadata: { name: 'gold' }, spec: { addons: ['starter'] } });
   await client.patch(ControlPlane, { name: 'demo' }, { type: 'merge', body: { spec: { classRef: { name: 'gold' } } } });
   await until(client, ControlPlane, 'demo', (one) => one?.status?.observedGeneration === one?.metadata.generation);

@@ -1,6 +1,6 @@
 /**
- * The controller of ControlPlanes: what it looks at, and whom it then thinks of. Everything is followed by watches of the management
- * plane and one of the host; of what happens in tenants a host may tell.
+ * The controller of ControlPlanes: its watches, and the objects that they enqueue. It watches the management plane and the host; changes
+ * inside tenants are reported by some hosts.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -23,10 +23,10 @@ import { tenantEvents } from './tenants.ts';
 import { Writes } from './writes.ts';
 
 export interface ControlPlaneControllerOptions {
-  /** Asks the management plane itself. */
+  /** Reads from the management plane itself, without a cache. */
   readonly management: Client;
   readonly host: TenantHost;
-  /** `tenantsOf(host)`, which others share; run by who made it. */
+  /** `tenantsOf(host)`, shared with others; run by its creator. */
   readonly tenants: Cluster;
   readonly clock: Clock;
   readonly random: Random;
@@ -34,7 +34,7 @@ export interface ControlPlaneControllerOptions {
   readonly failpoints?: Pick<Failpoints, 'hit'> | undefined;
 }
 
-/** Kinds of which the cache keeps only what is ours. */
+/** Kinds of which the cache keeps only our objects. */
 export const controlPlaneCaches: readonly KindOptions[] = [
   kindOptions(Namespace, { labelSelector: labels.name }),
   kindOptions(Secret, { labelSelector: labels.kubeconfig }),
@@ -42,11 +42,11 @@ export const controlPlaneCaches: readonly KindOptions[] = [
   definitionCache,
 ];
 
-/** Most of a pass is waiting for others. */
+/** A pass mostly waits for other servers. */
 const concurrency = 16;
 
 /**
- * Our own status is no news to us: a message that is another each time, as a tenant's webhooks can make it, would outrun every back-off.
+ * Ignores changes of the status alone: a message that differs each time, as a tenant's webhook can produce it, would defeat every backoff.
  */
 const notStatusAlone: Predicate<ControlPlane> = {
   update({ metadata: before }, { metadata: after }) {

@@ -1,6 +1,6 @@
 /**
- * The operator ends at every write of its reconciler, before it and after it: when a control plane is made, when it changes, when it goes.
- * Another operator comes, and everything is as if nothing had happened; and then nothing is written any more.
+ * The operator is killed before and after every write of its reconciler: when a control plane is created, changed and deleted. The next
+ * operator completes the work, and then writes nothing more.
  */
 
 import assert from 'node:assert/strict';
@@ -20,7 +20,7 @@ import type { TestPlatform } from '../testing/platform.ts';
 import { until, untilGone, untilReady } from '../testing/until.ts';
 import { adoptByAnnotation } from './claim.ts';
 
-/** Which there are, by what a run without any trouble comes along. */
+/** Records the failpoints that an undisturbed run passes. */
 class Recorded extends Failpoints {
   readonly names = new Set<string>();
 
@@ -31,9 +31,8 @@ class Recorded extends Failpoints {
 }
 
 /**
- * Runs `act` with an operator that ends at the failpoint: its pass goes no further. Writes that were sent at the same time arrive, as
- * they may when a process is killed. Objects inside of a tenant are written together, and share a failpoint by kind: the first one
- * counts.
+ * Runs `act` with an operator that stops at the failpoint: its pass goes no further. Concurrent writes arrive, as they may when a process
+ * is killed. Objects inside of a tenant are written together, and share a failpoint by kind: the first one counts.
  */
 async function endedAt(platform: TestPlatform, failpoint: string, act: () => Promise<unknown>): Promise<void> {
   const failpoints = new Failpoints();
@@ -58,7 +57,7 @@ async function recorded(platform: TestPlatform, act: () => Promise<unknown>): Pr
   return [...failpoints.names].sort();
 }
 
-/** With everything that a control plane can have; or differently in everything that can change. */
+/** With every optional field; or with every mutable field changed. */
 const classes = {
   one: {
     auth: { model: 'token', defaultRole: 'cluster-admin' },
@@ -133,7 +132,7 @@ async function makeSureOfRoute(
   const tenant = await client.get(Tenant, { name });
   const route = await client.get(TlsRoute, { namespace: where!, name: `controlplane-${name}` });
   assert.deepEqual(route.spec?.hostnames, tenant.spec?.hosts);
-  // One of before goes when a new operator has come to know of it.
+  // A route of before is deleted when a new operator has seen it.
   await until(client, TlsRoute, `controlplane-${name}`, (one) => one === undefined, elsewhere);
 }
 
@@ -158,7 +157,7 @@ test('an operator that ends at any write while a control plane changes leaves on
   const { client } = platform;
   await client.create(ControlPlaneEndpoint, { metadata: { name: 'front' }, spec: endpointSpec('a') });
   let turns = 0;
-  /** There and back: another class, an endpoint of its own or an allocated one, and what the endpoint says. */
+  /** There and back: another class, a named or an allocated endpoint, and another address of the endpoint. */
   const change = async (): Promise<void> => {
     const isThere = turns++ % 2 === 0;
     const spec = isThere
@@ -180,7 +179,7 @@ test('an operator that ends at any write while a control plane changes leaves on
   const [there, back] = [await both(), await both()];
   assert.ok(there.includes('controlplane.route-release.after'));
   assert.ok(there.length >= 20 && back.length >= 20, `there are ${there.length} and ${back.length} of ${all.length}`);
-  // Each once, in a direction in which it comes up.
+  // Each once, in a direction in which it occurs.
   const left = new Set([...there, ...back]);
   while (left.size > 0) {
     const failpoint = (turns % 2 === 0 ? there : back).find((name) => left.delete(name));
@@ -263,7 +262,7 @@ test('an operator that ends while it puts a route right leaves one that another 
   await nothingMore(platform);
 });
 
-/** What is as it should be is not written again, by this operator or by another one. */
+/** An object in the desired state is not written again, by this operator or by another one. */
 async function nothingMore(platform: TestPlatform): Promise<void> {
   const { client } = platform;
   const first = platform.start();

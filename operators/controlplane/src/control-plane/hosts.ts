@@ -1,6 +1,6 @@
 /**
- * Host names that stand for a control plane: those of its outer addresses that have no path. The server must know them: it tells the
- * tenant by the name alone.
+ * Host names of a control plane: those of its outer addresses that have no path. The server must have them, because it selects the tenant
+ * by the name alone.
  */
 
 import { isIP } from 'node:net';
@@ -16,8 +16,8 @@ export function hostsOf({ external, join }: ResolvedAddresses): string[] {
 }
 
 /**
- * All control planes are reached by this name, and the management plane: who had it for one of them would have everybody's requests.
- * The host itself may not know under which names it is reached.
+ * Reports whether all control planes, and the management plane, are served under this name: a control plane that had it would receive all
+ * requests. The host may have other names that are unknown here.
  */
 export const isOfHost = (
   { internalUrl, externalUrl }: Pick<TenantHost, 'internalUrl' | 'externalUrl'>,

@@ -1,4 +1,4 @@
-/** By what control planes are found when something that they depend on changes. */
+/** Indexes that find control planes when a dependency changes. */
 
 import { clusterPathOf, ControlPlane } from '../api/index.ts';
 
@@ -16,7 +16,7 @@ const index = (name: string, value: (controlPlane: ControlPlane) => string | und
 
 export const byPath = index('control-planes-by-path', clusterPathOf);
 export const byClass = index('control-planes-by-class', ({ spec }) => spec?.classRef?.name);
-/** The one that it names, or the one of its own name: also while that is somebody else's, so that it is heard of when it goes. */
+/** The endpoint that it names, or the one of its own name: also while that has another owner, so that its deletion is noticed. */
 export const byEndpoint = index(
   'control-planes-by-endpoint',
   ({ metadata, spec }) => spec?.endpointRef?.name ?? metadata.name,

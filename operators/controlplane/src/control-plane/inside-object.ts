@@ -1,4 +1,4 @@
-/** Objects of the operator inside of a tenant, and how they get there. */
+/** Objects of the operator inside of a tenant, and how they are written. */
 
 import type { ApiObject, Client, Kind, ObjectKey } from '@hangar/client';
 import { hasCode } from '@hangar/core';
@@ -7,7 +7,7 @@ import type { Writes } from './writes.ts';
 export interface InsideObject {
   readonly kind: Kind<ApiObject>;
   readonly key: ObjectKey;
-  /** All but names and kind. */
+  /** Everything except names and kind. */
   readonly body: object;
 }
 
@@ -20,15 +20,15 @@ export const inside = <T extends ApiObject>(kind: Kind<T>, key: ObjectKey, body:
 });
 
 export interface PutOptions {
-  /** Nothing of ours was there before, as far as is known: to make it is tried first. */
+  /** Probably nothing of ours exists: creation is attempted first. */
   readonly isNew: boolean;
   readonly writes: Writes;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Made, or brought to what it should be: fields that are not said stay as they are. One whose fields may not be changed, such as the
- * role of a binding, is made anew. One request where `isNew` is right.
+ * Creates or updates the object: other fields stay as they are. An object with immutable fields, such as the role of a binding, is
+ * recreated. One request where `isNew` is right.
  */
 export async function putInside(
   client: Client,

@@ -1,7 +1,6 @@
 /**
- * Secrets that the operator keeps in a management namespace. Annotations say what each was made of, what is in it and when it has to be
- * made anew, so that one which is as it should be is recognised without being made again. Whatever a user changes in it is noticed and
- * put right.
+ * Secrets that the operator maintains in a management namespace. Annotations record the inputs, the content and the renewal time of each,
+ * so that an up-to-date Secret is recognised without regenerating it. A change by a user is detected and repaired.
  */
 
 import { find } from '@hangar/client';
@@ -18,17 +17,17 @@ export type SecretObject = ObjectOf<typeof Secret>;
 export const secretAnnotations = {
   madeOf: `${group}/made-of`,
   content: `${group}/content`,
-  /** When what is in it ends, and when it is made anew. */
+  /** When its content expires, and when it is renewed. */
   expires: `${group}/expires`,
   renews: `${group}/renews`,
-  /** What is inside of the tenant. */
+  /** Digests of the objects inside of the tenant. */
   inside: `${group}/inside`,
   addons: `${group}/addons`,
 } as const;
 
 export interface WantedSecret {
   readonly name: string;
-  /** Value of the label by which caches find it. */
+  /** Value of the label that caches select by. */
   readonly holds: string;
   readonly madeOf: string;
   /** As text. */
@@ -45,7 +44,7 @@ export const annotationOf = (secret: SecretObject | undefined, name: string): st
 export const textOf = (secret: SecretObject | undefined, key: string): string =>
   Buffer.from(secret?.data?.[key] ?? '', 'base64').toString();
 
-/** Made of this, not changed by anybody, and whose it should be. When it renews is another question. */
+/** Reports whether it has these inputs, is unmodified, and has the right owner. Ignores its renewal time. */
 export function isIntact(
   secret: SecretObject | undefined,
   keys: readonly string[],
@@ -76,7 +75,7 @@ const contentDigest = (data: Readonly<Record<string, string>>, keys: readonly st
 export const readSecret = (reader: Pick<Client, 'get'>, { namespace, signal }: Pass, name: string) =>
   find(reader, Secret, { namespace, name }, { signal });
 
-/** Rejects with `AlreadyExists` or `Conflict` when `before` is no longer what is there. */
+/** Rejects with `AlreadyExists` or `Conflict` when `before` is outdated. */
 export async function putSecret(
   pass: Pass,
   before: SecretObject | undefined,

@@ -1,4 +1,4 @@
-/** A control plane from its creation to its end, on a platform in this process. */
+/** A control plane from its creation to its deletion, on a platform in this process. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -96,7 +96,7 @@ test('deleting with Retain keeps the data for the next one of the path, with Des
   await make('Destroy');
   await platform.inside('demo').get(ConfigMap, mark);
   await end();
-  // At once: the namespace of the one before may still be there.
+  // At once: the namespace of the previous one may still exist.
   await make('Destroy');
   assert.equal(await find(platform.inside('demo'), ConfigMap, mark), undefined);
   await platform.inside('demo').get(ClusterRoleBinding, { name: 'controlplane-admin' });
@@ -111,7 +111,7 @@ test('a policy that changes last is the one that counts', async () => {
   await untilReady(client, 'demo');
   await platform.inside('demo').create(ConfigMap, { metadata: { namespace: 'default', name: 'mark' } });
   await operator.stop();
-  // Nobody was there to bring the wish to the tenant before the end came.
+  // No operator applied the policy to the tenant before the deletion.
   const body = { spec: { deletionPolicy: 'Retain' } };
   await client.patch(ControlPlane, { name: 'demo' }, { type: 'merge', body });
   await client.delete(ControlPlane, { name: 'demo' });

@@ -1,4 +1,4 @@
-/** Errors that say nothing about the control plane: somebody was faster, a cache is behind, or the operator ends. */
+/** Transient errors that are not about the control plane: a concurrent write, a stale cache, or the shutdown of the operator. */
 
 import { hasCode } from '@hangar/core';
 

@@ -1,6 +1,6 @@
 /**
- * Makes a control plane be as its object says: one step after the other, until one of them says why it cannot go on; then one status.
- * Whatever ends it half-way, the next pass finds what was done and goes on from there.
+ * Reconciles a control plane: runs the steps in order until one returns why it cannot continue; then writes one status. After an
+ * interruption the next pass resumes from the existing state.
  */
 
 import { find } from '@hangar/client';
@@ -21,7 +21,7 @@ export const controlPlaneReconciler =
     try {
       return await reconcile(world, request, context);
     } catch (error) {
-      // Somebody was faster, or a cache is behind: nothing is wrong.
+      // A concurrent write or a stale cache: not an error.
       if (hasCode(error, 'Conflict') || hasCode(error, 'AlreadyExists')) return { requeue: true };
       throw error;
     }
@@ -74,7 +74,7 @@ async function firstVerdict(pass: Pass): Promise<Verdict | undefined> {
   return pass.deferred;
 }
 
-/** If the management plane were away, the status could not be written either: so it is the host. */
+/** If the management plane were unavailable, the status could not be written either: so it is the host. */
 const away = ['ConnectionFailed', 'ConnectionLost', 'TimedOut', 'ServiceUnavailable', 'CacheNotSynced'];
 
 function troubled(error: unknown): Verdict {

@@ -1,9 +1,10 @@
 /**
- * What a pass came to, as a status. Accepted → Programmed → Ready: what is false makes those behind it false for the same reason.
- * The phase is a summary of them for people.
+ * Converts the result of a pass to a status. Accepted → Programmed → Ready: a false condition makes the later ones false for the same
+ * reason.
+ * The phase summarises them for users.
  *
- * A control plane that was ready does not stop being so because something new could not be set up yet: Ready stays while only
- * Programmed is in trouble. What is said about the wish itself counts at once.
+ * A control plane that was ready stays ready while something new cannot be set up yet: Ready stays true while only Programmed is false.
+ * Problems of the spec itself count at once.
  */
 
 import { isConditionTrue, removeCondition, setConditions } from '@hangar/runtime';
@@ -24,11 +25,11 @@ export function statusAfter(pass: Pass, verdict: Verdict | undefined): ControlPl
   const wasReady = isConditionTrue(before.conditions, 'Ready');
   const said = [...conditionsAfter(verdict, wasReady), ...remarks];
   const conditions = said.map((one) => ({ ...one, message: bounded(one.message), observedGeneration }));
-  // A pass that did not get there leaves what was said before.
+  // A pass that ended earlier leaves the other conditions unchanged.
   const known = withdrawn.reduce<Condition[] | undefined>(removed, before.conditions);
   return {
     ...before,
-    // What kubeconfigs say is what the status says: both move together.
+    // The status and the kubeconfigs have the same addresses: both change together.
     ...(kubeconfigSecretRef && addresses
       ? { endpoint: addresses.internal, endpoints: addressList(addresses), kubeconfigSecretRef }
       : {}),
@@ -40,7 +41,7 @@ export function statusAfter(pass: Pass, verdict: Verdict | undefined): ControlPl
 
 const messageMax = 1_024;
 
-/** What is said by others, a tenant's webhook perhaps, has an end: a status that is refused for its length says nothing. */
+/** Truncates messages of others, perhaps of a tenant's webhook: a status that is too long would be refused. */
 export const bounded = (message = ''): string =>
   message.length <= messageMax ? message : `${message.slice(0, messageMax - 1)}…`;
 
@@ -63,7 +64,7 @@ function phaseAfter(verdict: Verdict | undefined, wasReady: boolean): ControlPla
   return verdict.type === 'Programmed' && wasReady ? 'Ready' : 'Provisioning';
 }
 
-/** Once, and only when something differs. Rejects with `Conflict` when somebody else has written meanwhile. */
+/** Writes once, and only on a difference. Rejects with `Conflict` after a concurrent write. */
 export async function sayStatus(
   { controlPlane, client, world, signal }: Pass,
   status: ControlPlaneStatus,

@@ -1,4 +1,4 @@
-/** A suspended tenant is left alone: what is there stays, and what is not yet there waits. */
+/** A suspended tenant is not changed: existing objects stay, and missing ones wait. */
 
 import { Tenant } from '../host/index.ts';
 import type { Pass, Verdict } from './world.ts';
@@ -10,7 +10,7 @@ export function suspended({ tenant, controlPlane, path }: Pass): Verdict | undef
   const how = tenant!.spec?.suspension;
   const quarantine = tenant!.status?.quarantine;
   if (how === undefined && quarantine === undefined) return undefined;
-  // What was set up is still there; only it is not to be used.
+  // Everything is still set up, but must not be used.
   const type = controlPlane.status?.kubeconfigSecretRef === undefined ? 'Programmed' : 'Ready';
   if (how === undefined) {
     const { reason, message, until } = quarantine!;

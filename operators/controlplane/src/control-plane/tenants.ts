@@ -1,4 +1,4 @@
-/** The host's Tenants, kept in memory: whose each is, and what somebody did to it, is known without asking. */
+/** A cache of the host's Tenants: their owners and changes are known without requests. */
 
 import { aborted } from '@hangar/core';
 import type { Clock, Logger } from '@hangar/core';
@@ -9,7 +9,7 @@ import { Tenant } from '../host/index.ts';
 import type { TenantHost, TenantObject } from '../host/index.ts';
 import { byPath } from './indexes.ts';
 
-/** A host that is away must not hold up what can be said without it. */
+/** An unavailable host must not delay a status that does not depend on it. */
 const readTimeoutMs = 5_000;
 
 export const tenantsOf = (
@@ -24,7 +24,7 @@ export const tenantsOf = (
     cache: { readTimeoutMs, defaults: { transform: withoutManagedFields } },
   });
 
-/** Whatever happens to a Tenant is the business of all who want its path: the one that has it, and those who wait for it. */
+/** An event of a Tenant enqueues all control planes that want its path: its owner, and those that wait for it. */
 export const tenantEvents =
   (tenants: Cluster): RawSource =>
   async ({ cluster, enqueue }, signal) => {
@@ -34,7 +34,7 @@ export const tenantEvents =
       }
     };
     const registration = tenants.cache.informer(Tenant).addHandler({
-      // At the beginning every control plane is looked at anyway.
+      // Initially every control plane is reconciled anyway.
       onAdd: (tenant, isInitial) => {
         if (!isInitial) tell(tenant);
       },

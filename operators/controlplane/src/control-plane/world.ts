@@ -1,4 +1,4 @@
-/** What a pass of the reconciler is given, and what it finds out on its way. Steps read and fill it, in their order. */
+/** The inputs of a pass of the reconciler, and its intermediate results. Steps read and fill it, in their order. */
 
 import type { Client } from '@hangar/client';
 import type { Clock, Logger, Random } from '@hangar/core';
@@ -31,29 +31,29 @@ export interface World {
   readonly events: Pick<ClusterEvents, 'event'>;
 }
 
-/** One look at one control plane. */
+/** One pass over one control plane. */
 export interface Pass {
   readonly world: World;
   /** Of the management plane: reads from the cache. */
   readonly client: Client;
   readonly cache: Cluster['cache'];
-  /** The management plane itself, for when the cache may be behind. */
+  /** The management plane itself, for when the cache may be stale. */
   readonly apiReader: Pick<Client, 'get' | 'list'>;
   readonly signal: AbortSignal;
   readonly log: Logger;
   readonly path: string;
-  /** Into the tenant; opened by the first step that needs it. */
+  /** Access to the tenant; opened by the first step that needs it. */
   readonly entrance: Entrance;
-  /** As it was read, or as the last write left it. */
+  /** As read, or as returned by the last write. */
   controlPlane: ControlPlane;
   readonly namespace: string;
   /** Absent: the control plane has none. */
   class?: ControlPlaneClass | undefined;
   auth?: Auth;
   addresses?: ResolvedAddresses;
-  /** Nodes were given an address of their own: what they join with is kept fresh. */
+  /** Nodes have a dedicated address: their join credentials are renewed. */
   isJoinWanted?: boolean;
-  /** Said at the end, when what can be done without it is done. */
+  /** Returned at the end, when all independent work is done. */
   deferred?: Verdict | undefined;
   tenant?: TenantObject;
   /** It was claimed by this pass. */
@@ -62,42 +62,42 @@ export interface Pass {
   join?: JoinMaterial;
   bundles?: readonly Bundle[];
   secrets?: { readonly kubeconfig: SecretObject | undefined; readonly join: SecretObject | undefined };
-  /** Digests of what is inside of the tenant by now: what the Secret says when everything is done. */
+  /** Digests of the objects inside of the tenant: written to the Secret when everything is done. */
   inside?: string;
   addons?: string;
   kubeconfigSecretRef?: { readonly name: string; readonly namespace: string };
-  /** What is said besides Accepted, Programmed and Ready. */
+  /** Conditions besides Accepted, Programmed and Ready. */
   readonly remarks: Remark[];
-  /** Types of conditions about which there is nothing to be said any more. */
+  /** Types of conditions that no longer apply. */
   readonly withdrawn: string[];
-  /** When to look again though nothing happens, in milliseconds since 1970. */
+  /** Times of the next pass without an event, in milliseconds since 1970. */
   readonly wakeUps: number[];
 }
 
-/** A condition of its own, besides Accepted, Programmed and Ready. */
+/** A condition besides Accepted, Programmed and Ready. */
 export interface Remark {
   readonly type: string;
   readonly status: boolean;
   readonly reason: string;
   readonly message: string;
-  /** What makes it better is told by an event: it is not tried again. */
+  /** An event reports the recovery: no retry is scheduled. */
   readonly isAwaited?: boolean;
 }
 
 /**
- * Why a pass ends before its last step. `Accepted`: what is asked for cannot be had as it is. `Programmed`: something is not there
- * yet. `Ready`: everything is there, but not to be used.
+ * Why a pass ends before its last step. `Accepted`: the spec is impossible. `Programmed`: something does not exist yet. `Ready`: everything
+ * exists, but must not be used.
  */
 export interface Verdict {
   readonly type: 'Accepted' | 'Programmed' | 'Ready';
   readonly reason: string;
-  /** For people: what is wrong, and what to do about it. */
+  /** States what is wrong, and what to do about it. */
   readonly message: string;
-  /** Nobody will tell when it gets better: look again after this time. Absent: an event comes. */
+  /** No event reports the recovery: requeue after this delay. Absent: an event comes. */
   readonly lookAgainMs?: number;
-  /** Others have just been asked and answer at once, mostly: nothing is said before they had the time for it. */
+  /** Others were just requested to act and usually do at once: no status is written before they had the time for it. */
   readonly isUnsaid?: boolean;
 }
 
-/** Nothing: go on. */
+/** Undefined: continue. */
 export type Step = (pass: Pass) => Promise<Verdict | undefined> | Verdict | undefined;

@@ -1,8 +1,9 @@
 /**
- * The end of a control plane, in this order: the status says so; the tenant goes, as its policy says; what was made for it in the management
- * plane goes; the finalizer. Each step can be done again. While one of them cannot be done the finalizer stays, and the status says why.
+ * Deletes a control plane, in this order: writes the status; deletes the tenant, by its policy; deletes its objects in the management
+ * plane;
+ * removes the finalizer. Each step is idempotent. While one of them fails the finalizer stays, and the status says why.
  *
- * Nothing is left to a garbage collector: not every management plane has one, and none is in a hurry.
+ * Nothing is left to a garbage collector: not every management plane has one, and none is fast.
  */
 
 import { find } from '@hangar/client';
@@ -32,7 +33,7 @@ export async function deletion(pass: Pass): Promise<Result | void> {
   }
   world.drift.forget(pass.path);
   await sayStatus(pass, statusOf(pass, 'Deleting', 'all resources of the control plane are deleted'));
-  // Others may have finalizers of their own, and what they did to them meanwhile counts.
+  // Others may have their own finalizers, and may have changed them meanwhile.
   const last = await find(apiReader, ControlPlane, { name: controlPlane.metadata.name! }, { signal });
   if (last?.metadata.uid !== controlPlane.metadata.uid) return;
   await world.writes.make('finalizer-drop', () => dropFinalizer(client, ControlPlane, last!, finalizer, { signal }));

@@ -1,7 +1,4 @@
-/**
- * What was made for a control plane in the management plane: registrations, its endpoint, its Secrets, its routes, its
- * namespace.
- */
+/** Deletes the objects of a control plane in the management plane: registrations, its endpoint, its Secrets, its routes, its namespace. */
 
 import { find, keyOf } from '@hangar/client';
 import type { ApiObject, Kind, ObjectKey } from '@hangar/client';
@@ -28,13 +25,13 @@ export async function endLeftovers(pass: Pass): Promise<void> {
   await endNamed(pass, Namespace, { name: namespace });
 }
 
-/** Asked of the server: what a cache does not know yet must not stay behind. */
+/** Reads from the server: an object that a cache has not seen yet must not stay behind. */
 async function endNamed<T extends ApiObject>(pass: Pass, kind: Kind<T>, key: ObjectKey): Promise<void> {
   const there = await find(pass.apiReader, kind, key, { signal: pass.signal });
   if (there) await end(pass, kind, there);
 }
 
-/** Only what is this control plane's own. */
+/** Deletes it only if it belongs to this control plane. */
 async function end<T extends ApiObject>(pass: Pass, kind: Kind<T>, there: T): Promise<void> {
   const { client, controlPlane, world, signal } = pass;
   if (!isControlledBy(there, controlPlane) || isBeingDeleted(there)) return;

@@ -1,6 +1,6 @@
 /**
- * The tenant goes as the policy of this moment says: Destroy takes its data with it, Retain leaves them for the next one of this path.
- * It is asked for at the host itself, never of a cache: what is not claimed by this very control plane is somebody else's.
+ * Deletes the tenant by its current policy: Destroy deletes its data, Retain keeps them for the next tenant of this path. Reads from the
+ * host itself, never from a cache: a tenant that is not claimed by this very control plane has another owner.
  */
 
 import { find } from '@hangar/client';
@@ -27,15 +27,15 @@ export async function endTenant(pass: Pass): Promise<DeletionPolicy | undefined>
     );
     ({ uid, resourceVersion } = patched.metadata);
   }
-  // Whoever changes the policy in between is heard: then this is a conflict, and looked at again.
+  // A concurrent change of the policy is a conflict, and the pass is repeated.
   const preconditions = { uid: uid!, resourceVersion: resourceVersion! };
   await world.writes.make('tenant-delete', () => hostClient.delete(Tenant, { name: path }, { preconditions, signal }));
   return deletionPolicy;
 }
 
 /**
- * A class that is gone said something while it was there: the tenant still says it, and that it was this class's word. The class is asked
- * for at the server: a cache that is behind must not destroy what was to be retained.
+ * Returns the policy of a deleted class from the tenant, which records the policy and the class. The class is read from the server: a stale
+ * cache must not destroy data that were to be retained.
  */
 async function lastPolicy(pass: Pass, tenant: TenantObject): Promise<DeletionPolicy> {
   const { controlPlane, apiReader, signal } = pass;

@@ -1,5 +1,5 @@
 /**
- * What the built-in provider says about an endpoint. Pure: the host is an address, the control plane is a path.
+ * Computes the addresses that the built-in provider sets. Pure: the host is an address, the control plane is a path.
  *
  *     internal https://10.0.0.1:6443, path a                        endpoint          https://10.0.0.1:6443/clusters/a/control-plane
  *     external https://hangar.example                               externalEndpoint  https://hangar.example/clusters/a/control-plane
@@ -14,7 +14,7 @@ export interface BuiltinInput {
   readonly internalUrl: string;
   readonly externalUrl?: string | undefined;
   readonly clusterPath: string;
-  /** Under which the tenant is reached by everybody. */
+  /** Public host name of the tenant. */
   readonly hostname?: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export function builtinAddresses({ internalUrl, externalUrl, clusterPath, hostna
   };
 }
 
-/** The same port under another name. */
+/** Returns the URL with another host name and the same port. */
 function atHost(url: string, hostname: string): string {
   const renamed = new URL(url);
   renamed.hostname = hostname;

@@ -1,6 +1,6 @@
 /**
- * The built-in provider of endpoints: fills the status of those that are labelled for it. The steps are in README.md. It makes nothing
- * besides, so nothing has to be cleaned up.
+ * The built-in provider of endpoints: fills the status of those that are labelled for it. The steps are in README.md. It creates no other
+ * objects, so nothing has to be cleaned up.
  */
 
 import { find } from '@hangar/client';
@@ -29,7 +29,7 @@ export interface EndpointWorld {
 
 const byOwner = 'endpoints-of-control-plane';
 
-/** `addEndpointIndex` comes first. */
+/** Requires `addEndpointIndex` first. */
 export const endpointController = (
   world: EndpointWorld,
 ): ControllerOptions<ControlPlaneEndpoint, [], [ControlPlane]> => ({
@@ -48,13 +48,13 @@ export const endpointController = (
   reconcile: endpointReconciler(world),
 });
 
-/** Before the controller. */
+/** Called before the controller is added. */
 export const addEndpointIndex = (cache: Pick<Cache, 'addIndex'>): void =>
   cache.addIndex(ControlPlaneEndpoint, byOwner, (endpoint) => [ownerOf(endpoint)?.name ?? '']);
 
 const isOurs = labelled({ [labels.endpointProvider]: builtinProvider }) as Predicate<ControlPlaneEndpoint>;
 
-/** An endpoint needs only the path of its control plane, which never changes. */
+/** An endpoint needs only the path of its control plane, which is immutable. */
 const comesAndGoes: Predicate<ControlPlane> = { ...matching<ControlPlane>(() => true), update: () => false };
 
 export const endpointReconciler =
@@ -67,7 +67,7 @@ export const endpointReconciler =
     await writeStatus(client, { kind: ControlPlaneEndpoint, object: endpoint, status, signal });
   };
 
-/** Undefined: nobody, or one that was made anew since. */
+/** Undefined: it has no owner, or one that was recreated since. */
 async function ownedBy(client: Client, endpoint: ControlPlaneEndpoint): Promise<ControlPlane | undefined> {
   const owner = ownerOf(endpoint);
   if (!owner) return undefined;

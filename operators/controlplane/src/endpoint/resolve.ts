@@ -1,9 +1,9 @@
 /**
- * Where a control plane is, by its endpoint. For each of the three addresses: what the status says (a provider has seen it), else
- * what the spec says (somebody wished it); external falls back to internal, join to external. Empty says nothing.
+ * Resolves the addresses of a control plane from its endpoint. For each of the three addresses: the status (observed by a provider), else
+ * the spec (desired); external falls back to internal, join to external. Empty counts as absent.
  *
- * The internal address finds a control plane by its path, which is appended unless it is there. So do the others where they are at the
- * same host; at another host they are taken as they are: the host name stands for the control plane.
+ * The internal address selects a control plane by its path, which is appended if it is missing. The same applies to the others where they
+ * are at the same host; at another host they are used as they are: the host name selects the control plane.
  *
  *     endpoint          https://shared.example                       https://shared.example/clusters/a/control-plane
  *     externalEndpoint  https://a.example                         →  https://a.example
@@ -13,7 +13,7 @@
 import type { ControlPlaneAddress, ControlPlaneEndpoint } from '../api/index.ts';
 import { pathOf } from '../api/index.ts';
 
-/** Whole URLs, without a slash at the end. */
+/** Whole URLs, without a trailing slash. */
 export interface ResolvedAddresses {
   readonly internal: string;
   readonly external: string;
@@ -36,20 +36,20 @@ export function resolveAddresses(
   return { internal, external, join: joining ? whole(joining) : external };
 }
 
-/** The internal address as it is written, for what is no tenant of a Hangar and so has no path. Undefined as above. */
+/** Returns the internal address without a path, for a control plane that is not a tenant of a Hangar. Undefined as above. */
 export function writtenAddress({ spec, status }: Pick<ControlPlaneEndpoint, 'spec' | 'status'>): string | undefined {
   const own = httpsUrl(status?.endpoint || spec?.endpoint);
   return own && text(own);
 }
 
-/** As `status.endpoints` has them. */
+/** In the format of `status.endpoints`. */
 export const addressList = ({ internal, external, join }: ResolvedAddresses): ControlPlaneAddress[] => [
   { type: 'Internal', url: internal },
   { type: 'External', url: external },
   { type: 'Join', url: join },
 ];
 
-/** Undefined: it is none, or has more in it than host and path. */
+/** Undefined: it is not an https URL, or has more in it than host and path. */
 export function httpsUrl(address: string | undefined): URL | undefined {
   const url = address ? URL.parse(address) : null;
   if (!url || url.protocol !== 'https:' || url.host === '') return undefined;
@@ -57,19 +57,19 @@ export function httpsUrl(address: string | undefined): URL | undefined {
   return username + password + search + hash === '' ? url : undefined;
 }
 
-/** Equal ones are one place: case of the host, default ports and slashes at the end do not count. */
+/** Ignores the case of the host, default ports and trailing slashes. */
 export function isSameAddress(one: string | undefined, other: string | undefined): boolean {
   const [a, b] = [httpsUrl(one), httpsUrl(other)];
   return a !== undefined && b !== undefined && text(a) === text(b);
 }
 
-/** Does it lead to the tenant at this path, at whatever host? */
+/** Reports whether it leads to the tenant at this path, at any host. */
 export function isAtPath(address: string | undefined, clusterPath: string): boolean {
   const url = httpsUrl(address);
   return url !== undefined && endsWithPath(url, clusterPath);
 }
 
-/** Does it lead to a tenant at all? */
+/** Reports whether it leads to a tenant at all. */
 export const isAtAnyPath = (address: string): boolean =>
   /\/clusters\/[^/]+\/control-plane\/*$/.test(httpsUrl(address)?.pathname ?? '');
 

@@ -1,4 +1,4 @@
-/** What the controller of a Gateway says about a route. Pure. */
+/** Reads the status of a route that the controller of a Gateway wrote. Pure. */
 
 import { findCondition } from '@hangar/runtime';
 import type { Condition } from '@hangar/runtime';
@@ -11,7 +11,7 @@ export interface Acceptance {
   readonly message: string;
 }
 
-/** Of several controllers that speak for one Gateway, one that takes it on is enough. */
+/** Of several controllers of one Gateway, acceptance by one is enough. */
 export function acceptanceOf(route: TlsRoute, parent: GatewayReference): Acceptance {
   const { namespace = '', name = '' } = route.metadata;
   const gateway = `Gateway "${parent.namespace}/${parent.name}"`;
@@ -32,7 +32,7 @@ const isAbout = ({ parentRef }: RouteParentStatus, parent: GatewayReference, rou
   (parentRef.namespace ?? routeNamespace) === parent.namespace &&
   (parentRef.kind ?? 'Gateway') === 'Gateway';
 
-/** Undefined: nothing, or about an earlier version of the route. */
+/** Undefined: none, or about an earlier generation of the route. */
 function answerOf({ conditions }: RouteParentStatus, { metadata }: TlsRoute): Acceptance | undefined {
   const current = (conditions ?? []).filter(
     ({ observedGeneration }) => (observedGeneration ?? Infinity) >= (metadata.generation ?? 0),

@@ -1,10 +1,10 @@
 /**
- * Which host names of a control plane may be routed. Whoever may write control planes types names as they like, and the Gateway is the
- * platform's: where the class says how names are made, they stay in its domain. Pure.
+ * Decides which host names of a control plane may be routed. Writers of control planes choose names freely, and the Gateway belongs to the
+ * platform: where the class has a template for names, they are limited to its domain. Pure.
  *
  *     {name}.planes.example         demo.planes.example  x.y.planes.example   not planes.example, shop.example
- *     {name}-dev.planes.example     the same: the domain begins at the first dot behind what differs
- *     api.{name}                    no domain: what the template makes of this control plane, and nothing else
+ *     {name}-dev.planes.example     the same: the domain begins at the first dot behind the placeholder
+ *     api.{name}                    no domain: only the name that the template produces for this control plane
  */
 
 import type { ControlPlane, ControlPlaneClass } from '../api/index.ts';
@@ -15,7 +15,7 @@ export interface SortedNames {
   readonly others: readonly string[];
 }
 
-/** Without a template all are allowed: then the listeners of the Gateway are what limits them. */
+/** Without a template all are allowed: then only the listeners of the Gateway limit them. */
 export function sortedNames(
   names: readonly string[],
   controlPlane: ControlPlane,
@@ -31,7 +31,7 @@ export function sortedNames(
   return { allowed: names.filter(isAllowed), others: names.filter((name) => !isAllowed(name)) };
 }
 
-/** With the dot before it. Undefined: what differs is at the end, or nothing does. */
+/** Returns the domain with its leading dot. Undefined: the placeholder is at the end, or missing. */
 function domainOf(template: string): string | undefined {
   const last = template.lastIndexOf('}');
   const at = last < 0 ? -1 : template.indexOf('.', last);

@@ -1,4 +1,7 @@
-/** The routes of a control plane that goes, wherever they are. Asked of the server: what a cache does not know yet must not stay behind. */
+/**
+ * Finds all routes of a control plane that is being deleted. Reads from the server: a route that a cache has not seen yet must not stay
+ * behind.
+ */
 
 import { find } from '@hangar/client';
 import type { Kind } from '@hangar/client';
@@ -14,7 +17,7 @@ export interface RoutesLeft {
   readonly items: readonly TlsRoute[];
 }
 
-/** Undefined: the management plane has no routes at all. */
+/** Undefined: the management plane does not serve routes. */
 export async function routesLeft({ client, apiReader, controlPlane, signal }: Pass): Promise<RoutesLeft | undefined> {
   const kind = servedRoute(await find(client, CustomResourceDefinition, { name: definitionName }, { signal }));
   if (!kind) return undefined;
@@ -23,7 +26,7 @@ export async function routesLeft({ client, apiReader, controlPlane, signal }: Pa
     const { items } = await apiReader.list(kind, { labelSelector, signal });
     return { kind, items };
   } catch (error) {
-    // The definition went a moment ago, and everything with it.
+    // The definition was just deleted, with all routes.
     if (hasCode(error, 'NotFound')) return undefined;
     throw error;
   }

@@ -1,10 +1,12 @@
 /**
- * The routes of all control planes in memory, while the management plane has the Gateway API: one watch of what carries our label. It
- * begins when the definition comes, ends when it goes, and begins anew when another version is served.
+ * Caches the routes of all control planes, while the management plane has the Gateway API: one watch of objects with our label. It starts
+ * when
+ * the definition is created, stops when it is deleted, and restarts when another version is served.
  *
  *     definition comes ──► watch of v1 ──► definition serves v1alpha3 only ──► watch of v1alpha3 ──► definition goes ──► none
  *
- * What happens to a route is told to its control plane; that the API came or went, to all whose class has a Gateway.
+ * An event of a route enqueues its control plane; the creation or deletion of the API enqueues all control planes whose class has a
+ * Gateway.
  */
 
 import type { Client, Kind } from '@hangar/client';
@@ -19,7 +21,7 @@ import { servedRoute } from './tls-route.ts';
 import type { TlsRoute } from './tls-route.ts';
 
 export interface RoutesOptions {
-  /** Asks the management plane, not a cache. */
+  /** Reads from the management plane, not from a cache. */
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
@@ -39,14 +41,14 @@ const byOwner = 'routes-of-control-plane';
 export class Routes {
   readonly #options: RoutesOptions;
   #following: Following | undefined;
-  /** Of those before. */
+  /** Completion of earlier watches. */
   #ended: Promise<unknown> = Promise.resolve();
 
   constructor(options: RoutesOptions) {
     this.#options = options;
   }
 
-  /** Those that the control plane has, as far as they are known: who is not told of one here is told when it comes. */
+  /** Returns the cached routes of the control plane: one that is not cached yet enqueues it when it arrives. */
   of({ metadata }: ControlPlane): TlsRoute[] {
     return [...(this.#following?.informer.byIndex(byOwner, metadata.uid!) ?? [])];
   }

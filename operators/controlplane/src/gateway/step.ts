@@ -1,6 +1,6 @@
 /**
- * 7. The route that leads a control plane's host name from the Gateway of its class to the API server. Whatever is wrong with it is told in
- * the condition GatewayProgrammed, and in no other: who is not reached by host name may be reached by path.
+ * Step 7: the route that leads a control plane's host name from the Gateway of its class to the API server. Problems are reported in the
+ * condition GatewayProgrammed only: a control plane without a host name may be reachable by path.
  */
 
 import { find } from '@hangar/client';
@@ -34,7 +34,7 @@ export async function gateway(pass: Pass): Promise<undefined> {
   }
 }
 
-/** It was given another name, which its endpoint does not have yet: until then the route of before leads to it. */
+/** Reports whether it was given another host name that its endpoint does not have yet: until then the old route leads to it. */
 function isMoving({ controlPlane, class: ofClass, addresses }: Pass): boolean {
   const { endpointRef, endpointPolicy } = controlPlane.spec ?? {};
   if (endpointRef || (endpointPolicy?.provider ?? builtinProvider) !== builtinProvider) return false;
@@ -65,7 +65,7 @@ async function programmed(pass: Pass): Promise<Said | undefined> {
   return kept(pass, kind, route);
 }
 
-/** Those of before: the class, the host name or the namespace was another. */
+/** Deletes the routes of an earlier class, host name or namespace. */
 async function endOthers(pass: Pass, kind: Kind<TlsRoute>, wanted: WantedRoute | undefined): Promise<void> {
   const { client, controlPlane, world, signal } = pass;
   const others = world.routes.of(controlPlane).filter((one) => !wanted || !isAt(one, wanted));
@@ -83,7 +83,7 @@ async function kept(pass: Pass, kind: Kind<TlsRoute>, wanted: WantedRoute): Prom
   const { controlPlane, apiReader, world, signal } = pass;
   const { namespace, name } = wanted.key;
   const known = world.routes.of(controlPlane).find((one) => isAt(one, wanted));
-  // One without our label, or of a moment ago, is not known.
+  // A route without our label, or a new one, is not in the cache.
   const there = known ?? (await find(apiReader, kind, wanted.key, { signal })) ?? (await create(pass, kind, wanted));
   if (!isControlledBy(there, controlPlane)) {
     const message = `TLSRoute "${namespace}/${name}" already exists and does not belong to this control plane: delete or rename it`;
@@ -100,7 +100,7 @@ async function kept(pass: Pass, kind: Kind<TlsRoute>, wanted: WantedRoute): Prom
   return { status: false, reason: 'HostnameNotAllowed', message, isAwaited: true };
 }
 
-/** Rejects with `AlreadyExists` when somebody was faster: then it is looked at again. */
+/** Rejects with `AlreadyExists` after a concurrent creation: then the pass is repeated. */
 function create(pass: Pass, kind: Kind<TlsRoute>, wanted: WantedRoute): Promise<TlsRoute> {
   const { client, controlPlane, world, signal } = pass;
   const { key, labels, spec } = wanted;
@@ -108,7 +108,7 @@ function create(pass: Pass, kind: Kind<TlsRoute>, wanted: WantedRoute): Promise<
   return world.writes.make('route', () => client.create(kind, { metadata, spec }, { signal }));
 }
 
-/** Lists are ours as a whole. Rejects with `Conflict` when somebody changed it meanwhile. */
+/** Replaces whole lists. Rejects with `Conflict` after a concurrent change. */
 function putRight(pass: Pass, kind: Kind<TlsRoute>, there: TlsRoute, wanted: WantedRoute): Promise<TlsRoute> {
   const { client, world, signal } = pass;
   const { uid, resourceVersion } = there.metadata;

@@ -1,6 +1,6 @@
 /**
- * The kind TLSRoute of the Gateway API, as much of it as is used here, and in which version a management plane serves it. The Gateway
- * API comes and goes as a definition; what that says is what discovery would, without asking.
+ * The kind TLSRoute of the Gateway API, with the fields that are used here, and the version that a management plane serves. The Gateway API
+ * may be installed and removed at any time; its definition replaces discovery.
  */
 
 import { defineKind } from '@hangar/client';
@@ -45,7 +45,7 @@ export interface TlsRoute extends ApiObject {
 export const gatewayGroup = 'gateway.networking.k8s.io';
 export const definitionName = `tlsroutes.${gatewayGroup}`;
 
-/** The best first. What is used of them is the same in all. */
+/** Preferred first. The used fields are the same in all. */
 const versions = ['v1', 'v1alpha3', 'v1alpha2'];
 
 export const tlsRoute = (version: string): Kind<TlsRoute> =>
@@ -56,7 +56,7 @@ export const tlsRoute = (version: string): Kind<TlsRoute> =>
     isNamespaced: true,
   });
 
-/** Undefined: there is none that can be used now. One that is going takes its routes with it. */
+/** Undefined: none is usable now. A definition that is being deleted takes its routes with it. */
 export function servedRoute(definition: CustomResourceDefinition | undefined): Kind<TlsRoute> | undefined {
   if (!definition || isBeingDeleted(definition)) return undefined;
   if (!isConditionTrue(definition.status?.conditions, 'Established')) return undefined;
@@ -66,7 +66,7 @@ export function servedRoute(definition: CustomResourceDefinition | undefined): K
   return version === undefined ? undefined : tlsRoute(version);
 }
 
-/** Of all definitions, this one; and of it no schemas. */
+/** Keeps only this definition, without schemas. */
 export const definitionCache: KindOptions = kindOptions(CustomResourceDefinition, {
   fieldSelector: `metadata.name=${definitionName}`,
   transform: allTransforms(withoutManagedFields, withoutLastApplied, withoutSchemas),

@@ -1,4 +1,4 @@
-/** Which route a control plane should have, by its class and its addresses. Pure. */
+/** Computes the desired route of a control plane, from its class and its addresses. Pure. */
 
 import { labels, labelValue, routeName } from '../api/index.ts';
 import type { ControlPlane, ControlPlaneClass, GatewayReference } from '../api/index.ts';
@@ -18,7 +18,7 @@ export interface WantedRoute {
   readonly notAllowed: readonly string[];
 }
 
-/** There should be one, but something is missing for it. */
+/** A route is desired, but something is missing for it. */
 export interface Missing {
   readonly reason: 'HostnameMissing' | 'HostnameNotAllowed' | 'APIServerRefMissing';
   readonly message: string;
@@ -33,7 +33,7 @@ export interface RouteFacts {
   readonly addresses?: ResolvedAddresses;
 }
 
-/** Undefined: the class has no Gateway, so nobody wants one. */
+/** Undefined: the class has no Gateway, so there is no route. */
 export function wantedRoute(facts: RouteFacts): WantedRoute | Missing | undefined {
   const { parentRef, apiServerRef } = facts.class?.spec?.gateway ?? {};
   if (!parentRef) return undefined;
@@ -41,7 +41,7 @@ export function wantedRoute(facts: RouteFacts): WantedRoute | Missing | undefine
     const what = `ControlPlaneClass "${facts.class!.metadata.name}" has spec.gateway.parentRef but no spec.gateway.apiServerRef`;
     return { reason: 'APIServerRefMissing', message: `${what}: set it to the Service of the API server` };
   }
-  // What the tenant answers to, and nothing else: by any other name one would arrive at the management plane.
+  // Only the host names of the tenant: any other name would lead to the management plane.
   const names = hostsOf(facts.addresses!);
   if (names.length === 0) {
     const how = 'set spec.gateway.hostnameTemplate of the class, or spec.endpointPolicy.hostname';
@@ -70,7 +70,7 @@ export function notAllowedText(names: readonly string[], { metadata, spec }: Con
   return `host names not allowed: ${names.join(', ')}: ${domain}, and only host names in its domain are routed`;
 }
 
-/** Whatever else is there: servers add defaults, others add labels and fields of their own. */
+/** Ignores other fields: servers add defaults, others add labels and fields. */
 export const isAsWanted = ({ metadata, spec }: TlsRoute, wanted: WantedRoute): boolean =>
   covers(metadata.labels, wanted.labels) && covers(spec, wanted.spec);
 

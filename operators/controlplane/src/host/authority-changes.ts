@@ -1,6 +1,6 @@
 /**
- * When the host shows certificates of another authority, all kubeconfigs have to say so. Nobody tells: it is asked for every few minutes,
- * once for all control planes together.
+ * Detects a new CA of the host's certificates, which all kubeconfigs must contain. There is no event for it: polls every few minutes, once
+ * for all control planes.
  */
 
 import type { Clock } from '@hangar/core';
@@ -12,7 +12,7 @@ import type { TenantHost } from './contract.ts';
 const askEveryMs = 5 * 60_000;
 
 export function authorityChanges(host: Pick<TenantHost, 'servingCa'>, clock: Clock): RawSource {
-  // A host that could not be asked for a while may have changed meanwhile: what was known before stays known.
+  // Kept across restarts of the source: the CA may have changed while the host was unavailable.
   let known: string | undefined;
   return async ({ cluster, enqueue }, signal) => {
     known ??= await host.servingCa();

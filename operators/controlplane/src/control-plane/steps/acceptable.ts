@@ -1,7 +1,7 @@
 /**
- * 1. Whether what is asked for can be had at all. Nothing is written before this: a control plane that cannot be made leaves no trace.
+ * Step 1: whether the spec is possible at all. Nothing is written before this: an impossible control plane leaves no trace.
  *
- * The schema refuses bad paths already; objects that were stored before it did, or that a server without it took, are refused here.
+ * The schema refuses bad paths already; objects that were stored before it did, or by a server without it, are refused here.
  */
 
 import { find } from '@hangar/client';
@@ -30,7 +30,7 @@ export async function acceptable({ controlPlane, path, world, signal }: Pass): P
   const known = await find(world.tenants.client, Tenant, { name: path }, { signal });
   const isOurs = (one: TenantObject): boolean => isClaimedBy(one, controlPlane) || mayAdopt(one, controlPlane);
   if (!known || isOurs(known)) return undefined;
-  // Whose it was may just have gone.
+  // Its owner may just have been deleted.
   const there = await find(world.host.client, Tenant, { name: path }, { signal });
   return there && !isOurs(there) ? taken(path, claimOf(there)) : undefined;
 }

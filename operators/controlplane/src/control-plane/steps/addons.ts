@@ -1,6 +1,6 @@
 /**
- * 11. What the class puts into its control planes. A control plane whose addons cannot be applied is usable: that is said in a condition
- * of its own, and tried again.
+ * Step 11: applies the addons of the class. A control plane whose addons cannot be applied is usable: a separate condition reports the
+ * problem, and it is retried.
  */
 
 import { applyAddons } from '../../addons/apply.ts';
@@ -14,7 +14,9 @@ import type { Pass, Verdict } from '../world.ts';
 
 const addonsApplied = 'AddonsApplied';
 
-/** Somebody changed them, as the host tells; and with new credentials, in case that it cannot tell. */
+/**
+ * Reports whether to apply again: after a change that the host reported, and with new credentials, in case the host cannot report changes.
+ */
 function shouldLookAgain(pass: Pass): boolean {
   const { bundles, world, path, secrets, wakeUps } = pass;
   if (bundles!.length === 0) {
@@ -51,7 +53,7 @@ export async function addons(pass: Pass): Promise<Verdict | undefined> {
       const refusal = asAddonError(error);
       if (!refusal) throw error;
       world.drift.settled(path, seen);
-      // Whatever was applied before: they are due until it has worked.
+      // They are due until they are applied successfully, also if they were applied before.
       pass.addons = '';
       pass.remarks.push({ ...said, status: false, reason: refusal.code, message: refusal.message });
       return undefined;

@@ -1,4 +1,4 @@
-/** 4. The class, which must exist and allow the mode. What it says about the administrator must make sense. */
+/** Step 4: the class, which must exist and allow the mode. Its administrator settings must be valid. */
 
 import { find } from '@hangar/client';
 import { ControlPlaneClass } from '../../api/index.ts';

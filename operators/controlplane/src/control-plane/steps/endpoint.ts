@@ -1,6 +1,6 @@
 /**
- * 5. Where the control plane is reached: the endpoint that it names, or one that is allocated for it by writing down the wish, which
- * a provider then fulfils (../../endpoint/README.md).
+ * Step 5: the addresses of the control plane: from the endpoint that it names, or from one that is allocated for it by creating it, which a
+ * provider then fills (../../endpoint/README.md).
  */
 
 import { find, keyOf } from '@hangar/client';
@@ -13,14 +13,14 @@ import type { ResolvedAddresses } from '../../endpoint/resolve.ts';
 import { hostnameOf } from '../hostname.ts';
 import type { Pass, Verdict } from '../world.ts';
 
-/** How long a provider may take before anything is said. */
+/** Time for a provider before a pending status is written. */
 const providerMs = 1_000;
 
 export async function endpoint(pass: Pass): Promise<Verdict | undefined> {
   const verdict = await resolved(pass);
   const before = verdict?.type === 'Programmed' ? addressesBefore(pass) : undefined;
   if (!before) return verdict;
-  // It is where it was, until there is another place: its credentials must not run out meanwhile.
+  // Keeps the old addresses until there are new ones: its credentials must not expire meanwhile.
   pass.addresses = before;
   pass.deferred = verdict;
   return undefined;
@@ -46,7 +46,7 @@ async function resolved(pass: Pass): Promise<Verdict | undefined> {
       `ControlPlaneEndpoint "${found.metadata.name}" has no address yet: set spec.endpoint, or wait for its provider`,
     );
   pass.addresses = addresses;
-  // Somebody decided where nodes join; the built-in provider leaves that open.
+  // A join address was configured; the built-in provider sets none.
   pass.isJoinWanted = Boolean(found.status?.joinEndpoint || found.spec?.joinEndpoint);
   return undefined;
 }
@@ -59,7 +59,7 @@ async function referred(pass: Pass, name: string): Promise<ControlPlaneEndpoint 
   return found ?? pending(`ControlPlaneEndpoint "${name}" not found: create it, or change spec.endpointRef`);
 }
 
-/** One that was allocated before the control plane named another. */
+/** Deletes an endpoint that was allocated before the control plane named another. */
 async function release(pass: Pass, name: string): Promise<void> {
   const { client, controlPlane, world, signal } = pass;
   const found = await find(client, ControlPlaneEndpoint, { name }, { signal });
@@ -99,7 +99,7 @@ async function allocated(pass: Pass): Promise<ControlPlaneEndpoint | Verdict> {
 
 type Wanted = { readonly labels: Record<string, string>; readonly annotations: Record<string, string> };
 
-/** False: it is there. */
+/** Returns false if it exists. */
 async function create(pass: Pass, name: string, wanted: Wanted): Promise<boolean> {
   const { client, controlPlane, world, signal } = pass;
   const metadata = { name, ...wanted, ownerReferences: [controllerReference(controlPlane)] };
@@ -112,7 +112,7 @@ async function create(pass: Pass, name: string, wanted: Wanted): Promise<boolean
   }
 }
 
-/** The wish may change; what else is on it is others' business. */
+/** Updates the desired state; leaves all other fields. */
 async function kept(pass: Pass, there: ControlPlaneEndpoint, wanted: Wanted): Promise<ControlPlaneEndpoint> {
   const { client, world, signal } = pass;
   const has = (all: Record<string, string> | undefined, want: Record<string, string>): boolean =>

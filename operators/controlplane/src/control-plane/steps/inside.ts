@@ -1,7 +1,7 @@
 /**
- * 10. Inside of the tenant: its administrator and what joining nodes expect. Only when it is not there yet, or should be otherwise: a
- * stable control plane is never entered. With new credentials it is looked after, too: who is inside may have deleted the account
- * that they are for.
+ * Step 10: the objects inside of the tenant: its administrator and the objects that joining nodes expect. Only when they are missing or
+ * outdated: a stable control plane is never accessed. Repeated with new credentials: a user inside may have deleted the account that they
+ * are for.
  */
 
 import { asError } from '@hangar/core';
@@ -35,7 +35,7 @@ export async function inside(pass: Pass): Promise<Verdict | undefined> {
     await put(token);
     return undefined;
   }
-  // The one that a tenant is born with has the host's own address already.
+  // A new tenant has cluster-info with the host's address already.
   const isBornSo = isNew && addresses!.join === tenant!.status?.url;
   const putAll = async (): Promise<void> => {
     await put(namespace);
@@ -54,7 +54,7 @@ export async function inside(pass: Pass): Promise<Verdict | undefined> {
     pass.withdrawn.push(bootstrapApplied);
   } catch (error) {
     if (signal.aborted || isPassing(error)) throw error;
-    // All of it was there. A webhook of the tenant's own that refuses everything is no reason to let those run out who can remove it.
+    // All of it existed before. A webhook of the tenant that refuses everything must not let the credentials expire that can remove it.
     pass.remarks.push({
       type: bootstrapApplied,
       status: false,

@@ -1,4 +1,4 @@
-/** 9. What nodes join with, in Secret `controlplane-<name>-join`. It is written down before it is put into the tenant. */
+/** Step 9: the credentials that nodes join with, in Secret `controlplane-<name>-join`. Stored before they are put into the tenant. */
 
 import { joinSecret, isJoinDue, materialOf, newMaterial } from '../../join/material.ts';
 import { putSecret } from '../kept-secret.ts';
@@ -11,7 +11,7 @@ export async function join(pass: Pass): Promise<Verdict | undefined> {
   const material = materialOf(pass, before) ?? newMaterial(world.clock.now(), world.random);
   pass.join = material;
   if (isJoinDue(pass, before)) {
-    // A token that cannot be put inside is no use.
+    // A token that cannot be put inside is useless.
     const verdict = suspended(pass);
     if (verdict) return verdict;
     await putSecret(pass, before, joinSecret(pass, material));

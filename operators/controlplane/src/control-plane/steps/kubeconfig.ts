@@ -1,6 +1,6 @@
 /**
- * 12. Secret `controlplane-<name>-kubeconfig`. It is written last: when it says so, everything before it is done. Looked at again when
- * four fifths of the credentials' life are over, whatever else happens.
+ * Step 12: Secret `controlplane-<name>-kubeconfig`. Written last: its annotations prove that all earlier steps are done. Requeued after
+ * four fifths of the credentials' lifetime.
  */
 
 import { keyOf } from '@hangar/client';

@@ -1,6 +1,6 @@
 /**
- * 3. The management namespace, owned by the control plane. A namespace of that name that somebody else made is not taken over:
- * whoever can create namespaces could else have the credentials written where they can read them.
+ * Step 3: the management namespace, owned by the control plane. A namespace of that name with another creator is not taken over: a user who
+ * can create namespaces could otherwise read the credentials in it.
  */
 
 import { find } from '@hangar/client';
@@ -21,7 +21,7 @@ export async function namespace(pass: Pass): Promise<Verdict | undefined> {
   if (known && isOurs(pass, known)) return verdictOn(known);
   const created = await create(pass);
   if (created) return undefined;
-  // The cache was behind, or keeps only those with our label.
+  // The cache was stale, or keeps only those with our label.
   const there = await find(apiReader, Namespace, { name }, { signal });
   if (!there)
     return {
@@ -46,7 +46,7 @@ function isOurs(pass: Pass, there: NamespaceObject): boolean {
   return isControlledBy(there, pass.controlPlane) && there.metadata.labels?.[labels.name] === labelOf(pass);
 }
 
-/** Of a control plane of this name that is gone. */
+/** Reports whether it belonged to a deleted control plane of this name. */
 const isLeftOver = ({ controlPlane }: Pass, { metadata }: NamespaceObject): boolean =>
   (metadata.ownerReferences ?? []).some(
     ({ kind, name, apiVersion }) =>
@@ -79,7 +79,9 @@ async function create(pass: Pass): Promise<boolean> {
   }
 }
 
-/** What was in it is of no use to anybody: the garbage collector would end it, too. One of ours that lost its label gets it back. */
+/**
+ * Deletes a leftover namespace: its content is useless, and the garbage collector would delete it, too. Restores the label of one of ours.
+ */
 async function replaced(pass: Pass, there: NamespaceObject): Promise<Verdict | undefined> {
   const { client, controlPlane, namespace: name, world, signal } = pass;
   const { uid, resourceVersion } = there.metadata;

@@ -1,7 +1,7 @@
 /**
- * 8. What was done before, as the two Secrets in the management namespace say: what they were made of and when they end, and what is
- * inside of the tenant. Everything behind this step does something only when that is not as it should be. A cache that is behind must
- * not make it be done twice, so the server is asked before anything is.
+ * Step 8: reads the results of earlier passes from the two Secrets in the management namespace: their inputs and expiry, and the digests of
+ * the objects inside of the tenant. The later steps act only on a difference. A stale cache must not repeat work, so the server is read
+ * before anything is done.
  */
 
 import { find } from '@hangar/client';
@@ -20,13 +20,13 @@ export async function secrets(pass: Pass): Promise<Verdict | undefined> {
   pass.servingCa = await pass.world.host.servingCa();
   pass.bundles = await bundlesOf(pass.client, pass.class?.spec?.addons ?? []);
   pass.secrets = await read(pass, pass.client);
-  // For a tenant that is a moment old nobody has done anything.
+  // Nothing was done yet for a new tenant.
   if (pass.isTenantNew || !(await isAnythingDue(pass))) return undefined;
   pass.secrets = await read(pass, pass.apiReader);
   return (await isStillOurs(pass)) ? undefined : replaced(pass);
 }
 
-/** Nobody's tenant is entered on the word of a cache. */
+/** A tenant is never accessed on the basis of a cache. */
 async function isStillOurs({ world, path, tenant, controlPlane, signal }: Pass): Promise<boolean> {
   const there = await find(world.host.client, Tenant, { name: path }, { signal });
   return there !== undefined && there.metadata.uid === tenant!.metadata.uid && isClaimedBy(there, controlPlane);

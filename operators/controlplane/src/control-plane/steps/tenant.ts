@@ -1,6 +1,6 @@
 /**
- * 6. The Tenant on the host: claimed by being created with this control plane's uid, then kept as it should be. Written are the
- * deletion policy and our host names; quota, suspension and the host names of others are left as they are.
+ * Step 6: the Tenant on the host: claimed by creating it with this control plane's uid, then kept up to date. Writes the deletion policy
+ * and our host names; leaves quota, suspension and the host names of others as they are.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -40,7 +40,7 @@ export async function tenant(pass: Pass): Promise<Verdict | undefined> {
     pass.tenant = await kept(pass, there);
     return undefined;
   } catch (error) {
-    // Which name it is and why, the server says best.
+    // The server's message names the host name and the reason.
     if (!hasCode(error, 'Invalid')) throw error;
     return {
       ...programming('HostnameRejected', `the host rejected Tenant "${path}": ${error.message}`),
@@ -51,18 +51,18 @@ export async function tenant(pass: Pass): Promise<Verdict | undefined> {
 
 const programming = (reason: string, message: string): Verdict => ({ type: 'Programmed', reason, message });
 
-/** By spec, then class. Nobody's data is destroyed because nobody said anything. */
+/** By spec, then class. The default retains the data. */
 export const deletionPolicyOf = ({
   controlPlane,
   class: ofClass,
 }: Pick<Pass, 'controlPlane' | 'class'>): DeletionPolicy =>
   controlPlane.spec?.deletionPolicy ?? ofClass?.spec?.deletionPolicy ?? 'Retain';
 
-/** The class that says so; undefined: the control plane itself, or nobody. */
+/** Returns the class that sets it; undefined: the control plane itself, or the default. */
 const policyBy = ({ controlPlane, class: ofClass }: Pass): string | undefined =>
   controlPlane.spec?.deletionPolicy || !ofClass?.spec?.deletionPolicy ? undefined : ofClass.metadata.name!;
 
-/** Undefined: somebody was faster. */
+/** Undefined: another client created it first. */
 async function claim(pass: Pass): Promise<TenantObject | undefined> {
   const { world, path, controlPlane, addresses, signal } = pass;
   const hosts = hostsOf(addresses!);
@@ -82,7 +82,7 @@ async function claim(pass: Pass): Promise<TenantObject | undefined> {
   }
 }
 
-/** What was asked for by an annotation. Rejects with `Conflict` when somebody changed it meanwhile: then it is looked at again. */
+/** Claims a tenant by its annotation. Rejects with `Conflict` after a concurrent change: then the pass is repeated. */
 async function adopt({ world, path, controlPlane, signal }: Pass, { metadata }: TenantObject): Promise<TenantObject> {
   const { uid, resourceVersion } = metadata;
   const annotations = { ...claimAnnotations(controlPlane), [adoptByAnnotation]: null };

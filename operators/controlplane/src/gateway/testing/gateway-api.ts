@@ -1,4 +1,4 @@
-/** A small Gateway API: the kind TLSRoute with the defaults that the real one sets, and who plays the controller of its Gateways. */
+/** A minimal Gateway API: the kind TLSRoute with the defaults of the real one, and a simulated controller of its Gateways. */
 
 import { find } from '@hangar/client';
 import type { Client, ObjectKey } from '@hangar/client';
@@ -45,7 +45,7 @@ export const definition = (versions: readonly string[]) => ({
   kind: 'CustomResourceDefinition',
   metadata: {
     name: 'tlsroutes.gateway.networking.k8s.io',
-    // Groups of k8s.io are for who has leave.
+    // Groups of k8s.io require an approval.
     annotations: { 'api-approved.kubernetes.io': 'unapproved, for tests' },
   },
   spec: {
@@ -74,7 +74,7 @@ export const edge = {
   hostnameTemplate: '{name}.planes.example',
 } satisfies ClassGateway;
 
-/** A class `edge`, and the namespaces that it speaks of. */
+/** Creates a class `edge`, and the namespaces that it names. */
 export async function makeClass(client: Client, gateway: ClassGateway = edge): Promise<void> {
   for (const name of ['edge', 'server', 'other']) {
     if (!(await find(client, Namespace, { name }))) await client.create(Namespace, { metadata: { name } });
@@ -90,7 +90,7 @@ export interface Answer {
   readonly observedGeneration?: number;
 }
 
-/** What the controller of the Gateway would say. */
+/** Writes a status as the controller of the Gateway would. */
 export async function say(client: Client, key: ObjectKey, ...answers: readonly Answer[]): Promise<void> {
   const { metadata } = await client.get(TlsRoute, key);
   const parents = answers.map(({ type = 'Accepted', parentRef = edge.parentRef, status, reason, ...rest }) => ({
