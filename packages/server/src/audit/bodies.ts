@@ -1,11 +1,11 @@
-/** Objects in bodies, for levels that log them, and the little that is read of a body for those that do not. */
+/** Decodes objects of bodies for levels that log them, and reads single fields for those that do not. */
 
 import { decodeProtobuf, isProtobuf, parseYaml } from '@hangar/api';
 import type { JsonObject } from '@hangar/api';
 import { isStreaming } from '../http/message.ts';
 import type { Answer } from '../http/message.ts';
 
-/** Undefined when it is none; a body that cannot be read was refused, and the answer says why. */
+/** Returns undefined if there is no object. An undecodable body was refused, and the response has the reason. */
 export function objectIn(bytes: Uint8Array, contentType: string): unknown {
   if (bytes.length === 0) return undefined;
   try {
@@ -22,7 +22,7 @@ export function answeredBytes({ body }: Answer): Uint8Array {
   return body instanceof Uint8Array ? body : body.length === 1 ? body[0]! : Buffer.concat(body);
 }
 
-/** Also in the items of a list. Changes the object. */
+/** Also for the items of a list. Changes the object. */
 export function dropManagedFields(object: unknown): unknown {
   const { metadata, items } = (object ?? {}) as { metadata?: JsonObject; items?: unknown };
   if (typeof metadata === 'object' && metadata !== null) delete metadata['managedFields'];
@@ -33,18 +33,18 @@ export function dropManagedFields(object: unknown): unknown {
 const nameBytesMax = 1024;
 const namePattern = /^\{(?:"kind":"[^"]*",|"apiVersion":"[^"]*",){0,2}"metadata":\{"name":"([^"\\]+)"/;
 
-/** Of a created object, whose name may have been in its body only: where we write it, without decoding the rest. */
+/** Returns the name of a created object, which may have been only in its body: read at its known position, without decoding the rest. */
 export function answeredName(answer: Answer): string | undefined {
   return namePattern.exec(firstBytes(answer, nameBytesMax).toString('latin1'))?.[1];
 }
 
-/** An answer's kind is among its first bytes, in JSON and in protobuf. */
+/** The kind of a response is in its first bytes, in JSON and in protobuf. */
 export function mayBeStatus(answer: Answer): boolean {
   if (answer.status >= 400) return !isStreaming(answer.body);
   return firstBytes(answer, 64).includes('Status');
 }
 
-/** Of its first piece: the rest of a list may be large. */
+/** Returns bytes of the first piece: the rest of a list may be large. */
 function firstBytes({ body }: Answer, lengthMax: number): Buffer {
   const first = isStreaming(body) ? undefined : body instanceof Uint8Array ? body : body[0];
   return first ? Buffer.from(first.buffer, first.byteOffset, Math.min(first.byteLength, lengthMax)) : Buffer.alloc(0);

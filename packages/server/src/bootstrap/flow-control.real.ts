@@ -10,7 +10,7 @@ import { priorityLevels } from './flow-control.ts';
 const group = '/apis/flowcontrol.apiserver.k8s.io/v1';
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
 
-/** How old they are, and what columns mean, which clients never show. */
+/** Ages, and the descriptions of columns, which clients never show. */
 const untold = (path: string): string[] => {
   const age = path.endsWith('flowschemas') ? 4 : 6;
   const columns = Array.from({ length: 7 }, (_, at) => `columnDefinitions.${at}.description`);
@@ -20,7 +20,7 @@ const untold = (path: string): string[] => {
 test('a new control plane has the priority levels and flow schemas of a real one', async () => {
   await using real = await startRealServer();
   await using hangar = await startInProcess();
-  // The condition of each schema is written a moment after it.
+  // The condition of each schema is written slightly later.
   for (let isSettled = false; !isSettled;) {
     const { items } = JSON.parse((await real.request('GET', `${group}/flowschemas`)).body.toString()) as {
       items: { status: object }[];

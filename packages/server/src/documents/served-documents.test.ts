@@ -139,7 +139,7 @@ describe('OpenAPI v2', () => {
     await server.create(definitions, definition());
     const { catalogue } = server.plane;
     const widgets = catalogue.definition('widgets.example.com')!;
-    // Its schema is called `io.k8s.api.apps.v1.Deployment`.
+    // The name of its schema is `io.k8s.api.apps.v1.Deployment`.
     const group = 'apps.api.k8s.io';
     const resource = { ...widgets.versions[0]!.resource, kind: 'Deployment', subresources: [] };
     const versions = [{ name: 'v1', resource }];

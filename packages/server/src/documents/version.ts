@@ -1,4 +1,4 @@
-/** `/version`: the Kubernetes release whose API this is, and what serves it. */
+/** `/version`: the Kubernetes release of this API, and the platform of the server. */
 
 import { release } from '@hangar/api';
 import type { JsonObject } from '@hangar/api';

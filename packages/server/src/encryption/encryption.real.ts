@@ -1,4 +1,4 @@
-/** A real kube-apiserver and Hangar on one etcd, with one configuration: each reads what the other sealed. */
+/** A real kube-apiserver and Hangar on one etcd, with one configuration: each decrypts values of the other. */
 
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

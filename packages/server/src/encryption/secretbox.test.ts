@@ -4,7 +4,7 @@ import { open, seal } from './secretbox.ts';
 
 const hex = (text: string): Uint8Array => Buffer.from(text.replaceAll(/\s/g, ''), 'hex');
 
-// The example of NaCl's own documentation.
+// The example in NaCl's documentation.
 const key = hex('1b27556473e985d462cd51197a9a46c76009549eac6474f206c4ee0844f68389');
 const nonce = hex('69696ee955b62b73cd62bda875fc73d68219e0036b7a0b37');
 const plain = hex(`be075fc53c81f2d5cf141316ebeb0c7b5228c52a4c62cbd44b66849b64244ffc

@@ -1,4 +1,4 @@
-/** A request that may be anything, as a function of randomness. */
+/** Generates a random hostile request. */
 
 import { chance, pick } from '@hangar/core';
 import type { Random } from '@hangar/core';
@@ -28,7 +28,7 @@ export function hostileRequest(random: Random): HostileRequest {
   return anything(random);
 }
 
-/** One that costs much: given seldom. */
+/** Returns an expensive request: used rarely. */
 export function costlyRequest(random: Random): HostileRequest {
   const { method, contentType, body } = pick(random, costly);
   const collection = '/api/v1/namespaces/default/configmaps';

@@ -8,7 +8,7 @@ import { checkNothingStored } from './refused-writes.ts';
 import { openSubject } from './subject.ts';
 import type { Subject } from './subject.ts';
 
-// Two of the runs of `npm run fuzz -- http`. Seed 18 once took the server's own write for that of a refused request.
+// Two of the runs of `npm run fuzz -- http`. Seed 18 once attributed a write of the server itself to a refused request.
 for (const seed of [0, 18]) {
   test(`the fuzz target http finds nothing with seed ${seed}`, () => fuzz(seededRandom(seed)));
 }
@@ -19,7 +19,7 @@ describe('a refused request that stores something is found', () => {
 
   async function withSubject(act: (subject: Subject) => Promise<void>): Promise<void> {
     const subject = await openSubject(seededRandom(1));
-    // The server's own timers keep no process alive.
+    // The server's timers are unreferenced.
     const alive = setInterval(() => {}, 60_000);
     try {
       await act(subject);

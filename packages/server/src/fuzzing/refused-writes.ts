@@ -1,4 +1,4 @@
-/** Checks that a refused request stored nothing. The server's own writes may come at the same time. */
+/** Checks that a refused request stored nothing. The server may write concurrently. */
 
 import assert from 'node:assert/strict';
 import type { Revision, Store, StoreEvent } from '@hangar/store';
@@ -30,8 +30,8 @@ async function eventsBetween(store: Store, after: Revision, to: Revision): Promi
 const keyOf = (event: StoreEvent): string => (event.type === 'put' ? event.entry.key : event.key);
 
 /**
- * True for the APIService that the server keeps for each group-version that it serves itself. The server writes it again
- * some time after a client deleted or changed it. A client's write would name another field manager.
+ * Reports whether the event is for an APIService that the server maintains for a group-version that it serves itself. The server restores
+ * it some time after a client deleted or changed it. A client's write would name another field manager.
  */
 function isOfServer(event: StoreEvent): boolean {
   if (event.type !== 'put' || !event.entry.key.includes('/apiregistration.k8s.io/apiservices/')) return false;

@@ -1,10 +1,10 @@
 /**
- * Amplification inputs: definitions, policies, roles, webhooks, bodies, patches and reads of one tenant that make the server do
- * much more work than their size suggests. No input may hold the event loop for longer than the limit, 50 ms of CPU time
- * unless HANGAR_STALL_LIMIT_MS names another one.
+ * Amplification inputs: definitions, policies, roles, webhooks, bodies, patches and reads of one tenant that make the server do much more
+ * work than their size suggests. No input may block the event loop for longer than the limit, 50 ms of CPU time unless
+ * HANGAR_STALL_LIMIT_MS sets another one.
  *
- * A run is a server with fifty inputs. An input that exceeds the limit is repeated on new servers, because compilation and
- * garbage collection also take time: only the shortest of three tries counts.
+ * A run is a server with fifty inputs. An input that exceeds the limit is repeated on new servers, because compilation and garbage
+ * collection also take time: only the shortest of three tries counts.
  */
 
 import { chance, pick } from '@hangar/core';
@@ -24,7 +24,7 @@ export const runsDefault = 4_000;
 const inputsPerRun = 50;
 const tries = 3;
 const limitMs = Number(process.env['HANGAR_STALL_LIMIT_MS'] ?? 50);
-/** Neither compilation nor garbage collection takes so long. */
+/** Neither compilation nor garbage collection takes this long. */
 const certainMs = 20 * limitMs;
 const rssMaxBytes = 2 * 1024 ** 3;
 const servedAttemptsMax = 200;
@@ -40,7 +40,7 @@ interface Slice {
 }
 
 export async function fuzz(random: Random): Promise<void> {
-  // The server's own timers keep no process alive.
+  // The server's timers are unreferenced.
   const alive = setInterval(() => {}, 60_000);
   try {
     await checkInputs(openStallServer, function* () {
@@ -55,7 +55,7 @@ export async function fuzz(random: Random): Promise<void> {
 
 const some = (random: Random): StallInput => pick(random, chance(random, costlyChance) ? costly : cheap)(random);
 
-/** Sends the inputs to one server. Throws when one of them exceeds the limit on new servers as well. */
+/** Sends the inputs to one server. Throws if one of them exceeds the limit on new servers as well. */
 export async function checkInputs(open: () => Promise<StallServer>, inputs: () => Iterable<StallInput>): Promise<void> {
   await using server = await open();
   for (const input of inputs()) {
@@ -93,7 +93,7 @@ async function longestSlice(server: StallServer, input: StallInput): Promise<Sli
     };
     const { value: status, longestMs: ms } = await measureSlices(send);
     if (!longest || ms > longest.ms) longest = { ms, step, status };
-    // Nothing more is learned behind a stall, or from objects of a definition that was refused.
+    // Stop after a stall, or if a refused definition is never served.
     if (ms > limitMs || (step.untilServed && status === 404)) break;
   }
   return longest!;

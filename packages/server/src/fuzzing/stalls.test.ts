@@ -58,7 +58,7 @@ describe('a server that stalls', () => {
     ],
   };
 
-  /** A server that burns this time in the given tries, each of which opens another one. */
+  /** A server that uses this CPU time in the given tries, each of which opens another server. */
   function planted(cpuMs: number, isSlow: (opened: number) => boolean): () => Promise<StallServer> {
     let opened = 0;
     return async () => {

@@ -1,4 +1,4 @@
-/** The time as the header `date` has it, made once a second. */
+/** Value of the `date` header, formatted once a second. */
 
 import type { Clock } from '@hangar/core';
 

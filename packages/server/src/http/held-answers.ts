@@ -1,8 +1,8 @@
 /**
- * Limits the bytes of complete answers that wait for a client to read them: of one connection, and of one control plane. A client
- * may open 250 streams and take nothing, and each of them would hold up to 32 MiB until it is cut off.
+ * Limits the bytes of complete responses that wait for a client to read them: per connection, and per control plane. A client may open 250
+ * streams and read nothing, and each of them would hold up to 32 MiB until it is aborted.
  *
- *     const release = held.hold(length);      // undefined: answer 429 instead
+ *     const release = held.hold(length); // undefined: answer 429 instead
  *     stream.onClose(release);
  */
 
@@ -17,12 +17,12 @@ export interface HeldLimits {
 }
 
 const usualLimits: HeldLimits = { connectionBytes: 96 * mebibyte, tenantBytes: 192 * mebibyte };
-/** Smaller answers are not held: there are at most as many as streams. */
+/** Smaller responses are not counted: there are at most as many as streams. */
 export const heldFrom = 64 * 1024;
 
 const byTenant = new Map<string, number>();
 
-/** The answers of one connection. */
+/** The pending responses of one connection. */
 export class HeldAnswers {
   readonly #limits: HeldLimits;
   #bytes = 0;
@@ -32,14 +32,14 @@ export class HeldAnswers {
   }
 
   /**
-   * Returns a function that ends the holding, to be called once. Returns undefined when the connection, or the control plane that
-   * the current activity is for, holds too much already. A connection may always hold one answer.
+   * Returns a release function, to be called once. Returns undefined if the connection, or the control plane of the current activity,
+   * already holds too much. A connection may always hold one response.
    */
   hold(length: number): (() => void) | undefined {
     const tenant = currentActivity()?.tenant ?? '';
     const ofTenant = byTenant.get(tenant) ?? 0;
     if (this.#bytes > 0 && this.#bytes + length > this.#limits.connectionBytes) return undefined;
-    // The management plane serves the platform itself.
+    // The management plane has no limit: it serves the platform itself.
     if (tenant !== '' && ofTenant > 0 && ofTenant + length > this.#limits.tenantBytes) return undefined;
     this.#bytes += length;
     byTenant.set(tenant, ofTenant + length);
@@ -52,7 +52,7 @@ export class HeldAnswers {
   }
 }
 
-/** Replaces an answer that cannot be held. */
+/** Replaces a response that exceeds the limits. */
 export const tooManyHeld: Answer & { readonly body: Buffer } = {
   status: 429,
   headers: { 'content-type': 'application/json', 'retry-after': '1' },

@@ -94,8 +94,8 @@ export interface Streaming {
   /** Called once, after the head was sent, or with `nobody`. Resources of the response are released when the sink closes. */
   start(sink: Sink): void;
   /**
-   * The body ends by itself, as a long list does: a closing server lets it finish or aborts it. Otherwise the body continues until it is
-   * ended, as a watch does, and may be ended at any time.
+   * The body ends by itself, as a long list does: a closing server lets it finish or aborts it. Otherwise the body is endless, as a watch
+   * is, and the server may close it at any time.
    */
   readonly isFinite?: boolean;
 }

@@ -49,7 +49,7 @@ const echoed = ({ target }: ServerRequest): Answer => ({ status: 200, headers: {
 const get = (target: string): string => `GET ${target} HTTP/1.1\r\nHost:\r\n\r\n`;
 const gets = (count: number, from = 0): string => Array.from({ length: count }, (_, n) => get(`/${from + n}`)).join('');
 
-/** Targets that were answered, in the order of their answers. */
+/** Targets of the responses, in order of arrival. */
 function answersOf(socket: TLSSocket): { until(count: number): Promise<string[]> } {
   let text = '';
   const found = (): string[] => [...text.matchAll(/<\/(\d+)>/g)].map(([, target]) => target!);
@@ -65,7 +65,7 @@ function answersOf(socket: TLSSocket): { until(count: number): Promise<string[]>
 describe('requests that a client sends before earlier ones are answered', () => {
   test('are answered in order, up to the bound', async () => {
     await using port = await open(async (request) => {
-      // The first comes last.
+      // The first request is answered last.
       await new Promise((resolve) => setTimeout(resolve, request.target === '/0' ? 50 : 1));
       return echoed(request);
     });

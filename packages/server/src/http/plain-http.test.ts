@@ -10,7 +10,7 @@ const openPort = () =>
     clientCas: clients.certificate,
   });
 
-/** Everything that the port sends to a client without TLS, until it closes the connection. */
+/** Returns everything that the port sends to a client without TLS, until it closes the connection. */
 async function answerTo(port: number, bytes: string | Buffer): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.write(bytes);

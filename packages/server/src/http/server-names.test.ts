@@ -1,4 +1,4 @@
-/** Names of servers over real TLS: which certificate is shown, whom clients are taken for, and what is kept. */
+/** Server names over real TLS: selection of certificates, client authentication, and caching. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -152,7 +152,7 @@ test('clients are told of CAs that are only advertised', async () => {
     clientCas: users.certificate,
     advertisedCas: advertised.certificate,
   });
-  // Under TLS 1.2 the server's question for a certificate can be read on the wire.
+  // In TLS 1.2 the certificate request is readable on the wire.
   const heard: Buffer[] = [];
   const wire = createTcpServer((near) => {
     const far = connectTcp(port.listener.port, '127.0.0.1');

@@ -1,4 +1,4 @@
-/** The APIServices that make a cluster hand requests for declared kinds on to their server. */
+/** APIServices with which a cluster proxies requests for declared kinds to their server. */
 
 import type { Kind } from './kind.ts';
 

@@ -1,16 +1,16 @@
 /**
- * Where the objects of a kind are, when they are not in a store of ours. Implement what the thing behind can do: the verbs
- * that are served, and shown in discovery, follow from the methods that are there.
+ * Custom storage of a kind's objects. Implement the methods that the backend supports: the served verbs, also in discovery, follow from
+ * them.
  *
- *   get, list        GET of one, of all
- *   watch            WATCH
- *   create           POST; apply of what is not there
- *   update, get      PUT, PATCH, apply
- *   delete, get      DELETE; with `list` also of a collection
+ *   get, list GET of one, of all
+ *   watch WATCH
+ *   create POST; apply of a missing object
+ *   update, get PUT, PATCH, apply
+ *   delete, get DELETE; with `list` also of a collection
  *
- * Versions are whole numbers that grow with every change of the kind, whichever object it is of. A write that names a
- * version must happen only when the object has it still: decide and write in one step. Throw a `StatusError` to refuse a
- * request in your own words; anything else is answered as the server's own failure.
+ * Versions are integers that increase with every change of any object of the kind. A write with an expected version must happen only if the
+ * object still has it: compare and write in one step. Throw a `StatusError` to refuse a request with your own message; any other error is
+ * reported as an internal error.
  */
 
 import type { KubeObject } from '@hangar/api';
@@ -52,7 +52,7 @@ export interface Change<T> {
   readonly previous?: T;
 }
 
-/** In the order of custom resources' discovery. */
+/** In the order of custom resources in discovery. */
 export function verbsOf(storage: KindStorage): string[] {
   const { get, list, create, update, delete: remove, watch } = storage;
   const has: Readonly<Record<string, unknown>> = {

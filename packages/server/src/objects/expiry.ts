@@ -1,6 +1,5 @@
 /**
- * Objects that go away by themselves, such as events. A lease a minute is shared by all that begin in it: one lease an
- * object would cost as much as the object.
+ * Expiring objects, such as events. All objects created in one minute share a lease: one lease per object would cost as much as the object.
  */
 
 import type { Clock } from '@hangar/core';
@@ -18,13 +17,13 @@ export class Expiry {
     this.#clock = clock;
   }
 
-  /** A lease that ends not before `timeToLiveMs`, and not much later. */
+  /** Returns a lease that expires at or shortly after `timeToLiveMs`. */
   lease(timeToLiveMs: number): Promise<LeaseId> {
     const now = this.#clock.monotonicMs();
     const known = this.#leases.get(timeToLiveMs);
     if (known && now < known.until) return known.lease;
     const lease = this.#store.grantLease(timeToLiveMs + sharedForMs).then(({ id }) => id);
-    // A lease that could not be had is not kept.
+    // A failed grant is not cached.
     lease.catch(() => this.#leases.delete(timeToLiveMs));
     this.#leases.set(timeToLiveMs, { lease, until: now + sharedForMs });
     return lease;

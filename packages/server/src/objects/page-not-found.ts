@@ -1,4 +1,4 @@
-/** A path that leads nowhere: answered as kube-apiserver's router does, in plain text, which clients explain themselves. */
+/** Unknown path: answered like kube-apiserver's router, in plain text, for which clients have their own message. */
 
 import type { Answer } from '../http/message.ts';
 

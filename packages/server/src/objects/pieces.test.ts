@@ -46,7 +46,7 @@ async function longAnswer(clock: Scheduler): Promise<{ answer: Answer; made: Mad
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Lets virtual time pass until the event. */
+/** Advances virtual time until the promise settles. */
 async function passing<T>(clock: Scheduler, promise: Promise<T>): Promise<T> {
   let isDone = false;
   const done = promise.finally(() => (isDone = true));

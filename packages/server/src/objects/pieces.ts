@@ -1,6 +1,6 @@
 /**
- * Answers that are made in pieces: the event loop is released between them, and no more of a long answer is in memory than
- * the client has not yet taken.
+ * Responses that are encoded in pieces: the event loop is released between them, and only the part of a long response that the client has
+ * not yet read is in memory.
  */
 
 import { ApiError, dumpYamlInPieces, encodeProtobuf, jsonPieces, LazyList, notAcceptable } from '@hangar/api';
@@ -15,13 +15,13 @@ import type { Format } from '../request/media.ts';
 /** May be empty: then the work pauses without writing. */
 export type Pieces = Generator<Uint8Array, void, void>;
 
-/** An answer up to this length has a Content-Length and may be compressed; a longer one is sent while it is made. */
+/** A response up to this length has a Content-Length and may be compressed; a longer one is sent while it is encoded. */
 const wholeBytesMax = 32 * 1024 * 1024;
 
 /** An object nested a thousand deep is a hundred times as long in YAML as in JSON. */
 const yamlLengthMax = 32 * 1024 * 1024;
 
-/** Throws 406 for what is too long in YAML. */
+/** Throws 406 if the YAML would be too long. */
 export function* encodedPieces(object: JsonObject, format: Format): Pieces {
   switch (format) {
     case 'json':
@@ -51,7 +51,7 @@ function* yamlPieces(object: JsonObject): Pieces {
   }
 }
 
-/** Returns the body of an answer: all pieces, or a stream when they are long. Rejects when the first piece cannot be made. */
+/** Returns the body of a response: all pieces, or a stream if they are long. Rejects if the first piece cannot be encoded. */
 export function bodyOf(pieces: Pieces, clock: Clock): Collected | Promise<Collected> {
   const slicer = new Slicer(clock);
   const collected: Uint8Array[] = [];
@@ -69,7 +69,7 @@ export function bodyOf(pieces: Pieces, clock: Clock): Collected | Promise<Collec
 
 export interface Collected {
   readonly pieces: readonly Uint8Array[];
-  /** Sends the pieces and what follows them; undefined: nothing does. */
+  /** Sends the pieces and the rest; undefined: there is no rest. */
   readonly rest: Streaming | undefined;
 }
 
@@ -116,7 +116,7 @@ async function send({ collected, pieces, slicer, clock }: Sending, sink: Sink): 
     }
     sink.end();
   } catch {
-    // The status was sent: a broken connection is the only way to tell that this is not the whole list.
+    // The status was sent: only an aborted connection shows that the list is incomplete.
     output.abort();
   } finally {
     collected.length = 0;

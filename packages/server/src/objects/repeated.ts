@@ -1,4 +1,4 @@
-/** Keys that stand twice in one object of a body, wherever it is, in kube-apiserver's words. */
+/** Finds repeated keys in the objects of a body, with kube-apiserver's messages. */
 
 import { isObject } from '@hangar/api';
 import type { RepeatedKeys } from '@hangar/api';

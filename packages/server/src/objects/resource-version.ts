@@ -1,4 +1,4 @@
-/** Revisions as clients write them. */
+/** Parses resource versions of clients. */
 
 import { badRequest, fieldErrorText, invalid, quote, timedOut } from '@hangar/api';
 import type { StatusError } from '@hangar/api';
@@ -6,10 +6,10 @@ import { sleep } from '@hangar/core';
 import type { Revision } from '@hangar/store';
 import type { ControlPlane } from '../control-plane.ts';
 
-/** 0 for none. Throws 400 when it is not a number. */
+/** Returns 0 for none. Throws 400 if it is not a number. */
 export function parseResourceVersion(text: string, where = ''): Revision {
   if (text === '' || text === '0') return 0 as Revision;
-  // Revisions of 64 bits are numbers too; ours end long before.
+  // Any 64-bit number is valid; revisions of the store stay far below.
   if (/^\d{1,20}$/.test(text) && BigInt(text) < 2n ** 64n) {
     return Math.min(Number(text), Number.MAX_SAFE_INTEGER - 1) as Revision;
   }
@@ -18,18 +18,18 @@ export function parseResourceVersion(text: string, where = ''): Revision {
   throw badRequest(`${where}${fieldErrorText(problem)}`);
 }
 
-/** 504, which clients try again: this server has not seen the revision yet. */
+/** Returns a retryable 504: this server has not seen the revision yet. */
 function tooLargeResourceVersion(asked: Revision, current: Revision): StatusError {
   return timedOut(`Too large resource version: ${asked}, current: ${current}`, 1, [
     { reason: 'ResourceVersionTooLarge', message: 'Too large resource version' },
   ]);
 }
 
-/** As long as a request waits for a revision that has not been yet: another replica may have seen it already. */
+/** Time that a request waits for a future revision: another replica may have seen it already. */
 const waitMaxMs = 3_000;
 const askAgainMs = 50;
 
-/** Resolves when the store has reached the revision; rejects with the 504 when it does not in time. */
+/** Resolves when the store has reached the revision; rejects with the 504 on timeout. */
 export async function untilReached({ store, clock }: ControlPlane, asked: Revision): Promise<void> {
   if (asked === 0) return;
   const deadline = clock.monotonicMs() + waitMaxMs;

@@ -1,6 +1,6 @@
 /**
- * Entries that would be stored otherwise now: with another key, or in another version. Writing such an object again,
- * unchanged, renews it, which is how keys are rotated and versions are left behind.
+ * Marks entries that would now be stored differently: with another key, or in another version. Writing such an object unchanged renews it,
+ * which is how keys are rotated and versions are migrated.
  */
 
 import type { Entry } from '@hangar/store';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { bodyWeightMax } from '@hangar/api';
 import { parseYamlBody } from './yaml-body.ts';
 
-/** Longer than what is parsed at once. */
+/** Longer than the synchronous limit. */
 const large = Buffer.from(`data: |\n${'  line of a text\n'.repeat(6_000)}`);
 const parse = (controlPlane: string): Promise<unknown> =>
   parseYamlBody(large, { findRepeated: false, weightMax: bodyWeightMax, controlPlane });
@@ -13,7 +13,7 @@ test('a control plane with too many large YAML bodies is answered 429, and anoth
   const refused = outcomes.flatMap((outcome, at) =>
     outcome.status === 'rejected' ? [[at, outcome.reason.status.code]] : [],
   );
-  // One is parsed and four wait.
+  // One is being parsed and four wait.
   assert.deepEqual(
     refused,
     Array.from({ length: 11 }, (_, at) => [at + 5, 429]),

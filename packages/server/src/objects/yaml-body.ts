@@ -1,4 +1,4 @@
-/** YAML bodies. Small ones are parsed at once, large ones in a thread, and their values count like those of JSON. */
+/** YAML bodies. Small ones are parsed synchronously, large ones in a thread, and their values count like those of JSON. */
 
 import { ApiError, parseJson, parseJsonAsYaml, parseYaml, tooManyRequests, YamlThread } from '@hangar/api';
 import type { ParsedYaml } from '@hangar/api';
@@ -7,13 +7,13 @@ import { lazy } from '@hangar/core';
 export interface YamlBodyOptions {
   readonly findRepeated: boolean;
   readonly weightMax: number;
-  /** The control plane that the body is for. Large bodies of control planes are parsed in turn. */
+  /** The control plane of the request. Large bodies of control planes are parsed in turn. */
   readonly controlPlane: string;
 }
 
 /** A kilobyte takes a quarter of a millisecond. */
 const atOnceBytesMax = 64 * 1024;
-/** Each takes less than a second. One control plane must not use the room of the others. */
+/** Each takes less than a second. One control plane must not use up the queue of the others. */
 const limits = { waitingMax: 64, waitingPerTenantMax: 4 };
 
 const thread = lazy(() => new YamlThread(limits));

@@ -4,7 +4,7 @@ import { systemClock } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { CallLimit } from './call-limit.ts';
 
-/** A clock that the test moves. */
+/** A clock that the test advances. */
 function manualClock() {
   let nowMs = 0;
   const timers = new Set<{ atMs: number; callback: () => void }>();

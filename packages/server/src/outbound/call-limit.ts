@@ -1,9 +1,9 @@
 /**
- * Limits the calls that are under way at the same time. Others wait for their turn, in order, until their deadline or abort.
+ * Limits concurrent calls. Others wait in order, until their deadline or abort.
  *
- * A webhook may write through the server that calls it, and the server then calls the webhook for that write too. When such
- * webhooks hold all turns, each of them waits for a turn that the others hold, and no call ends. Therefore waiting calls are
- * refused when no call has ended for `stuckAfterMs`: the webhooks get an error for their writes, and answer.
+ * A webhook may write through the server that calls it, and the server then calls the webhook for that write too. If such webhooks hold all
+ * slots, each of them waits for a slot that the others hold, and no call completes. Therefore waiting calls are refused when no call has
+ * completed for `stuckAfterMs`: the webhooks get an error for their writes, and respond.
  */
 
 import type { Clock, Timer } from '@hangar/core';
@@ -16,7 +16,7 @@ export class CallLimit {
   readonly #waitingMax: number;
   readonly #waiting = new Map<() => void, (error: OutboundError) => void>();
   #running = 0;
-  /** Set while calls wait. Set again when a call ends. */
+  /** Set while calls wait. Reset when a call completes. */
   #stuck: Timer | undefined;
 
   constructor(max: number, waitingMax: number) {
@@ -25,8 +25,8 @@ export class CallLimit {
   }
 
   /**
-   * Undefined: the call may begin. Rejects with `Timeout` when its turn does not come in time, with `Aborted` when the signal
-   * aborts first. Each turn ends with `leave`.
+   * Returns undefined if the call may start now. Rejects with `Timeout` if no slot becomes free in time, with `Aborted` if the signal
+   * aborts first. Call `leave` after each call.
    */
   enter(clock: Clock, timeoutMs: number, signal?: AbortSignal): Promise<void> | undefined {
     if (signal?.aborted) throw aborted();

@@ -1,4 +1,4 @@
-/** How to reach a cluster and be known there: a kubeconfig, or what Kubernetes gives to every pod. */
+/** Access to a cluster: from a kubeconfig, or from the service account of the pod. */
 
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -69,7 +69,7 @@ function tokenOf(user: JsonObject, path: string): (() => Promise<string>) | unde
   return typeof token === 'string' ? () => Promise.resolve(token) : undefined;
 }
 
-/** Inline, or in a file beside the kubeconfig. */
+/** Returns inline data, or the contents of a file relative to the kubeconfig. */
 async function contentOf(from: JsonObject, name: string, path: string): Promise<string | undefined> {
   const inline = from[`${name}-data`];
   if (typeof inline === 'string') return Buffer.from(inline, 'base64').toString();

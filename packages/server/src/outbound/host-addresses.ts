@@ -8,7 +8,7 @@ import { BlockList, isIP } from 'node:net';
 import { systemClock } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 
-/** Interfaces come and go, seldom; reading them takes some tens of microseconds. */
+/** Interfaces rarely change; reading them takes some tens of microseconds. */
 const refreshMs = 1_000;
 
 /** Lists the addresses of all interfaces, as the operating system reports them. */
@@ -27,7 +27,7 @@ export class HostAddresses {
     this.#read = read;
   }
 
-  /** Returns whether an address without a zone belongs to an interface now; the list is at most a second old. */
+  /** Reports whether an address without a zone belongs to an interface; the list is at most a second old. */
   has(address: string, family: 'ipv4' | 'ipv6'): boolean {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#readAtMs >= refreshMs) {

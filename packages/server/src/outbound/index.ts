@@ -1,4 +1,4 @@
-/** outbound: everything that the server calls by itself goes through here, and only to where it may go. */
+/** outbound: all outgoing calls of the server, restricted to allowed addresses. */
 
 export { AddressPolicy, parseCidr } from './address-policy.ts';
 export { AnswerBudget } from './answer-budget.ts';

@@ -1,4 +1,4 @@
-/** The parameters of a request: one reader for all verbs, with the types and error texts that clients expect. */
+/** Parses the query parameters of a request, with the types and error messages that clients expect. */
 
 import { badRequest, quote } from '@hangar/api';
 
@@ -9,7 +9,7 @@ export class Query {
     this.#values = text === '' ? undefined : new URLSearchParams(text);
   }
 
-  /** The first value; empty when there is none. */
+  /** Returns the first value; empty if there is none. */
   text(name: string): string {
     return this.#values?.get(name) ?? '';
   }
@@ -22,7 +22,7 @@ export class Query {
     return this.#values?.getAll(name) ?? [];
   }
 
-  /** Absent and empty are undefined; anything but a boolean's opposite is true, as kube-apiserver reads it. */
+  /** Returns undefined if absent. Every value except `0` and `false`, including an empty one, is true, as in kube-apiserver. */
   flag(name: string): boolean | undefined {
     const value = this.#values?.get(name);
     if (value === undefined || value === null || value === '') return value === '' ? true : undefined;
@@ -42,7 +42,7 @@ export class Query {
   }
 }
 
-/** Path and query of a target. */
+/** Splits a target into path and query. */
 export function splitTarget(target: string): { path: string; query: string } {
   const at = target.indexOf('?');
   return at < 0 ? { path: target, query: '' } : { path: target.slice(0, at), query: target.slice(at + 1) };

@@ -1,11 +1,11 @@
 /**
- * APIService objects of what this server serves itself: one for each group-version, of built-in kinds and of definitions.
- * Their priorities order groups and versions in discovery, as on every Kubernetes.
+ * APIService objects of this server: one for each group-version, of built-in kinds and of definitions. Their priorities order groups and
+ * versions in discovery, as in Kubernetes.
  */
 
 import type { JsonObject, KubeObject } from '@hangar/api';
 
-/** Group → its priority, then each version's. */
+/** Group → its priority, and the priority of each version. */
 const priorities: Readonly<Record<string, readonly [number, Readonly<Record<string, number>>]>> = {
   '': [18_000, { v1: 1 }],
   apps: [17_800, { v1: 15 }],
@@ -33,10 +33,10 @@ export const apiServicesName = { group: 'apiregistration.k8s.io', version: 'v1',
 
 const managed = 'kube-aggregator.kubernetes.io/automanaged';
 
-/** Of what definitions make. */
+/** Priority of groups of definitions. */
 const customPriority = { group: 1_000, version: 100 };
 
-/** Where a group of this server stands in discovery: the aggregator's own before all, those of definitions last. */
+/** Returns the priority of a group in discovery: the aggregator's own group first, those of definitions last. */
 export function groupPriorityOf(group: string): number {
   if (group === apiServicesName.group) return Number.POSITIVE_INFINITY;
   return Object.hasOwn(priorities, group) ? priorities[group]![0] : customPriority.group;
@@ -47,7 +47,7 @@ export function versionPriorityOf(group: string, version: string): number {
   return Object.hasOwn(versions, version) ? versions[version]! : customPriority.version;
 }
 
-/** The server made it by itself, and may take it back. */
+/** The server created the object, and may delete it. */
 export const isManaged = ({ metadata: { labels } }: KubeObject): boolean => labels?.[managed] !== undefined;
 
 export interface ApiService extends JsonObject {
@@ -56,7 +56,7 @@ export interface ApiService extends JsonObject {
   readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
 }
 
-/** Of the built-in groups. */
+/** APIServices of the built-in groups. */
 export const builtinApiServices = (now: string): ApiService[] =>
   Object.entries(priorities).flatMap(([group, [groupPriority, versions]]) =>
     Object.entries(versions).map(([version, versionPriority]) =>
@@ -64,7 +64,7 @@ export const builtinApiServices = (now: string): ApiService[] =>
     ),
   );
 
-/** Of a group-version that definitions made; it goes with the last of them. */
+/** APIService of a group-version of definitions; deleted with the last of them. */
 export const customApiService = (group: string, version: string, now: string): ApiService =>
   apiService({
     group,

@@ -1,4 +1,4 @@
-/** Reviews are answered as by a real kube-apiserver, for an administrator who may do everything. */
+/** Reviews give the same results as in a real kube-apiserver, for an administrator with all permissions. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

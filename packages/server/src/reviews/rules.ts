@@ -1,4 +1,4 @@
-/** What may I do in this namespace? */
+/** SelfSubjectRulesReview: lists the permissions of the user in a namespace. */
 
 import { badRequest } from '@hangar/api';
 import type { JsonObject, KubeObject } from '@hangar/api';

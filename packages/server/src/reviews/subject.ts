@@ -1,4 +1,4 @@
-/** Who am I, and whose token is this? */
+/** SelfSubjectReview and TokenReview. */
 
 import { badRequest } from '@hangar/api';
 import type { JsonObject, KubeObject } from '@hangar/api';

@@ -1,4 +1,4 @@
-/** componentstatuses: how the parts of the control plane are. Old, and still what `kubectl get cs` shows. */
+/** componentstatuses: health of the parts of the control plane. Deprecated, but still used by `kubectl get cs`. */
 
 import { notFound } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
@@ -10,7 +10,7 @@ import type { Call } from '../verbs/call.ts';
 import { withoutType } from '../verbs/list.ts';
 import { listOptions, selects } from '../verbs/list-options.ts';
 
-/** The store has the name that etcd had, which monitoring looks for. */
+/** The store has the name of etcd, which monitoring expects. */
 const storeName = 'etcd-0';
 
 export async function getComponentStatus(call: Call): Promise<Answer> {

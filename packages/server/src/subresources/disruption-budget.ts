@@ -1,4 +1,4 @@
-/** Disruption budgets as evictions see them: may one more pod go? */
+/** Disruption budgets for evictions: decides whether one more pod may be evicted. */
 
 import {
   forbiddenRequest,
@@ -29,7 +29,7 @@ interface BudgetStatus extends JsonObject {
 export interface Budget {
   readonly name: string;
   readonly entry: Entry;
-  /** Pods that are not ready may go without it. */
+  /** Unready pods may be evicted regardless of the budget. */
   readonly allowsUnready: boolean;
 }
 
@@ -38,7 +38,7 @@ const resourceOf = (plane: ControlPlane): Resource =>
 
 const statusOf = (budget: KubeObject): BudgetStatus => (budget['status'] ??= {}) as BudgetStatus;
 
-/** Those whose selector the pod matches. */
+/** Returns the budgets whose selector matches the pod. */
 export async function budgetsOf(plane: ControlPlane, pod: KubeObject): Promise<Budget[]> {
   const resource = resourceOf(plane);
   const { entries } = await plane.store.range(prefixRange(collectionPrefix(plane, resource, pod.metadata.namespace!)));
@@ -51,7 +51,7 @@ export async function budgetsOf(plane: ControlPlane, pod: KubeObject): Promise<B
 
 function selects(budget: KubeObject, pod: KubeObject): boolean {
   const { selector } = (budget['spec'] ?? {}) as { selector?: LabelSelectorObject };
-  // No selector selects nothing, an empty one everything.
+  // A missing selector matches nothing, an empty one everything.
   if (!selector) return false;
   try {
     return labelSelectorOf(selector).matches(pod.metadata.labels ?? {});
@@ -66,12 +66,12 @@ function allowsUnready(budget: KubeObject): boolean {
   return unhealthyPodEvictionPolicy === 'AlwaysAllow' || (currentHealthy >= desiredHealthy && desiredHealthy > 0);
 }
 
-/** So often a budget may change under an eviction. */
+/** Retries while a budget changes during an eviction. */
 const attemptsMax = 20;
-/** So many evictions may wait for the budget's controller. */
+/** Limit of evictions that the budget's controller has not yet processed. */
 const disruptedPodsMax = 2_000;
 
-/** Counts the allowance down and remembers the pod. Throws 429 when no pod may go now. */
+/** Decrements the allowance and records the pod. Throws 429 if no pod may be evicted now. */
 export async function takeDisruption(
   plane: ControlPlane,
   budget: Budget,
@@ -148,7 +148,7 @@ function wouldViolate(why: string, retryAfterSeconds: number): StatusError {
   });
 }
 
-/** Its controller has not seen its latest form, or the pod changed under the eviction. */
+/** The controller has not seen the latest generation, or the pod changed during the eviction. */
 export const stillProcessed = (name: string): StatusError =>
   wouldViolate(`The disruption budget ${name} is still being processed by the server.`, 10);
 

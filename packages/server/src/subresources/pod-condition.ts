@@ -8,7 +8,7 @@ export interface PodCondition extends JsonObject {
   readonly status: 'True' | 'False';
 }
 
-/** Adds it, or replaces the one of its type; the time is that of the last change of its status. */
+/** Adds the condition, or replaces the one of its type; the transition time changes only with the status. */
 export function setPodCondition(pod: KubeObject, condition: PodCondition, now: number): void {
   const status = (pod['status'] ??= {}) as { conditions?: JsonObject[] };
   const conditions = [...(status.conditions ?? [])];

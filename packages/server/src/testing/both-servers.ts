@@ -1,6 +1,6 @@
 /**
- * The same requests to a real kube-apiserver and to Hangar in this process. Answers are compared without what is different by
- * nature: uids, times, versions. `{{name}}` in a later request stands for what an earlier answer had there.
+ * Sends the same requests to a real kube-apiserver and to Hangar in this process. Responses are compared without values that always differ:
+ * uids, times, versions. `{{name}}` in a later request is replaced by a value of an earlier response.
  */
 
 import type { RealServer } from '@hangar/api/testing';
@@ -12,14 +12,14 @@ export interface Step {
   readonly body?: unknown;
   readonly contentType?: string;
   readonly accept?: string;
-  /** Absent: the administrator's. */
+  /** Absent: the token of the administrator. */
   readonly token?: string;
   readonly headers?: Readonly<Record<string, string | string[]>>;
-  /** Compare the status code alone, for answers that are random by nature. */
+  /** Compare only the status code, for random responses. */
   readonly codeOnly?: boolean;
-  /** The body's fields that are random by nature: dotted paths. */
+  /** Fields of the body with random values: dotted paths. */
   readonly ignore?: readonly string[];
-  /** Remembers a part of each server's answer for later steps: name → dotted path. */
+  /** Saves a part of each server's response for later steps: name → dotted path. */
   readonly keep?: Readonly<Record<string, string>>;
 }
 
@@ -31,7 +31,7 @@ export interface Outcome {
 
 export interface Difference {
   readonly step: string;
-  /** `path: real … hangar …`, of each value that is not the same. */
+  /** `path: real … hangar …`, for each differing value. */
   readonly values: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** A store that seals secrets, the first of these keys for what is written. */
+/** A store that encrypts secrets; writes use the first of the keys. */
 
 import { systemRandom } from '@hangar/core';
 import type { Random } from '@hangar/core';

@@ -101,7 +101,7 @@ export async function createObject(call: Call, object: KubeObject, options: Writ
   const { metadata } = object;
   if (metadata.name || !metadata.generateName) return storeNew(call, object, options);
   for (let attempt = 1; ; attempt++) {
-    // Not structuredClone: it preserves the sharing of maps that Go's defaulting shares.
+    // Not structuredClone: it keeps maps shared that defaulting shares; a copy in Go does not share them.
     const copy = JSON.parse(JSON.stringify(object)) as KubeObject;
     copy.metadata.name = generateName(metadata.generateName, plane.random);
     try {

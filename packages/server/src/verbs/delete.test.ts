@@ -178,7 +178,7 @@ describe('a collection', () => {
 
   test('is deleted apart from objects that are in conflict, and the answer is the first conflict', async () => {
     await using server = await TestServer.start();
-    // More than are deleted at once: the last one is reached after conflicts.
+    // More than one batch: the last one is reached after conflicts.
     for (let at = 100; at < 150; at++) await server.create(configMaps, configMap(`m${at}`));
     const { metadata } = await server.get(`${configMaps}/m149`);
     const asked = options({ preconditions: { uid: metadata.uid } });

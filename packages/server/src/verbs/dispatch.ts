@@ -1,4 +1,4 @@
-/** From a call to what carries it out: the subresource or the verb that its path and method name. */
+/** Dispatches a call to the subresource or the verb of its path and method. */
 
 import { notFound, StatusError } from '@hangar/api';
 import type { Answer } from '../http/message.ts';
@@ -11,14 +11,14 @@ import { groupResource } from './call.ts';
 import type { Call } from './call.ts';
 import { verbHandler } from './index.ts';
 
-/** A namespace's own path has it as its namespace, too. */
+/** The path of a namespace has its name also as its namespace. */
 const isNamespaceItself = ({ group, resource, namespace, name }: ResourceRequest): boolean =>
   group === '' && resource === 'namespaces' && namespace === name;
 
-/** Throws when nothing does. */
+/** Throws if no handler matches. */
 export function dispatch(call: Call): Promise<Answer> {
   const { info, resource } = call;
-  // A resource of a namespace has no objects outside of one: it may only be looked at across all of them.
+  // A namespaced resource can only be listed and watched across all namespaces.
   if (resource.namespaced && info.namespace === '' && info.verb !== 'list' && info.verb !== 'watch') {
     if (!resource.struct) throw new PageNotFound();
     throw info.name === '' ? notAllowed(resource, info.verb) : noSuchResource();

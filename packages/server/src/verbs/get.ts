@@ -1,4 +1,4 @@
-/** GET of one object: the stored bytes, with the revision written in. */
+/** GET of one object: the stored bytes with the revision inserted. */
 
 import { notFound } from '@hangar/api';
 import type { Entry } from '@hangar/store';

@@ -6,7 +6,7 @@ import { withOtherVersions } from './other-versions.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A call of a resource whose conversions are answered by the test. */
+/** A call of a resource whose conversions the test controls. */
 function callOf(convert: () => Promise<object>): Call {
   const target = { kind: 'Widget', mergeType: {} };
   const plane = { clock: systemClock, catalogue: { find: () => target } };

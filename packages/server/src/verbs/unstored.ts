@@ -1,4 +1,4 @@
-/** Resources that have no stored objects: what is created is a question or an order, what is read is made up on the spot. */
+/** Resources without stored objects: a created object is a review or an operation, a read object is computed. */
 
 import type { Verb } from '../request/info.ts';
 import type { Resource } from '../resources/resource.ts';

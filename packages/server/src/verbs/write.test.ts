@@ -60,7 +60,7 @@ describe('create', () => {
     const names = new Set(all.map((one) => one.metadata.name as string));
     assert.equal(names.size, 20);
     for (const name of names) assert.match(name, /^gen-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
-    // Every draw is the same: the second object finds its name taken again and again.
+    // The random source always returns the same value: the second object finds its name taken repeatedly.
     const { random } = server.plane;
     Object.assign(server.plane, {
       random: { ...random, below: () => 0 },

@@ -1,8 +1,7 @@
 /**
- * The watchdog's thread. While beats come, it compares two numbers every 25 ms. When one is late it interrupts the watched
- * thread through the inspector, which is the only way into a thread that is busy, and has it take a sample of itself. An
- * activity that has used 100 ms of CPU time there is journalled until beats come again. It sleeps while the watched thread has
- * nothing to do.
+ * The watchdog thread. While beats arrive, it compares two numbers every 25 ms. When a beat is late, it interrupts the watched thread
+ * through the inspector, the only way to interrupt a busy thread, and takes a sample. An activity that has used 100 ms of CPU time there is
+ * journalled until beats arrive again. It sleeps while the watched thread is idle.
  */
 
 import { Session } from 'node:inspector';
@@ -58,7 +57,7 @@ function sampled(sample: Sample): void {
   if (first?.activity?.id !== activity?.id) first = sample;
   first ??= sample;
   const isCertain = heapUse - first.heapUse >= heapGrowthMax;
-  // On a busy machine every activity may run for long: only the CPU time says that it does much.
+  // On a busy machine every activity may run for long: only its CPU time shows how much it does.
   const isLong = isCertain || cpuMs - first.cpuMs >= stallMs;
   if (!activity?.isAccountable || !isLong) return void journal?.clear();
   const reason = isCertain

@@ -10,7 +10,7 @@ import { CrashJournal } from './crash-journal.ts';
 import { threadCpuMs } from './shared-beat.ts';
 import { Watchdog } from './watchdog.ts';
 
-/** CPU time, so that a busy machine does not make it shorter. */
+/** Uses CPU time, so that a busy machine does not make it shorter. */
 function work(ms: number, each: () => void = () => {}): void {
   const endMs = threadCpuMs() + ms;
   while (threadCpuMs() < endMs) each();
@@ -35,7 +35,7 @@ describe('the watchdog', () => {
     rmSync(directory, { recursive: true });
   });
 
-  /** Blames are of samples, and the thread that takes them may get no CPU for long: the first stall that has one counts. */
+  /** Attribution needs samples, and the sampling thread may get no CPU for long: the first stall with a sample counts. */
   async function stallWith(stall: () => void, isSeen: (stall: Stall) => boolean): Promise<Stall> {
     for (let attempt = 0; ; attempt++) {
       const next = new Promise<Stall>((resolve) => (told = resolve));

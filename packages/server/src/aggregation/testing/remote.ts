@@ -1,4 +1,4 @@
-/** Another server, as simple as can be, that an APIService leads to: it answers as the test says. */
+/** A minimal aggregated server behind an APIService: responds under control of the test. */
 
 import { once } from 'node:events';
 import { createServer } from 'node:https';
@@ -12,7 +12,7 @@ import { world } from './hub.ts';
 export interface Remote extends AsyncDisposable {
   readonly port: number;
   readonly ca: string;
-  /** Requests that it got, without those for discovery. */
+  /** Received requests, without those for discovery. */
   readonly requests: Seen[];
   stop(): Promise<void>;
 }
@@ -20,22 +20,22 @@ export interface Remote extends AsyncDisposable {
 export interface Seen {
   readonly method: string;
   readonly url: string;
-  /** Names and values by turns, as they came. */
+  /** Names and values alternate, as received. */
   readonly rawHeaders: readonly string[];
   readonly headers: IncomingMessage['headers'];
-  /** Of the certificate that the other side showed. */
+  /** Common name of the client certificate. */
   readonly peer: string;
   readonly body: string;
 }
 
 export interface RemoteOptions {
   readonly group: string;
-  /** Of the front proxies that it lets in; others are refused in the handshake. */
+  /** CA of accepted front proxies; others are refused in the handshake. */
   readonly clientCa: string;
   answer(seen: Seen, response: ServerResponse): void;
   /** Its OpenAPI v2 document; absent: it has none. */
   readonly openApi?: string;
-  /** Absent: it stays with HTTP. */
+  /** Absent: the protocol is not switched. */
   upgrade?(socket: Duplex): void;
 }
 

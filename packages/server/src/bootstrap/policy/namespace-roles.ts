@@ -1,4 +1,4 @@
-/** Roles in the system's own namespaces. */
+/** Roles in the system namespaces. */
 
 import type { RoleTable } from './notation.ts';
 

@@ -1,6 +1,6 @@
 /**
- * An object of the default policy as it is first stored. The steps that clients' objects go through would find the same, and
- * take longer than all else at the first start: these objects are valid and complete, and their fields are few.
+ * Returns an object of the default policy as first stored. The pipeline for client objects would give the same result, but would take
+ * longer than the rest of the first start: these objects are valid and complete, and have few fields.
  */
 
 import type { JsonObject, KubeObject } from '@hangar/api';

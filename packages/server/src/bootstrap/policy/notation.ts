@@ -1,18 +1,18 @@
 /**
- * Roles of the default policy in short. A rule is one line:
+ * Short notation for roles of the default policy. A rule is one line:
  *
- *   read core: pods services             get, list and watch
- *   read,update core: nodes              … and update
- *   get core: configmaps = kube-root     of this name only
- *   get /healthz /version                paths
- *   events                               record events of both groups
+ *   read core: pods services get, list and watch
+ *   read,update core: nodes … and update
+ *   get core: configmaps = kube-root of this name only
+ *   get /healthz /version paths
+ *   events record events of both groups
  *
- * Verbs come out in their alphabetical order, all else in the order in which it stands.
+ * Verbs are sorted alphabetically, all else keeps its order.
  */
 
 import type { PolicyRule } from '../../auth/authorization/rbac/rules.ts';
 
-/** By name; each with its rules in the notation. */
+/** Role names with their rules in the notation. */
 export type RoleTable = Readonly<Record<string, readonly string[]>>;
 
 const shortVerbs: Readonly<Record<string, readonly string[]>> = {

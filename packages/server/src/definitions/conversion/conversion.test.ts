@@ -8,7 +8,7 @@ import type { WebhookHandler, WebhookServer } from '../../testing/webhook-server
 
 const path = (of: string): string => `/apis/example.com/${of}/namespaces/default/widgets`;
 
-/** v1 has `size`, v2 has `length` for the same; v2's `extra` has no place in v1. */
+/** v1 has `size`; v2 has `length` for the same value; `extra` of v2 does not exist in v1. */
 const converted = (object: Data, apiVersion: string): Data => {
   const { size, length, extra: _, ...rest } = object.spec ?? {};
   const value = size ?? length;

@@ -1,4 +1,4 @@
-/** A control plane as a resource sees it whose versions a webhook converts: its own values come from a store that converts them. */
+/** View of a control plane for a resource with a conversion webhook: its values come from a store that converts them. */
 
 import type { ControlPlane } from '../../control-plane.ts';
 import { collectionPrefix } from '../../control-plane.ts';
@@ -11,7 +11,7 @@ import type { StoredVersions } from './stored-versions.ts';
 
 const noMemory = new CacheBudget(0);
 
-/** Nothing of the resource is kept in memory: what its webhook makes of an object may change at any time. */
+/** The resource is not cached: the result of its webhook may change at any time. */
 class OtherCollections extends Collections {
   readonly #all: Collections;
   readonly #except: string;

@@ -1,4 +1,4 @@
-/** HTTP/2 frames by hand (RFC 9113, section 4.1), for those that must not be sent. */
+/** Encodes HTTP/2 frames (RFC 9113, section 4.1) that no client may send. */
 
 import { pick } from '@hangar/core';
 import type { Random } from '@hangar/core';
@@ -56,7 +56,7 @@ const { data, headers, priority, reset, push, ping, goAway, windowUpdate, contin
 const text = Buffer.from('{}');
 
 export const hostileFrames: readonly ((random: Random) => Buffer)[] = [
-  // Data after the end, and on streams that never were.
+  // Data after END_STREAM, and on idle streams.
   () => Buffer.concat([frame(headers, endHeaders | endStream, 1, getRoot), frame(data, 0, 1, text)]),
   () =>
     Buffer.concat([
@@ -66,14 +66,14 @@ export const hostileFrames: readonly ((random: Random) => Buffer)[] = [
     ]),
   () => frame(data, 0, 7, text),
   () => frame(data, 0, 0, text),
-  // Even, falling and repeated stream numbers.
+  // Even, decreasing and repeated stream numbers.
   () => frame(headers, endHeaders | endStream, 2, getRoot),
   () =>
     Buffer.concat([
       frame(headers, endHeaders | endStream, 9, getRoot),
       frame(headers, endHeaders | endStream, 3, getRoot),
     ]),
-  // Heads that are broken, incomplete, endless or in two tongues.
+  // Invalid, incomplete and endless header blocks.
   () => frame(headers, endHeaders | endStream, 1, Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff])),
   () => frame(headers, endHeaders | endStream, 1, Buffer.from([0x82, 0x82, 0x87])),
   () => frame(headers, endHeaders | endStream, 1),
@@ -84,10 +84,10 @@ export const hostileFrames: readonly ((random: Random) => Buffer)[] = [
       ...Array.from({ length: 300 }, () => frame(continuation, 0, 1, Buffer.from([0x82]))),
     ]),
   () => frame(continuation, endHeaders, 1, getRoot),
-  // Lengths that are not so.
+  // Wrong lengths.
   (random) => frame(pick(random, [data, headers, ping, reset]), 0, 1, text, 0xffffff),
   (random) => frame(pick(random, [ping, reset, windowUpdate, priority]), 0, 1, random.bytes(3)),
-  // Windows of nothing and of too much; settings without sense.
+  // Zero and overflowing window updates; invalid settings.
   () => frame(windowUpdate, 0, 0, uint32(0)),
   () => Buffer.concat(Array.from({ length: 3 }, () => frame(windowUpdate, 0, 0, uint32(0x7fffffff)))),
   (random) =>

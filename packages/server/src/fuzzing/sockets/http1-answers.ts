@@ -1,4 +1,4 @@
-/** Reads answers off a socket, in order: just as much HTTP/1.1 as the server speaks. */
+/** Parses responses from a socket, in order: only the part of HTTP/1.1 that the server uses. */
 
 import type { TLSSocket } from 'node:tls';
 
@@ -6,14 +6,11 @@ export interface RawAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly body: Buffer;
-  /** The server said that it is the last one of its connection. */
+  /** The server announced the close of the connection. */
   readonly isLast: boolean;
 }
 
-/**
- * As many answers as there were requests, or those up to one that ends the connection. Rejects when they do not come in
- * time: a server that says nothing hangs.
- */
+/** Returns one response per request, or those up to one that closes the connection. Rejects on timeout: the server hangs. */
 export function readAnswers(socket: TLSSocket, methods: readonly string[], timeoutMs: number): Promise<RawAnswer[]> {
   return new Promise((resolve, reject) => {
     let buffer = Buffer.alloc(0);

@@ -5,7 +5,7 @@ import type { Random } from '@hangar/core';
 import { configMap, configMaps, get, list, patch, post, record, size, someAccept, text } from './input.ts';
 import type { Generator, StallInput, Step } from './input.ts';
 
-/** One body of a few hundred is as large as the server reads. */
+/** Probability of a body at the size limit. */
 const largeChance = 0.003;
 
 const amount = (random: Random, usual: number, large: number): number =>

@@ -1,4 +1,4 @@
-/** Reads: Accept headers, selectors, queries and paths that are long or ask for costly forms; reviews and other headers. */
+/** Reads: Accept headers, selectors, queries and paths that are long or request expensive formats; reviews and other headers. */
 
 import { chance, pick } from '@hangar/core';
 import type { Random } from '@hangar/core';
@@ -17,7 +17,7 @@ const collections = [
   '/metrics',
 ];
 
-/** As long as a request line may be. */
+/** Limit of a request line. */
 const longMax = 12_000;
 
 const selectors: readonly ((random: Random) => string)[] = [
@@ -70,7 +70,7 @@ const path = (random: Random): string =>
     () => pick(random, collections),
   ])();
 
-/** Lists of objects that are large together, in every form. */
+/** Lists with a large total size, in every format. */
 export const lists: Generator = (random) => {
   const [count, keys] = [size(random, 30), size(random, 100)];
   const name = `o${random.below(1e9)}`;
@@ -102,7 +102,7 @@ export const reads: Generator = (random) => {
   return { name: steps.map(({ target }) => target.slice(0, 60)).join(' '), steps };
 };
 
-/** Reviews with much in them, and identities that are claimed in headers. */
+/** Large reviews, and identities in headers. */
 export const reviews: Generator = (random) => {
   const count = size(random, 5_000);
   const authorization = '/apis/authorization.k8s.io/v1';

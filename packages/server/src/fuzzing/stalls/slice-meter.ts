@@ -1,8 +1,8 @@
 /** Measures the longest synchronous slice of work of an action, in CPU time of this thread. */
 
-/** Turns of the event loop after the action: work that it left behind begins there. */
+/** Turns of the event loop after the action: background work starts there. */
 const settlingTurns = 4;
-/** After so many turns the action waits for something else: the meter looks less often. */
+/** After this many turns the action waits for something else: the meter checks less often. */
 const busyTurnsMax = 2_000;
 const idleTickMs = 1;
 
@@ -12,8 +12,8 @@ export interface Measured<T> {
 }
 
 /**
- * Runs the action. A ticker on the same event loop runs between any two slices, and reads the CPU time that this thread used
- * since the tick before: time that other processes or threads take is not counted.
+ * Runs the action. A ticker on the same event loop runs between any two slices, and reads the CPU time of this thread since the previous
+ * tick: time of other processes or threads is not counted.
  */
 export async function measureSlices<T>(action: () => Promise<T>): Promise<Measured<T>> {
   await turn();

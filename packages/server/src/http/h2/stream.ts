@@ -55,7 +55,7 @@ export class Stream implements ServerRequest, Sink, Sender {
   isClosed = false;
   /** The handler is running. */
   isBusy = false;
-  /** The response continues until it is ended: it is not finite. */
+  /** The response is endless, as a watch is. */
   isStreaming = false;
   readonly #host: StreamHost;
   readonly #fields: readonly Field[];
