@@ -1,22 +1,22 @@
 /**
  * server: the Kubernetes API server, and the library for writing one.
  *
- *   http/ sockets to requests, responses to bytes
- *   request/ parsing of requests: path, query, media types
- *   auth/ authentication and authorization
- *   admission/ admission before the store
- *   resources/ served resources: built-in kinds, custom resources
- *   objects/ from bodies to objects, from stored bytes to responses
- *   verbs/ create, get, list, watch, update, patch, delete
+ *   http/         sockets to requests, responses to bytes
+ *   request/      parsing of requests: path, query, media types
+ *   auth/         authentication and authorization
+ *   admission/    admission before the store
+ *   resources/    served resources: built-in kinds, custom resources
+ *   objects/      from bodies to objects, from stored bytes to responses
+ *   verbs/        create, get, list, watch, update, patch, delete
  *   subresources/ scale, and separate operations: bindings, evictions
- *   allocation/ addresses and ports of services
- *   fairness/ queueing of requests, by control plane and flow
- *   aggregation/ group-versions that other servers serve behind this one
- *   library/ for writing such a server: `@hangar/server/library`
- *   outbound/ outgoing calls of the server, and the policy for them
- *   reviews/ reviews of users and their permissions
- *   documents/ discovery, OpenAPI, version, health
- *   tenancy/ virtual control planes: many of them behind one port
+ *   allocation/   addresses and ports of services
+ *   fairness/     queueing of requests, by control plane and flow
+ *   aggregation/  group-versions that other servers serve behind this one
+ *   library/      for writing such a server: `@hangar/server/library`
+ *   outbound/     outgoing calls of the server, and the policy for them
+ *   reviews/      reviews of users and their permissions
+ *   documents/    discovery, OpenAPI, version, health
+ *   tenancy/      virtual control planes: many of them behind one port
  */
 
 export { Aggregator } from './aggregation/aggregator.ts';

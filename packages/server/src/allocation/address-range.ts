@@ -1,7 +1,7 @@
 /**
  * The addresses of one service CIDR. An address is a number here, so that ranges are arithmetic:
  *
- *   10.0.0.0/24 network .0 │ first .1 … static band … .16 │ dynamic .17 … last .254 │ broadcast .255
+ *   10.0.0.0/24    network .0 │ first .1 … static band … .16 │ dynamic .17 … last .254 │ broadcast .255
  *
  * Addresses are allocated from the dynamic part while it has free ones, so addresses of the static band mostly stay free for services that
  * request one.

@@ -2,7 +2,7 @@
  * Bitmap of allocated node ports, in the form of Kubernetes' RangeAllocation, so that a kube-apiserver on the same data can read it. `data`
  * is one big-endian number without leading zeros; its lowest bit stands for the first port:
  *
- *   range 30000-32767, data 0x06 → 30001 and 30002 are taken
+ *   range 30000-32767, data 0x06  →  30001 and 30002 are taken
  */
 
 import type { Random } from '@hangar/core';

@@ -2,7 +2,7 @@
  * Limits the bytes of complete responses that wait for a client to read them: per connection, and per control plane. A client may open 250
  * streams and read nothing, and each of them would hold up to 32 MiB until it is aborted.
  *
- *     const release = held.hold(length); // undefined: answer 429 instead
+ *     const release = held.hold(length);      // undefined: answer 429 instead
  *     stream.onClose(release);
  */
 

@@ -2,7 +2,7 @@
  * Schemas of a kind's fields, with the TypeScript type that they describe:
  *
  *   const fields = object({ spec: object({ title: string({ maxLength: 80 }), tags: optional(list(string())) }) });
- *   type Fields = TypeOf<typeof fields>; // { spec: { title: string; tags?: string[] } }
+ *   type Fields = TypeOf<typeof fields>;   // { spec: { title: string; tags?: string[] } }
  *
  * The result is an ordinary structural OpenAPI schema; keywords without a parameter here are passed through.
  */

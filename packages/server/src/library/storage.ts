@@ -2,11 +2,11 @@
  * Custom storage of a kind's objects. Implement the methods that the backend supports: the served verbs, also in discovery, follow from
  * them.
  *
- *   get, list GET of one, of all
- *   watch WATCH
- *   create POST; apply of a missing object
- *   update, get PUT, PATCH, apply
- *   delete, get DELETE; with `list` also of a collection
+ *   get, list        GET of one, of all
+ *   watch            WATCH
+ *   create           POST; apply of a missing object
+ *   update, get      PUT, PATCH, apply
+ *   delete, get      DELETE; with `list` also of a collection
  *
  * Versions are integers that increase with every change of any object of the kind. A write with an expected version must happen only if the
  * object still has it: compare and write in one step. Throw a `StatusError` to refuse a request with your own message; any other error is

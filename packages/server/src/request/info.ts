@@ -1,10 +1,10 @@
 /**
  * Parses the request info from method and path:
  *
- *   /api/v1/namespaces/default/pods/web/status core, v1, pods, default, web, status
- *   /apis/apps/v1/deployments apps, v1, deployments in all namespaces
- *   /api/v1/namespaces/default the namespace itself
- *   /api/v1/watch/… the old form of a watch
+ *   /api/v1/namespaces/default/pods/web/status     core, v1, pods, default, web, status
+ *   /apis/apps/v1/deployments                      apps, v1, deployments in all namespaces
+ *   /api/v1/namespaces/default                     the namespace itself
+ *   /api/v1/watch/…                                the old form of a watch
  *
  * All other paths are non-resource requests.
  */

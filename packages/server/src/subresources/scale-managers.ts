@@ -2,10 +2,10 @@
  * Field managers of the number of replicas: it is one of many fields of the scaled object, and the only one of its scale. A write of the
  * scale sees the entries of its owners, in the form of the scale, and the result is merged back:
  *
- *   of the object kubectl Update apps/v1 f:spec { f:replicas, f:template … }
- *   of the scale kubectl Update autoscaling/v1 f:spec { f:replicas }
- *   scaled by hpa kubectl Update apps/v1 f:spec { f:template … }
- *                  hpa Update apps/v1 (scale) f:spec { f:replicas }
+ *   of the object  kubectl Update apps/v1          f:spec { f:replicas, f:template … }
+ *   of the scale   kubectl Update autoscaling/v1   f:spec { f:replicas }
+ *   scaled by hpa  kubectl Update apps/v1          f:spec { f:template … }
+ *                  hpa     Update apps/v1 (scale)  f:spec { f:replicas }
  */
 
 import { isObject, parseApiVersion } from '@hangar/api';

@@ -1,9 +1,9 @@
 /**
  * Computes from two beats of the watched thread, and the samples between, which activity took the time.
  *
- *     beat due samples beat
+ *     beat     due      samples                            beat
  *     ├────────┼────────A──A──A──B──B───────────────B───────┤
- *     │ unknown │ A │?? │B│ B, a native call │ unknown
+ *     │ unknown         │ A   │?? │B│ B, a native call │ unknown
  *
  * A sample shows one moment, not the time before it. The time between two samples counts for an activity if both saw it. A sample that
  * could not interrupt (a long native call) is taken when that call returns, within the activity that made it: the time since the request

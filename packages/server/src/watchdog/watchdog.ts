@@ -1,12 +1,12 @@
 /**
  * Watches the event loop of the thread that creates it: detects stalls and the activity that caused each of them.
  *
- *   contract.ts beats, samples, stalls; the limits
- *   stall.ts from beats and samples to the activity that took the time
- *   watchdog-thread.ts detects late beats, writes the journal
- *   sampler.ts interrupts the watched thread for samples
- *   crash-journal.ts the activity during which the process exited, for the next start
- *   stall-policy.ts when a tenant is quarantined, and for how long
+ *   contract.ts          beats, samples, stalls; the limits
+ *   stall.ts             from beats and samples to the activity that took the time
+ *   watchdog-thread.ts   detects late beats, writes the journal
+ *   sampler.ts           interrupts the watched thread for samples
+ *   crash-journal.ts     the activity during which the process exited, for the next start
+ *   stall-policy.ts      when a tenant is quarantined, and for how long
  *
  * One per process: the thread interrupts the main thread. Both sleep while no activity begins. Costs: docs/adr/0029.
  */

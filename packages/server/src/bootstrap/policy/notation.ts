@@ -1,11 +1,11 @@
 /**
  * Short notation for roles of the default policy. A rule is one line:
  *
- *   read core: pods services get, list and watch
- *   read,update core: nodes … and update
- *   get core: configmaps = kube-root of this name only
- *   get /healthz /version paths
- *   events record events of both groups
+ *   read core: pods services             get, list and watch
+ *   read,update core: nodes              … and update
+ *   get core: configmaps = kube-root     of this name only
+ *   get /healthz /version                paths
+ *   events                               record events of both groups
  *
  * Verbs are sorted alphabetically, all else keeps its order.
  */
