@@ -1,4 +1,4 @@
-/** What `import '@hangar/client'` brings: a command line tool pays for it at every start. */
+/** The modules that `import '@hangar/client'` loads: they add to the start time of every command line tool. */
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

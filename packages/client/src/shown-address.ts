@@ -1,4 +1,4 @@
-/** An address for a message: whatever a user gave as a login, or in a query, is left out, also of what is no address at all. */
+/** Formats an address for messages: omits user info and query, even of malformed addresses. */
 export function shownAddress(text: string): string {
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*:\/\/)?(.*)$/is.exec(text)!;
   const host = rest.includes('@') ? `…${rest.slice(rest.lastIndexOf('@'))}` : rest;

@@ -1,6 +1,6 @@
 /**
- * The same done here and on the real kube-apiserver with the real kube-controller-manager: what the smaller controllers make of it is
- * the same, but for what is drawn at random or is a server's own.
+ * Compares with the real kube-apiserver and kube-controller-manager: the smaller controllers produce the same results, except for random
+ * values and properties of the server.
  */
 
 import assert from 'node:assert/strict';
@@ -79,10 +79,10 @@ after(() => opened.disposeAsync());
 const both = <T>(act: (client: Client) => Promise<T>): Promise<[real: T, ours: T]> =>
   Promise.all([act(clients.real), act(clients.ours)]);
 
-/** The real one's reflectors begin slowly. */
+/** The reflectors of the real one start slowly. */
 const within = { withinMs: 30_000 };
 
-/** What both make of it, once `isDone` says nothing against it. */
+/** Waits until both produce the same result. */
 async function same<T>(look: (client: Client) => Promise<T>): Promise<void> {
   const [real, ours] = await both((client) => eventually(() => look(client), within));
   assert.deepEqual(ours, real);
@@ -123,7 +123,7 @@ test('token secrets: claims, annotations, what is filled in', async () => {
 
 const decoded = (part: string): string => Buffer.from(part, 'base64url').toString();
 
-/** The order of fields is nobody's. */
+/** The order of fields does not matter. */
 const sorted = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
@@ -140,7 +140,7 @@ test('collected roles', async () => {
   const collecting = (name: string, labels = {}) => ({
     metadata: { name, labels },
     aggregationRule: { clusterRoleSelectors: [{ matchLabels: label(name) }, { matchLabels: label('all') }] },
-    // Whoever made it wrote rules, too: they do not stay.
+    // Rules in a new role are overwritten.
     rules: [rule('gone')],
   });
   await both(async (client) => {
@@ -166,7 +166,7 @@ test('collected roles', async () => {
     return rules;
   });
   await same(async (client) => {
-    // Roles are written one after the other: this one must be complete before they are compared.
+    // Roles are written one after the other: this one must be complete before the comparison.
     const clerk = await client.get(ClusterRole, { name: 'clerk' });
     assert.deepEqual(
       clerk.rules?.map(({ resources }) => resources),
@@ -204,7 +204,7 @@ test('jobs whose time is over', async () => {
   });
   await same(async (client) => {
     const job = await find(client, Job, { namespace, name: 'done' });
-    // Here the garbage collector is at work, too.
+    // The garbage collector runs here, too.
     if (!job && client === clients.ours) return ['foregroundDeletion'];
     assert.ok(job?.metadata.deletionTimestamp);
     return job.metadata.finalizers;
@@ -247,7 +247,7 @@ describe('requests for certificates', () => {
     issuer: '551d23',
   };
 
-  /** An extension as it is written: behind its identifier, to the end. */
+  /** Returns an extension as encoded, from its identifier to the end. */
   function extensionOf(raw: Buffer, identifier: string): string | undefined {
     const at = raw.indexOf(Buffer.from(`0603${identifier}`, 'hex'));
     if (at < 0) return undefined;
@@ -260,7 +260,7 @@ describe('requests for certificates', () => {
     const { subject, issuer, ca, validFromDate, validToDate, raw } = certificate;
     assert.ok(certificate.verify(new X509Certificate(authority.certificate).publicKey));
     return {
-      // The CA's own time is the shorter one, so that both end in the same second.
+      // The CA expires first, so that both expire in the same second.
       endsAt: validToDate.getTime(),
       isBackdated: Math.round((Date.now() - validFromDate.getTime()) / 60_000),
       subject: subject.split('\n').sort(),

@@ -1,11 +1,11 @@
 /**
- * What the essential controllers stand on: one feed of everything that happens in all control planes, and a client for each of them on
- * demand. A control plane in which nothing happens costs nothing here: there is no cache of it, no connection, no timer.
+ * Contract of the essential controllers: one feed of all changes in all control planes, and a client for each of them on demand. An idle
+ * control plane costs nothing: it has no cache, no connection and no timer.
  *
  *     feed ──change──▶ controller.changed ──request──▶ queue (fair by control plane) ──▶ controller.reconcile ──▶ client
  *
- * The feed's types are written here as far as they are needed, so that this package does not depend on a server: the embedded platform's
- * is made of the store's one watch.
+ * The types of the feed are declared here as far as they are needed, so that this package does not depend on a server: the embedded
+ * platform implements the feed with the single watch of the store.
  */
 
 import type { KubeObject } from '@hangar/api';
@@ -13,7 +13,7 @@ import type { Client } from '@hangar/client';
 import type { Clock, Logger, Random } from '@hangar/core';
 import type { Request, Result } from '@hangar/runtime';
 
-/** The management plane, among the names of control planes. */
+/** Name of the management plane among the control planes. */
 export const rootCluster = 'root';
 
 export interface ResourceId {
@@ -22,95 +22,95 @@ export interface ResourceId {
   readonly resource: string;
 }
 
-/** One object that is there, came, changed or went. */
+/** One object that exists, was created, changed or deleted. */
 export interface Change extends ResourceId {
   readonly cluster: string;
-  /** '' for what is in no namespace. */
+  /** '' for cluster-scoped objects. */
   readonly namespace: string;
   readonly name: string;
   readonly type: 'put' | 'delete';
-  /** It was there when the feed began; nobody knows for how long. */
+  /** True if the object existed before the feed started. */
   readonly isInitial: boolean;
-  /** The stored JSON, without a resourceVersion; of a deletion, what the object was last. Look here first: parsing costs. */
+  /** The stored JSON, without a resourceVersion; for a deletion, the last state. Check it before `object()`: parsing is expensive. */
   readonly bytes: Uint8Array;
   readonly resourceVersion: string;
-  /** Parsed once, however often it is asked for; not to be changed. With its resourceVersion. */
+  /** Parsed once; must not be changed. Includes the resourceVersion. */
   object(): KubeObject;
 }
 
 export interface FeedListener {
-  /** Asked once for each resource: changes of others are not told. */
+  /** Called once for each resource: changes of other resources are not delivered. */
   wants(resource: ResourceId): boolean;
-  /** In the order of commits. Must not throw, and should be quick: writes are waiting for nobody, but the feed is. */
+  /** Called in commit order. Must not throw, and should be fast: it does not delay writes, but it delays the feed. */
   changed(change: Change): void;
-  /** All that there was has been told. Again after each `reset`. */
+  /** Called when all initial objects were delivered, again after each `reset`. */
   synced(): void;
-  /** History was lost: what is known must be forgotten; everything that there is follows. */
+  /** Called when history was lost: the listener drops its state; all objects are delivered again. */
   reset(): void;
-  /** Nothing can be told for now, and it is tried again: `reset` and everything that there is follow. Of feeds from elsewhere only. */
+  /** Called when the feed is interrupted and reconnects: `reset` and all objects follow. Only for remote feeds. */
   interrupted?(error: Error): void;
-  /** The control plane is there, or its `Tenant` object changed. `root` never is told. */
+  /** Called when the control plane exists, or its `Tenant` object changed. Never called for `root`. */
   clusterChanged(cluster: string, tenant: KubeObject): void;
   /**
-   * Everything that the control plane has stored was told: after it was adopted, restored or asked for by `retell`. Not of those that
-   * were there at the beginning (`synced`). Only of a telling that began after the last `retell` of it: one that was under way by then
-   * tells nothing of its end.
+   * Called when all stored objects of the control plane were delivered: after it was adopted or restored, or after `retell`. Not called for
+   * the initial control planes (`synced`). Only for a replay that started after the last `retell`: a replay that was running at that time
+   * does not report its end.
    */
   clusterTold(cluster: string): void;
-  /** The control plane has gone, with all that was in it. Nothing of it is told one by one. */
+  /** Called when the control plane was deleted, including all data. No event for each object follows. */
   clusterGone(cluster: string): void;
 }
 
 /**
- * All objects that control planes have stored themselves. What every tenant is born with (the base layer) is told only when it is
- * changed or deleted.
+ * All objects that control planes have stored themselves. Objects of the base layer, which every tenant starts with, are delivered only
+ * when they are changed or deleted.
  */
 export interface FleetFeed {
   /**
-   * Until the signal. Survives failures of the store by beginning anew (`reset`). Each control plane's `clusterChanged` is told before
-   * any of its objects. One listener at a time.
+   * Runs until the signal is aborted. Restarts after failures of the store (`reset`). `clusterChanged` of each control plane comes before
+   * its objects. One listener at a time.
    */
   follow(listener: FeedListener, signal: AbortSignal): Promise<void>;
   /**
-   * Tells what the control plane has stored once more, as at the beginning, in order with what changes; then `clusterTold`. Where that
-   * cannot be asked for, everything is told anew (`reset`).
+   * Delivers all stored objects of the control plane again, as at the start, in order with changes; then `clusterTold`. If the feed cannot
+   * do that, it delivers everything again (`reset`).
    */
   retell(cluster: string): void;
-  /** Is it there, as of what was told last? `root` is, for a feed that tells of it. */
+  /** Reports whether the control plane exists, as of the last event. `root` exists if the feed covers it. */
   has(cluster: string): boolean;
 }
 
-/** What a control plane signs with. */
+/** The signing keys of a control plane. */
 export interface ClusterKeys {
-  /** Signs clients' certificates; PEM. */
+  /** CA of client certificates, in PEM. */
   readonly authority: { readonly certificate: string; readonly key: string };
-  /** Signs tokens of service accounts; PEM. */
+  /** Signing key of service account tokens, in PEM. */
   readonly serviceAccountKey: string;
   readonly serviceAccountIssuer: string;
-  /** Of the port that clients of the control plane see; PEM. What `kube-root-ca.crt` says. */
+  /** CA of the serving certificate of the control plane, in PEM. The content of `kube-root-ca.crt`. */
   readonly servingCa: string;
-  /** Where the control plane is reached: what `cluster-info` says. */
+  /** Address of the control plane in `cluster-info`. */
   readonly url: string;
 }
 
-/** What of it everybody may know. */
+/** The public part of the keys. */
 export interface PublicKeys {
-  /** Undefined: not known, since whoever comes from outside trusts what everybody does. */
+  /** Undefined: not known, because external clients trust public CAs. */
   readonly servingCa: string | undefined;
 }
 
-/** What a controller is made with that works from outside: of a control plane's keys it knows what everybody may know. */
+/** Dependencies of a controller that runs outside of the server: it has only the public keys of a control plane. */
 export interface RemoteWorld {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Cheap: nothing is opened before something is asked. Always asks the server. */
+  /** Cheap: connects on the first request. Always reads from the server. */
   readonly clientOf: (cluster: string) => Client;
-  /** Cached for as long as is safe. Rejects with NotFound when the control plane has gone. */
+  /** Cached for as long as is safe. Rejects with `NotFound` when the control plane was deleted. */
   readonly keysOf: (cluster: string) => Promise<PublicKeys>;
 }
 
-/** What every controller is made with that works where the keys are. */
+/** Dependencies of a controller that runs with access to the keys. */
 export interface ControllerWorld extends RemoteWorld {
   readonly keysOf: (cluster: string) => Promise<ClusterKeys>;
 }
@@ -119,51 +119,50 @@ export interface AskOptions {
   readonly afterMs?: number;
 }
 
-/** A request: which object of which control plane should be looked at. Names may stand for whatever the controller likes. */
+/** Enqueues a request for an object of a control plane. The controller defines the meaning of the name. */
 export type Ask = (request: Request, options?: AskOptions) => void;
 
 export interface FleetController {
   readonly name: string;
   /** Absent: 64. */
   readonly concurrency?: number;
-  /** How many requests of one control plane may be under way at a time. Absent: 2, so that one whose webhooks hang holds up nobody else. */
+  /** Maximum number of concurrent requests of one control plane. Absent: 2, so that hanging webhooks of one do not delay the others. */
   readonly perCluster?: number;
   /**
-   * It stays at home: control planes whose controllers others run are served by it all the same, because it needs their keys, or does
-   * what a kube-controller-manager leaves out unless it is told to.
+   * A home controller also serves control planes whose controllers run elsewhere, because it needs their keys, or does work that a
+   * kube-controller-manager does not do by default.
    */
   readonly isHome?: true;
   wants(resource: ResourceId): boolean;
-  /** Quick and synchronous: notes what it must remember, and asks for what is to be done. */
+  /** Fast and synchronous: records state, and enqueues requests. */
   changed(change: Change, ask: Ask): void;
-  /** Everything that there was has been told: what only makes sense with all of it (a missing owner) may be asked for now. */
+  /** Called when all initial objects were delivered: requests that depend on the complete state (a missing owner) may be enqueued now. */
   synced?(ask: Ask): void;
   reset?(): void;
   clusterChanged?(cluster: string, tenant: KubeObject, ask: Ask): void;
   /**
-   * The control plane was taken up, and its objects are being asked for: until `clusterTold` what is known of it may be anything
-   * between nothing and all, though what happens there is told meanwhile. `synced` may come before. What can only be said with all of
-   * it at hand must wait.
+   * Called when the set starts to serve the control plane and requests its objects: until `clusterTold`, the known state is incomplete,
+   * although changes are delivered meanwhile. `synced` may come before. Decisions that depend on the complete state must wait.
    */
   clusterComing?(cluster: string): void;
   /**
-   * Like `synced`, of one control plane that came later, or is no longer left to others. May come again for one that was told before:
-   * whoever stays at home is told with those that come back.
+   * Like `synced`, for one control plane that was added later, or is served here again. May be repeated: home controllers receive the
+   * replay that other controllers requested.
    */
   clusterTold?(cluster: string, ask: Ask): void;
-  /** It has gone, or is left to others from now on: what is known of it must be forgotten. What was asked of it is dropped. */
+  /** Called when the control plane was deleted, or is no longer served here: drop its state. Its queued requests are dropped. */
   clusterGone?(cluster: string): void;
   /**
-   * As of runtime: rejections are retried with back-off, those with the code `Terminal` are not. Never two equal requests at a time.
-   * Must be right whatever happened since it was asked for.
+   * As in the runtime: rejections are retried with back-off, except those with the code `Terminal`. Equal requests never run concurrently.
+   * Must be correct for any change since the request was enqueued.
    */
   reconcile(request: Request, context: ControllerContext): Promise<Result | void>;
 }
 
 export interface ControllerContext {
-  /** Of the request's control plane. */
+  /** Client of the control plane of the request. */
   readonly client: Client;
-  /** Fires when the control plane goes or is left to others, the set stops, or the reconcile takes longer than a minute. */
+  /** Aborted when the control plane is deleted or no longer served, the set stops, or the reconcile takes longer than a minute. */
   readonly signal: AbortSignal;
   readonly log: Logger;
   readonly ask: Ask;

@@ -1,7 +1,4 @@
-/**
- * The essential controllers at work on all control planes of a feed: one queue for each controller, nothing for a control plane in
- * which nothing happens.
- */
+/** Runs the essential controllers for all control planes of a feed: one queue for each controller, no cost for an idle control plane. */
 
 import { hasCode } from '@hangar/core';
 import type { MetricsRegistry } from '@hangar/runtime';
@@ -15,18 +12,18 @@ interface SetOptions {
   readonly feed: FleetFeed;
   readonly registry?: MetricsRegistry | undefined;
   /**
-   * Which control planes the set serves; asked whenever a Tenant comes or changes, and by `reconsider`. Suspended ones it never does.
-   * Absent: all, the management plane included; those that others serve with the controllers that stay at home.
+   * Selects the control planes that the set serves; called when a Tenant is added or changed, and by `reconsider`. Suspended ones are never
+   * served. Absent: all, including the management plane; those with external controllers are served by the home controllers only.
    */
   readonly serves?: Serves | undefined;
 }
 
 export interface EssentialControllersOptions extends ControllerWorld, SetOptions {
-  /** Absent: all of the essential set. */
+  /** Absent: the whole essential set. */
   readonly controllers?: (world: ControllerWorld) => readonly FleetController[];
 }
 
-/** Of a set that works from outside, with `remoteControllers`. */
+/** Options of a set that runs outside of the server, with `remoteControllers`. */
 export interface RemoteControllersOptions extends RemoteWorld, SetOptions {
   readonly controllers: (world: RemoteWorld) => readonly FleetController[];
 }
@@ -40,7 +37,7 @@ export class EssentialControllers {
   constructor(options: EssentialControllersOptions | RemoteControllersOptions) {
     const { feed, registry, serves, controllers = essentialControllers, ...world } = options;
     this.#feed = feed;
-    // Either kind of options has the world that its controllers are made with.
+    // Both types of options include the dependencies of their controllers.
     const make = controllers as (world: RemoteWorld) => readonly FleetController[];
     this.#lanes = make(world).map((controller) => {
       const isServed = (cluster: string): boolean => this.#fanOut.isServedBy(cluster, controller);
@@ -49,32 +46,32 @@ export class EssentialControllers {
     this.#fanOut = new FanOut({ lanes: this.#lanes, feed, serves, onSynced: () => this.#synced.resolve() });
   }
 
-  /** Everything that there was when it began has been told. Never settles when it is stopped before. */
+  /** Resolves when all initial objects were delivered. Never settles if it is stopped before. */
   get synced(): Promise<void> {
     return this.#synced.promise;
   }
 
-  /** Requests of all controllers that are queued, delayed or under way. */
+  /** Number of requests of all controllers that are queued, delayed or running. */
   get length(): number {
     return this.#lanes.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** What `serves` says of it may be something else now. Of one that the feed has not told yet, nothing is to be done. */
+  /** Evaluates `serves` again for a control plane. No effect for one that the feed has not delivered yet. */
   reconsider(cluster: string): void {
     this.#fanOut.reconsider(cluster);
   }
 
-  /** Was all that it had stored when it was taken up told? Before everything is (`synced`): apart from what comes with that. */
+  /** Reports whether all objects of the control plane were delivered since it is served. Before `synced`: apart from initial objects. */
   isTold(cluster: string): boolean {
     return this.#fanOut.isTold(cluster);
   }
 
-  /** Of a control plane that is no longer served: resolves when nothing is under way there, or does not end though it was aborted. */
+  /** For a control plane that is no longer served: resolves when no work runs there, or aborted work timed out. */
   async drained(cluster: string): Promise<void> {
     await Promise.all(this.#lanes.map((lane) => lane.drained(cluster)));
   }
 
-  /** Works until the signal; resolves when nothing is under way any more. Once. */
+  /** Runs until the signal is aborted; resolves when no work runs. Can be called once. */
   async run(signal: AbortSignal): Promise<void> {
     for (const lane of this.#lanes) lane.start();
     try {

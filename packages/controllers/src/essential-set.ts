@@ -1,6 +1,6 @@
 /**
- * Which controllers make up the essential set. Each is one line here and one folder beside. Those that stay at home need the control
- * plane's keys, or are off in a kube-controller-manager unless it is told otherwise; the others work from anywhere.
+ * The essential set of controllers. Each is one line here and one folder. Home controllers need the keys of the control plane, or are
+ * disabled in a kube-controller-manager by default; the others can run anywhere.
  */
 
 import type { ControllerWorld, FleetController, RemoteWorld } from './contract.ts';
@@ -26,8 +26,7 @@ export const essentialControllers = (world: ControllerWorld): FleetController[] 
 ];
 
 /**
- * What whoever runs the controllers of a control plane runs: with a kubeconfig of it, from wherever they are. What its Hangar lets it be
- * born with they cannot know.
+ * The controllers that can run outside of the server with a kubeconfig of the control plane. They do not know the base layer of its Hangar.
  */
 export const remoteControllers = (world: RemoteWorld): FleetController[] =>
   mobileControllers(world, { looksAtBase: true });

@@ -1,4 +1,4 @@
-/** Requests that do not arrive, and answers that do not: what the controllers do is done in the end, and nothing else is. */
+/** Lost requests and lost responses: the controllers reach the desired state, and do nothing else. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -12,7 +12,7 @@ import { GarbageCollector } from './garbage-collection/controller.ts';
 import { NamespaceController } from './namespaces/controller.ts';
 import { eventually, runControllers } from './testing/run-controllers.ts';
 
-/** One request in so many is lost, and as many answers; the client does not try again by itself. */
+/** Loses one request in `oneIn`, and as many responses; the client does not retry. */
 const unreliable = (transport: HttpTransport, random: Random, oneIn: number): Client =>
   new RestClient(
     {
@@ -73,7 +73,7 @@ for (const seed of [1, 2, 3]) {
     await lossy.close();
   });
 
-  // A pass over a namespace asks for every kind, and is good only when all were answered.
+  // A pass over a namespace lists every kind, and succeeds only when all requests succeed.
   test(`a namespace goes though requests fail now and then, seed ${seed}`, async () => {
     await using fleet = await startTestFleet({ clusters: ['red'] });
     const client = fleet.clientOf('red');

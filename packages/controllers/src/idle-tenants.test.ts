@@ -1,4 +1,4 @@
-/** What the whole set costs a control plane in which nothing happens: nothing. */
+/** The whole set costs an idle control plane nothing. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -15,7 +15,7 @@ const servingCa = 'the CA';
 
 const idle = (running: RunningControllers): Promise<boolean> => eventually(() => running.set.length === 0);
 
-/** What tenants have stored, and when; without what the server itself keeps of them: identity, keys, usage. */
+/** Returns the stored objects of tenants with their revisions, without those of the server itself: identity, keys, usage. */
 async function storedIn(fleet: TestFleet): Promise<string[]> {
   const prefixes = fleet.clusters.map((name) => `/registry/clusters/${name}`);
   const ranges = prefixes.map((prefix) => fleet.store.range({ start: `${prefix}/`, end: `${prefix}0` }));
@@ -23,7 +23,7 @@ async function storedIn(fleet: TestFleet): Promise<string[]> {
   return entries.filter(({ key }) => !key.includes('/.hangar/')).map(({ key, modRevision }) => `${key} ${modRevision}`);
 }
 
-/** Opens it, and looks at what controllers care for. */
+/** Opens it, and reads the objects that controllers manage. */
 async function look(fleet: TestFleet, cluster: string): Promise<void> {
   const client = fleet.clientOf(cluster);
   const [accounts, maps] = [
@@ -47,7 +47,7 @@ test('new tenants are asked nothing, and nothing is written in them, though all 
   await fleet.createCluster('late');
   await idle(running);
   for (const cluster of fleet.clusters) await look(fleet, cluster);
-  // Work elsewhere, to the end: whatever were to come of the visits would have come.
+  // Completes work elsewhere: by then any effect of the visits would be visible.
   await fleet.client.create(Namespace, { metadata: { name: 'elsewhere' } });
   await eventually(() => fleet.client.get(ConfigMap, { namespace: 'elsewhere', name: 'kube-root-ca.crt' }));
   await eventually(() => fleet.client.get(ServiceAccount, { namespace: 'elsewhere', name: 'default' }));

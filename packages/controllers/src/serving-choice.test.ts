@@ -1,4 +1,4 @@
-/** Which controllers serve which control planes: those that stay at home, and sets that choose. */
+/** Selection of the controllers that serve control planes: home controllers, and sets with `serves`. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -23,7 +23,7 @@ const external = (value: string | null, by: string | null = null): object => ({
 });
 const suspended = (suspension: string | null): object => ({ spec: { suspension } });
 
-/** Everything that happened in it before has been told. */
+/** Resolves when all earlier changes of the control plane were delivered. */
 async function passed(fleet: TestFleet, recorder: Recorder, cluster: string, name: string): Promise<void> {
   await add(fleet, cluster, name);
   await eventually(() => recorder.told.includes(`put ${cluster}/${name}`));

@@ -44,7 +44,7 @@ export class FolderChanges {
     else for (const one of folders) this.#watch(one);
   }
 
-  /** Shortens the wait to this time from now. */
+  /** Limits the remaining wait to this time. */
   within(waitMs: number): void {
     if (this.#hasChanged || this.#isOver) return;
     this.#timer.cancel();

@@ -1,17 +1,17 @@
-/** Handlers that see a request otherwise than it came: as of somebody else, or below a path. */
+/** Handlers that rewrite a request: as another user, or below a path. */
 
 import type { InProcessHandler } from '@hangar/client';
 import type { TestUser } from './users.ts';
 
 type Request = Parameters<InProcessHandler>[0];
 
-/** All targets are below `path`. */
+/** Prefixes all targets with `path`. */
 export const below =
   (path: string, handler: InProcessHandler): InProcessHandler =>
   (request) =>
     handler(changed(request, { target: `${path}${request.target}` }));
 
-/** By impersonation: whoever asks must be allowed to. */
+/** Uses impersonation, which the original user must be allowed to use. */
 export function actingAs({ name, groups = [] }: TestUser, handler: InProcessHandler): InProcessHandler {
   const added: Readonly<Record<string, readonly string[]>> = {
     'impersonate-user': [name],

@@ -1,4 +1,7 @@
-/** The server of a test, without a socket: a control plane on a store in memory. What a cluster is, and a fleet's management plane. */
+/**
+ * The server of a test without a socket: a control plane on a store in memory. Used for single clusters and for the management plane of a
+ * fleet.
+ */
 
 import type { InProcessHandler } from '@hangar/client';
 import { CleanupStack, systemClock, systemRandom } from '@hangar/core';
@@ -41,7 +44,7 @@ export const bootstrapOptions = {
   endpoint: { address: '127.0.0.1', port: 6443 },
 };
 
-/** No controller makes accounts here, so no pod can be asked to have one. */
+/** No controller creates accounts here, so pods cannot require one. */
 export const admission = { disabled: ['ServiceAccount'] };
 
 export const tellError = (error: Error): void => process.emitWarning(error);
@@ -52,7 +55,7 @@ export async function openRootPlane(options: RootPlaneOptions): Promise<RootPlan
   const store =
     dataDir === undefined ? await openMemoryStore({ clock }) : await openEmbeddedStore({ directory: dataDir, clock });
   opened.defer(() => store.close());
-  // Webhooks of tests are on this machine.
+  // Webhooks of tests run on this machine.
   const outbound = new Outbound({ clock, allow: ['127.0.0.0/8', '::1/128'] });
   opened.defer(() => outbound.close());
   const { plane, close } = await openControlPlane({

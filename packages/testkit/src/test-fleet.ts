@@ -156,7 +156,7 @@ function tenancyOf(root: RootPlane, { outbound, url, hasAccounts, servingCa }: T
     url: (path) => `${url()}${planePath(path)}`,
     servingCa: () => servingCa,
     onError: tellError,
-    // Nobody guesses names here, and in virtual time such a pause would have to be driven.
+    // Tests do not guess names, and in virtual time such a delay would need an advance.
     strangersPaceMs: 0,
   });
 }
@@ -205,7 +205,7 @@ class RunningFleet implements TestFleet {
   transportOf(cluster?: string, user: TestUser = administrator): HttpTransport {
     const { handler, root } = this.#parts;
     if (cluster === undefined) return userTransport(handler, user, root.clock);
-    // The management plane's users are nobody in its clusters, but its masters may be anybody.
+    // Users of the management plane have no permissions in its clusters, but its masters may impersonate any user.
     const asUser = user === administrator ? handler : actingAs(user, handler);
     return userTransport(below(planePath(cluster), asUser), administrator, root.clock);
   }

@@ -1,4 +1,4 @@
-/** A handler behind TLS on loopback, with an authority of its own: for what must speak to a real socket. */
+/** Serves a handler with TLS on loopback with a separate CA, for tests that need a real socket. */
 
 import type { ClusterConfig, InProcessHandler } from '@hangar/client';
 import { systemClock } from '@hangar/core';
@@ -14,7 +14,7 @@ import type { TestUser } from './users.ts';
 export interface TlsPort {
   /** `https://127.0.0.1:port`. */
   readonly url: string;
-  /** `path`: of a control plane behind the same port. */
+  /** `path`: path of a control plane behind the same port. */
   configOf(user?: TestUser, path?: string): ClusterConfig;
   kubeconfigOf(user?: TestUser, path?: string): string;
   close(): Promise<void>;
@@ -29,7 +29,7 @@ export async function openTlsPort(handler: InProcessHandler): Promise<TlsPort> {
     key,
     certificate,
     clientCas: authority.certificate,
-    // Sockets know no virtual time.
+    // Sockets do not use virtual time.
     clock: systemClock,
     handler: handler as Handler,
     closeGraceMs: 0,

@@ -27,7 +27,7 @@ export interface VirtualClockOptions {
 
 /** A clock that only the test advances. */
 export class VirtualClock extends Scheduler {
-  /** How many calls move time now. */
+  /** Number of calls that advance the time now. */
   #driving = 0;
 
   /** Runs a callback after a delay of virtual time. */
@@ -70,7 +70,7 @@ export class VirtualClock extends Scheduler {
     try {
       return await move();
     } finally {
-      // What is due at once and was left behind: nobody would drive it after this.
+      // Runs work that is due at once: no other call would advance it after this.
       if (this.#driving === 1) await super.advance(0);
       this.#driving--;
     }

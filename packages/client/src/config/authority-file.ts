@@ -1,4 +1,4 @@
-/** An authority in a file that somebody renews, as kubelet does for pods. What is used is at most a minute old. */
+/** A CA in a file that is rotated, as kubelet does for pods. The cached content is at most a minute old. */
 
 import { readFile } from 'node:fs/promises';
 import { asError } from '@hangar/core';
@@ -17,7 +17,7 @@ export class AuthorityFile {
     this.#clock = clock;
   }
 
-  /** The last one that could be read, while it cannot be read again: it may be in the middle of being renewed. */
+  /** Returns the last content that could be read while the file cannot be read: it may be in the middle of a rotation. */
   async read(): Promise<string> {
     const nowMs = this.#clock.monotonicMs();
     if (this.#last !== undefined && nowMs - this.#last.readAtMs < rereadAfterMs) return this.#last.text;

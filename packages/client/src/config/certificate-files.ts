@@ -1,6 +1,6 @@
 /**
- * A client certificate in files that somebody renews: every new connection has the newest pair. The files are renewed one after the
- * other; while they do not belong together, the pair of before is used on.
+ * A client certificate in files that are rotated: every new connection uses the newest pair. The files are written one after the other;
+ * while they do not match, the previous pair is used.
  */
 
 import { readFile, stat } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { ClientError } from '../errors.ts';
 import type { ClientCertificate, Credentials } from './cluster-config.ts';
 import { digest, pairProblem } from './credentials-material.ts';
 
-/** In the kubeconfig itself, or a path. */
+/** Inline in the kubeconfig, or a path. */
 export type Pem = { readonly data: string } | { readonly path: string };
 
 const fileBytesMax = 1024 * 1024;
@@ -37,7 +37,7 @@ export class CertificateFiles implements Credentials {
     return orAborted(this.#reading, signal);
   }
 
-  /** The server knows clients by their connection: another certificate is another connection. */
+  /** The server identifies clients by their connection: a new certificate needs a new connection. */
   async refresh(signal?: AbortSignal): Promise<boolean> {
     const before = this.#pair;
     return (await this.clientCertificate(signal)) !== before;

@@ -1,4 +1,4 @@
-/** A kubeconfig's cluster: where it is and how it is known to be it. */
+/** Reads the cluster of a kubeconfig: its address and the trusted CA. */
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -41,7 +41,7 @@ export async function clusterOf(entry: Entry, trust: Trust): Promise<ClusterPart
 function serverOf({ fields }: Entry): string {
   const text = fields.text('server');
   if (text === undefined) throw fields.error('server', 'must be set');
-  // As kubectl: `host:port` alone is plain HTTP, whatever else is given.
+  // As in kubectl: `host:port` alone is plain HTTP, regardless of other fields.
   const url = parsedUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
   if (url === undefined || url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
     throw fields.error('server', `${shownAddress(text)} is not a valid server URL`);
@@ -81,7 +81,7 @@ async function authorityOf({ fields, folder }: Entry, trust: Trust): Promise<str
   return text;
 }
 
-/** Node takes what is left of broken base64: that must not become an authority of nothing. */
+/** Node ignores invalid characters in base64: the result must not become an empty CA. */
 export function pemOf(base64: string, error: () => Error): string {
   const text = Buffer.from(base64, 'base64').toString();
   if (!text.includes('-----BEGIN')) throw error();

@@ -31,7 +31,7 @@ export async function defaultConfig(options: DefaultConfigOptions = {}): Promise
     if (config !== undefined) return config;
     throw new ClientError('InvalidKubeconfig', `KUBECONFIG: none of ${list} exists`);
   }
-  // A context is a kubeconfig's: who names one does not mean the pod.
+  // Contexts belong to kubeconfigs: with one, the pod is not used.
   if (options.context === undefined && serviceOf(env) !== undefined) {
     return inClusterConfig(env, { clock: options.clock, ...options.inCluster });
   }

@@ -1,6 +1,6 @@
 /**
- * Reading a document whose shape is only hoped for: every value is of the type that was asked for, absent, or an error that names
- * the file and the field. `null` is absent, as Go's decoder has it.
+ * Reads untrusted documents: every value has the requested type, is absent, or causes an error that names the file and the field. `null`
+ * counts as absent, as in the decoder of Go.
  */
 
 import { isObject } from '@hangar/api/json';
@@ -18,7 +18,7 @@ export class Fields {
     this.where = where;
   }
 
-  /** Undefined when it is empty, too: kubeconfigs say "not set" in that way. */
+  /** Returns undefined for an empty text too: in kubeconfigs it means "not set". */
   text(name: string): string | undefined {
     const value = this.#value(name);
     if (value === undefined || value === '') return undefined;
@@ -39,7 +39,7 @@ export class Fields {
     });
   }
 
-  /** Of lists by name, such as `as-user-extra`. */
+  /** Reads lists by name, such as `as-user-extra`. */
   textsByName(name: string): Record<string, string[]> {
     const fields = this.object(name);
     if (fields === undefined) return {};
@@ -55,12 +55,12 @@ export class Fields {
     return this.#list(name).map((value, at) => new Fields(value, `${this.#nameOf(name)}[${at}]`));
   }
 
-  /** As it is. */
+  /** Returns the value without a check. */
   any(name: string): unknown {
     return this.#value(name);
   }
 
-  /** The same object, called by what it is for in messages. */
+  /** Returns the same object with another name for messages. */
   as(where: string): Fields {
     return new Fields(this.#object, where);
   }

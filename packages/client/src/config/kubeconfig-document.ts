@@ -1,24 +1,24 @@
 /**
- * One kubeconfig, and several as one. The entries stay as they were written, with where they came from: only what is used is looked
- * at, so that a broken user that nobody asks for harms nobody (as in kubectl).
+ * One kubeconfig, or several merged ones. Entries stay undecoded, with their origin: only used entries are decoded, so that a malformed
+ * unused user does no harm (as in kubectl).
  */
 
 import { parseYaml } from '@hangar/api/yaml';
 import { ClientError } from '../errors.ts';
 import { Fields } from './fields.ts';
 
-/** More than a Secret can have. */
+/** Larger than the maximum size of a Secret. */
 const documentBytesMax = 4 * 1024 * 1024;
 
 /** A cluster, user or context. */
 export interface Entry {
   readonly fields: Fields;
-  /** What its relative paths are relative to. Absent: the text came from nowhere, so they are none. */
+  /** Base of relative paths. Absent: the text has no location, and relative paths are not possible. */
   readonly folder?: string | undefined;
 }
 
 export interface KubeconfigDocument {
-  /** For messages: the file, or what the caller calls it. */
+  /** Name for messages: the file, or a name of the caller. */
   readonly source: string;
   readonly currentContext?: string | undefined;
   readonly clusters: ReadonlyMap<string, Entry>;
@@ -31,7 +31,7 @@ export interface DocumentOrigin {
   readonly folder?: string | undefined;
 }
 
-/** Of YAML, JSON, or what was parsed already. */
+/** Reads YAML, JSON, or a parsed object. */
 export function readDocument(content: string | object, origin: DocumentOrigin): KubeconfigDocument {
   const { source } = origin;
   const root = new Fields(typeof content === 'string' ? parsed(content, source) : content, `${source}:`);
@@ -48,7 +48,7 @@ export function readDocument(content: string | object, origin: DocumentOrigin): 
   };
 }
 
-/** As kubectl: the first document that has a name has it whole; the first current context that is set counts. */
+/** As in kubectl: the first document with a name defines it completely; the first current context that is set counts. */
 export function mergeDocuments(documents: readonly KubeconfigDocument[]): KubeconfigDocument {
   const merged = (part: 'clusters' | 'users' | 'contexts'): Map<string, Entry> => {
     const all = new Map<string, Entry>();
@@ -73,7 +73,7 @@ function parsed(text: string, source: string): unknown {
   try {
     return parseYaml(text).value ?? {};
   } catch (cause) {
-    // The parser's words may quote the document, which has secrets.
+    // Omits the message of the parser: it may quote the document, which has secrets.
     throw new ClientError('InvalidKubeconfig', `${source}: is not valid YAML`, { cause });
   }
 }
@@ -90,5 +90,5 @@ function entries(root: Fields, list: string, part: string, { folder, source }: D
   return all;
 }
 
-/** Names come from others: no line of a log may be made of them. */
+/** Quotes untrusted names, so that they cannot forge log lines. */
 export const shown = (text: string): string => JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);

@@ -39,7 +39,7 @@ export interface ForeignKubeconfigOptions extends KubeconfigOptions {
   readonly allowExec?: boolean | undefined;
 }
 
-/** To read a megabyte of YAML takes a quarter of a second, in which nothing else is done. Characters. */
+/** Parsing a megabyte of YAML blocks for a quarter of a second. In characters. */
 const foreignMax = 256 * 1024;
 
 /** Returns the configuration of an untrusted kubeconfig, given as text or as the parsed object. Rejects with `InvalidKubeconfig`. */
@@ -67,7 +67,7 @@ export async function loadKubeconfig(
   return configOf(mergeDocuments(documents), ownFiles, options);
 }
 
-/** As kubectl reads `KUBECONFIG`: files that do not exist are passed over. Undefined when none does. */
+/** Reads `KUBECONFIG` as kubectl does: skips files that do not exist. Returns undefined if none exists. */
 export async function loadKubeconfigList(
   list: string,
   options: KubeconfigOptions = {},
@@ -115,7 +115,7 @@ async function configOf(
   const impersonate = user && impersonationOf(user);
   const credentials = user && credentialsOf(user, { trust, cluster: { ...part, config }, clock, env });
   const namespace = fields.text('namespace');
-  // As kubectl: what proves who somebody is does not go over a line that anybody can read.
+  // As in kubectl: credentials are not sent over plain HTTP.
   return part.server.startsWith('http:') ? { ...part, namespace } : { ...part, impersonate, credentials, namespace };
 }
 

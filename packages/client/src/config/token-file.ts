@@ -1,6 +1,6 @@
 /**
- * A token in a file that somebody renews, as kubelet does for pods. What is used is at most a minute old; while the file cannot be
- * read, the last token is used on, as client-go does: it may well be good still.
+ * A token in a file that is rotated, as kubelet does for pods. The cached token is at most a minute old; while the file cannot be read, the
+ * last token is used, as in client-go: it may still be valid.
  */
 
 import { readFile } from 'node:fs/promises';
@@ -11,12 +11,12 @@ import type { Credentials } from './cluster-config.ts';
 import { bearer, digest, isToken } from './credentials-material.ts';
 
 const rereadAfterMs = 60_000;
-/** After a 401, and after a read that failed. */
+/** Minimum time between reads after a 401 or a failed read. */
 const rereadAtOnceMs = 1_000;
 const tokenBytesMax = 1024 * 1024;
 
 export interface TokenFileOptions {
-  /** What is used until the file could be read for the first time. */
+  /** Token that is used until the file is read for the first time. */
   readonly token?: string | undefined;
   readonly clock?: Clock | undefined;
 }
@@ -44,12 +44,12 @@ export class TokenFile implements Credentials {
   }
 
   async refresh(signal?: AbortSignal): Promise<boolean> {
-    // Of many requests that are refused at the same time, the first one reads.
+    // Of many requests that are rejected at the same time, only the first one reads the file.
     if (this.#clock.monotonicMs() - this.#readAtMs < rereadAtOnceMs) return true;
     return orAborted(this.#read(), signal);
   }
 
-  /** Whether there is another token now. */
+  /** Reports whether the token changed. */
   #read(): Promise<boolean> {
     this.#reading ??= this.#readOnce().finally(() => (this.#reading = undefined));
     return this.#reading;

@@ -1,4 +1,4 @@
-/** What a kubeconfig may make this process do: its owner's everything, a stranger's nothing. */
+/** Capabilities of a kubeconfig in this process: all for one of the user, none for an untrusted one. */
 
 export interface Trust {
   readonly allowFiles: boolean;

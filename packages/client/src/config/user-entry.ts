@@ -1,4 +1,4 @@
-/** A kubeconfig's user: who to be, by what proof. The rules of which fields go together are kubectl's. */
+/** Reads the user of a kubeconfig: credentials and impersonation. The rules for combinations of fields are those of kubectl. */
 
 import { resolve } from 'node:path';
 import type { Clock } from '@hangar/core';

@@ -1,13 +1,13 @@
-/** What a server serves, by the names that people and objects use. Immutable. */
+/** The resources of a server, by the names in commands and objects. Immutable. */
 
 import type { DiscoveredKind, DiscoveredVersion } from './discovered-kind.ts';
 
 export class KindIndex {
   readonly all: readonly DiscoveredKind[];
-  /** Group-versions whose server cannot be asked now. */
+  /** Group-versions whose server is unavailable. */
   readonly unavailable: readonly string[];
   readonly #byKind = new Map<string, DiscoveredKind>();
-  /** By every name of the resource, in the server's order: of a group, the preferred version first. */
+  /** By every name of the resource, in the order of the server: the preferred version of a group first. */
   readonly #byName = new Map<string, DiscoveredKind[]>();
 
   constructor(versions: readonly DiscoveredVersion[]) {
@@ -36,7 +36,7 @@ export class KindIndex {
       ?.find((one) => one.kind === kind && (group === undefined || one.group === group));
   }
 
-  /** As kubectl: plurals before singulars and short names; without a group, the first that the server names. */
+  /** As in kubectl: plurals before singulars and short names; without a group, the first in the order of the server. */
   resource(text: string): DiscoveredKind | undefined {
     const dot = text.indexOf('.');
     const [name, rest] = dot === -1 ? [text, undefined] : [text.slice(0, dot), text.slice(dot + 1)];
@@ -46,6 +46,6 @@ export class KindIndex {
   }
 }
 
-/** `rest` is a group, or a version with a group: `apps`, `v1.apps`, `v1.` of the core group. */
+/** `rest` is a group, or a version with a group: `apps`, `v1.apps`, or `v1.` for the core group. */
 const isOf = ({ group, version }: DiscoveredKind, rest: string): boolean =>
   group === rest || `${version}.${group}` === rest || (group === '' && version === rest);

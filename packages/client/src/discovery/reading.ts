@@ -1,6 +1,6 @@
 /**
- * Asks a server what it serves. The newest documents first; a server that does not know them is asked for the older ones, a few at a
- * time. A group whose own server is away is unavailable and takes nobody with it.
+ * Reads the discovery documents of a server: aggregated ones first; if the server does not support them, the older ones, a few at a time. A
+ * group whose server is down is unavailable and does not affect the others.
  */
 
 import { isObject, parseJson } from '@hangar/api/json';
@@ -22,7 +22,7 @@ const askedAtOnceMax = 8;
 const roots = ['/api', '/apis'] as const;
 type Root = (typeof roots)[number];
 
-/** What was read of a root, and by what it is known to be unchanged. */
+/** The documents of a root, and their ETag. */
 interface Read {
   readonly versions: readonly DiscoveredVersion[];
   readonly etag: string | undefined;
@@ -36,7 +36,7 @@ export class DiscoveryReader {
     this.#client = client;
   }
 
-  /** Rejects with the refusal or the `ClientError` of whichever root could not be read. */
+  /** Rejects with the error of the server or the `ClientError` of the root that could not be read. */
   async read(): Promise<readonly DiscoveredVersion[]> {
     const both = await Promise.all(roots.map((root) => this.#root(root)));
     return both.flatMap(({ versions }) => versions);
@@ -56,7 +56,7 @@ export class DiscoveryReader {
       await answer.body();
       return last;
     }
-    // A server may have no core group, or nothing but it.
+    // A server may lack the core group, or have only that.
     if (answer.status === 404) {
       await answer.body();
       return { versions: [], etag: undefined };
@@ -95,7 +95,7 @@ export class DiscoveryReader {
   }
 }
 
-/** What an API that is away had when it was last there is what it will most likely have again. */
+/** An unavailable API keeps its last known resources: most likely they will return. */
 function remembering(
   versions: readonly DiscoveredVersion[],
   before: readonly DiscoveredVersion[],

@@ -13,13 +13,13 @@ import { definitionTypes } from './definition-types.ts';
 import { definition, everything, hostile, schemaOf } from './testing/definitions.ts';
 
 const execute = promisify(execFile);
-/** What of the client a generated module needs: compiling the rest with it would only take time. */
+/** The only module of the client that generated code needs: compiling the rest would only take time. */
 const client = fileURLToPath(new URL('../kind.ts', import.meta.url));
 const contract = fileURLToPath(new URL('../client.ts', import.meta.url));
 const tsc = fileURLToPath(new URL('../../../../node_modules/.bin/tsc', import.meta.url));
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
-/** What tsc says of these modules, by the repository's own rules. */
+/** Returns the errors of tsc for these modules, with the rules of the repository. */
 async function complaints(modules: Readonly<Record<string, string>>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'hangar-types-'));
   try {
@@ -38,7 +38,7 @@ async function complaints(modules: Readonly<Record<string, string>>): Promise<st
   }
 }
 
-/** The module as a program gets it. */
+/** Imports the module as a program does. */
 async function imported(text: string): Promise<Record<string, Kind>> {
   const folder = await mkdtemp(join(tmpdir(), 'hangar-types-'));
   try {

@@ -15,14 +15,14 @@ export interface DefinitionTypesOptions {
   readonly importFrom?: string | undefined;
 }
 
-/** What the module itself says: no kind can be called so. */
+/** Names that the module itself uses: they are not available for kinds. */
 const reserved = ['ApiObject', 'Kind', 'Record', 'UnknownObject', 'defineKind'];
 
 /** Returns the source of a TypeScript module for the CustomResourceDefinitions. Throws `InvalidDefinition`. */
 export function definitionTypes(definitions: readonly unknown[], options: DefinitionTypesOptions = {}): string {
   const read = definitions.map(readDefinition);
   const names = new Names(reserved);
-  // Kinds first: what they are made of gives way.
+  // Kinds first: nested types are renamed on a conflict.
   const kinds = read.flatMap((definition) =>
     definition.versions.map((version) => ({ definition, version, name: nameOf(names, definition, version) })),
   );
@@ -48,7 +48,7 @@ interface Definition {
   readonly kind: string;
   readonly plural: string;
   readonly isNamespaced: boolean;
-  /** Those that are served. */
+  /** The served versions. */
   readonly versions: readonly Version[];
 }
 
@@ -56,7 +56,7 @@ interface Version {
   readonly name: string;
   readonly isStored: boolean;
   readonly schema: JsonObject;
-  /** Undefined: it is not. */
+  /** Undefined: not deprecated. */
   readonly deprecation: string | undefined;
 }
 

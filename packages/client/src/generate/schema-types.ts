@@ -1,6 +1,6 @@
 /**
- * Structural schemas (OpenAPI v3 as Kubernetes has it) as TypeScript. Objects with fields become interfaces of their own, named by
- * where they are: `WidgetSpec`, `WidgetSpecPortsItem`. What only validates (`allOf`, `pattern`, rules) is no type and is left out.
+ * Converts structural schemas (OpenAPI v3 as in Kubernetes) to TypeScript. Objects with fields become separate interfaces, named by their
+ * path: `WidgetSpec`, `WidgetSpecPortsItem`. Pure validation (`allOf`, `pattern`, rules) is not part of a type and is omitted.
  */
 
 import { isObject } from '@hangar/api/json';
@@ -8,26 +8,26 @@ import type { JsonObject } from '@hangar/api/json';
 import { comment, fieldName, literal, pascalCase } from './words.ts';
 import type { Names } from './words.ts';
 
-/** Deeper than this nobody reads a type; API servers refuse such definitions for their size before. */
+/** Maximum depth of types; API servers reject deeper definitions for their size. */
 const depthMax = 64;
 
-/** Collects interfaces while types are written. */
+/** Collects interfaces while it generates types. */
 export class SchemaTypes {
   readonly #names: Names;
   readonly #interfaces: string[] = [];
-  /** Names of the client's that were used. */
+  /** Used names of the client module. */
   readonly imports = new Set<string>();
 
   constructor(names: Names) {
     this.#names = names;
   }
 
-  /** In the order in which they are met. */
+  /** In order of generation. */
   get interfaces(): readonly string[] {
     return this.#interfaces;
   }
 
-  /** An interface of this name, which is taken already. */
+  /** Adds an interface with this name, which is reserved already. */
   declare(name: string, schema: JsonObject, options: InterfaceOptions): void {
     const at = this.#interfaces.length;
     this.#interfaces.push('');
@@ -41,7 +41,7 @@ export class SchemaTypes {
   #fields(schema: JsonObject, name: string, { isResource = false, depth = 0 }: InterfaceOptions): string[] {
     const required = new Set(Array.isArray(schema['required']) ? schema['required'] : []);
     return Object.entries(objectOf(schema['properties'])).flatMap(([field, of]) => {
-      // Every object has them, and knows them better.
+      // Inherited by every object, with better types.
       if (isResource && ['apiVersion', 'kind', 'metadata'].includes(field)) return [];
       const inner = objectOf(of);
       const type = this.#type(inner, `${name}${pascalCase(field)}`, depth + 1);
@@ -49,7 +49,7 @@ export class SchemaTypes {
     });
   }
 
-  /** `place` is what an interface would be called here. */
+  /** `place` is the name for an interface at this path. */
   #type(schema: JsonObject, place: string, depth: number): string {
     const type = depth > depthMax ? 'unknown' : this.#plainType(schema, place, depth);
     return schema['nullable'] === true && type !== 'unknown' ? `${type} | null` : type;
@@ -93,7 +93,7 @@ export class SchemaTypes {
     if (isObject(additionalProperties)) {
       return `Record<string, ${this.#type(additionalProperties, `${place}Value`, depth + 1)}>`;
     }
-    // Without a word about its fields, the server takes all of them away.
+    // The server prunes all fields that the schema does not declare.
     return isOpen(schema) || additionalProperties === true ? 'Record<string, unknown>' : 'Record<string, never>';
   }
 
@@ -104,7 +104,7 @@ export class SchemaTypes {
 }
 
 export interface InterfaceOptions {
-  /** Has apiVersion, kind and metadata. */
+  /** True if it has apiVersion, kind and metadata. */
   readonly isResource?: boolean;
   readonly comment?: string;
   /** Lines before the fields. */
@@ -116,14 +116,14 @@ export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value
 
 const isOpen = (schema: JsonObject): boolean => schema['x-kubernetes-preserve-unknown-fields'] === true;
 
-/** Whether what is written for it is a union, and so needs brackets in a list. */
+/** Reports whether the generated type is a union, which needs parentheses in a list. */
 const isUnion = (schema: JsonObject, type: string): boolean =>
   type !== 'unknown' &&
   (schema['nullable'] === true ||
     schema['x-kubernetes-int-or-string'] === true ||
     (enumType(schema['enum']) !== undefined && (schema['enum'] as unknown[]).length > 1));
 
-/** Undefined when it is open, or has values that are no literals. */
+/** Returns undefined if it is open, or has values that are not literals. */
 function enumType(values: unknown): string | undefined {
   if (!Array.isArray(values) || values.length === 0) return undefined;
   const texts = values.map((value) => {
@@ -137,7 +137,7 @@ const isPlainNumber = (value: unknown): boolean => typeof value === 'number' && 
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Its description, and what the server sets when nobody does. */
+/** Returns the description and the default value. */
 function describe(schema: JsonObject): string {
   const description = textOf(schema['description']);
   if (schema['default'] === undefined) return description;

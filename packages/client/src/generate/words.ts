@@ -1,15 +1,15 @@
 /**
- * Text of a stranger as TypeScript: names, literals, comments. A definition is written by somebody else; nothing that it says may
- * become code, end a comment, or look like something that it is not.
+ * Converts untrusted text to TypeScript: names, literals, comments. No part of a definition may become code, terminate a comment, or
+ * disguise itself.
  */
 
-/** Invisible or direction-changing characters, and those that end lines somewhere. */
+/** Invisible or direction-changing characters, and line terminators. */
 const odd = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 const escapedCharacter = (one: string): string =>
   Array.from({ length: one.length }, (_, at) => `\\u${one.charCodeAt(at).toString(16).padStart(4, '0')}`).join('');
 
-/** A literal: in single quotes where that is plain. */
+/** Returns a literal, in single quotes where possible. */
 export function literal(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text) && !/['\\]/.test(text)) return `'${text}'`;
   return JSON.stringify(text).replaceAll(odd, escapedCharacter);
@@ -17,7 +17,7 @@ export function literal(text: string): string {
 
 const identifier = /^[A-Za-z_$][\w$]*$/;
 
-/** A name of a field, quoted where it must be. */
+/** Returns the name of a field, quoted if necessary. */
 export const fieldName = (name: string): string =>
   identifier.test(name) && name !== '__proto__' ? name : literal(name);
 
@@ -30,7 +30,7 @@ export function pascalCase(text: string): string {
 
 const widthMax = 118;
 
-/** A comment for what follows, or nothing; with a line's end behind it. */
+/** Returns a comment with a line break after it, or an empty text. */
 export function comment(text: string, indent = ''): string {
   const lines = text
     .split(/\r\n|[\n\r\u2028\u2029]/)
@@ -42,7 +42,7 @@ export function comment(text: string, indent = ''): string {
   return `${indent}/**\n${lines.map((line) => `${indent} * ${line}`.trimEnd()).join('\n')}\n${indent} */\n`;
 }
 
-/** Neither an end of the comment nor anything that cannot be seen. */
+/** Removes terminators of the comment and invisible characters. */
 const clean = (line: string): string =>
   line.replaceAll('\t', '  ').replaceAll(odd, '').replaceAll('*/', '*\\/').trimEnd();
 
@@ -51,7 +51,7 @@ function wrapped(line: string, width: number): string[] {
   let rest = line;
   while (rest.length > width) {
     const at = rest.lastIndexOf(' ', width);
-    // One word that is longer than a line stays whole: it is probably an address.
+    // A word that is longer than a line stays whole: it is probably a URL.
     const end = at > 0 ? at : rest.indexOf(' ', width);
     if (end < 0) break;
     lines.push(rest.slice(0, end).trimEnd());
@@ -60,7 +60,7 @@ function wrapped(line: string, width: number): string[] {
   return [...lines, rest];
 }
 
-/** Names that are given out once. */
+/** Allocates unique names. */
 export class Names {
   readonly #taken: Set<string>;
 
@@ -68,7 +68,7 @@ export class Names {
     this.#taken = new Set(reserved);
   }
 
-  /** The first that is free, or the last with a number behind it. */
+  /** Returns the first free name, or the last one with a number appended. */
   take(...wanted: readonly string[]): string {
     const free = wanted.find((name) => !this.#taken.has(name));
     let name = free ?? wanted.at(-1)!;

@@ -1,4 +1,4 @@
-/** What is sent of each verb that writes. */
+/** Request bodies of the verbs that write. */
 
 import type { ApplyOptions, DeleteOptions, Draft, Patch, WriteOptions } from '../client.ts';
 import type { ApiObject, Kind, KindNames, ObjectKey } from '../kind.ts';
@@ -28,7 +28,7 @@ export const patchOf = ({ type, body }: Patch, options: WriteOptions): Body & { 
   signal: options.signal,
 });
 
-/** JSON is YAML. */
+/** JSON is valid YAML. */
 export const applyOf = (kind: KindNames, object: object, options: ApplyOptions): Body & { method: string } => ({
   method: 'PATCH',
   body: { apiVersion: kind.apiVersion, kind: kind.kind, ...object },
@@ -48,7 +48,7 @@ export function appliedKey(object: object): ObjectKey {
   return { namespace: metadata?.namespace, name: metadata?.name ?? '' };
 }
 
-/** The key of an object that may not have a name yet, which `objectPath` then says. */
+/** Returns the key of an object that may lack a name, which `objectPath` then reports. */
 export const draftKey = ({ metadata }: { readonly metadata: ApiObject['metadata'] }): ObjectKey => ({
   namespace: metadata.namespace,
   name: metadata.name ?? '',

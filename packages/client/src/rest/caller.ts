@@ -1,6 +1,6 @@
 /**
- * One request as it was meant, however often it has to be sent: waits for its turn, sends, counts, hands on warnings, and sends again
- * what `retry.ts` says may be. Answers that are refusals become errors in `call`.
+ * One logical request with retries: waits for the rate limit, sends, counts, reports warnings, and resends as `retry.ts` decides. `call`
+ * converts error responses to errors.
  */
 
 import { systemClock, systemRandom, traced } from '@hangar/core';
@@ -25,9 +25,9 @@ export interface Call {
 }
 
 const defaultUserAgent = 'hangar-client/0.1.0';
-/** A little more than kube-apiserver's own limit of a minute, whose answer says more than none. */
+/** Slightly more than the limit of kube-apiserver of a minute, whose response has more information than a timeout. */
 const defaultTimeoutMs = 75_000;
-/** For hundreds of megabytes over a line as slow as it may be; who trickles on purpose does not hold anybody for ever. */
+/** Enough for hundreds of megabytes over a slow connection; limits servers that trickle on purpose. */
 const defaultAnswerTimeoutMs = 10 * 60_000;
 
 export class Caller {
@@ -56,7 +56,7 @@ export class Caller {
     this.#metrics = options.metrics;
   }
 
-  /** Rejects unless the server did what it was asked. */
+  /** Rejects unless the response is a success. */
   async call(call: Call): Promise<HttpAnswer> {
     const { method, path, query, accept = 'application/json', body, signal, isLong, silenceMs } = call;
     const target = query ? `${path}?${query}` : path;
@@ -75,12 +75,12 @@ export class Caller {
     throw await refusalOf(answer);
   }
 
-  /** Any answer that is the last one. */
+  /** Resolves with the last response of any status. */
   send(given: HttpRequest): Promise<HttpAnswer> {
     const request: HttpRequest = {
       ...given,
       headers: { 'user-agent': this.#userAgent, ...given.headers },
-      // A log that is followed may be silent for as long as it likes.
+      // A followed log may be silent without limit.
       silenceMs: given.silenceMs ?? (given.isLong ? undefined : this.#timeoutMs),
       answerTimeoutMs: given.answerTimeoutMs ?? (given.isLong ? undefined : this.#answerTimeoutMs),
       answerBytesMax: given.answerBytesMax ?? this.#answerBytesMax,

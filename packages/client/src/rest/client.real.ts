@@ -1,6 +1,6 @@
 /**
- * The client against the real kube-apiserver, by both protocols: the same suite as against Hangar, and what only a real server does: it
- * forgets old revisions, and goes away now and then to spread its connections.
+ * Tests the client against the real kube-apiserver with both protocols: the same suite as against Hangar, and behaviour of a real server:
+ * it compacts old revisions, and sends GOAWAY to spread its connections.
  */
 
 import assert from 'node:assert/strict';
@@ -18,7 +18,7 @@ import { RestClient } from './rest-client.ts';
 import { clientSuite } from './testing/client-suite.ts';
 
 const token = randomUUID();
-/** As often as it may be asked to. */
+/** The maximum of the flag. */
 const goAwayChance = '--goaway-chance=0.02';
 const ConfigMap = defineKind({ apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps', isNamespaced: true });
 const namespace = 'default';
@@ -97,7 +97,7 @@ test('a list whose revision was forgotten under way goes on with what the server
   assert.ok(names.includes('page-8'));
 });
 
-/** By etcd's JSON gateway. */
+/** Uses the JSON gateway of etcd. */
 async function compact(etcdUrl: string, revision: number): Promise<void> {
   const body = JSON.stringify({ revision, physical: true });
   const answer = await fetch(`${etcdUrl}/v3/kv/compaction`, { method: 'POST', body });

@@ -1,14 +1,14 @@
-/** Answers to objects. What is no JSON, or not what was asked for, is `MalformedAnswer`. */
+/** Decodes responses to objects. Throws `MalformedAnswer` for invalid JSON and unexpected content. */
 
 import type { ObjectList } from '../client.ts';
 import { ClientError } from '../errors.ts';
 import type { ApiObject, KindNames } from '../kind.ts';
 
-/** How objects are asked for and what becomes of them: whole, or only their metadata. */
+/** Requested form of objects, whole or metadata only, and how it is decoded. */
 export interface View {
   readonly accept: string;
   readonly acceptList: string;
-  /** An object, or one of a list, whose own type was left out or is that of the view. */
+  /** Decodes an object, or an item of a list, whose type is absent or that of the view. */
   object<T extends ApiObject>(kind: KindNames, object: T): T;
 }
 
@@ -27,12 +27,12 @@ const partial = (kind: string): string => `application/json;as=${kind};g=meta.k8
 export const onlyMetadata: View = {
   accept: partial('PartialObjectMetadata'),
   acceptList: partial('PartialObjectMetadataList'),
-  // Also where a server does not know the view and answers all of the object.
+  // Also for a server that ignores the view and returns whole objects.
   object: <T extends ApiObject>({ apiVersion, kind }: KindNames, { metadata }: T) =>
     ({ apiVersion, kind, metadata }) as T,
 };
 
-/** Any object of JSON. */
+/** Decodes any JSON object. */
 export function valueOf<R>(body: Buffer): R {
   let value: unknown;
   try {
@@ -61,7 +61,7 @@ interface ListBody<T> {
 
 export function listOf<T extends ApiObject>(kind: KindNames, body: Buffer, view: View): ObjectList<T> {
   const { metadata, items } = valueOf<ListBody<T>>(body);
-  // Go writes a list of nothing as null; what has no such field is no list.
+  // Go encodes an empty list as null; without the field it is not a list.
   if (items === undefined || (items !== null && !items.every?.(isObjectWithMetadata))) {
     throw new ClientError('MalformedAnswer', `the response is not a list of ${kind.plural}: ${excerpt(body)}`);
   }
@@ -74,7 +74,7 @@ export function listOf<T extends ApiObject>(kind: KindNames, body: Buffer, view:
   };
 }
 
-/** What everybody who gets an object will look at without asking. */
+/** Checks the fields that callers access without a check. */
 export const isObjectWithMetadata = (value: unknown): value is ApiObject =>
   typeof value === 'object' &&
   value !== null &&

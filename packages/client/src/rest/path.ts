@@ -1,9 +1,9 @@
-/** Where a kind's objects are. Throws `InvalidKey` for what no path can have, before anything is asked. */
+/** Paths of objects of a kind. Throws `InvalidKey` for invalid keys, before a request is sent. */
 
 import { ClientError } from '../errors.ts';
 import type { KindNames, ObjectKey } from '../kind.ts';
 
-/** Of all objects of a kind, or of those of one namespace. */
+/** Returns the path of all objects of a kind, or of those of one namespace. */
 export function collectionPath(kind: KindNames, namespace: string | undefined): string {
   const { apiVersion, plural, isNamespaced } = kind;
   const group = apiVersion.includes('/') ? `/apis/${apiVersion}/` : `/api/${apiVersion}/`;
@@ -11,7 +11,7 @@ export function collectionPath(kind: KindNames, namespace: string | undefined): 
   return `${group}namespaces/${segment(namespace, kind, 'namespace')}/${plural}`;
 }
 
-/** Where an object is made: a namespaced one only in a namespace. */
+/** Returns the path for creating an object: for a namespaced kind, the namespace is required. */
 export function creationPath(kind: KindNames, namespace: string | undefined): string {
   requireNamespace(kind, namespace);
   return collectionPath(kind, namespace);
@@ -28,10 +28,10 @@ function requireNamespace({ kind, isNamespaced }: KindNames, namespace: string |
   throw new ClientError('InvalidKey', `kind ${kind} is namespaced, but no namespace was given`);
 }
 
-/** Most names: they stand in a path as they are. */
+/** Matches most names, which need no encoding. */
 const plain = /^[A-Za-z0-9][-A-Za-z0-9._:]*$/;
 
-/** As Kubernetes: a name of any kind may be anything that is one segment of a path. */
+/** As in Kubernetes: a name may be any text that is one path segment. */
 function segment(text: string | undefined, { kind }: KindNames, what: string): string {
   if (text !== undefined && plain.test(text)) return text;
   if (!text) throw new ClientError('InvalidKey', `the ${what} of the ${kind} must not be empty`);

@@ -1,4 +1,4 @@
-/** Options as the server's query parameters. */
+/** Encodes options as query parameters. */
 
 import type { ApplyOptions, DeleteOptions, ListOptions, WatchOptions, WriteOptions } from '../client.ts';
 
@@ -26,7 +26,7 @@ export function writeQuery(options: WriteOptions & Pick<ApplyOptions, 'force'>):
   });
 }
 
-/** What `DeleteOptions` has of it. */
+/** Returns the fields of `DeleteOptions`. */
 export function deleteFields({ gracePeriodSeconds, propagationPolicy, preconditions, dryRun }: DeleteOptions): object {
   return {
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),

@@ -1,4 +1,4 @@
-/** So many requests at once, and so many more a second. Who comes first goes first. */
+/** Limits requests with a burst and a rate, in FIFO order. */
 
 import { sleep } from '@hangar/core';
 import type { Clock } from '@hangar/core';
@@ -7,7 +7,7 @@ export class RateLimit {
   readonly #clock: Clock;
   readonly #perMs: number;
   readonly #burst: number;
-  /** Below 0: so many wait. */
+  /** Available tokens. Below 0: number of waiters. */
   #left: number;
   #sinceMs: number;
 
@@ -19,7 +19,7 @@ export class RateLimit {
     this.#sinceMs = clock.monotonicMs();
   }
 
-  /** Undefined: go on. The turn of one that is aborted while it waits is given back to those behind. */
+  /** Returns undefined if the request may start. An aborted waiter releases its place to those behind. */
   enter(signal: AbortSignal | undefined): Promise<void> | undefined {
     const nowMs = this.#clock.monotonicMs();
     this.#left = Math.min(this.#burst, this.#left + (nowMs - this.#sinceMs) * this.#perMs);

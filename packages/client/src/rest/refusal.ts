@@ -1,4 +1,4 @@
-/** What an answer that is no success says. */
+/** Converts error responses to errors. */
 
 import type { Status } from '@hangar/api';
 import { ReceivedStatusError, reasonOfCode } from '../errors.ts';
@@ -9,7 +9,7 @@ export async function refusalOf(answer: HttpAnswer): Promise<ReceivedStatusError
   return new ReceivedStatusError(statusIn(text) ?? statusOfText(answer.status, text));
 }
 
-/** Undefined: it is none. */
+/** Returns undefined if the text is not a Status. */
 function statusIn(text: string): Status | undefined {
   try {
     const value = JSON.parse(text) as Status;
@@ -19,7 +19,7 @@ function statusIn(text: string): Status | undefined {
   }
 }
 
-/** Of proxies and the like, which speak no Kubernetes. */
+/** For responses of proxies, which are not a Status. */
 const statusOfText = (code: number, text: string): Status => ({
   kind: 'Status',
   apiVersion: 'v1',

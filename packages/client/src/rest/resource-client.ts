@@ -1,4 +1,4 @@
-/** The verbs that can be said of whole objects and of their metadata alone. */
+/** The verbs that support whole objects and metadata only. */
 
 import { hasCode } from '@hangar/core';
 import type { DeleteOptions, GetOptions, ListOptions, MetadataClient, ObjectList, Patch } from '../client.ts';
@@ -14,7 +14,7 @@ import { collectionPath, objectPath } from './path.ts';
 import { listQuery } from './query.ts';
 
 const pageLength = 500;
-/** A server's own bound of a watch without one, and what may pass after it before silence is a broken connection. */
+/** Maximum duration of a watch without a timeout on servers, and the extra time after which silence means a broken connection. */
 const watchSecondsMax = 3_600;
 const watchGraceSeconds = 30;
 
@@ -44,15 +44,15 @@ export class ResourceClient implements MetadataClient {
   }
 
   /**
-   * A token that has expired under way is answered with one that goes on where the list was, but with what is there now: as
-   * Kubernetes' own pager, that is taken where it is offered. Without it, `Expired` is the caller's.
+   * For a token that expired meanwhile, servers may return one that continues the list with current objects: like the pager of Kubernetes,
+   * this uses it if it is offered. Otherwise rejects with `Expired`.
    */
   async *listAll<T extends ApiObject>(kind: Kind<T>, options: ListOptions = {}): AsyncGenerator<T, void, void> {
     const { limit = pageLength, resourceVersion, resourceVersionMatch, continue: begin, ...rest } = options;
     let from = begin;
     let isResumed = false;
     do {
-      // What a token says must not be said again.
+      // Parameters that the token contains must not be repeated.
       const at = from === undefined ? { resourceVersion, resourceVersionMatch } : { continue: from };
       let page: ObjectList<T>;
       try {

@@ -1,7 +1,7 @@
 /**
  * `node packages/client/src/rest/rest-client.bench.ts [seconds]`: GET of a small object and a list of 5,000, with TLS, against Hangar in a
- * thread of its own. Beside the rate stands what a second of the client's thread would do: on a machine that others use, too, only that
- * can be compared. The list is asked for with and without compression.
+ * separate thread. Prints the rate, and the rate for each second of CPU time of the client thread: on a shared machine only the latter is
+ * comparable. The list is measured with and without compression.
  */
 
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';

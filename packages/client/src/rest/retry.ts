@@ -1,7 +1,7 @@
 /**
- * Whether, and when, a request is sent again. As client-go: an answer with 429 or 5xx that says when to come again is obeyed. Without
- * that word it is an answer like any other: an eviction refused by a budget is a 429, too. A request that certainly
- * was not read is sent again whatever it is; one whose fate is not known only when it reads.
+ * Decides whether and when a request is resent. As in client-go: a response with 429 or 5xx and `Retry-After` is retried. Without that
+ * header it is final: an eviction that a budget rejects is a 429, too. A request that was certainly not read is always resent; one with an
+ * unknown outcome only if it reads.
  */
 
 import { backOffMs, hasCode, sleep } from '@hangar/core';
@@ -27,23 +27,23 @@ export class RetryPolicy {
     this.#random = random;
   }
 
-  /** Undefined: this is the answer. `tried`: how many answers were refusals before. */
+  /** Returns undefined if the response is final. `tried`: number of rejected attempts before. */
   delayAfterAnswer(answer: HttpAnswer, tried: number): number | undefined {
     if (tried >= this.#refusedMax || !(answer.status === 429 || (answer.status >= 500 && answer.status < 600))) return;
     const afterMs = this.#retryAfterMs(answer.header('retry-after'));
     if (afterMs === undefined || afterMs > this.#retryAfterMaxMs) return;
-    // Those who were refused together must not come again together.
+    // Jitter: requests that were rejected together must not return together.
     return Math.max(afterMs, this.#backOff.baseMs) * (1 + this.#random.fraction() / 4);
   }
 
-  /** Undefined: the error is the caller's. */
+  /** Returns undefined if the error goes to the caller. */
   delayAfterError(error: unknown, { method }: HttpRequest, tried: number): number | undefined {
     if (tried >= this.#brokenMax) return undefined;
     const isSafe = hasCode(error, 'ConnectionFailed') || (hasCode(error, 'ConnectionLost') && isRead(method));
     return isSafe ? backOffMs(this.#backOff, tried + 1, this.#random) : undefined;
   }
 
-  /** The process lives on meanwhile: a program of one request must not end silently because nothing else goes on. */
+  /** Keeps the process alive meanwhile: a program with a single request must not exit silently during the wait. */
   async wait(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
     const alive = setInterval(() => {}, 2 ** 30);
     try {
@@ -53,7 +53,7 @@ export class RetryPolicy {
     }
   }
 
-  /** In seconds, or a date (RFC 9110, 10.2.3). */
+  /** Parses seconds or a date (RFC 9110, 10.2.3). */
   #retryAfterMs(value: string | undefined): number | undefined {
     if (value === undefined) return undefined;
     if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;

@@ -1,6 +1,6 @@
-/** `Warning` headers: `299 - "policy/v1beta1 is deprecated"` (RFC 7234, 5.5). Each text is told once, as kubectl does. */
+/** `Warning` headers: `299 - "policy/v1beta1 is deprecated"` (RFC 7234, 5.5). Each text is reported once, as in kubectl. */
 
-/** More different ones are no warnings but noise, which must not fill the memory. */
+/** Above this number of distinct texts they are ignored, to bound the memory. */
 const textsMax = 1_000;
 const one = /(\d{3}) (?:[^\s"]+) "((?:[^"\\]|\\.)*)"/g;
 
@@ -12,7 +12,7 @@ export class Warnings {
     this.#onWarning = onWarning;
   }
 
-  /** One header, or several that were joined. Others than 299 are about caches. */
+  /** Reads one header, or several joined ones. Codes other than 299 are about caches. */
   read(header: string): void {
     for (const [, code, quoted] of header.matchAll(one)) {
       const text = quoted!.replaceAll(/\\(.)/g, '$1');

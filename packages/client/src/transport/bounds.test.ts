@@ -8,7 +8,7 @@ import { get, http1Server, http2Server, transportTo, until } from './testing/ser
 
 const mebibyte = Buffer.alloc(1024 * 1024, ' ');
 
-/** One that is answered, and whether its carrier was told that nobody wants the rest. */
+/** A request with a response, and whether its carrier was cancelled. */
 function answered(request: Omit<HttpRequest, 'method' | 'target'>, status = 200) {
   const clock = virtualClock();
   const exchange = new Exchange(request, clock);
@@ -109,7 +109,7 @@ describe('bytes that trickle', () => {
   });
 });
 
-/** Writes without end, until nobody is there. */
+/** Writes without end, until the connection closes. */
 interface Sink {
   write(chunk: Uint8Array): boolean;
   once(event: 'drain', callback: () => void): unknown;

@@ -1,11 +1,11 @@
-/** A way to a server on which requests can be begun; of HTTP/2 one connection, of HTTP/1.1 a set of them. */
+/** A channel to a server on which requests can be started: one connection for HTTP/2, a set of them for HTTP/1.1. */
 
 import { ClientError } from '../errors.ts';
 import type { ClientErrorCode } from '../errors.ts';
 import type { Exchange } from './exchange.ts';
 import type { Headers } from './headers.ts';
 
-/** A request as it goes to the server: with the cluster's path and everything that says who asks. */
+/** A request to the server, with the path of the cluster and all credentials. */
 export interface Outbound {
   readonly method: string;
   readonly target: string;
@@ -15,30 +15,30 @@ export interface Outbound {
 }
 
 export interface Connection {
-  /** Whether one more may begin. */
+  /** Reports whether another request may start. */
   hasRoom(isLong: boolean): boolean;
-  /** It begins nothing new any more. */
+  /** True if it accepts no new requests. */
   readonly isOver: boolean;
-  /** It makes connections by itself: another one beside it would have no more room. */
+  /** True if it opens connections by itself: a second instance would add no capacity. */
   readonly isWhole: boolean;
-  /** To be called when there is room. */
+  /** Starts a request. Call it only if `hasRoom`. */
   begin(request: Outbound, exchange: Exchange): void;
-  /** Takes no more, and ends with what is under way. */
+  /** Accepts no more requests, and closes when the running ones complete. */
   retire(): void;
-  /** Ends everything now. */
+  /** Closes at once and fails all requests. */
   destroy(error: Error): void;
 }
 
 export interface ConnectionEvents {
-  /** A request has ended, so that there may be room. */
+  /** Called when a request completed, so that there may be room. */
   onRoom(): void;
-  /** Once, last: nothing of it is left. */
+  /** Called once, last: all resources are released. */
   onClosed(connection: Connection): void;
 }
 
-/** A connection that had been made failed a request before any of its answer. */
+/** An established connection failed a request before any part of its response. */
 export class BrokenOff extends ClientError {
-  /** The server has not begun with it for sure. Else only those that read may be sent again. */
+  /** True if the server certainly did not start to process it. Otherwise only reads may be resent. */
   readonly isUnsent: boolean;
 
   constructor(isUnsent: boolean, message: string, options?: ErrorOptions) {

@@ -1,6 +1,6 @@
 /**
- * A connection to a cluster's server, ready to be spoken on: TCP, through a proxy where there is one, TLS, and what the two ends agree
- * to speak. Every step is bounded by one time and ends at once by the signal; whatever is half made then is destroyed.
+ * Opens a connection to the server of a cluster: TCP, an optional proxy, TLS and protocol negotiation. One timeout covers all steps, and
+ * the signal aborts them at once; partial connections are destroyed.
  */
 
 import { isIP, Socket } from 'node:net';
@@ -32,13 +32,13 @@ export interface DialerOptions {
   readonly clock: Clock;
 }
 
-/** After which a connection where nothing happens is asked by the kernels whether it is still one. */
+/** Idle time after which the kernel sends TCP keep-alive probes. */
 const tcpKeepAliveMs = 30_000;
 
 export class Dialer {
   readonly #options: DialerOptions;
   readonly #to: string;
-  /** Costs milliseconds to make, and is the same until the certificate is another. */
+  /** Takes milliseconds to create, and stays valid until the certificate changes. */
   #context:
     | { readonly of: ClientCertificate | undefined; readonly ca: string | undefined; readonly context: SecureContext }
     | undefined;
@@ -50,7 +50,7 @@ export class Dialer {
   }
 
   /**
-   * What `use` makes of a connection, which may wait for the server's first word: all of it is within the one time. Rejects with
+   * Resolves with the result of `use`, which may wait for the first bytes of the server: the timeout covers all of it. Rejects with
    * `ConnectionFailed`, `CredentialsFailed` or `Aborted`.
    */
   async open<T>(
@@ -128,7 +128,7 @@ function contextOf(ca: string | undefined, certificate: ClientCertificate | unde
   }
 }
 
-/** Whom the certificate must be for. An address is never asked for by name (RFC 6066, 3). */
+/** Returns the expected name of the certificate. SNI does not allow IP addresses (RFC 6066, 3). */
 const named = (host: string): { host: string; servername?: string } =>
   isIP(host) === 0 ? { host, servername: host } : { host };
 
@@ -142,12 +142,12 @@ function secured(socket: Duplex, options: object, signal: AbortSignal): Promise<
   return orDestroyed(promise, tls, signal).finally(() => tls.off('close', onClose).off('error', reject));
 }
 
-/** What `promise` says, unless the signal is first. A failure takes the socket with it. */
+/** Resolves with `promise` unless the signal is aborted first. A failure destroys the socket. */
 async function orDestroyed<T>(promise: Promise<T>, socket: Duplex, signal: AbortSignal): Promise<T> {
   try {
     return await orAborted(promise, signal);
   } catch (error) {
-    // It may still have something to say, to nobody.
+    // Ignores late errors.
     socket.on('error', () => {});
     socket.destroy();
     throw error;

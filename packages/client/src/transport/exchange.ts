@@ -1,13 +1,13 @@
 /**
- * One request and its answer under way, for every transport alike. Whoever carries it says what comes (`head`, `data`, `end`, `fail`);
- * whoever asked reads `answered` and then the body. Between them:
+ * One request and its response, shared by all transports. The carrier reports events (`head`, `data`, `end`, `fail`); the caller reads
+ * `answered` and then the body. The exchange guarantees:
  *
- *   - the caller's signal ends it at once, at any time, and is let go of when it has ended;
- *   - silence for longer than allowed ends it, while the server is waited for: a reader who takes its time is no silence;
- *   - the time that all of it may take ends it, however the bytes trickle;
- *   - what is read whole is bounded, since all of it is in memory;
- *   - what is not read yet is bounded by telling the carrier only of what was read (`consumed`);
- *   - leaving it, by any of these or by the reader, tells the carrier once (`cancel`).
+ *   - the signal of the caller aborts it at any time; the listener is removed at the end;
+ *   - silence of the server above the limit aborts it; a slow reader does not count as silence;
+ *   - the overall timeout aborts it, even while bytes trickle in;
+ *   - a body that is read as a whole is limited, because it is in memory;
+ *   - unread data is limited: the carrier gets credit only for data that was read (`consumed`);
+ *   - every early exit, including one by the reader, notifies the carrier once (`cancel`).
  */
 
 import { abortError, assert } from '@hangar/core';
@@ -16,9 +16,9 @@ import { ClientError } from '../errors.ts';
 import type { HttpAnswer, HttpRequest } from './contract.ts';
 
 export interface Carrier {
-  /** Nobody waits for the rest. Not after `end` or `fail`. */
+  /** Called when the rest is not needed. Never after `end` or `fail`. */
   cancel(): void;
-  /** So many bytes of what was given to `data` were read. */
+  /** Called when the reader consumed this number of bytes of `data`. */
   consumed?(bytes: number): void;
 }
 
@@ -26,7 +26,7 @@ type HeaderOf = (name: string) => string | undefined;
 type Chunk = IteratorResult<Uint8Array, void>;
 
 const answerBytesMaxDefault = 256 * 1024 * 1024;
-/** Of what is no success: a Status, or what a proxy has to say. */
+/** Maximum size of an error response: a Status, or the text of a proxy. */
 const refusalBytesMax = 1024 * 1024;
 
 const none: Chunk = { done: true, value: undefined };
@@ -48,12 +48,12 @@ export class Exchange implements HttpAnswer {
   #mode: 'unread' | 'whole' | 'stream' = 'unread';
   #state: 'open' | 'ended' | 'failed' = 'open';
   #error: Error | undefined;
-  /** Who waits for the next chunk, or for the end of all. */
+  /** Wakes the reader that waits for the next chunk or the end. */
   #wake: (() => void) | undefined;
   #timer: Timer | undefined;
   #begunMs = 0;
   #heardMs = 0;
-  /** Of an answer that is read whole. */
+  /** Size of a body that is read as a whole. */
   #bytes = 0;
 
   constructor(request: Omit<HttpRequest, 'method' | 'target'>, clock: Clock) {
@@ -79,20 +79,20 @@ export class Exchange implements HttpAnswer {
     }
   }
 
-  /** False: it has ended already, before anybody could carry it. */
+  /** Returns false if it was aborted before a carrier could start. */
   begin(carrier: Carrier): boolean {
     if (this.isOver) return false;
     this.#carrier = carrier;
     return true;
   }
 
-  /** Also by a signal whose listeners are still being called: whoever was called before ours may ask. */
+  /** Includes a signal whose listeners are still being called: an earlier listener may check this. */
   get isOver(): boolean {
     if (this.#signal?.aborted) this.#onAbort!();
     return this.#state !== 'open';
   }
 
-  /** Of the answer. Heads before it (1xx) and trailers are not given here. */
+  /** Called with the head of the response, without informational heads (1xx) and trailers. */
   head(status: number, header: HeaderOf): void {
     if (this.#state !== 'open') return;
     this.status = status;
@@ -116,7 +116,7 @@ export class Exchange implements HttpAnswer {
     this.#finish('ended');
   }
 
-  /** What has come before it is still read. */
+  /** Data received before the failure can still be read. */
   fail(error: Error): void {
     if (this.#state !== 'open') return;
     this.#error = error;
@@ -146,7 +146,7 @@ export class Exchange implements HttpAnswer {
 
   stream(): AsyncIterable<Uint8Array> {
     this.#read('stream');
-    // By hand: a generator that waits for a chunk cannot be left until one comes.
+    // Not a generator: one that waits for a chunk cannot be left until the chunk arrives.
     const iterator: AsyncIterator<Uint8Array, void, void> = {
       next: () => this.#next(),
       return: () => {
@@ -159,13 +159,13 @@ export class Exchange implements HttpAnswer {
     return { [Symbol.asyncIterator]: () => iterator };
   }
 
-  /** The most that `body` gives. */
+  /** Maximum size of `body`. */
   get bodyBytesMax(): number {
     const isRefusal = this.status < 200 || this.status > 299;
     return isRefusal ? Math.min(refusalBytesMax, this.#answerBytesMax) : this.#answerBytesMax;
   }
 
-  /** Of an answer that is read whole: so many bytes more. */
+  /** Counts bytes of a body that is read as a whole. */
   #keep(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes <= this.bodyBytesMax) return this.#carrier?.consumed?.(bytes);
@@ -195,7 +195,7 @@ export class Exchange implements HttpAnswer {
     this.#mode = mode;
   }
 
-  /** Not the server's doing: nothing of it is wanted any more. */
+  /** Aborts it locally: the rest is not needed. */
   #abandon(error: Error): void {
     if (this.#state !== 'open') return;
     this.#chunks = [];

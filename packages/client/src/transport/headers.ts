@@ -1,11 +1,11 @@
-/** Headers of a request: a name may have several values, each of which is a line of its own. */
+/** Headers of a request: a name may have several values, each on a separate line. */
 
 import type { Impersonation } from '../config/cluster-config.ts';
 import { ClientError } from '../errors.ts';
 
 export type Headers = readonly (readonly [name: string, value: string])[];
 
-/** What says to act as somebody else. Each value of an extra is a header; its name may have what headers may not. */
+/** Returns the impersonation headers. Each value of an extra is a header; its key may have characters that header names may not. */
 export function impersonationHeaders(impersonation: Impersonation | undefined): Headers {
   if (!impersonation) return [];
   const { user, groups = [], uid, extra = {} } = impersonation;
@@ -20,7 +20,7 @@ export function impersonationHeaders(impersonation: Impersonation | undefined): 
   ];
 }
 
-/** Percent signs and all that no name of a header has; the server decodes it. */
+/** Percent-encodes characters that header names may not have; the server decodes them. */
 const encodedKey = (key: string): string =>
   Buffer.from(key.toLowerCase())
     .toString('latin1')

@@ -49,7 +49,7 @@ export function httpTransport(config: ClusterConfig, options: HttpTransportOptio
   return new SocketTransport(config, options);
 }
 
-/** How often a request is sent again because the server certainly had not begun with it. */
+/** Maximum number of resends of a request that the server certainly did not start to process. */
 const resendsMax = 5;
 
 class SocketTransport implements HttpTransport {
@@ -60,7 +60,7 @@ class SocketTransport implements HttpTransport {
   readonly #credentials: Credentials | undefined;
   readonly #impersonation: Headers;
   readonly #isCompressed: boolean;
-  /** How often they were renewed: who was refused with older ones needs only to ask again. */
+  /** Number of credential renewals: a request that was rejected with older credentials only needs a retry. */
   #renewals = 0;
   #renewing: Promise<boolean> | undefined;
 
@@ -121,12 +121,12 @@ class SocketTransport implements HttpTransport {
     for (const name in headers) all.push([name, headers[name]!]);
     for (const [name, value] of Object.entries(own ?? {})) all.push([name, value as string]);
     for (const [name, value] of this.#impersonation) all.push([name, value]);
-    // A watch is told as it happens, and what is written is short.
+    // Watches are streamed, and write requests are short.
     if (this.#isCompressed && method === 'GET' && !isLong && !headers?.['accept-encoding']) all.push(acceptGzip);
     return { method, target: this.#prefix + target, headers: all, body, isLong };
   }
 
-  /** Whether asking again is worth it. Those who are refused together renew together. */
+  /** Reports whether a retry is useful. Concurrent rejections share one renewal. */
   async #renewed(since: number): Promise<boolean> {
     if (since !== this.#renewals) return true;
     this.#renewing ??= this.#renew().finally(() => (this.#renewing = undefined));
@@ -137,7 +137,7 @@ class SocketTransport implements HttpTransport {
     const isBetter = await this.#credentials!.refresh!();
     if (!isBetter) return false;
     this.#renewals++;
-    // A client certificate is shown when a connection is made.
+    // A client certificate is sent when a connection is opened.
     if (this.#credentials!.clientCertificate) this.#pool.retire();
     return true;
   }
@@ -145,11 +145,11 @@ class SocketTransport implements HttpTransport {
 
 const acceptGzip: [string, string] = ['accept-encoding', 'gzip'];
 
-/** Only where a connection was there: who cannot connect is told so. */
+/** Only for established connections: connection failures go to the caller. */
 const mayResend = (error: unknown, method: string): boolean =>
   error instanceof BrokenOff && (error.isUnsent || method === 'GET' || method === 'HEAD');
 
-/** An answer whose body was read. */
+/** A response whose body was read. */
 const readAlready = (answer: Exchange, body: Buffer): HttpAnswer & Pick<Exchange, 'bodyBytesMax'> => ({
   status: answer.status,
   bodyBytesMax: answer.bodyBytesMax,

@@ -1,6 +1,6 @@
 /**
- * HTTP/1.1 over a set of connections that are kept between requests, a request each at a time. Requests that stay open have connections of their
- * own: however many watches there are, the others find theirs.
+ * HTTP/1.1 over a pool of persistent connections, with one request at a time on each. Long-running requests have separate connections:
+ * watches never block other requests.
  */
 
 import { Agent, request as httpRequest } from 'node:http';
@@ -15,7 +15,7 @@ import type { Exchange } from './exchange.ts';
 export interface Http1Options extends ConnectionEvents {
   readonly authority: string;
   readonly dial: () => Promise<Duplex>;
-  /** Of those that are not for requests that stay open. */
+  /** Maximum without those of long-running requests. */
   readonly connectionsMax: number;
   readonly idleMs: number;
 }
@@ -33,7 +33,7 @@ export class Http1Connection implements Connection {
     this.#agent = new DialingAgent(options);
   }
 
-  /** For the first request: the connection that found out that HTTP/1.1 is spoken. */
+  /** Adds the connection of the protocol negotiation, for the first request. */
   add(socket: Duplex): void {
     this.#agent.spare(socket);
   }
@@ -68,12 +68,12 @@ export class Http1Connection implements Connection {
     request.on('close', () => {
       this.#underWay.delete(request);
       if (isLong) this.#longs--;
-      // Of one that has come whole, its reader may not have seen the end yet.
+      // A complete response may not be read to the end yet.
       if (!exchange.isOver && !answer?.complete) {
         exchange.fail(new ClientError('ConnectionLost', 'the connection was closed before the response was complete'));
       }
       if (this.#isOver && this.#underWay.size === 0) this.#close();
-      // The connection is given back right behind this.
+      // The connection is released right after this.
       process.nextTick(this.#options.onRoom);
     });
     const isWanted = exchange.begin({
@@ -104,7 +104,7 @@ export class Http1Connection implements Connection {
   }
 }
 
-/** An agent whose connections are made elsewhere. */
+/** An agent with externally opened connections. */
 class DialingAgent extends Agent {
   readonly #dial: () => Promise<Duplex>;
   readonly #spare: Duplex[] = [];
@@ -145,7 +145,7 @@ class DialingAgent extends Agent {
   }
 }
 
-/** What may wait unread of one answer. */
+/** Maximum unread data of one response. */
 const unreadBytesMax = 1024 * 1024;
 const unread = new WeakMap<IncomingMessage, number>();
 
@@ -162,7 +162,7 @@ function receive(incoming: IncomingMessage, exchange: Exchange): void {
     if (bytes >= unreadBytesMax) incoming.pause();
     exchange.data(chunk);
   });
-  // A tick later its connection is free for whoever asks next.
+  // The connection is available for the next request one tick later.
   incoming.on('end', () => {
     if (incoming.complete) process.nextTick(() => exchange.end());
   });
@@ -180,13 +180,13 @@ function consumed(incoming: IncomingMessage, bytes: number): void {
 }
 
 function errorOf(cause: Error & { code?: string }, request: ClientRequest, answer: IncomingMessage | undefined): Error {
-  // It was never connected: what is wrong was said there.
+  // It was never connected: the error of the dial has the reason.
   if (cause instanceof ClientError || request.socket === null) return cause;
   if (cause.code?.startsWith('HPE_')) {
     return new ClientError('MalformedAnswer', `the server does not speak HTTP/1.1: ${cause.message}`, { cause });
   }
   const message = `the connection was lost during the request: ${cause.message}`;
-  // Most likely it had been kept for too long.
+  // Most likely a keep-alive connection that the server closed.
   if (request.reusedSocket && answer === undefined) return new BrokenOff(false, message, { cause });
   return new ClientError('ConnectionLost', message, { cause });
 }

@@ -20,7 +20,7 @@ const answer = (stream: ServerHttp2Stream, text = 'ok'): void => {
 const asking = (transport: HttpTransport) => async (): Promise<string> =>
   (await (await transport.request(get)).body()).toString();
 
-/** Says that it speaks HTTP/2, and then what the test lets it. */
+/** Negotiates HTTP/2, and then sends the bytes of the test. */
 const rawServer = (context: TestContext, onSocket: (socket: Socket) => void): Promise<TestServer> =>
   listening(
     context,
@@ -65,7 +65,7 @@ test('beyond the bound of connections requests wait for their turn, and watches 
 });
 
 test('what waits for its turn is never sent once its signal has fired, also when that makes room for it', async (context) => {
-  // By its frames: a server may refuse what it should not have got before a handler sees it.
+  // Counts frames: a server may reject excess requests before a handler sees them.
   const got = new Map<number, number>();
   const ended = Promise.withResolvers<void>();
   const { config } = await rawServer(context, (socket) => {
@@ -102,7 +102,7 @@ test('a server that takes no requests at all is not asked for ever', async (cont
 test('what a server that goes away has not begun is asked of the next connection, also when it writes', async (context) => {
   const { config, sessions } = await http2Server(context, (stream, headers) => {
     if (sessions.length > 1) return answer(stream, 'second');
-    // It names the first stream as the last that it looks at.
+    // GOAWAY names the first stream as the last one processed.
     if (headers[':path'] !== '/first') return;
     sessions[0]!.goaway(0, 1);
     setTimeout(() => answer(stream, 'first'), 50);
@@ -166,7 +166,7 @@ test('a quiet watch lives on as long as the server answers pings', async (contex
     const before = pings;
     await clock.advance(31_000);
     await until(() => pings > before);
-    // Comes behind the ping's answer: time goes on only when both are here.
+    // Arrives after the ping response: time advances only when both are here.
     await (await transport.request(get)).body();
   }
   watches[0]!.write('still here');

@@ -1,7 +1,7 @@
 /**
- * One HTTP/2 connection. What a reader has not read yet is bounded for each answer (its window is given back only as it is read);
- * the connection's own window is given back at once, so one slow watch holds up nobody else. A part of what the server
- * allows at once is kept for requests that end soon: watches alone can never fill a connection.
+ * One HTTP/2 connection. Unread data is limited for each response (its window is updated only as it is read); the window of the connection
+ * is updated at once, so one slow watch does not block other requests. A share of the concurrent streams is reserved for short requests:
+ * watches alone cannot fill a connection.
  */
 
 import type { Duplex } from 'node:stream';
@@ -25,10 +25,10 @@ export interface Http2Options extends ConnectionEvents {
   readonly idleMs: number;
 }
 
-/** What may wait unread of one answer: what a fast reader far away needs, and what a slow one costs at most. */
+/** Maximum unread data of one response: enough throughput for a fast reader with high latency, bounded memory for a slow one. */
 const streamWindowBytes = 1024 * 1024;
 const connectionWindowBytes = 16 * 1024 * 1024;
-/** Of what the server allows at once. The rest is for requests that end soon. */
+/** Share of the concurrent streams for long-running requests. The rest is reserved for short ones. */
 const longShare = 7 / 8;
 
 interface Referable {
@@ -36,7 +36,7 @@ interface Referable {
   unref?(): unknown;
 }
 
-/** Resolves when the server has spoken: the kernel of a stopped process accepts connections, too. */
+/** Resolves after the first frame of the server: the kernel of a stopped process accepts connections, too. */
 export function openHttp2(socket: Duplex, options: Http2Options, signal: AbortSignal): Promise<Http2Connection> {
   const { promise, resolve, reject } = Promise.withResolvers<Http2Connection>();
   const onAbort = (): void => session.destroy(signal.reason as Error);
@@ -107,7 +107,7 @@ export class Http2Connection implements Connection {
       isPaced: true,
       onHead: (fields) => {
         const status = isAnswered ? 0 : statusOf(fields);
-        // Trailers, or something before the answer.
+        // Trailers, or an informational head.
         if (isAnswered || (status >= 100 && status < 200)) return;
         isAnswered = true;
         if (status === 0) return stream.reset(errorCode.protocol);
@@ -139,14 +139,14 @@ export class Http2Connection implements Connection {
     this.#session.destroy(error);
   }
 
-  /** The session has. */
+  /** Called when the session closed. */
   closed(): void {
     this.#keepalive.stop();
     this.#options.onClosed(this);
   }
 }
 
-/** What one request says, most others have said: only what differs is encoded again. */
+/** Caches encoded header fields: most requests share them, and only differences are encoded again. */
 class EncodedFields {
   readonly #known = new Map<string, { readonly value: string; readonly text: string }>();
 

@@ -1,18 +1,18 @@
 /**
- * Notices a connection whose other end is gone without a word: a cut cable, a dead machine, a forgotten NAT entry. Nothing heard for
- * a while: a ping; no answer to it in time: it is dead, and everything on it is told. Also ends a connection that nobody has
- * used for long. Costs a timer, not something for every frame.
+ * Detects connections whose peer vanished silently: a cut cable, a dead machine, an expired NAT entry. After a time of silence it sends a
+ * ping; without a response in time, the connection is dead, and all its requests fail. Also closes idle connections. Costs one timer, and
+ * no work for each frame.
  */
 
 import type { Clock, Timer } from '@hangar/core';
 
 export interface KeepaliveOptions {
   readonly clock: Clock;
-  /** Nothing heard for so long: ask. */
+  /** Silence before a ping. */
   readonly silenceMs: number;
-  /** How long to wait for the answer. */
+  /** Timeout of the ping. */
   readonly answerMs: number;
-  /** Nothing asked for so long: end. */
+  /** Idle time before the connection is closed. */
   readonly idleMs: number;
   readonly isUsed: () => boolean;
   readonly ping: (onAnswer: () => void) => void;
@@ -37,7 +37,7 @@ export class Keepalive {
     this.#heardMs = this.#options.clock.monotonicMs();
   }
 
-  /** A request begins. */
+  /** Called when a request starts. */
   used(): void {
     this.#usedMs = this.#options.clock.monotonicMs();
   }
@@ -65,7 +65,7 @@ export class Keepalive {
     const { clock, answerMs, silenceMs, ping, onDead } = this.#options;
     const askedMs = clock.monotonicMs();
     this.#timer = clock.after(answerMs, () => {
-      // Anything that came meanwhile is as good as an answer.
+      // Any received data counts as a response.
       if (this.#heardMs > askedMs) this.#timer = this.#check(silenceMs);
       else onDead(new Error(`the server did not answer a ping within ${answerMs} ms`));
     });

@@ -1,7 +1,7 @@
 /**
- * The connections to one server. The first one finds out what it speaks. Of HTTP/2 there are as many as are needed for what is
- * under way: one more when none has room, up to a bound; beyond it requests wait for their turn, in their order. One is made
- * at a time, and who waits for it when it fails takes the failure: trying again is up to those above.
+ * The connections to one server. The first one negotiates the protocol. HTTP/2 connections are opened on demand: one more when none has
+ * room, up to a limit; above it, requests wait in FIFO order. Connections are opened one at a time; if that fails, all waiting requests
+ * fail: retries are up to the caller.
  */
 
 import type { Clock } from '@hangar/core';
@@ -16,9 +16,9 @@ export interface PoolOptions {
   readonly dialer: Dialer;
   readonly authority: string;
   readonly clock: Clock;
-  /** Of HTTP/2, each for as many requests as the server allows. */
+  /** HTTP/2 connections, each with as many requests as the server allows. */
   readonly http2ConnectionsMax: number;
-  /** Of HTTP/1.1, besides those of watches. */
+  /** HTTP/1.1 connections, without those of watches. */
   readonly http1ConnectionsMax: number;
   readonly readIdleMs: number;
   readonly pingTimeoutMs: number;
@@ -33,9 +33,9 @@ interface Waiting {
 export class Pool implements ConnectionEvents {
   readonly #options: PoolOptions;
   readonly #closing = new AbortController();
-  /** Also those that begin nothing new, until they have ended. */
+  /** Includes retired connections until they are closed. */
   readonly #connections = new Set<Connection>();
-  /** Watches wait apart: what ends soon goes past them, into the room that is kept for it. */
+  /** Watches have a separate queue: short requests overtake them and use the reserved room. */
   readonly #waitingLong = new Set<Waiting>();
   readonly #waitingShort = new Set<Waiting>();
   #isOpening = false;
@@ -44,12 +44,12 @@ export class Pool implements ConnectionEvents {
     this.#options = options;
   }
 
-  /** Now, or when there is room for it. What becomes of it, the exchange is told. */
+  /** Starts the request, or queues it until there is room. The exchange receives the outcome. */
   send(request: Outbound, exchange: Exchange): void {
     if (exchange.isOver) return;
     if (this.#closing.signal.aborted) return exchange.fail(this.#closing.signal.reason as Error);
     const queue = request.isLong ? this.#waitingLong : this.#waitingShort;
-    // Who waits longer goes first.
+    // FIFO: earlier waiters go first.
     const connection = queue.size === 0 ? this.#withRoom(request.isLong) : undefined;
     if (connection) return connection.begin(request, exchange);
     const waiting = { request, exchange };
@@ -58,7 +58,7 @@ export class Pool implements ConnectionEvents {
     this.#grow();
   }
 
-  /** New requests go to new connections, which are made with the credentials of now. */
+  /** Directs new requests to new connections, which use the current credentials. */
   retire(): void {
     for (const connection of this.#connections) connection.retire();
   }
@@ -73,7 +73,7 @@ export class Pool implements ConnectionEvents {
   onRoom(): void {
     for (const queue of [this.#waitingShort, this.#waitingLong]) {
       for (const one of queue) {
-        // Which takes it out of the queue.
+        // The abort removes it from the queue.
         if (one.exchange.isOver) continue;
         const connection = this.#withRoom(one.request.isLong);
         if (!connection) break;
@@ -102,7 +102,7 @@ export class Pool implements ConnectionEvents {
       this.#isOpening = false;
       if (connection.hasRoom(true)) this.#connections.add(connection);
       else {
-        // Another one would have none either.
+        // Another one would have no room either.
         connection.retire();
         this.#failWaiting(forWhom, new ClientError('ConnectionFailed', 'the server does not accept requests'));
       }

@@ -6,7 +6,7 @@ import { http1Server, http2Server } from './testing/servers.ts';
 
 const execute = promisify(execFile);
 
-/** A program that asks once and closes nothing. */
+/** A program that sends one request and closes nothing. */
 async function asking(server: string, ca = ''): Promise<string> {
   const index = new URL('../index.ts', import.meta.url).href;
   const program = `
@@ -24,7 +24,7 @@ async function asking(server: string, ca = ''): Promise<string> {
 test('a connection that is kept for later keeps no process from ending', async (context) => {
   const two = await http2Server(context, (stream) => {
     stream.respond({ ':status': 200 });
-    // Later than everything that a process might end between.
+    // Later than any point at which the process might exit.
     setTimeout(() => stream.end('two'), 100);
   });
   const one = await http1Server(context, (_request, response) => void setTimeout(() => response.end('one'), 100));

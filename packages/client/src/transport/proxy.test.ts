@@ -52,7 +52,7 @@ const join = (one: Socket, other: Socket): void => {
   for (const socket of [one, other]) socket.on('error', () => {});
 };
 
-/** Gives what was asked of it. */
+/** Records the CONNECT requests. */
 async function connectProxy(context: TestContext, isAllowed = true): Promise<{ url: string; asked: string[] }> {
   const asked: string[] = [];
   const { port } = await tcpServer(context, (socket) =>
@@ -61,7 +61,7 @@ async function connectProxy(context: TestContext, isAllowed = true): Promise<{ u
       const [, host, target] = /^CONNECT (.*):(\d+) /.exec(head.toString()) ?? [];
       if (!isAllowed) return void socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
       const onward = connect(Number(target), host);
-      // In two pieces, as networks do.
+      // In two chunks, as on a network.
       onward.once('connect', () => {
         socket.write('HTTP/1.1 200 Conn');
         setTimeout(() => {
@@ -95,7 +95,7 @@ test('a proxy that refuses, breaks off or never ends is ConnectionFailed', async
   const refusing = await connectProxy(context, false);
   const ask = (proxyUrl: string) =>
     transportTo(context, { ...config, proxyUrl }, { connectTimeoutMs: 500 }).request(get);
-  // The code, and nothing of what else the proxy says.
+  // Only the code, without the text of the proxy.
   await assert.rejects(ask(refusing.url), { code: 'ConnectionFailed', message: /: 407$/ });
   const ending = await tcpServer(context, (socket) => socket.end());
   await assert.rejects(ask(`http://127.0.0.1:${ending.port}`), { code: 'ConnectionFailed' });

@@ -1,7 +1,7 @@
 /**
- * Which proxy leads to a server: the cluster's own, or that of the environment as Go and curl read it. `NO_PROXY` lists what is
- * reached directly: `*`, addresses, networks, `example.com` with all below it, `.example.com` only what is below it,
- * each with a port where only that one is meant. This machine itself is always reached directly.
+ * Selects the proxy for a server: that of the cluster, or that of the environment with the rules of Go and curl. `NO_PROXY` lists direct
+ * destinations: `*`, addresses, networks, `example.com` with its subdomains, `.example.com` for subdomains only, each with an optional
+ * port. The local machine is always reached directly.
  */
 
 import { BlockList, isIP } from 'node:net';
@@ -10,7 +10,7 @@ import type { ServerAddress } from './server-address.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Throws `InvalidKubeconfig` for what is no proxy. */
+/** Throws `InvalidKubeconfig` for an invalid proxy. */
 export function proxyFor(address: ServerAddress, own: string | undefined, environment: Environment): URL | undefined {
   if (own) return proxyUrl(own, 'proxy-url');
   const name = address.isSecure ? 'HTTPS_PROXY' : 'HTTP_PROXY';
@@ -19,7 +19,7 @@ export function proxyFor(address: ServerAddress, own: string | undefined, enviro
   return proxyUrl(given, name);
 }
 
-/** What it says is not shown: most of it may be a password. */
+/** Omits the text from the error: it may contain a password. */
 function proxyUrl(text: string, source: string): URL {
   const url = URL.parse(text.includes('://') ? text : `http://${text}`);
   if (url && ['http:', 'https:', 'socks5:', 'socks5h:'].includes(url.protocol) && url.hostname !== '') return url;

@@ -1,16 +1,16 @@
-/** Where a cluster's requests go: `https://host:6443/clusters/x/control-plane`, taken apart. */
+/** Parses the address of a cluster: `https://host:6443/clusters/x/control-plane`. */
 
 import { ClientError } from '../errors.ts';
 import { shownAddress } from '../shown-address.ts';
 
 export interface ServerAddress {
   readonly isSecure: boolean;
-  /** An IPv6 address is without its brackets. */
+  /** IPv6 addresses have no brackets. */
   readonly host: string;
   readonly port: number;
-  /** As in `Host`. */
+  /** Value of the `Host` header. */
   readonly authority: string;
-  /** What every path begins with; '' or `/…` without a slash at its end. */
+  /** Prefix of every path; '' or `/…` without a trailing slash. */
   readonly prefix: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A way through a proxy, on a connection to it: CONNECT of HTTP (RFC 9110, 9.3.6) or SOCKS 5 (RFC 1928, with names resolved by the
- * proxy and passwords of RFC 1929). Afterwards the connection is one to the server. Rejects with `ConnectionFailed`.
+ * Opens a tunnel through a proxy: CONNECT of HTTP (RFC 9110, 9.3.6) or SOCKS 5 (RFC 1928, with names resolved by the proxy and passwords of
+ * RFC 1929). Afterwards the connection leads to the server. Rejects with `ConnectionFailed`.
  */
 
 import type { Duplex } from 'node:stream';
@@ -28,12 +28,12 @@ async function connect(socket: Duplex, proxy: URL, { host, port }: Address): Pro
     const end = bytes.indexOf('\r\n\r\n');
     return end === -1 ? undefined : end + 4;
   });
-  // The code only: what else is in the line is the proxy's own text, and messages come to be read by others.
+  // Only the code: the rest of the line is text of the proxy, which must not appear in messages.
   const [, status] = /^HTTP\/1\.[01] (\d{3})(?!\d)/.exec(head.toString('latin1')) ?? [];
   if (!status?.startsWith('2')) throw failed(`refused to connect to ${target}: ${status ?? 'it does not speak HTTP'}`);
 }
 
-/** SOCKS counts the bytes of a name in one byte. */
+/** SOCKS encodes the length of a name in one byte. */
 function short(text: string, what: string): Buffer {
   const bytes = Buffer.from(text);
   if (bytes.length > 255) throw failed(`cannot be used: the ${what} is longer than 255 bytes`);
@@ -60,7 +60,7 @@ async function socks5(socket: Duplex, proxy: URL, { host, port }: Address): Prom
   socket.write(Buffer.concat([Buffer.from([5, 1, 0, 3, server.length]), server, Buffer.from([port >> 8, port & 255])]));
   const head = await taken(socket, exactly(4));
   if (head[1] !== 0) throw failed(`cannot connect to ${host}:${port}: ${replies[head[1]!] ?? `code ${head[1]}`}`);
-  // Where it connects from, which nobody needs: an address by its kind, or a name by its length.
+  // Skips the bound address: an IP address by its type, or a name by its length.
   const length = head[3] === 1 ? 4 : head[3] === 4 ? 16 : (await taken(socket, exactly(1)))[0]!;
   await taken(socket, exactly(length + 2));
 }
@@ -70,7 +70,7 @@ const exactly =
   (bytes: Buffer): number | undefined =>
     bytes.length < length ? undefined : length;
 
-/** The bytes up to where `lengthOf` says they end; what came behind them stays to be read. */
+/** Resolves with the bytes up to the length of `lengthOf`; later bytes stay in the socket. */
 function taken(socket: Duplex, lengthOf: (bytes: Buffer) => number | undefined): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let all = Buffer.alloc(0);

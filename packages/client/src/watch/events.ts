@@ -1,6 +1,6 @@
 /**
- * A watch's answer, which is one JSON document a line, as events. Written by hand and not as a generator: a generator that waits for
- * the server cannot be left before the server says something, and this one can, at once and at every await.
+ * Decodes the response of a watch, one JSON document for each line, to events. Not a generator: one that waits for the server cannot be
+ * left before the server sends something; this one can, at once.
  */
 
 import { abortError } from '@hangar/core';
@@ -11,7 +11,7 @@ import { eventOf } from './event.ts';
 import { LineSplitter } from './lines.ts';
 
 export interface WatchEventsOptions<T> {
-  /** Called once, when the first event is asked for. */
+  /** Called once, for the first event. */
   readonly open: (signal: AbortSignal) => Promise<HttpAnswer>;
   readonly signal: AbortSignal | undefined;
   readonly restore: (object: T) => T;
@@ -30,7 +30,7 @@ export class WatchEvents<T extends ApiObject> implements AsyncIterator<WatchEven
   #hasEnded = false;
   #isDone = false;
   #isBusy = false;
-  /** Calls of `next` while one is under way: their turn comes in their order. */
+  /** Calls of `next` while one is running, in FIFO order. */
   readonly #waiting: (() => void)[] = [];
 
   constructor(options: WatchEventsOptions<T>) {
@@ -42,7 +42,7 @@ export class WatchEvents<T extends ApiObject> implements AsyncIterator<WatchEven
     return new Promise<void>((resolve) => this.#waiting.push(resolve)).then(() => this.#next());
   }
 
-  /** Ends the request on the server, also while `next` waits, which then has no more. */
+  /** Closes the request, also while `next` waits, which then resolves as done. */
   return(): Promise<Result<T>> {
     this.#finish();
     this.#controller.abort();
@@ -66,7 +66,7 @@ export class WatchEvents<T extends ApiObject> implements AsyncIterator<WatchEven
     } catch (error) {
       if (this.#isDone) return none;
       this.#finish();
-      // Whatever is wrong with it, nobody reads the rest.
+      // The rest of a malformed stream is not read.
       this.#controller.abort();
       throw error;
     } finally {
@@ -89,7 +89,7 @@ export class WatchEvents<T extends ApiObject> implements AsyncIterator<WatchEven
     if (!done) this.#lines = this.#splitter.push(value);
     else {
       this.#hasEnded = true;
-      // Most likely not whole, which its parsing then says.
+      // Most likely incomplete, which the parser then reports.
       this.#lines = [this.#splitter.rest().trim()];
     }
   }

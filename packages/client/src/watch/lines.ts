@@ -1,9 +1,9 @@
-/** Bytes as lines, whatever the pieces they come in. A line has an end, or the memory would: longer ones are `MalformedAnswer`. */
+/** Splits bytes into lines. Longer lines than the maximum are `MalformedAnswer`, to bound the memory. */
 
 import { ClientError } from '../errors.ts';
 
 const newline = 10;
-/** Of one event. Objects are bounded to a few MB by every server; encoded as JSON they may be some times as large. */
+/** Maximum size of one event. Servers limit objects to a few MB; as JSON they may be several times as large. */
 const lineBytesMax = 64 * 1024 * 1024;
 
 export class LineSplitter {
@@ -15,7 +15,7 @@ export class LineSplitter {
     this.#bytesMax = bytesMax;
   }
 
-  /** The lines that this chunk ends, without their ends. */
+  /** Returns the lines that this chunk completes, without terminators. */
   push(chunk: Uint8Array): string[] {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     const lines: string[] = [];
@@ -28,7 +28,7 @@ export class LineSplitter {
     return lines;
   }
 
-  /** What came after the last end of a line. */
+  /** Returns the data after the last line terminator. */
   rest(): string {
     return this.#joined(Buffer.alloc(0));
   }

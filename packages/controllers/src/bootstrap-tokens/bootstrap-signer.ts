@@ -1,8 +1,8 @@
 /**
- * Signs the ConfigMap `kube-public/cluster-info` with every bootstrap token that may, and takes away signatures of tokens that have
- * gone, ended or changed. Expired tokens are deleted (`token-cleaner.ts`), which is told: no clock is needed here.
+ * Signs the ConfigMap `kube-public/cluster-info` with every bootstrap token that is allowed to sign, and removes signatures of tokens that
+ * were deleted, expired or changed. Expired tokens are deleted (`token-cleaner.ts`), which the feed reports: no timer is needed here.
  *
- * At the beginning control planes are compared with what was told of them; those that are in order are not opened.
+ * At the start, control planes are compared with the delivered objects; those in the desired state are not opened.
  */
 
 import { find } from '@hangar/client';
@@ -22,7 +22,7 @@ const name = 'cluster-info';
 
 interface Told {
   readonly tokens: SigningToken[];
-  /** Absent: it is the base layer's, without any signature. */
+  /** Absent: the object of the base layer, without signatures. */
   info?: ConfigMap;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Signatures of `cluster-info`: who has a bootstrap token can tell by one of them that the kubeconfig in it comes from somebody who
- * has the token, too. A JSON Web Signature without its content (RFC 7515, appendix F), by HMAC with the secret half of the token:
+ * Signatures of `cluster-info`: the owner of a bootstrap token verifies with one of them that the author of the kubeconfig has the token,
+ * too. A detached JSON Web Signature (RFC 7515, appendix F) with HMAC and the secret half of the token:
  *
  *     jws-kubeconfig-abcdef: <header>..<signature>
  */
@@ -22,7 +22,7 @@ export function detachedSignature(content: string, { id, secret }: SigningToken)
 
 const encoded = (text: string): string => Buffer.from(text).toString('base64url');
 
-/** The data with exactly the signatures of these tokens; undefined: it has them, or there is nothing to sign. */
+/** Returns the data with exactly the signatures of these tokens; undefined: it is up to date, or there is nothing to sign. */
 export function signedData(
   { data = {} }: Pick<ConfigMap, 'data'>,
   tokens: readonly SigningToken[],

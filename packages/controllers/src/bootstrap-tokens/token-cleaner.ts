@@ -1,4 +1,4 @@
-/** Deletes secrets of bootstrap tokens when their time is over. Until then they wait in the queue, and nothing is asked. */
+/** Deletes secrets of expired bootstrap tokens. Until then they wait in the queue, without requests to the server. */
 
 import { find } from '@hangar/client';
 import { Secret } from '@hangar/client/kinds/core-v1';
@@ -36,13 +36,13 @@ export class TokenCleanerController implements FleetController {
     if (leftMs > 0) return { requeueAfterMs: leftMs };
     const { uid, resourceVersion } = secret!.metadata;
     const preconditions = { uid: uid!, resourceVersion: resourceVersion! };
-    // Changed in between: its time may be another now.
+    // Changed concurrently: the expiration may have changed.
     if (!(await unlessOvertaken(client.delete(Secret, { namespace, name }, { preconditions, signal })))) {
       return { requeue: true };
     }
   }
 
-  /** Undefined: it is no such token, or never ends. */
+  /** Returns undefined unless it is such a token with an expiration. */
   #leftMs(secret: Secret): number | undefined {
     if (secret.type !== bootstrapTokenType) return undefined;
     const leftMs = expiresInMs(secret, this.#clock.now());

@@ -1,11 +1,11 @@
-/** Bootstrap tokens: what a secret of their type says, with Kubernetes' rules. */
+/** Decodes secrets of bootstrap tokens by the rules of Kubernetes. */
 
 import type { Secret } from '@hangar/client/kinds/core-v1';
 
 export const bootstrapTokenType = 'bootstrap.kubernetes.io/token';
-/** Elsewhere they mean nothing. */
+/** Ignored in other namespaces. */
 export const tokenNamespace = 'kube-system';
-/** Of the names of such secrets. */
+/** Prefix of the names of such secrets. */
 export const tokenPrefix = 'bootstrap-token-';
 
 export interface SigningToken {
@@ -13,7 +13,7 @@ export interface SigningToken {
   readonly secret: string;
 }
 
-/** Undefined: nothing is signed with it. */
+/** Returns undefined if the token is not used for signing. */
 export function signingToken(secret: Secret, nowMs: number): SigningToken | undefined {
   const id = /^bootstrap-token-([a-z0-9]{6})$/.exec(secret.metadata.name ?? '')?.[1];
   const isUsable =
@@ -28,7 +28,7 @@ export function signingToken(secret: Secret, nowMs: number): SigningToken | unde
 
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** Infinity: never. What is no time counts as over, as in Kubernetes: 0. */
+/** Returns Infinity without an expiration. As in Kubernetes, a malformed time counts as expired: 0. */
 export function expiresInMs(secret: Secret, nowMs: number): number {
   const text = dataOf(secret, 'expiration');
   if (text === '') return Infinity;

@@ -18,17 +18,17 @@ import type { Ask, Change, ControllerContext, FleetController, ResourceId } from
 import { unlessOvertaken } from '../shared/refusals.ts';
 import { hasText } from '../shared/resources.ts';
 
-/** kube-controller-manager's. */
+/** The field manager of kube-controller-manager. */
 const fieldManager = 'clusterrole-aggregation-controller';
 /** Stands for all roles. */
 const name = '*';
-/** Events of one reconcile. */
+/** Maximum number of Events of one reconcile. */
 const eventsMax = 10;
 
 export class ClusterRoleAggregationController implements FleetController {
   readonly name = 'cluster-role-aggregation';
   readonly #clock: Clock;
-  /** By control plane: what was reported last. */
+  /** Last report by control plane. */
   readonly #reports = new Map<string, string>();
 
   constructor(clock: Clock) {
@@ -40,7 +40,7 @@ export class ClusterRoleAggregationController implements FleetController {
   }
 
   changed({ cluster, isInitial, bytes }: Change, ask: Ask): void {
-    // At the beginning only roles tell something that collect or ask to be collected: most control planes have none of their own.
+    // At the start, only roles that aggregate or are aggregated matter: most control planes have none of their own roles.
     if (isInitial && !hasText(bytes, '"aggregationRule"') && !hasText(bytes, '/aggregate-to-')) return;
     ask({ cluster, name });
   }
@@ -55,7 +55,7 @@ export class ClusterRoleAggregationController implements FleetController {
     for (const { role, rules } of outdated) {
       // By its uid: apply creates an object that does not exist, and a role that was deleted just now must not come back.
       const metadata = { name: role.name, uid: uids.get(role.name)! };
-      // Without rules nothing is owned any more: then the server removes them.
+      // Without rules the field is no longer owned: the server removes it.
       const wanted = { metadata, ...(rules.length === 0 ? {} : { rules: [...rules] }) };
       await unlessOvertaken(client.apply(ClusterRole, wanted, { fieldManager, force: true, signal }));
     }
@@ -70,7 +70,7 @@ export class ClusterRoleAggregationController implements FleetController {
     }
   }
 
-  /** One Event for a role, however often it is refused. */
+  /** Writes one Event for a role, regardless of how often it is rejected. */
   async #report(
     refused: readonly RefusedRole[],
     uids: ReadonlyMap<string, string | undefined>,
@@ -98,7 +98,7 @@ export class ClusterRoleAggregationController implements FleetController {
         lastTimestamp: now,
         count: 1,
       };
-      // The log has it, too: a control plane that forbids Events is no reason to fail.
+      // It is logged as well: a control plane that forbids Events must not fail the reconcile.
       await client.apply(Event, event, { fieldManager, force: true, signal }).catch(() => undefined);
     }
   }

@@ -1,7 +1,7 @@
 /**
- * Approves requests of kubelets for certificates as clients, if who asks may have them: a node its own one again (`selfnodeclient`), who
- * joins a node one for it (`nodeclient`). Whether they may is the control plane's to say, by a SubjectAccessReview. Everything else
- * waits for somebody to approve it.
+ * Approves requests of kubelets for client certificates, if the requestor is authorized: a node for its own renewal (`selfnodeclient`), a
+ * bootstrapper for a new node (`nodeclient`). The control plane authorizes them by a SubjectAccessReview. All other requests wait for an
+ * approval by a user.
  */
 
 import { find } from '@hangar/client';
@@ -53,12 +53,12 @@ export class CsrApproverController implements FleetController {
       await unlessOvertaken(client.subresource('approval').update(CertificateSigningRequest, approved, { signal }));
       return;
     }
-    // They may be allowed to later on. It ends with the request, which is deleted after a day.
+    // They may be authorized later. The retries end with the request, which is deleted after a day.
     return recognized.length > 0 ? { requeue: true } : undefined;
   }
 }
 
-/** Only of kubelets: all others are not ours to decide on. */
+/** Reports whether the request of a kubelet is pending. All others are not decided here. */
 const isWaiting = (csr: CertificateSigningRequest): boolean =>
   csr.spec.signerName === kubeletClientSigner &&
   !isIssued(csr) &&
@@ -71,7 +71,7 @@ function recognizedAs(csr: CertificateSigningRequest): Recognized[] {
     if (kubeletClientProblem(request, usageNames(csr)) !== undefined) return [];
     return csr.spec.username === request.subject.commonName ? [selfNodeClient, nodeClient] : [nodeClient];
   } catch (error) {
-    // What cannot be read is for nobody to approve on their behalf.
+    // A request that cannot be parsed is not approved automatically.
     if (hasCode(error, 'MalformedRequest') || hasCode(error, 'InvalidSignature')) return [];
     throw error;
   }

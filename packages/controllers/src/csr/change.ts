@@ -1,4 +1,4 @@
-/** Which resource all three controllers of this folder follow. */
+/** The resource that all three controllers of this folder watch. */
 
 import type { ResourceId } from '../contract.ts';
 

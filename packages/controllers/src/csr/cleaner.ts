@@ -1,7 +1,6 @@
 /**
- * Deletes requests for certificates that nobody needs any more: denied, failed and issued ones after an hour, those that nobody decided
- * on or that nobody signed after a day, and those whose certificate has expired. Each waits in the queue until its time has come;
- * kube-controller-manager looks at all of them every hour.
+ * Deletes obsolete requests for certificates: denied, failed and issued ones after an hour, pending or unsigned ones after a day, and those
+ * whose certificate has expired. Each waits in the queue until it is due; kube-controller-manager lists all of them every hour.
  */
 
 import { find } from '@hangar/client';
@@ -45,7 +44,7 @@ export class CsrCleanerController implements FleetController {
     const { uid, resourceVersion } = csr!.metadata;
     const preconditions = { uid: uid!, resourceVersion: resourceVersion! };
     const deletion = client.delete(CertificateSigningRequest, { name }, { preconditions, signal });
-    // Decided on at the last moment: then it stays for a while.
+    // Decided concurrently: then it stays for a while.
     if (!(await unlessOvertaken(deletion))) return { requeue: true };
   }
 
@@ -55,7 +54,7 @@ export class CsrCleanerController implements FleetController {
   }
 }
 
-/** Milliseconds since 1970: the first of all times at which it may go. Undefined: none of the rules is about it. */
+/** Returns the earliest time of deletion in milliseconds since 1970. Undefined: no rule applies. */
 function endOf(csr: CertificateSigningRequest): number | undefined {
   const conditions = csr.status?.conditions ?? [];
   const ends = conditions.flatMap(({ type, lastUpdateTime }) => {
@@ -64,19 +63,19 @@ function endOf(csr: CertificateSigningRequest): number | undefined {
   });
   if (conditions.length === 0) ends.push(Date.parse(csr.metadata.creationTimestamp ?? '') + pendingMs);
   if (isIssued(csr) && conditions.some(({ type }) => type === 'Approved')) ends.push(certificateEnd(csr));
-  // Longer ago than it may be, not just as long.
+  // Strictly longer ago than the limit.
   const known = ends.filter((one) => !Number.isNaN(one)).map((one) => one + 1);
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** After the condition was written. */
+/** Returns the time to keep it after the condition was written. */
 function lifeOf(type: string, isSigned: boolean): number | undefined {
   if (type === 'Denied' || type === 'Failed') return decidedMs;
   if (type === 'Approved') return isSigned ? decidedMs : pendingMs;
   return undefined;
 }
 
-/** NaN: that cannot be read. Signers of others may have written anything. */
+/** Returns NaN if it cannot be parsed. Other signers may have written anything. */
 function certificateEnd({ status }: CertificateSigningRequest): number {
   try {
     return expiresAt(Buffer.from(status?.certificate ?? '', 'base64').toString());

@@ -155,7 +155,7 @@ describe('requests that were approved', () => {
   });
 
   const nodeRequest = (options = {}) => certificateRequest('system:node:one', ['system:nodes'], options);
-  /** In the words of kube-controller-manager, with which they are compared in against-kube.real.ts. */
+  /** Texts of kube-controller-manager, compared in against-kube.real.ts. */
   const reasons: Readonly<Record<string, string>> = {
     'client with another usage': 'invalid usage for client certificate: server auth',
     'client without its usage': 'missing required usage for client certificate: client auth',
@@ -276,7 +276,7 @@ describe('requests of kubelets', () => {
     await eventually(() => running.set.length === 1);
     for (const name of ['names', 'usages', 'serves', 'later'])
       assert.equal(await approvalOf(red, name), undefined, name);
-    // It is asked again, with back-off, until they may.
+    // It is retried with back-off until it is authorized.
     await red.create(ClusterRoleBinding, bound(`${may}nodeclient`, 'system:bootstrappers'));
     await settled(red, 'later');
     for (const name of ['names', 'usages', 'serves']) assert.equal(await approvalOf(red, name), undefined, name);
@@ -284,7 +284,7 @@ describe('requests of kubelets', () => {
 });
 
 test('the signer of old signs anything, for objects of a time when there was one', () => {
-  // No version of the API that is served takes new ones.
+  // Served versions of the API reject new ones.
   const request = readCertificateRequest(newRequest('any', ['group']).pem);
   const check = signers.get('kubernetes.io/legacy-unknown')!;
   assert.equal(check(request, new Set(['cert sign', 'any'])), undefined);

@@ -1,4 +1,4 @@
-/** What a CertificateSigningRequest says, and where it is on its way. */
+/** Decodes a CertificateSigningRequest and its state. */
 
 import { certificateRequestSubject } from '@hangar/api';
 import type { CertificateSigningRequest } from '@hangar/client/kinds/certificates-v1';
@@ -8,7 +8,7 @@ import type { RequestedCertificate } from '@hangar/pki';
 
 type Decision = 'Approved' | 'Denied' | 'Failed';
 
-/** Whatever the condition's status is: only for failures Kubernetes looks at it. */
+/** Ignores the status of the condition: Kubernetes checks it only for failures. */
 export function hasCondition({ status }: CertificateSigningRequest, type: Decision): boolean {
   return (status?.conditions ?? []).some(
     (condition) => condition.type === type && (type !== 'Failed' || isTrue(condition.status)),
@@ -22,8 +22,8 @@ export const isIssued = ({ status }: CertificateSigningRequest): boolean => (sta
 export const usageNames = ({ spec }: CertificateSigningRequest): ReadonlySet<string> => new Set(spec.usages ?? []);
 
 /**
- * Throws a `PkiError` when it cannot be read without a doubt. Admission has read it, too, and refused names that nobody may have: it
- * must have seen the same ones.
+ * Throws a `PkiError` if the request is ambiguous or malformed. Admission parsed it too, and rejected forbidden names: both must read the
+ * same names.
  */
 export function requestedBy({ spec }: CertificateSigningRequest): RequestedCertificate {
   const pem = Buffer.from(spec.request, 'base64').toString('latin1');

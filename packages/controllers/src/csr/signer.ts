@@ -1,6 +1,6 @@
 /**
- * Signs requests that were approved, for Kubernetes' own signers, with the CA of the control plane that they are in: its keys are asked
- * for by the name of the request's own control plane, and by no other. What a signer does not sign fails, with a condition that says why.
+ * Signs approved requests for the built-in signers of Kubernetes, with the CA of their control plane: keys are looked up only by the
+ * control plane of the request. A request that a signer rejects gets a condition with the reason.
  */
 
 import { find } from '@hangar/client';
@@ -63,7 +63,7 @@ export class CsrSignerController implements FleetController {
     await unlessOvertaken(client.status.update(CertificateSigningRequest, { ...csr, status }, { signal }));
   }
 
-  /** Base64 of PEM. */
+  /** Returns the certificate as base64 of PEM. */
   #signed({ spec }: CertificateSigningRequest, { request, usages }: Signable, { authority }: ClusterKeys): string {
     const validity = validityOf(spec.expirationSeconds, this.#world.clock.now());
     return Buffer.from(signRequest(authority, { request, ...usages, validity }, this.#world)).toString('base64');
@@ -77,7 +77,7 @@ const isToBeSigned = (csr: CertificateSigningRequest): boolean =>
   !hasCondition(csr, 'Denied') &&
   !hasCondition(csr, 'Failed');
 
-/** A text: why it is not signed. */
+/** Returns a text with the reason if it cannot be signed. */
 function signableOf(csr: CertificateSigningRequest): Signable | string {
   let request: RequestedCertificate;
   try {

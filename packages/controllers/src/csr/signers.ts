@@ -1,18 +1,18 @@
-/** Kubernetes' own signers: what each of them signs. The reasons against are in Kubernetes' words. */
+/** The built-in signers of Kubernetes and their rules. The messages are those of Kubernetes. */
 
 import type { RequestedCertificate } from '@hangar/pki';
 
 export const kubeletClientSigner = 'kubernetes.io/kube-apiserver-client-kubelet';
 
-/** Undefined: it signs that. */
+/** Returns undefined if the request can be signed. */
 type Check = (request: RequestedCertificate, usages: ReadonlySet<string>) => string | undefined;
 
-/** Of requests for other signers somebody else takes care. */
+/** Requests for other signers are handled elsewhere. */
 export const signers: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['kubernetes.io/kube-apiserver-client', (_request, usages) => clientUsagesProblem(usages)],
   [kubeletClientSigner, kubeletClientProblem],
   ['kubernetes.io/kubelet-serving', kubeletServingProblem],
-  // Anything: kept by Kubernetes for those who relied on it before signers had names.
+  // Signs any request: kept by Kubernetes for clients from before signers had names.
   ['kubernetes.io/legacy-unknown', () => undefined],
 ]);
 
@@ -49,7 +49,7 @@ const isOfNodes = ({ subject: { organizations } }: RequestedCertificate): boolea
 
 const isOfNode = ({ subject }: RequestedCertificate): boolean => subject.commonName.startsWith('system:node:');
 
-/** With `key encipherment`, which only RSA needs, or without. */
+/** Accepts usages with or without `key encipherment`, which only RSA needs. */
 function nodeUsagesProblem(usages: ReadonlySet<string>, purpose: string): string | undefined {
   const required = new Set(['digital signature', purpose]);
   const withKeys = new Set([...required, 'key encipherment']);

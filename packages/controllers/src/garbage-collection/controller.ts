@@ -1,8 +1,8 @@
 /**
- * Garbage collection with Kubernetes' semantics, for all control planes. Remembered are only objects that have owners, and owners that
- * are being deleted and wait for their dependents. See README.md.
+ * Garbage collection with the semantics of Kubernetes, for all control planes. It keeps only objects with owners, and owners that are being
+ * deleted and wait for their dependents. See README.md.
  *
- * A request's name is the uid of a node: what is to be done with it is decided from the graph and the server when its turn comes.
+ * The name of a request is the uid of a node: the reconcile decides from the graph and the server.
  */
 
 import type { KubeObject } from '@hangar/api';
@@ -25,7 +25,7 @@ export class GarbageCollector implements FleetController {
   readonly #world: RemoteWorld;
   readonly #mappers: KindMappers;
   readonly #graphs = new Map<string, Graph>();
-  /** Until all that there was has been told. */
+  /** Undefined after all initial objects were delivered. */
   #seen: SeenObjects | undefined = new SeenObjects();
 
   constructor(world: RemoteWorld) {
@@ -33,12 +33,12 @@ export class GarbageCollector implements FleetController {
     this.#mappers = new KindMappers(world);
   }
 
-  /** Nodes that are remembered, of all control planes. */
+  /** Number of nodes of all control planes. */
   get size(): number {
     return this.#graphs.values().reduce((sum, { nodes }) => sum + nodes.size, 0);
   }
 
-  /** As Kubernetes: events have no dependents, are many, and go by themselves. */
+  /** As in Kubernetes: events have no dependents, are many, and expire. */
   wants({ resource, group }: ResourceId): boolean {
     return !(resource === 'events' && (group === '' || group === 'events.k8s.io'));
   }
@@ -51,7 +51,7 @@ export class GarbageCollector implements FleetController {
       return;
     }
     if (change.isInitial) this.#noteSeen(change, graph);
-    // Nothing about it is of interest, and nothing was.
+    // The object is neither relevant nor known.
     if (!mayConcern(change.bytes) && !mayBeKnown(graph, change)) return;
     this.#put(change, ask);
   }
@@ -59,7 +59,7 @@ export class GarbageCollector implements FleetController {
   synced(ask: Ask): void {
     const seen = this.#seen;
     this.#seen = undefined;
-    // Those that are asked for anew are told in their own time: of what came by now, a part may have been told to nobody.
+    // Control planes with a running replay are handled by `clusterTold`: their state may be incomplete.
     for (const [cluster, graph] of this.#graphs) if (!graph.seen) this.#told(cluster, graph, seen, ask);
   }
 
@@ -88,7 +88,7 @@ export class GarbageCollector implements FleetController {
   async reconcile({ cluster, name: uid }: Request, context: ControllerContext): Promise<void> {
     const graph = this.#graphs.get(cluster);
     const node = graph?.nodes.get(uid);
-    // What is still being told is asked for when it has been.
+    // Nodes of a running replay are enqueued when it completes.
     if (!graph || !node || this.#seen || graph.seen) return;
     const { client, signal, log, ask } = context;
     const work: Work = {
@@ -125,7 +125,7 @@ export class GarbageCollector implements FleetController {
     const uid = uidOf(bytes) ?? uidIn(change.object());
     let seen = this.#seen;
     if (!seen) {
-      // A control plane that is told anew.
+      // A control plane that is replayed.
       const told = graph ?? this.#newGraph(cluster, true);
       seen = told.seen ??= new SeenObjects();
     }
@@ -146,7 +146,7 @@ export class GarbageCollector implements FleetController {
     if (graph.isEmpty && !graph.seen) this.#graphs.delete(cluster);
   }
 
-  /** What a change of a node makes necessary. */
+  /** Enqueues the requests that a change of a node requires. */
   #askAbout(graph: Graph, before: Node | undefined, now: Node | undefined, ask: Ask, cluster: string): void {
     for (const { owner, blocks } of before?.ownerships ?? []) {
       const isReleased = !now?.ownerships.some((one) => one.owner.uid === owner.uid && (one.blocks || !blocks));
@@ -167,7 +167,7 @@ export class GarbageCollector implements FleetController {
     }
   }
 
-  /** Everything of a control plane is known: whose owner was not among it is looked at. */
+  /** All objects of the control plane are known: enqueues objects with a missing owner. */
   #told(cluster: string, graph: Graph, seen: SeenObjects | undefined, ask: Ask): void {
     graph.seen = undefined;
     for (const node of graph.nodes.values()) {

@@ -17,7 +17,7 @@ describe('in the background', () => {
     const child = await map(client, 'child', [ownedBy(owner)]);
     await map(client, 'grandchild', [ownedBy(child)]);
     await map(client, 'stranger');
-    // The same uid in another control plane is another object.
+    // The same uid in another control plane is a different object.
     await map(fleet.clientOf('blue'), 'owner');
     await remove(client, 'owner', { propagationPolicy: 'Background' });
     await eventually(() => isGone(client, ConfigMap, 'grandchild'));
@@ -82,7 +82,7 @@ describe('in the background', () => {
     ]).catch(() => undefined);
     await settled(world);
     const child = await find(client, ConfigMap, { namespace, name: 'child' });
-    // Whoever was first decides; it is never deleted while it says that it has another owner.
+    // The first writer wins; the object is never deleted while it has another owner.
     if (child)
       assert.deepEqual(
         child.metadata.ownerReferences?.map(({ name }) => name),
@@ -224,7 +224,7 @@ describe('across kinds and namespaces', () => {
       told?.message,
       `ownerRef [v1/ConfigMap, namespace: default, name: owner, uid: ${owner.metadata.uid}] does not exist in namespace "default"`,
     );
-    // A right one beside the wrong one is not confused with it.
+    // A correct reference beside the wrong one is handled separately.
     await client.create(ConfigMap, {
       metadata: { namespace: 'kube-system', name: 'right', ownerReferences: [ownedBy(owner)] },
     });
@@ -289,7 +289,7 @@ test('that a version of the owner is not served any more does not mean that the 
   await installCrd(client, { ...widgets, spec: { ...widgets.spec, versions: [v1!, old] } });
   const owner = await client.create(Widget, { metadata: { namespace, name: 'owner' } });
   const reference = { ...ownedBy(owner), apiVersion: 'example.com/v1alpha1', kind: 'Widget' };
-  // It is looked up, and what is served is known from then on.
+  // It is looked up, and discovery is cached from then on.
   await map(client, 'first', [{ ...reference, uid: 'another' }]);
   await eventually(() => isGone(client, ConfigMap, 'first'));
   const versions = [v1, { ...old, served: false }];
@@ -303,7 +303,7 @@ test('that a version of the owner is not served any more does not mean that the 
     assert.equal(answer.status, 404);
   });
   await map(client, 'child', [reference]);
-  // Another one that is collected afterwards: by then the child was looked at.
+  // Another owner that is collected afterwards: by then the child was processed.
   const other = await map(client, 'other');
   await map(client, 'of-other', [ownedBy(other)]);
   await remove(client, 'other');

@@ -1,4 +1,4 @@
-/** Who depends on whom in one control plane: nodes by uid, owners by uid. Objects without owners are not here. */
+/** The dependency graph of one control plane: nodes by uid, owners by uid. Objects without owners are not included. */
 
 import type { KubeObject } from '@hangar/api';
 import type { Change } from '../contract.ts';
@@ -10,7 +10,7 @@ import type { SeenObjects } from './seen-objects.ts';
 export class Graph {
   readonly nodes = new Map<string, Node>();
   readonly owners = new Map<string, Owner>();
-  /** While the control plane is being told: nothing may be concluded from what is missing. */
+  /** Set during a replay of the control plane: missing objects prove nothing. */
   seen: SeenObjects | undefined;
 
   constructor(seen: SeenObjects | undefined) {
@@ -21,7 +21,7 @@ export class Graph {
     return this.nodes.size === 0 && this.owners.size === 0;
   }
 
-  /** What it was before, and is now. */
+  /** Returns the former and the new node. */
   put(change: Change, object: KubeObject): { readonly before: Node | undefined; readonly now: Node | undefined } {
     const uid = object.metadata.uid ?? '';
     const before = this.nodes.get(uid);
@@ -34,7 +34,7 @@ export class Graph {
     return { before, now };
   }
 
-  /** Answers what it was, and those who have one owner less. */
+  /** Returns the former node, and the dependents that lost an owner. */
   delete(uid: string, namespace: string): { readonly before: Node | undefined; readonly dependents: readonly Node[] } {
     const before = this.nodes.get(uid);
     this.nodes.delete(uid);
@@ -49,7 +49,7 @@ export class Graph {
     return this.owners.get(uid)?.dependents ?? [];
   }
 
-  /** Those for which the owner waits when it is deleted in the foreground. */
+  /** Returns the dependents for which a foreground deletion of the owner waits. */
   blockingDependentsOf(uid: string): Node[] {
     return Array.from(this.dependentsOf(uid)).filter(({ ownerships }) =>
       ownerships.some(({ owner, blocks }) => owner.uid === uid && blocks),

@@ -1,4 +1,4 @@
-/** A control plane that is taken up in the midst of its life: until all of it was told, nothing is concluded from what is missing. */
+/** A control plane that is taken over while objects change: before all objects are delivered, missing objects prove nothing. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -18,11 +18,11 @@ import type { RunningControllers } from '../testing/run-controllers.ts';
 import { Place } from '../testing/scenarios.ts';
 import { GarbageCollector } from './controller.ts';
 
-/** The fleet's feed, by which nothing is told again before a test says so. */
+/** The feed of the fleet with replays that a test holds back. */
 class HeldFeed implements FleetFeed {
   readonly #feed: ReturnType<TestFleet['feed']>;
   readonly held: string[] = [];
-  /** Told everything before the listener is. */
+  /** Receives events before the listener. */
   watcher: Partial<FeedListener> = {};
 
   constructor(fleet: TestFleet) {
@@ -63,7 +63,7 @@ interface Ground extends RunningControllers {
   readonly place: Place;
   readonly told: readonly string[];
   take(): void;
-  /** What was told is done. */
+  /** Resolves when all delivered changes are processed. */
   idle(): Promise<void>;
 }
 
@@ -71,7 +71,7 @@ function ground(fleet: TestFleet): Ground {
   const [feed, recorder, own] = [new HeldFeed(fleet), new Recorder(), new Set<string>()];
   const running = runControllers(fleet, {
     feed,
-    // Who is told last has seen that the other was told.
+    // The last controller records that the first one received the events.
     controllers: (world) => [new GarbageCollector(world), recorder],
     serves: (cluster) => own.has(cluster),
   });
@@ -125,7 +125,7 @@ describe('what is deleted before all of a control plane was told', () => {
   test('is seen to, when it was taken up while everything was told for the first time', async () => {
     await using fleet = await startTestFleet({ clusters: ['red'] });
     const client = fleet.clientOf('red');
-    // In the order in which they are told: it is taken up between the dependent and its owner.
+    // In order of delivery: the takeover happens between the dependent and its owner.
     await map(client, 'a-child', [ownedBy(await map(client, 'owner'))]);
     await map(client, 'a-kept', [ownedBy(await map(client, 'held'))]);
     await remove(client, 'owner', { propagationPolicy: 'Orphan' });
@@ -173,13 +173,13 @@ test('an owner that was told by an earlier telling, and went before the last one
   assert.deepEqual(asked, ['of-gone']);
 });
 
-/** Owners with dependents that come and go, and what must be there in the end. */
+/** Owners with dependents that come and go, and the expected final state. */
 class Families {
   readonly #place: Place;
   readonly #random: Random;
   #count = 0;
   readonly #living: string[] = [];
-  /** By name: what must become of it. */
+  /** Expected state by name. */
   readonly expected: Record<string, string> = { keeper: 'there' };
   #keeper!: object;
 
@@ -192,7 +192,7 @@ class Families {
     this.#keeper = ownedBy(await this.#place.make('keeper'));
   }
 
-  /** An owner, a dependent that it waits for, one that it does not, and one that somebody else holds, too. */
+  /** Creates an owner, a dependent that blocks it, one that does not, and one with another owner. */
   async born(): Promise<void> {
     const name = `f${this.#count++}`;
     const owner = await this.#place.make(name);
@@ -220,7 +220,7 @@ for (const seed of [1, 2, 3, 4]) {
     await using fleet = await startTestFleet({ clusters: ['red'] });
     const random = seededRandom(seed);
     const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, random.below(12)));
-    /** Whoever asks to be told again is kept waiting. */
+    /** Delays replays. */
     const late: InProcessHandler = async (request) => {
       if (request.method === 'POST' && request.target.endsWith('/feed')) await pause();
       return fleet.handler(request);
@@ -243,7 +243,7 @@ for (const seed of [1, 2, 3, 4]) {
     const place = new Place(fleet.clientOf('red'), namespace);
     const families = new Families(place, random);
     await families.begin();
-    // The first hand-overs are in the midst of the first telling.
+    // The first handoffs happen during the initial delivery.
     for (let step = 0; step < 60; step++) {
       const dice = random.below(10);
       if (dice < 3) await families.born();

@@ -1,4 +1,4 @@
-/** From the resource of a change, and from the kind that a reference names, to what a client can be asked for. */
+/** Maps the resource of a change, and the kind in a reference, to a kind for clients. */
 
 import { builtinGroups } from '@hangar/api';
 import type { Kind, KindMapper, KindNames } from '@hangar/client';
@@ -6,13 +6,13 @@ import { lazy } from '@hangar/core';
 import type { ResourceId } from '../contract.ts';
 
 interface Builtin {
-  /** In the preferred version; by `resource.group`. */
+  /** By `resource.group`, in the preferred version. */
   readonly byResource: ReadonlyMap<string, KindNames>;
   /** By `apiVersion/kind`. */
   readonly byKind: ReadonlyMap<string, KindNames>;
 }
 
-/** Kubernetes' own kinds are the same everywhere: no control plane is asked for them. */
+/** The built-in kinds of Kubernetes are the same everywhere: no discovery is needed for them. */
 const builtin = lazy((): Builtin => {
   const byResource = new Map<string, KindNames>();
   const byKind = new Map<string, KindNames>();
@@ -31,7 +31,7 @@ const builtin = lazy((): Builtin => {
   return { byResource, byKind };
 });
 
-/** Rejects with `UnknownKind` when the control plane does not serve it (now). */
+/** Rejects with `UnknownKind` when the control plane does not serve it at present. */
 export async function kindOfResource(
   mapper: KindMapper,
   { group, resource }: ResourceId,
@@ -40,7 +40,7 @@ export async function kindOfResource(
   return builtin().byResource.get(`${resource}.${group}`) ?? mapper.resource(`${resource}.${group}`, { signal });
 }
 
-/** Rejects as `kindOfResource` does. */
+/** Rejects like `kindOfResource`. */
 export async function kindOfReference(
   mapper: KindMapper,
   { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },

@@ -1,4 +1,4 @@
-/** What is remembered of an object that has owners, or that is being deleted in a way that concerns its dependents. */
+/** State of an object that has owners, or that is being deleted in a way that affects its dependents. */
 
 import type { KubeObject } from '@hangar/api';
 import type { Change } from '../contract.ts';
@@ -8,18 +8,18 @@ export const foregroundFinalizer = 'foregroundDeletion';
 export const orphanFinalizer = 'orphan';
 
 /**
- * - `foreground`: being deleted; waits until dependents that block it have gone
- * - `orphan`: being deleted; waits until its dependents know it no more
- * - `deleting`: being deleted, and others are to finish it
+ * - `foreground`: being deleted; waits until blocking dependents are deleted
+ * - `orphan`: being deleted; waits until its dependents no longer reference it
+ * - `deleting`: being deleted, other finalizers are pending
  */
 export type NodeState = 'live' | 'foreground' | 'orphan' | 'deleting';
 
 /** A reference of a node to an owner. */
 export interface Ownership {
   readonly owner: Owner;
-  /** The owner waits for the node when it is deleted in the foreground. */
+  /** A foreground deletion of the owner waits for the node. */
   readonly blocks: boolean;
-  /** It names the owner otherwise than the others do: whether it means anybody is looked up each time. */
+  /** The reference differs from those of the other dependents: the owner is looked up each time. */
   readonly isDeviant: boolean;
 }
 
@@ -31,12 +31,12 @@ export interface Node {
   readonly uid: string;
   readonly revision: number;
   readonly state: NodeState;
-  /** What a deletion by us does to its own dependents: what its finalizers ask for. */
+  /** Propagation policy when the garbage collector deletes it, according to its finalizers. */
   readonly propagation: 'Background' | 'Foreground' | 'Orphan';
   readonly ownerships: readonly Ownership[];
 }
 
-/** A reference as it stands in an object. */
+/** An owner reference as written in an object. */
 export interface Reference {
   readonly apiVersion: string;
   readonly kind: string;
@@ -50,7 +50,7 @@ const isReference = (value: unknown): value is Reference => {
   return [apiVersion, kind, name, uid].every((one) => typeof one === 'string' && one !== '');
 };
 
-/** Others may have written it: what is no reference is none. */
+/** Skips malformed references, which other writers may have created. */
 export const referencesOf = ({ metadata }: Pick<KubeObject, 'metadata'>): Reference[] =>
   (Array.isArray(metadata.ownerReferences) ? metadata.ownerReferences : []).filter(isReference);
 
@@ -65,7 +65,7 @@ export function propagationOf({ metadata }: Pick<KubeObject, 'metadata'>): Node[
   return metadata.finalizers?.includes(foregroundFinalizer) ? 'Foreground' : 'Background';
 }
 
-/** Undefined: there is nothing about it that must be remembered. */
+/** Returns undefined if nothing about the object is relevant. */
 export function nodeOf(
   change: Change,
   object: KubeObject,

@@ -1,23 +1,23 @@
 /**
- * An owner, as its dependents name it. Of the object itself nothing is kept; that it went is told by its uid.
+ * An owner as its dependents reference it. The object itself is not kept; its deletion is delivered with its uid.
  *
- *     made by the first dependent ──▶ not known ──look-up──▶ found, here or in no namespace
- *                                        └──────── its deletion is told ──▶ gone, for good
+ *     created by the first dependent ──▶ not known ──look-up──▶ found, here or in no namespace
+ *                                        └──────── its deletion is delivered ──▶ gone, for good
  */
 
 import type { Node, Reference } from './node.ts';
 
 export class Owner {
   readonly uid: string;
-  /** Group, kind and name as the first dependent said. */
+  /** Group, kind and name in the reference of the first dependent. */
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
-  /** One, or several: most owners have few. */
+  /** One, or a set: most owners have few. */
   #dependents: Node | Set<Node> | undefined;
-  /** From where it went, when its deletion was told: nothing brings a uid back. */
+  /** Namespace from which it was deleted: a uid never returns. */
   #goneFrom: string | undefined;
-  /** Where it was found; '' when it is in no namespace. Undefined: nobody has looked. */
+  /** Namespace in which it was found; '' when it is cluster-scoped. Undefined: not looked up yet. */
   foundIn: string | undefined;
 
   constructor({ uid, apiVersion, kind, name }: Reference) {
@@ -48,22 +48,22 @@ export class Owner {
     else if (this.#dependents === node) this.#dependents = undefined;
   }
 
-  /** Names it as the first dependent did. Versions of a group are the same object. */
+  /** Reports whether the reference equals that of the first dependent. Versions of a group are the same object. */
   isNamedBy({ apiVersion, kind, name }: Reference): boolean {
     return kind === this.kind && name === this.name && groupOf(apiVersion) === groupOf(this.apiVersion);
   }
 
-  /** Its deletion was told; it was in this namespace, or in none (''). */
+  /** Called when its deletion was delivered; '' if it was cluster-scoped. */
   goneFrom(namespace: string): void {
     this.#goneFrom = namespace;
   }
 
-  /** Has it gone from where a dependent in this namespace looks for it? */
+  /** Reports whether the owner was deleted for a dependent in this namespace. */
   isGoneFor(namespace: string): boolean {
     return this.#goneFrom === '' || this.#goneFrom === namespace;
   }
 
-  /** Is it known to be there for a dependent in this namespace? */
+  /** Reports whether the owner is known to exist for a dependent in this namespace. */
   isFoundFor(namespace: string): boolean {
     return this.#goneFrom === undefined && (this.foundIn === '' || this.foundIn === namespace);
   }

@@ -1,6 +1,6 @@
 /**
- * Which objects were seen while everything that there is was told: 8 bytes each, kept until that is over. By 62 bits of a hash, so that
- * one that was not seen passes for seen once in a great many fleets; then a dependent of nobody is left for longer.
+ * The set of objects that were delivered during the initial delivery: 8 bytes each, dropped when it completes. It stores 62 bits of a hash. A
+ * collision is extremely rare; then a dependent without owners is kept for longer.
  */
 
 export interface SeenObject {
@@ -10,16 +10,16 @@ export interface SeenObject {
   readonly uid: string;
 }
 
-/** There may be one of these for each control plane of a fleet, all at once, and most have little to be seen. */
+/** Small: every control plane of a fleet may have one at the same time, and most have few objects. */
 const placesMin = 16;
-/** Of places that are taken, before there are twice as many. */
+/** Maximum load before the table doubles. */
 const loadMax = 0.6;
 
 export class SeenObjects {
   /** Pairs; [0, 0] is free. */
   #table = new Uint32Array(2 * placesMin);
   #size = 0;
-  /** Of them, what has gone since: few, and a uid never comes back. */
+  /** Objects that were deleted since: few, and a uid never returns. */
   #gone: SeenObjects | undefined;
 
   get size(): number {
@@ -32,14 +32,14 @@ export class SeenObjects {
     if (this.#put(high, low)) this.#size++;
   }
 
-  /** It was seen, and has not gone since. */
+  /** Reports whether it was delivered and not deleted since. */
   has(object: SeenObject): boolean {
     const [high, low] = hashOf(object);
     const at = this.#find(high, low);
     return this.#table[at] === high && this.#table[at + 1] === low && this.#gone?.has(object) !== true;
   }
 
-  /** It has gone, while others are still being told. */
+  /** Called when it was deleted during the delivery. */
   remove(object: SeenObject): void {
     if (this.has(object)) (this.#gone ??= new SeenObjects()).add(object);
   }
@@ -52,7 +52,7 @@ export class SeenObjects {
     return isNew;
   }
 
-  /** Where it is, or would be. */
+  /** Returns its slot, or the free slot for it. */
   #find(high: number, low: number): number {
     const table = this.#table;
     const places = table.length / 2;
@@ -71,7 +71,7 @@ export class SeenObjects {
   }
 }
 
-/** Two hashes by FNV-1a's way, from two beginnings; never both 0. */
+/** Two hashes similar to FNV-1a, with different seeds; never both 0. */
 function hashOf({ cluster, namespace, name, uid }: SeenObject): [high: number, low: number] {
   let high = 0x811c9dc5;
   let low = 0x01000193;
@@ -81,7 +81,7 @@ function hashOf({ cluster, namespace, name, uid }: SeenObject): [high: number, l
       high = Math.imul(high ^ code, 0x01000193);
       low = Math.imul(low ^ code, 0x85ebca6b) ^ (low >>> 15);
     }
-    // An end that no text has in it.
+    // A separator that no string contains.
     high = Math.imul(high ^ 0x1_0000, 0x01000193);
     low = Math.imul(low ^ 0x1_0000, 0x85ebca6b);
   }

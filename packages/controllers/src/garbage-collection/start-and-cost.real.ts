@@ -32,7 +32,7 @@ describe('after a start', () => {
     const revision = await fleet.store.revision();
     await new Promise((resolve) => setTimeout(resolve, 50));
     assert.equal(await fleet.store.revision(), revision);
-    // That it goes is seen, though nobody looked it up.
+    // Its deletion is delivered although it was not looked up.
     await remove(client, 'there');
     await eventually(() => isGone(client, ConfigMap, 'of-there'));
     await controllers.stop();
@@ -48,7 +48,7 @@ describe('after a start', () => {
     await fleet.client.patch(Tenant, { name: 'red' }, { type: 'merge', body: { spec: { deletionPolicy: 'Retain' } } });
     await fleet.client.delete(Tenant, { name: 'red' });
     await eventually(() => world.collector.size === 0);
-    // Behind the back of everybody, as another replica might have done just before.
+    // Bypasses the server, as another replica could.
     await fleet.store.commit([{ type: 'delete', key: '/registry/clusters/red/configmaps/default/owner' }]);
     await fleet.createCluster('red');
     await eventually(async () =>
@@ -84,7 +84,7 @@ describe('what it costs', () => {
     await eventually(() => world.controllers.set.length === 0);
     const [begunMs, begunWork] = [performance.now(), process.cpuUsage()];
     await remove(client, 'owner');
-    // A neighbour's one is not kept waiting.
+    // A neighbour is not delayed.
     const blue = fleet.clientOf('blue');
     const small = await map(blue, 'small');
     await map(blue, 'small-child', [ownedBy(small)]);
@@ -95,7 +95,7 @@ describe('what it costs', () => {
     const tookMs = performance.now() - begunMs;
     const { user, system } = process.cpuUsage(begunWork);
     assert.deepEqual((await client.list(ConfigMap, { namespace, limit: 1 })).items, []);
-    // Of work, about one second: how long that takes depends on what else the machine does.
+    // CPU time, about one second: wall time depends on other load of the machine.
     assert.ok(user + system < 5_000_000, `it took ${(user + system) / 1_000} ms of work`);
     assert.ok(neighbourMs < tookMs / 2 + 500, `the neighbour waited for ${Math.round(neighbourMs)} ms`);
   });

@@ -1,6 +1,6 @@
 /**
- * The life cycle of namespaces: one that is being deleted is emptied, then let go. Waiting costs nothing: that something of it went
- * away is told by the feed. Only what the feed does not see, the objects of aggregated servers, is looked at again after a while.
+ * The life cycle of namespaces: one that is being deleted is emptied, then finalized. Waiting costs nothing: the feed delivers deletions.
+ * Only objects of aggregated servers, which the feed does not cover, are polled.
  */
 
 import type { Request, Result } from '@hangar/runtime';
@@ -11,17 +11,17 @@ import { reconcileNamespace } from './reconcile.ts';
 
 /** A namespace that is being deleted. */
 interface Terminating {
-  /** As of the last pass. */
+  /** Number of objects after the last pass. */
   remaining: number;
-  /** Passes in a row that found something left. */
+  /** Consecutive passes with remaining objects. */
   waits: number;
 }
 
-/** Many go at once: they are looked at together, the later the more there are. */
+/** Combines concurrent deletions into one pass; the delay grows with their number. */
 const gatherMs = 20;
 const gatherMsMax = 5_000;
 const gatherMsPerObject = 0.1;
-/** Without being told of anything, in the hope that an aggregated server has finished. */
+/** Poll interval for objects of aggregated servers, which the feed does not cover. */
 const lookAgainMs = 8_000;
 const lookAgainMsMax = 600_000;
 
@@ -74,7 +74,7 @@ export class NamespaceController implements FleetController {
       known.remaining = left.remainingCount;
       known.waits++;
     }
-    // Half of what they may take, as kube-controller-manager; then less and less often.
+    // Half of the estimate, as in kube-controller-manager; then with back-off.
     const firstMs = Math.max(lookAgainMs, (left.estimateSeconds * 1_000) / 2);
     return { requeueAfterMs: Math.min(lookAgainMsMax, firstMs * 2 ** Math.min(waits, 10)) };
   }

@@ -110,7 +110,7 @@ describe('a namespace that is deleted', () => {
     });
     assert.equal(waiting.status!.phase, 'Terminating');
     assert.equal(await find(red, Secret, { namespace: 'shop', name: 's' }), undefined, 'others do not wait');
-    // Nobody writes while there is nothing new to say.
+    // No write without a change.
     await eventually(() => controllers.set.length <= 1);
     const { resourceVersion } = (await red.get(Namespace, { name: 'shop' })).metadata;
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -148,7 +148,7 @@ describe('a namespace that is deleted', () => {
       'Some resources are remaining: pods. has 1 resource instances',
     );
     assert.equal((await red.list(ConfigMap, { namespace: 'shop' })).items.length, 1);
-    // The kubelet has stopped it.
+    // Acts as the kubelet that stopped it.
     await red.delete(Pod, { namespace: 'shop', name: 'p' }, { gracePeriodSeconds: 0 });
     await eventually(() => isGone(red, 'shop'));
   });
@@ -217,7 +217,7 @@ describe('many', () => {
       const begunWork = process.cpuUsage();
       await red.delete(Namespace, { name: 'shop' });
       await eventually(() => isGone(red, 'shop'), { withinMs: 30_000 });
-      // Of work, far less: how long that takes depends on what else the machine does.
+      // CPU time is far less: wall time depends on other load of the machine.
       const { user, system } = process.cpuUsage(begunWork);
       assert.ok(user + system < 2_000_000, `it took ${(user + system) / 1_000} ms of work`);
     } finally {

@@ -17,12 +17,12 @@ export interface Pass {
   readonly signal: AbortSignal;
 }
 
-/** Resources that are looked at at a time. */
+/** Number of resources that are processed concurrently. */
 const kindsAtOnce = 8;
-/** The one that belongs to the namespace's contents. */
+/** The finalizer of the contents of the namespace. */
 const contentsFinalizer = 'kubernetes';
 
-/** Undefined: nothing is left to do. Rejects with what was found when it is to be tried again soon. */
+/** Returns undefined when it is complete. Rejects with the findings for a retry with back-off. */
 export async function reconcileNamespace(pass: Pass, name: string): Promise<Findings | undefined> {
   const { client, signal } = pass;
   const namespace = await find(client, Namespace, { name }, { signal });
@@ -50,7 +50,7 @@ async function deleteAllContents(pass: Pass, namespace: Namespace, findings: Fin
     findings.discoveryProblem = asError(error).message;
     return;
   }
-  // What pods use (accounts, secrets, network policies) must not go before them.
+  // Objects that pods use (accounts, secrets, network policies) must not be deleted before them.
   const pods = kinds.find(({ group, plural }) => group === '' && plural === 'pods');
   if (pods) await deleteContents(deleting, pods, findings);
   if (findings.remaining.length > 0 || findings.contentProblems.length > 0) return;
@@ -58,7 +58,7 @@ async function deleteAllContents(pass: Pass, namespace: Namespace, findings: Fin
   await eachAtOnce(kindsAtOnce, others, (kind) => deleteContents(deleting, kind, findings));
 }
 
-/** Answers the namespace as it is then. */
+/** Returns the updated namespace. */
 async function tellConditions(
   { client, clock, signal }: Pass,
   namespace: Namespace,

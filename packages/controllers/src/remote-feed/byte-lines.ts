@@ -1,13 +1,13 @@
 /**
- * Bytes as lines of bytes, whatever the pieces they come in. A line that is within one piece is not copied, one that is in several is
- * copied once, and one that nobody wants is not kept at all. A line has an end, or the memory would: longer ones are refused.
+ * Splits bytes into lines. A line within one chunk is not copied, one that spans several is copied once, and a skipped line is not stored.
+ * Lines above the maximum length are rejected, to bound the memory.
  */
 
 import { Buffer } from 'node:buffer';
 import { ClientError } from '@hangar/client';
 
 const newline = 10;
-/** Of one object. Servers bound them to a few MB; encoded as JSON they may be some times as large. */
+/** Maximum size of one object. Servers limit objects to a few MB; as JSON they may be several times as large. */
 const lineBytesMax = 64 * 1024 * 1024;
 const nothing = Buffer.alloc(0);
 
@@ -21,12 +21,12 @@ export class ByteLines {
     this.#bytesMax = bytesMax;
   }
 
-  /** Nobody wants to know what is in the line that comes next: it will be empty. To be called when a line was taken. */
+  /** Skips the content of the next line: it will be empty. Call it when a line was taken. */
   skipNext(): void {
     this.#isSkipped = true;
   }
 
-  /** Calls back with each line that ends here, without its end. It is a part of what was pushed: whoever keeps it keeps all of that. */
+  /** Calls `take` with each complete line, without its terminator. The line is a view of the chunk: keeping it keeps the whole chunk. */
   push(chunk: Uint8Array, take: (line: Buffer) => void): void {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let from = 0;

@@ -1,4 +1,4 @@
-/** Random lives of tenants and objects: whoever follows them from another process knows what a feed of the server's own process tells. */
+/** Random changes of tenants and objects: a remote follower has the same state as a follower in the process of the server. */
 
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -19,7 +19,7 @@ import { Breakable } from './testing/breakable.ts';
 import { Knowing } from './testing/knowing.ts';
 
 const log = new Logger({ level: 'silent', format: 'text', clock: systemClock });
-/** Who waits before beginning anew need not wait long here. */
+/** Shortens the back-off before a reconnect. */
 const hurried: Clock = { ...systemClock, after: (delayMs, callback) => systemClock.after(delayMs / 20, callback) };
 const feedBy = (client: Client): FleetFeed => remoteFeed({ client, clock: hurried, random: systemRandom, log });
 const isMap = ({ resource }: { resource: string }): boolean => resource === 'configmaps';
@@ -29,7 +29,7 @@ const marks = 'marks';
 class Lives {
   readonly #fleet: TestFleet;
   readonly #random: Random;
-  /** By name: which maps there are. */
+  /** ConfigMaps by name. */
   readonly #clusters = new Map<string, Set<string>>();
 
   constructor(fleet: TestFleet, random: Random) {
@@ -73,7 +73,7 @@ class Lives {
   }
 }
 
-/** Rejects when what is known is not what a new feed of the server's own process tells. */
+/** Rejects when the known state differs from that of a new feed in the process of the server. */
 async function insist(fleet: TestFleet, knowing: Knowing, what: string): Promise<void> {
   const name = `mark-${what}`;
   await fleet.clientOf(marks).create(ConfigMap, { metadata: { namespace, name } });

@@ -1,9 +1,9 @@
-/** A change as it came from the server: its bytes are as they came, and parsed when somebody asks. */
+/** A change as received from the server: its bytes are unchanged, and parsed on demand. */
 
 import type { KubeObject } from '@hangar/api';
 import type { Change } from '../contract.ts';
 
-/** What the line before the bytes says of a change. */
+/** The header line before the bytes of a change. */
 export interface ChangeHead {
   readonly type: 'put' | 'delete';
   readonly cluster: string;

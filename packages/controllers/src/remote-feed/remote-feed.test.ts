@@ -20,7 +20,7 @@ class World implements AsyncDisposable {
   readonly fleet: TestFleet;
   readonly server: Breakable;
   readonly feed: FleetFeed;
-  /** What was logged. */
+  /** Log lines. */
   readonly lines: string[] = [];
   knowing!: Knowing;
 
@@ -38,7 +38,7 @@ class World implements AsyncDisposable {
     return new World(clock, await startTestFleet({ clusters, clock }));
   }
 
-  /** Follows, and has been told what there was; that is not news. */
+  /** Follows the feed until the initial state was delivered, which is not recorded. */
   async follow(): Promise<Knowing> {
     this.knowing = new Knowing(this.feed, isMap);
     await this.clock.until(() => this.knowing.isSynced);
@@ -49,7 +49,7 @@ class World implements AsyncDisposable {
     return this.clock.until(() => this.knowing.told.includes(what));
   }
 
-  /** How often the feed, or something of it, was asked for. */
+  /** Number of requests for the feed, or for replays. */
   asked(method: 'GET' | 'POST'): number {
     return this.server.requests.filter((one) => one.startsWith(`${method} ${feedPath}`)).length;
   }
@@ -316,7 +316,7 @@ describe('a control plane that is asked for again', () => {
     held[1]!();
     await world.told('told red');
     assert.deepEqual(knowing.news(), ['initial put red default/a', 'told red']);
-    // Whoever asks anew when it has gone and come back is told.
+    // Requests after an outage succeed.
     world.server.handler = handler;
     await world.fleet.deleteCluster('red');
     await world.told('gone red');
@@ -357,7 +357,7 @@ describe('a control plane that is asked for again', () => {
 const hello = '{"type":"hello","session":"s"}\n';
 const silent = (clock: VirtualClock): Logger => new Logger({ level: 'silent', format: 'text', clock });
 
-/** The same answers, in writes of so many bytes. */
+/** The same responses, in writes of this number of bytes. */
 const inPieces =
   (handler: InProcessHandler, size: number): InProcessHandler =>
   async (request) => {

@@ -1,16 +1,14 @@
 /**
- * The feed of all tenants out of another process: one stream of the management plane, followed over HTTP, told as a feed of this
- * process would be.
+ * The feed of all tenants from another process: one HTTP stream of the management plane, delivered like a feed in this process.
  *
- *     connect ──▶ hello ──▶ all Tenants, all that is stored ──▶ synced ──▶ what happens
+ *     connect ──▶ hello ──▶ all Tenants, all stored objects ──▶ synced ──▶ changes
  *        ▲                                                                    │
- *        └── back-off ◀── the stream broke, ended or was silent for 30 s ◀────┘
+ *        └── back-off ◀── the stream broke, closed or was silent for 30 s ◀────┘
  *
- * A stream never goes on where another ended: what is told after a break is everything, and `reset` comes before it, though not before
- * the first stream. Between two streams there are no control planes (`has`), so that nothing is done on what may be outdated.
+ * A stream never resumes another: after a break, `reset` and all objects follow; the first stream has no `reset`. Between two streams `has` is false for all control planes, so that no action is based on outdated state.
  *
- * Other than by the feed of the server's own process, nothing is told of the management plane (`has` of `root` is false), and Secrets
- * come without what is secret in them. Who follows needs the rights `get` and `create` of `tenants/feed`.
+ * Unlike the feed in the process of the server, it does not cover the management plane (`has` of `root` is false), and Secrets come without
+ * their data. It requires the permissions `get` and `create` of `tenants/feed`.
  */
 
 import { ClientError } from '@hangar/client';
@@ -23,19 +21,19 @@ import { Retelling } from './retelling.ts';
 import { ToldLines } from './told-lines.ts';
 
 export interface RemoteFeedOptions {
-  /** Of the management plane. Not closed by the feed. */
+  /** Client of the management plane. Not closed by the feed. */
   readonly client: Pick<Client, 'raw'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
 }
 
-/** Opens nothing before it is followed. */
+/** Connects when it is followed. */
 export const remoteFeed = (options: RemoteFeedOptions): FleetFeed => new RemoteFeed(options);
 
-/** A new stream makes the server read everything. */
+/** A new stream makes the server read all objects. */
 const backOff = { baseMs: 200, maxMs: 30_000 };
-/** For how long lines are told without giving way. */
+/** Maximum time of processing lines before it yields. */
 const sliceMs = 4;
 
 class RemoteFeed implements FleetFeed {
@@ -43,7 +41,7 @@ class RemoteFeed implements FleetFeed {
   readonly #clusters = new Set<string>();
   readonly #retelling: Retelling;
   #isFollowed = false;
-  /** Something was told by an earlier stream. */
+  /** True if an earlier stream delivered something. */
   #isStale = false;
 
   constructor(options: RemoteFeedOptions) {
@@ -66,7 +64,7 @@ class RemoteFeed implements FleetFeed {
         this.#ended(stream, why);
         if (signal.aborted) return;
         const error = asError(stream.reason);
-        // What fails again as soon as it has begun must not make the server read everything over and over.
+        // Streams that fail soon after the start must not make the server read everything repeatedly.
         failures = clock.monotonicMs() - stream.syncedMs > backOff.maxMs ? 1 : failures + 1;
         const delayMs = Math.ceil(backOffMs(backOff, failures, random));
         log.warn('tenant feed disconnected, resyncing', { error, failures, delayMs });
@@ -86,7 +84,7 @@ class RemoteFeed implements FleetFeed {
     this.#retelling.ask(cluster);
   }
 
-  /** Answers why it is over, or rejects with it. */
+  /** Resolves with the reason for which the stream closed, or rejects with it. */
   async #tellAll(stream: RemoteStream, listener: FeedListener): Promise<Error> {
     const { client, clock } = this.#options;
     const answer = await openFeed(client, stream.signal);
@@ -102,7 +100,7 @@ class RemoteFeed implements FleetFeed {
       if (stream.signal.aborted) break;
       lines.push(chunk);
       if (clock.monotonicMs() - sinceMs <= sliceMs) continue;
-      // Chunks that are here already come without waiting: others must have their turn.
+      // Buffered chunks arrive without waiting: yield to other tasks.
       await breathe(clock);
       sinceMs = clock.monotonicMs();
     }
@@ -122,11 +120,11 @@ class RemoteFeed implements FleetFeed {
   }
 }
 
-/** One connection, and how it is ended from here. */
+/** One connection that can be closed locally. */
 class RemoteStream {
   readonly #ending = new AbortController();
   syncedMs = Infinity;
-  /** Why it has ended; undefined: it has not. */
+  /** Reason for which it closed; undefined: it is open. */
   reason: unknown;
 
   get signal(): AbortSignal {

@@ -1,4 +1,4 @@
-/** Where the tenants' feed is, and what is made of an answer that is none. */
+/** Opens the feed of the tenants, and converts failed responses. */
 
 import type { Status } from '@hangar/api';
 import { ClientError, ReceivedStatusError } from '@hangar/client';
@@ -6,10 +6,10 @@ import type { Client, HttpAnswer } from '@hangar/client';
 
 export const feedPath = '/apis/tenancy.hangar.dev/v1alpha1/tenants/*/feed';
 const contentType = 'application/x-ndjson';
-/** The server says something every ten seconds. */
+/** The server sends a line every ten seconds. */
 const silenceMs = 30_000;
 
-/** Rejects with the server's refusal, or with what became of the connection. */
+/** Rejects with the error of the server, or of the connection. */
 export async function openFeed(client: Pick<Client, 'raw'>, signal: AbortSignal): Promise<HttpAnswer> {
   const headers = { accept: `${contentType}, application/json` };
   const answer = await client.raw({ method: 'GET', target: feedPath, headers, isLong: true, silenceMs, signal });
@@ -24,13 +24,13 @@ export async function openFeed(client: Pick<Client, 'raw'>, signal: AbortSignal)
   );
 }
 
-/** Of a Status, or of the text of a proxy that speaks no Kubernetes. */
+/** Returns the Status of the response, or one with the text of a proxy. */
 export function refusalOf(code: number, text: string): Status {
   try {
     const status = JSON.parse(text) as Status;
     if (status?.kind === 'Status') return status;
   } catch {
-    // It is no JSON.
+    // Not JSON.
   }
   const message = text.trim().slice(0, 500) || `the server responded with ${code}`;
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, code };

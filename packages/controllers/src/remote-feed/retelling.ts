@@ -1,9 +1,9 @@
 /**
- * Asks the server to tell control planes again: those of one turn in one request, one request at a time, always of the stream that is
- * there now. What is asked for while there is none waits for the next one.
+ * Requests replays of control planes from the server: batches those of one turn into one request, one request at a time, for the current
+ * stream. Requests without a stream wait for the next one.
  *
- * Each request has a mark, which the server repeats when it has told what was asked for: so an answer to an earlier question is not
- * taken for one to the last.
+ * Each request has a mark, which the server returns at the end of the replay, so that the end of an earlier replay is not taken for that of
+ * the last one.
  */
 
 import { ReceivedStatusError } from '@hangar/client';
@@ -17,24 +17,24 @@ export interface RetellingOptions {
   readonly clock: Clock;
 }
 
-/** A stream that can be asked. */
+/** A stream that accepts replay requests. */
 export interface AskedStream {
   readonly session: string;
   readonly signal: AbortSignal;
-  /** It cannot be asked any more, or not be relied on: it must begin anew. */
+  /** Called when the stream rejects requests or is unreliable: it must reconnect. */
   failed(error: Error): void;
 }
 
-/** Names have 63 characters at most: far below what a server takes in one body. */
+/** Names have at most 63 characters: far below the maximum body size of a server. */
 const clustersMax = 5_000;
-/** No mark of a request. */
+/** Not a mark of a request. */
 const unsent = 0;
 
 export class Retelling {
   readonly #options: RetellingOptions;
-  /** To be asked for. */
+  /** Control planes to request. */
   #clusters = new Set<string>();
-  /** Of those that were not told since: the mark of the last request for them; `unsent` when it is still to be sent. */
+  /** Mark of the last request for each control plane with a pending replay; `unsent` when it is not sent yet. */
   readonly #marks = new Map<string, number>();
   #lastMark = unsent;
   #stream: AskedStream | undefined;
@@ -50,7 +50,7 @@ export class Retelling {
     this.#soon();
   }
 
-  /** A control plane was told, perhaps because a request with this mark had asked for it. False: it was asked for again since. */
+  /** Called at the end of a replay, perhaps of a request with this mark. Returns false if another replay was requested since. */
   isLast(cluster: string, mark: unknown): boolean {
     const wanted = this.#marks.get(cluster);
     if (wanted !== undefined && wanted !== mark) return false;
@@ -58,13 +58,13 @@ export class Retelling {
     return true;
   }
 
-  /** It has gone. */
+  /** Called when the control plane was deleted. */
   forget(cluster: string): void {
     this.#clusters.delete(cluster);
     this.#marks.delete(cluster);
   }
 
-  /** Everything is told anew. */
+  /** Called when everything is delivered again. */
   clear(): void {
     this.#clusters.clear();
     this.#marks.clear();
@@ -75,7 +75,7 @@ export class Retelling {
     this.#soon();
   }
 
-  /** The stream has ended: whatever comes next tells everything. */
+  /** Called when the stream closed: the next one delivers everything. */
   end(): void {
     this.#stream = undefined;
     this.clear();

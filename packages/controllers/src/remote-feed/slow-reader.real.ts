@@ -1,4 +1,4 @@
-/** Over sockets: whoever does not read is cut off by the server before it costs it more than its share. */
+/** Over sockets: the server disconnects a reader that does not read before it exceeds its memory limit. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -22,7 +22,7 @@ test('a reader that stands still, over either protocol, is cut off and sees that
     await reader.next();
     readers.push(reader);
   }
-  // Nobody reads on from here.
+  // The client does not read from here on.
   for (let at = 0; at < 52; at++) {
     await fleet.store.commit([{ type: 'put', key, value }]);
     await new Promise((resolve) => setImmediate(resolve));

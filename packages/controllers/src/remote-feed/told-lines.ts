@@ -1,5 +1,5 @@
 /**
- * From the lines of a stream to what a listener is told.
+ * Decodes the lines of a stream to calls of a listener.
  *
  *     {"type":"hello","session":"…"}                                        the first one
  *     {"type":"tenant","cluster":"a"}            + a line: the Tenant
@@ -17,24 +17,24 @@ import type { Retelling } from './retelling.ts';
 
 export interface ToldLinesOptions {
   readonly listener: FeedListener;
-  /** Which control planes there are; kept up to date here. */
+  /** The existing control planes; updated here. */
   readonly clusters: Set<string>;
   readonly retelling: Pick<Retelling, 'isLast' | 'forget' | 'clear'>;
-  /** The stream has begun: nothing was told yet. */
+  /** Called when the stream starts, before any event. */
   onHello(session: string): void;
   onSynced(): void;
 }
 
-/** Any line that is no object of its own. */
+/** Any line that is not an object. */
 interface Head extends Partial<Omit<ChangeHead, 'type'>> {
   readonly type?: unknown;
   readonly session?: unknown;
   readonly mark?: unknown;
 }
 
-/** In the place of a change whose second line is skipped. */
+/** Stands for a change whose second line is skipped. */
 const unwanted: Head = {};
-/** Tenants choose what their kinds are called: beyond this, who wants what is asked again. */
+/** Tenants choose the names of their kinds: above this number, the cache of `wants` is cleared. */
 const wantsMax = 10_000;
 
 export class ToldLines {
@@ -43,7 +43,7 @@ export class ToldLines {
   /** By resource and group. */
   readonly #wants = new Map<string, boolean>();
   #hasBegun = false;
-  /** Whose second line comes next. */
+  /** Header whose second line comes next. */
   #head: Head | undefined;
   readonly #take = (line: Buffer): void => {
     const head = this.#head;
@@ -56,7 +56,7 @@ export class ToldLines {
     this.#options = options;
   }
 
-  /** Throws `MalformedAnswer` for what is no such stream. */
+  /** Throws `MalformedAnswer` for a malformed stream. */
   push(chunk: Uint8Array): void {
     this.#lines.push(chunk, this.#take);
   }

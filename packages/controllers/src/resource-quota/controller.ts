@@ -1,16 +1,15 @@
 /**
- * `status` of ResourceQuotas. Admission charges what is created; this counts what is there, so that what went is given back, and a
- * charge for something that was never stored after all.
+ * Maintains `status` of ResourceQuotas. Admission charges created objects; this controller counts existing objects, so that the usage of
+ * deleted objects is released, and charges for objects that were never stored.
  *
- *     the quota's limits changed             at once
- *     something that it counts went          at once, but not all the time: changes are collected for a moment
- *     a pod, a service, a claim changed      the same
- *     its status changed                     soon, when nothing of it can be in flight any more
- *     a pod is late in ending                when its time is over
+ *     the limits of the quota changed        at once
+ *     a counted object was deleted           at once, but rate-limited: changes are batched for a moment
+ *     a pod, service or claim changed        the same
+ *     its status changed                     soon, when none of its charges can be in flight
+ *     a pod exceeds its grace period         at the end of the grace period
  *
- * Every write of a status is looked at once more, by the last but one rule; a count that finds nothing new writes nothing and ends it.
- * What was charged lately is not given back before it had time to be stored (`recent-raises.ts`): whoever counts in between must not
- * make room in a quota that is full.
+ * Every write of a status causes another count, by the status rule; a count without a change writes nothing and stops the cycle. Recent
+ * charges are not released before they had time to be stored (`recent-raises.ts`): a count in between must not make room in a full quota.
  */
 
 import type { KubeObject } from '@hangar/api';
@@ -26,7 +25,7 @@ import type { KnownQuota } from './known-quotas.ts';
 import { wantedStatus } from './status.ts';
 
 const pauseMsMin = 250;
-/** Of the time that a quota's counts take, at most one part in so many is spent on them. */
+/** Counts of a quota take at most one part in this many of the time. */
 const pauseFactor = 9;
 
 export class ResourceQuotaController implements FleetController {
@@ -73,12 +72,12 @@ export class ResourceQuotaController implements FleetController {
     }
   }
 
-  /** Read, count, write if that is the one that was read: whoever is charged meanwhile makes it a conflict, and it is tried again. */
+  /** Read, count, conditional write: a concurrent charge causes a conflict and a retry. */
   async #count(known: KnownQuota, { client, signal }: ControllerContext): Promise<Result | void> {
     const { namespace, name } = known;
     const quota = await find(client, ResourceQuota, { namespace, name }, { signal });
     if (!quota) return;
-    // Before it is counted: what is charged from now on makes the write a conflict.
+    // Read before the count: a later charge makes the write conflict.
     const inFlight = known.raises.inFlight(amountsOf(quota.status?.used), this.#clock.monotonicMs());
     const nowMs = this.#clock.now();
     const limits = Object.keys(quota.spec?.hard ?? {});
@@ -103,7 +102,7 @@ export class ResourceQuotaController implements FleetController {
     ask({ cluster, namespace, name }, { afterMs: isCurrent && !change.isInitial ? 2 * settleMs : 0 });
   }
 
-  /** What was not served can be counted now. */
+  /** A resource that was not served can be counted now. */
   #definitionChanged({ cluster, name: resource, isInitial }: Change, ask: Ask): void {
     if (isInitial) return;
     for (const { namespace, name, counts } of this.#quotas.inCluster(cluster)) {
@@ -120,5 +119,5 @@ interface QuotaPart {
 const isOf = (change: Change, group: string, resource: string): boolean =>
   change.resource === resource && change.group === group;
 
-/** Of most resources only the number counts, which a change of one does not change. */
+/** For most resources only the number of objects counts, which an update does not change. */
 const canFree = (change: Change): boolean => change.type === 'delete' || !evaluatorOf(change)!.isPlainCount;

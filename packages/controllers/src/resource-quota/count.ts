@@ -1,6 +1,6 @@
 /**
- * Counts what a namespace uses of a quota, by asking the server: also what no feed tells, such as the objects that every control plane
- * is born with, and custom resources of whatever kind.
+ * Counts the usage of a namespace for a quota by listing from the server. This includes objects that the feed does not deliver, such as
+ * those of the base layer, and custom resources of any kind.
  */
 
 import type { KubeObject } from '@hangar/api';
@@ -14,16 +14,16 @@ export interface CountOptions {
   readonly client: Client;
   readonly namespace: string;
   readonly quota: Pick<Quota, 'selectors'>;
-  /** Names of what is limited. */
+  /** Names of the limited resources. */
   readonly limits: Iterable<string>;
   readonly nowMs: number;
   readonly signal: AbortSignal;
 }
 
 export interface Counted {
-  /** What is not served now is not in here: nobody knows. */
+  /** Omits resources that are not served at present. */
   readonly used: Amounts;
-  /** When less will be used although nothing happens. */
+  /** Time at which the usage decreases without an event. */
   readonly endsAtMs: number | undefined;
 }
 
@@ -45,7 +45,7 @@ export async function countUsage({ client, namespace, quota, limits, nowMs, sign
         tally.addCount(await numberOf(kind, { client, namespace, signal }));
       }
     } catch (error) {
-      // Its definition has gone meanwhile.
+      // Its definition was deleted meanwhile.
       if (hasCode(error, 'NotFound')) continue;
       throw error;
     }
@@ -55,7 +55,7 @@ export async function countUsage({ client, namespace, quota, limits, nowMs, sign
   return { used, endsAtMs };
 }
 
-/** The server knows how many follow the first: a list of one is enough. */
+/** The server returns the number of remaining items: a list of one is enough. */
 async function numberOf(
   kind: Kind,
   { client, namespace, signal }: Pick<CountOptions, 'client' | 'namespace' | 'signal'>,

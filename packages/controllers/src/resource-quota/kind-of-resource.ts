@@ -1,4 +1,4 @@
-/** From the name in `count/widgets.example.com` to a kind that can be asked for. */
+/** Maps the name in `count/widgets.example.com` to a kind for clients. */
 
 import { apiVersionOf, builtinGroups } from '@hangar/api';
 import { hasCode } from '@hangar/core';
@@ -9,11 +9,11 @@ import { keyOfResource } from './known-quotas.ts';
 
 let builtin: ReadonlyMap<string, Kind> | undefined;
 
-/** Kubernetes' own, in the version that every server prefers. */
+/** Returns the built-in kind of Kubernetes, in the version that every server prefers. */
 function builtinKind(key: string): Kind | undefined {
   builtin ??= new Map(
     builtinGroups()
-      // The preferred version is the first one: it must come last.
+      // The preferred version comes first in the list: reversed, it comes last and wins.
       .flatMap(({ versions }) => versions.toReversed())
       .flatMap(({ resources }) => resources)
       .filter(({ namespaced, isServedByDefault }) => namespaced && isServedByDefault)
@@ -25,7 +25,7 @@ function builtinKind(key: string): Kind | undefined {
   return builtin.get(key);
 }
 
-/** For one count: what a control plane serves may be another the next time. */
+/** For one count: the served resources may change until the next one. */
 export class KindsOfResources {
   readonly #client: Client;
   #mapper: KindMapper | undefined;
@@ -34,7 +34,7 @@ export class KindsOfResources {
     this.#client = client;
   }
 
-  /** Undefined: it is not served, or its objects are in no namespace. */
+  /** Returns undefined if it is not served, or is cluster-scoped. */
   async find(resource: ResourceId, signal: AbortSignal): Promise<Kind | undefined> {
     const key = keyOfResource(resource);
     const known = builtinKind(key);

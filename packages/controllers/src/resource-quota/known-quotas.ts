@@ -1,6 +1,6 @@
 /**
- * Which quotas there are, and which resources each of them counts. Namespaces without a quota, which are most, are not in here: a
- * change in one of them costs two look-ups.
+ * The known quotas, and the resources that each of them counts. Namespaces without a quota, which are most, are not included: a change in
+ * one of them costs two look-ups.
  */
 
 import { limitsOf } from '@hangar/api/quota';
@@ -10,9 +10,9 @@ import { RecentRaises } from './recent-raises.ts';
 export interface KnownQuota {
   readonly name: string;
   readonly namespace: string;
-  /** As `keyOfResource` says it. */
+  /** Keys of `keyOfResource`. */
   counts: ReadonlySet<string>;
-  /** Not to be counted again before: monotonic milliseconds. */
+  /** Earliest time of the next count, in monotonic milliseconds. */
   notBeforeMs: number;
   readonly raises: RecentRaises;
 }
@@ -20,7 +20,7 @@ export interface KnownQuota {
 /** Longer than an object takes from its charge to the store. */
 export const settleMs = 2_000;
 
-/** `widgets.example.com`, as a definition of it is called. */
+/** `widgets.example.com`, as the name of a definition. */
 export const keyOfResource = ({ group, resource }: ResourceId): string => `${resource}.${group}`;
 
 type Namespaces = Map<string, Map<string, KnownQuota>>;

@@ -1,11 +1,11 @@
 /**
- * What was added to a quota's usage lately. Admission charges a quota before it stores the object, so a count between the two does not
- * see what was charged; if it were given back, the quota would have room for something that is there in a moment.
+ * Recent increases of the usage of a quota. Admission charges a quota before it stores the object, so a count in between does not include
+ * the object; releasing the charge would make room for an object that is stored in a moment.
  *
  *     ── charged ──┬── counted here: one too few ──┬── stored ──▶
  *                  └───────── in flight ───────────┘
  *
- * Everything that was added within the last `windowMs` (and not longer than twice that) is taken for in flight.
+ * All increases within the last `windowMs` (and at most twice that) count as in flight.
  */
 
 import { addInto, difference, zero } from '@hangar/api/quota';
@@ -22,14 +22,14 @@ export class RecentRaises {
     this.#windowMs = windowMs;
   }
 
-  /** The quota's usage as it has become. The first one is where it begins: nobody knows how it came to that. */
+  /** Called with the new usage of the quota. The first call is the baseline: its increases are unknown. */
   told(used: Amounts, nowMs: number): void {
     this.#turn(nowMs);
     if (this.#used) addInto(this.#now, raisesOf(this.#used, used));
     this.#used = used;
   }
 
-  /** What may be in flight of a usage that was read just now, and of which perhaps nothing was told yet. */
+  /** Returns the part of a usage that may be in flight. The usage was read just now, and may be newer than the last `told`. */
   inFlight(used: Amounts, nowMs: number): Amounts {
     this.#turn(nowMs);
     const all = new Map(this.#now);

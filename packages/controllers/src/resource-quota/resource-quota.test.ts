@@ -48,7 +48,7 @@ const limit = (client: Client, hard: Record<string, string>, spec: object = {}):
 const statusOf = async (client: Client): Promise<ResourceQuota['status']> =>
   (await client.get(ResourceQuota, key)).status;
 
-/** Until it says so. */
+/** Waits until the status has this usage. */
 async function untilUsed({ clock, client }: World, used: Record<string, string>, withinMs = 10_000): Promise<void> {
   let last: unknown;
   await clock
@@ -216,7 +216,7 @@ test('what is charged but not stored yet is not given back by a count in between
   await limit(client, { configmaps: '3' });
   await untilUsed(world, { configmaps: '2' });
   await clock.advance(60_000);
-  // As admission does it for somebody whose object is on its way.
+  // Charges as admission does for an object that is not stored yet.
   await client.status.patch(ResourceQuota, key, { type: 'merge', body: { status: { used: { configmaps: '3' } } } });
   await client.delete(ConfigMap, { namespace, name: 'a' });
   await untilUsed(world, { configmaps: '2' }, 400);

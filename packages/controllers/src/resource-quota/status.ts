@@ -1,4 +1,4 @@
-/** What a quota's status should say. */
+/** Computes the status of a quota. */
 
 import { amountsOf, compare, isEqual, listOf, sum, zero } from '@hangar/api/quota';
 import type { Amount, Amounts } from '@hangar/api/quota';
@@ -7,13 +7,13 @@ import type { ResourceQuota } from '@hangar/client/kinds/core-v1';
 type Status = NonNullable<ResourceQuota['status']>;
 
 export interface WantedStatus {
-  /** Undefined when it says that already. */
+  /** Undefined when the status is up to date. */
   readonly status: Status | undefined;
-  /** Something could be in flight, and was not given back for that. */
+  /** True if charges may be in flight and were not released. */
   readonly isProvisional: boolean;
 }
 
-/** Of a limit that could not be counted, what was known stays, if the quota has that limit still. */
+/** A limit that could not be counted keeps its known usage, if the quota still has that limit. */
 export function wantedStatus({ spec, status }: ResourceQuota, counted: Amounts, inFlight: Amounts): WantedStatus {
   const hard = amountsOf(spec?.hard);
   const before = amountsOf(status?.used);
@@ -30,7 +30,7 @@ export function wantedStatus({ spec, status }: ResourceQuota, counted: Amounts, 
   return { status: isSame ? undefined : { hard: spec?.hard ?? {}, used: listOf(used) }, isProvisional };
 }
 
-/** What was counted and what may come yet; but no more than was charged. */
+/** Returns the count plus charges in flight, at most the charged usage. */
 function kept(old: Amount, exact: Amount, inFlight: Amount): Amount {
   if (compare(exact, old) >= 0 || inFlight.nanos === 0n) return exact;
   const most = sum(exact, inFlight);

@@ -1,7 +1,7 @@
 /**
- * The ConfigMap `kube-root-ca.crt` in every active namespace: by it, pods know the server that they speak to. Put right when somebody
- * changes or deletes it, and when the server has another CA than it had when they were written. Where the CA is not known, it is left
- * alone, as a kube-controller-manager without a root CA does.
+ * Maintains the ConfigMap `kube-root-ca.crt` in every active namespace, with which pods verify the server. Restores it when it is changed
+ * or deleted, and when the CA of the server changed. If the CA is not known, it is left alone, as in a kube-controller-manager without a
+ * root CA.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -14,7 +14,7 @@ import type { EachNamespaceOptions } from '../shared/each-namespace.ts';
 
 const name = 'kube-root-ca.crt';
 const descriptionAnnotation = 'kubernetes.io/description';
-/** Kubernetes' own: a kube-controller-manager that takes over finds nothing to do. */
+/** The text of Kubernetes: a kube-controller-manager that takes over finds nothing to do. */
 const description =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.';
 
@@ -73,7 +73,7 @@ export class RootCaController extends EachNamespace<ConfigMap> {
     const data = await this.#data(cluster);
     if (!data) return undefined;
     const { metadata } = object;
-    // Whatever it says, as long as it says something: as kube-controller-manager has it.
+    // Any text is accepted, as in kube-controller-manager.
     const isDescribed = (metadata.annotations?.[descriptionAnnotation] ?? '') !== '';
     if (isDescribed && isDeepStrictEqual(object.data, data)) return undefined;
     const annotations = { ...metadata.annotations, [descriptionAnnotation]: description };

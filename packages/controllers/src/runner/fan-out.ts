@@ -1,11 +1,10 @@
 /**
- * From the one feed to the controllers that want each change and serve where it happened (`roster.ts`). To those that do not, a control
- * plane is as good as gone; when one takes it up again, the feed is asked to tell all of it, so that nothing that happened meanwhile is
- * missed. Until it has, what they know of it is no picture of the whole: they are told so (`clusterComing`), and others can ask
- * (`isTold`).
+ * Distributes the feed to the controllers that want a change and serve its control plane (`roster.ts`). For controllers that do not serve
+ * it, a control plane does not exist; when one starts to serve it again, a replay of all its objects is requested, so that no change is
+ * missed. Until the replay completes, their state is incomplete: controllers receive `clusterComing`, and callers can check `isTold`.
  *
- * What is told again is told to all that serve there, also to those at home that never left: nobody minds, and a control plane that is
- * told for another reason at the same time (it was restored) is not told to some of them only.
+ * A replay is delivered to all controllers that serve the control plane, including home controllers that always did, which is harmless. A
+ * replay for another reason at the same time (a restore) therefore also reaches all of them.
  */
 
 import type { KubeObject } from '@hangar/api';
@@ -14,7 +13,7 @@ import type { Lane } from './lane.ts';
 import { includes, Roster } from './roster.ts';
 import type { Serves, Turn } from './roster.ts';
 
-/** Tenants choose what their kinds are called: beyond this, who wants what is asked again. */
+/** Tenants choose the names of their kinds: above this number, the cache of `wants` is cleared. */
 const wantingMax = 20_000;
 
 export interface FanOutOptions {
@@ -32,7 +31,7 @@ export class FanOut implements FeedListener {
   readonly #wanting = new Map<string, Map<string, readonly Lane[]>>();
   readonly #roster: Roster;
   readonly #hasChoice: boolean;
-  /** Taken up, and asked for: not all of them was told yet. */
+  /** Control planes with a pending replay. */
   readonly #untold = new Set<string>();
   #isSynced = false;
 
@@ -48,12 +47,15 @@ export class FanOut implements FeedListener {
     return this.#roster.isServedBy(cluster, controller) && this.#feed.has(cluster);
   }
 
-  /** Was all that it had stored told to whoever serves it? Before `synced`: apart from what comes with that. */
+  /**
+   * Reports whether all stored objects of the control plane were delivered to the controllers that serve it. Before `synced`: apart from
+   * initial objects.
+   */
   isTold(cluster: string): boolean {
     return !this.#untold.has(cluster);
   }
 
-  /** Whom the set serves may be another choice now. */
+  /** Evaluates again whether the set serves the control plane. */
   reconsider(cluster: string): void {
     const turn = this.#roster.reconsider(cluster);
     if (turn && turn.before !== turn.now) this.#turned(cluster, turn);
@@ -105,7 +107,7 @@ export class FanOut implements FeedListener {
     const isTakenUp = this.#lanes.some(
       ({ controller: { isHome } }) => includes(now, isHome) && !includes(before, isHome),
     );
-    // What is new is told anyway; but whoever chooses wants to know when all of it was.
+    // Objects of a new one are delivered anyway; but a set with `serves` needs to know when the delivery is complete.
     const isNew = before === undefined;
     const isAskedFor = isTakenUp && (!isNew || (this.#hasChoice && this.#isSynced));
     if (isAskedFor) this.#untold.add(cluster);

@@ -1,11 +1,11 @@
 /**
- * One controller at work: its queue, its workers, what is counted of it.
+ * Runs one controller: its queue, its workers, its metrics.
  *
  *     changed ──ask──▶ queue ──▶ worker ──▶ success: forgotten        error, requeue: again with back-off
  *                                           requeueAfterMs: then      Terminal: not again
  *
- * Nobody waits for another control plane: they take turns in the queue, each may have only some of the workers, and what takes too
- * long is aborted. A controller that throws where it must not costs a line in the log.
+ * Control planes do not delay each other: they take turns in the queue, each may use only some of the workers, and slow reconciles are
+ * aborted. An unexpected exception of a controller is only logged.
  */
 
 import { CodedError, runForTenant } from '@hangar/core';
@@ -20,20 +20,20 @@ export interface LaneOptions {
   readonly controller: FleetController;
   readonly world: LaneWorld;
   readonly registry?: MetricsRegistry | undefined;
-  /** Requests of others are dropped when their turn comes. */
+  /** Requests of other control planes are dropped when they are taken. */
   isServed(cluster: string): boolean;
 }
 
-/** Work here is waiting for others, for somebody's slow webhook perhaps: many wait at once, and few of one control plane. */
+/** Reconciles mostly wait, for example for a slow webhook: many run concurrently, and few of one control plane. */
 const defaultConcurrency = 64;
 const defaultPerCluster = 2;
-/** What was there at the beginning waits behind news. */
+/** Initial objects wait behind changes. */
 const priorityOfInitial = -100;
 const controllersUser = 'system:hangar:controllers';
 const timeoutMs = 60_000;
-/** For what was aborted to end. After that its worker is given to others. */
+/** Time for an aborted reconcile to return. After that its worker is reused. */
 const graceMs = 5_000;
-/** The first failures in a row are common. */
+/** A few consecutive failures are common. */
 const quietRetriesMax = 3;
 /**
  * Failures that concurrent changes cause, such as `UnknownKind` while a definition is new, get a warning only after a minute of retries:
@@ -82,7 +82,7 @@ export class Lane {
     });
   }
 
-  /** Requests that are not yet taken, and those under way. */
+  /** Number of queued and running requests. */
   get length(): number {
     return this.#queue.length + this.#runs.size;
   }
@@ -93,7 +93,7 @@ export class Lane {
     this.#priority = 0;
   }
 
-  /** Calls the controller: what it throws stays here. */
+  /** Calls the controller and logs its exceptions. */
   tell(what: string, call: () => void): void {
     try {
       call();
@@ -107,7 +107,7 @@ export class Lane {
     this.#wake();
   }
 
-  /** What is queued is dropped, what is under way is aborted; resolves when that has ended, or does not though it should. */
+  /** Drops queued requests and aborts running ones; resolves when they have returned or timed out. */
   async stop(reason: unknown): Promise<void> {
     this.#isRunning = false;
     this.#turn.stop();
@@ -117,7 +117,7 @@ export class Lane {
     for (const run of this.#runs) run.timer?.cancel();
   }
 
-  /** What is queued of it is dropped, what is under way is aborted and not tried again. */
+  /** Drops the queued requests of a control plane, and aborts running ones without a retry. */
   dropCluster(cluster: string): void {
     void this.#queue.removeCluster(cluster);
     for (const run of this.#runs) {
@@ -133,7 +133,7 @@ export class Lane {
     }
   }
 
-  /** After `dropCluster`: resolves when nothing of it is under way any more, or does not end though it should. */
+  /** Resolves when no request of the dropped control plane runs, or it timed out. */
   async drained(cluster: string): Promise<void> {
     const left = Array.from(this.#runs).filter((run) => run.hasWorker && run.request.cluster === cluster);
     await Promise.all(left.map((run) => run.ended));
@@ -183,7 +183,7 @@ export class Lane {
     this.#pump();
   }
 
-  /** In the name of the control plane: time that it takes is charged there. */
+  /** Runs on behalf of the control plane: its CPU time is charged there. */
   #reconcile(request: Request, run: Run): Promise<Result | void> {
     const { cluster, namespace = '', name } = request;
     const { name: controller } = this.controller;

@@ -1,31 +1,31 @@
 /**
- * Which controllers of the set serve which control plane.
+ * Determines the controllers of the set that serve a control plane.
  *
- *     suspended, quarantined      none: the server refuses writes
- *     others run its controllers  those that stay at home
- *     everything else             all
+ *     suspended, quarantined      none: the server rejects writes
+ *     external controllers        home controllers
+ *     all others                  all
  *
- * A set that is told whom it `serves` has all of its controllers there, and none elsewhere. Then what its choice may depend on is kept
- * of each Tenant, so that the choice can be made again when something else has changed; otherwise only exceptions are kept.
+ * A set with `serves` runs all of its controllers for the selected control planes, and none for others. Then the relevant part of each
+ * Tenant is kept, so that `serves` can be evaluated again when other state has changed; otherwise only exceptions are kept.
  */
 
 import type { KubeObject } from '@hangar/api';
 import type { FleetController } from '../contract.ts';
 
-/** On a `Tenant`: whose controllers serve it. */
+/** Annotation of a `Tenant`: the controllers that serve it. */
 export const controllersAnnotation = 'tenancy.hangar.dev/controllers';
 export const externalControllers = 'External';
-/** On a `Tenant`: the object for whose sake others run its controllers; the name of a registration, or `endpoint/NAME`. */
+/** Annotation of a `Tenant`: the object that requests external controllers; the name of a registration, or `endpoint/NAME`. */
 export const controllersByAnnotation = 'controlplane.kplane.dev/controllers-by';
 
 export type Share = 'all' | 'home' | 'none';
 
-/** Of the Tenant it sees the name, the suspension and the two annotations. Must not throw. */
+/** Receives name, suspension and the two annotations of the Tenant. Must not throw. */
 export type Serves = (cluster: string, tenant: KubeObject) => boolean;
 
-/** How the share of a control plane has changed. */
+/** A change of the controllers that serve a control plane. */
 export interface Turn {
-  /** Undefined: nothing of it was told to anybody yet, and all of it will be. */
+  /** Undefined: nothing was delivered yet, and everything will be. */
   readonly before: Share | undefined;
   readonly now: Share;
   readonly tenant: KubeObject;
@@ -33,9 +33,9 @@ export interface Turn {
 
 export class Roster {
   readonly #serves: Serves | undefined;
-  /** Without `serves`: of those only that not all serve. */
+  /** Without `serves`: only control planes that not all controllers serve. */
   readonly #shares = new Map<string, Share>();
-  /** With `serves`: of all that were told. */
+  /** With `serves`: all delivered Tenants. */
   readonly #tenants = new Map<string, KubeObject>();
 
   constructor(serves: Serves | undefined) {
@@ -63,7 +63,7 @@ export class Roster {
     return this.#judge(cluster, kept, before);
   }
 
-  /** Undefined: it is not known, or its Tenant alone decides. */
+  /** Returns undefined if it is not known, or only its Tenant decides. */
   reconsider(cluster: string): Turn | undefined {
     const tenant = this.#tenants.get(cluster);
     return tenant && this.#judge(cluster, tenant, this.#shares.get(cluster));
@@ -99,13 +99,13 @@ interface TenantParts {
   readonly status?: { readonly quarantine?: unknown };
 }
 
-/** By an administrator, or by the server itself. */
+/** Suspended by an administrator, or by the server itself. */
 function isSuspended(tenant: KubeObject): boolean {
   const { spec, status } = tenant as TenantParts;
   return (typeof spec?.suspension === 'string' && spec.suspension !== '') || status?.quarantine !== undefined;
 }
 
-/** Few bytes: there are as many of them as Tenants. */
+/** Small: one is kept for each Tenant. */
 function partOf({ apiVersion, kind, metadata, spec, status }: KubeObject & TenantParts): KubeObject {
   const { suspension } = spec ?? {};
   const { quarantine } = status ?? {};

@@ -1,4 +1,4 @@
-/** One reconcile under way, and the context that it is given. What many do not ask for is made when they do. */
+/** One running reconcile and its context, parts of which are created on first use. */
 
 import type { Client } from '@hangar/client';
 import type { Logger, Timer } from '@hangar/core';
@@ -16,10 +16,10 @@ export class Run implements ControllerContext {
   readonly priority: number;
   readonly ask: Ask;
   readonly #world: Pick<RemoteWorld, 'clientOf' | 'log'>;
-  /** Until it is aborted, then until its worker is given to others. */
+  /** Runs until the abort, then until the worker is reused. */
   timer: Timer | undefined;
   hasWorker = true;
-  /** Its control plane has gone: what becomes of it is nobody's concern. */
+  /** Its control plane is gone: the outcome is ignored. */
   isLost = false;
   #abort: AbortController | undefined;
   #reason: unknown;
@@ -50,14 +50,14 @@ export class Run implements ControllerContext {
     return (this.#log ??= this.#world.log.child({ cluster, namespace, name }));
   }
 
-  /** The first reason stays. */
+  /** The first reason counts. */
   abort(reason: unknown): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason ?? new DOMException('aborted', 'AbortError');
     this.#abort?.abort(this.#reason);
   }
 
-  /** Of one that is under way: resolves with `end`. */
+  /** Resolves when `end` is called. */
   get ended(): Promise<void> {
     return (this.#ended ??= Promise.withResolvers<void>()).promise;
   }

@@ -56,7 +56,7 @@ test('nothing is made in a namespace that is going, and the set has nothing left
   const red = fleet.clientOf('red');
   await red.create(Namespace, { metadata: { name: 'shop' } });
   await eventually(() => red.get(ServiceAccount, key));
-  // Nobody finishes it here: it stays Terminating.
+  // No controller finalizes it here: it stays Terminating.
   await red.delete(Namespace, { name: 'shop' });
   await red.delete(ServiceAccount, key);
   await red.create(Namespace, { metadata: { name: 'later' } });

@@ -1,7 +1,7 @@
 /**
- * Which objects carry another CA than their server has: written down, by a digest, while they are told from the beginning, and looked
- * at with one request for each control plane. So a server that starts again with the same CA opens no control plane to find that all
- * is well, and one with another CA puts all of them right.
+ * Finds objects with another CA than that of their server: records a digest during the initial delivery, and compares it with one request
+ * for each control plane. Therefore a server that restarts with the same CA opens no control plane, and one with another CA updates all
+ * objects.
  */
 
 import { hash } from 'node:crypto';
@@ -10,14 +10,14 @@ import type { Request } from '@hangar/runtime';
 import type { Ask, RemoteWorld } from '../contract.ts';
 import { ClusterNotes } from './cluster-notes.ts';
 
-/** Stands for all objects of a control plane in requests. No object has it. */
+/** Stands for all objects of a control plane in requests. It is not a valid object name. */
 const checkName = '';
 
 export const isAuthorityCheck = ({ name }: Request): boolean => name === checkName;
 
 export class AuthorityNotes {
   readonly #keysOf: RemoteWorld['keysOf'];
-  /** Digest of a CA → the objects that carry it. */
+  /** Digest of a CA → the objects that contain it. */
   readonly #told = new ClusterNotes<Map<string, ObjectKey[]>>(() => new Map());
   readonly #unchecked = new Map<string, ReadonlyMap<string, readonly ObjectKey[]>>();
 
@@ -42,12 +42,12 @@ export class AuthorityNotes {
     if (told) this.#ask(cluster, told, ask);
   }
 
-  /** Asks for those whose CA is not the server's. */
+  /** Enqueues objects whose CA differs from that of the server. */
   async check(cluster: string, ask: Ask): Promise<void> {
     const told = this.#unchecked.get(cluster);
     if (!told) return;
     const { servingCa } = await this.#keysOf(cluster);
-    // Not known: nobody can say that another one is wrong.
+    // Unknown: no CA can be called wrong.
     const current = servingCa === undefined ? undefined : hash('sha256', servingCa, 'base64');
     for (const [digest, keys] of told) {
       if (current !== undefined && digest !== current) for (const key of keys) ask({ cluster, ...key });

@@ -1,26 +1,26 @@
 /**
- * Whether control planes are born with an object in each of their first namespaces (`kube-public/default`, an account): a Hangar with
- * controllers of its own makes them so, a bare one does not. Neither these namespaces nor such objects are told by the feed, and all
- * control planes are alike: so one of them is asked, and only if it lacks the object, all are.
+ * Determines whether control planes start with an object in each of their first namespaces (`kube-public/default`, an account): a Hangar
+ * with built-in controllers creates them, a bare one does not. The feed delivers neither these namespaces nor such objects, and all control
+ * planes are alike: so one of them is checked, and only if it lacks the object, all are.
  *
- *     told, without the object ──▶ open ──▶ one is asked ──▶ there:    all have it, nothing is to be done
- *                                    ▲            │          missing:  all that are open are asked
- *                                    └── next ◀───┴───────── it cannot be said: somebody changed it, or the server does not answer
+ *     delivered, without the object ──▶ open ──▶ one is checked ──▶ exists:    all have it, nothing to do
+ *                                         ▲            │            missing:   all open ones are checked
+ *                                         └── next ◀───┴─────────── undecided: it was changed, or the server does not answer
  */
 
 import type { Request } from '@hangar/runtime';
 import type { Ask } from '../contract.ts';
 
-/** Those that every control plane has from its first moment. */
+/** The namespaces that every control plane starts with. */
 const firstNamespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
 
 export class BaseObjects {
   #isThere: boolean | undefined;
-  /** While nobody knows: control plane → its first namespaces in which it has not stored the object itself. */
+  /** While undecided: control plane → its first namespaces in which it has not stored the object itself. */
   readonly #open = new Map<string, Set<string>>();
   #ask: Ask = () => undefined;
 
-  /** A control plane was told: `stored` are namespaces in which it has the object. */
+  /** Called when a control plane was delivered: `stored` are the namespaces with a stored object. */
   told(cluster: string, stored: ReadonlySet<string> | undefined, ask: Ask): void {
     if (this.#isThere === true) return;
     const lacking = firstNamespaces.filter((namespace) => !stored?.has(namespace));
@@ -35,17 +35,17 @@ export class BaseObjects {
     if (isFirst) this.#askNext();
   }
 
-  /** Somebody made, changed or deleted it there: it says nothing about others any more. */
+  /** Called when the object was created, changed or deleted there: it is no longer representative. */
   changed(cluster: string, namespace: string): void {
     this.#open.get(cluster)?.delete(namespace);
   }
 
-  /** Can a look at this place say it for all? */
+  /** Reports whether this namespace can decide for all. */
   isOpen({ cluster, name: namespace }: Request): boolean {
     return this.#open.get(cluster)?.has(namespace) === true;
   }
 
-  /** What a look has shown. Undefined: this place can say nothing after all. */
+  /** Called with the result of a check. Undefined: this namespace cannot decide. */
   found({ cluster, name: namespace }: Request, isThere: boolean | undefined): void {
     const namespaces = this.#open.get(cluster);
     if (!namespaces) return;
@@ -61,7 +61,7 @@ export class BaseObjects {
     for (const [one, lacking] of all) for (const name of lacking) this.#ask({ cluster: one, name });
   }
 
-  /** A look failed, and is tried again later: meanwhile another is asked. */
+  /** Called when a check failed and is retried later: another control plane is checked meanwhile. */
   failed({ cluster }: Request): void {
     const namespaces = this.#open.get(cluster);
     if (!namespaces || this.#open.size === 1) return;
@@ -71,7 +71,7 @@ export class BaseObjects {
   }
 
   forget(cluster: string): void {
-    // It may be the one that was asked.
+    // It may be the one that is being checked.
     if (this.#open.delete(cluster)) this.#askNext();
   }
 

@@ -1,6 +1,6 @@
 /**
- * What a controller writes down of control planes while they are told from the beginning, to see in the end what is missing. Kept no
- * longer than that: a control plane in which nothing happens takes no memory.
+ * State that a controller records for each control plane during the initial delivery, to find missing objects afterwards. It is dropped
+ * then: an idle control plane takes no memory.
  */
 
 export class ClusterNotes<T> {
@@ -17,21 +17,21 @@ export class ClusterNotes<T> {
     return notes;
   }
 
-  /** Forgets them. Undefined: nothing was told. */
+  /** Removes and returns the notes. Undefined: nothing was delivered. */
   take(cluster: string): T | undefined {
     const notes = this.#notes.get(cluster);
     this.#notes.delete(cluster);
     return notes;
   }
 
-  /** Forgets all of them. */
+  /** Removes and returns all notes. */
   takeAll(): [cluster: string, notes: T][] {
     const all = [...this.#notes];
     this.#notes.clear();
     return all;
   }
 
-  /** Of control planes. */
+  /** Number of control planes. */
   get size(): number {
     return this.#notes.size;
   }

@@ -1,14 +1,13 @@
 /**
- * A controller for one object in every active namespace, such as the account `default`. Requests are for namespaces: their name is the
- * namespace's.
+ * Base of controllers for one object in every active namespace, such as the account `default`. Requests are for namespaces: their name is
+ * that of the namespace.
  *
- *     namespace told ──▶ active? ─┐
- *     object deleted ─────────────┼──▶ request ──▶ object there? ──no──▶ namespace active? ──▶ made
- *     object changed ── if wanted ┘
+ *     namespace delivered ──▶ active? ─┐
+ *     object deleted ──────────────────┼──▶ request ──▶ object exists? ──no──▶ namespace active? ──▶ created
+ *     object changed ── if followed ───┘
  *
- * At the beginning only namespaces are asked for that were told without the object: a server that starts with a thousand control
- * planes in order opens none of them. What they are born with is not told; who does not know whether that has the object looks
- * (`base-objects.ts`).
+ * At the start, only namespaces without the object are enqueued: a server that starts with a thousand complete control planes opens none of
+ * them. Objects of the base layer are not delivered; `base-objects.ts` checks whether the base layer has the object.
  */
 
 import { find } from '@hangar/client';
@@ -34,7 +33,7 @@ export interface NamespaceObject<T extends ApiObject> {
 }
 
 export interface EachNamespaceOptions {
-  /** Perhaps control planes are born without the object. Absent: they have it in their first namespaces. */
+  /** True if the base layer may lack the object. Absent: the first namespaces of control planes have it. */
   readonly looksAtBase?: boolean;
 }
 
@@ -43,7 +42,7 @@ export abstract class EachNamespace<T extends ApiObject> implements FleetControl
   readonly #object: NamespaceObject<T>;
   readonly #told = new ClusterNotes<Told>(() => ({ active: new Set(), served: new Set() }));
   readonly #base: BaseObjects | undefined;
-  /** Not all of them was told yet: what was so far says nothing about what they lack. */
+  /** Control planes with a running replay: their missing objects prove nothing yet. */
   readonly #coming = new Set<string>();
   #isSynced = false;
 
@@ -84,7 +83,7 @@ export abstract class EachNamespace<T extends ApiObject> implements FleetControl
   }
 
   clusterChanged(cluster: string): void {
-    // Also of those that have stored nothing it is to be seen in the end what they lack.
+    // Control planes without stored objects are checked too.
     if (this.#base && !this.#isSynced) this.#told.of(cluster);
   }
 
@@ -108,7 +107,7 @@ export abstract class EachNamespace<T extends ApiObject> implements FleetControl
 
   #toldAll(cluster: string, told: Told | undefined, ask: Ask): void {
     if (told) askForMissing(cluster, told, ask);
-    // Nobody is born with what the management plane has: it is told.
+    // The management plane has no base layer: all its objects are delivered.
     if (cluster !== rootCluster) this.#base?.told(cluster, told?.served, ask);
   }
 
@@ -122,18 +121,18 @@ export abstract class EachNamespace<T extends ApiObject> implements FleetControl
     }
   }
 
-  /** Was it there from birth? Undefined: it cannot be said. */
+  /** Reports whether the base layer contains the object. Undefined: undecided. */
   async #put(request: Request, { client, signal }: ControllerContext): Promise<boolean | undefined> {
     const { cluster, name: namespace } = request;
     const { kind, name } = this.#object;
     const object = await find(client, kind, { namespace, name }, { signal });
     if (object) {
       const revised = await this.revised(object, cluster);
-      // Who was faster is told of, and looked at then.
+      // A concurrent change is delivered and handled then.
       if (revised) await unlessOvertaken(client.update(kind, revised, { signal }));
       if (!this.#base?.isOpen(request)) return undefined;
       const born = await find(client, Namespace, { name: namespace }, { signal });
-      // All that a control plane is born with is of one moment.
+      // All objects of the base layer have the same resourceVersion.
       return born?.metadata.resourceVersion === object.metadata.resourceVersion ? true : undefined;
     }
     const owner = await find(client, Namespace, { name: namespace }, { signal });
@@ -143,18 +142,18 @@ export abstract class EachNamespace<T extends ApiObject> implements FleetControl
     return false;
   }
 
-  /** The object as it is made; undefined: it is not. */
+  /** Returns the object to create; undefined: none. */
   protected abstract wanted(namespace: string, cluster: string): Promise<T | undefined> | T;
 
-  /** Are changes of the object put right? */
+  /** Reports whether changes of the object are reverted. */
   protected get isFollowed(): boolean {
     return false;
   }
 
-  /** It was there at the beginning. */
+  /** Called for an initial object. */
   protected objectTold(_change: Change): void {}
 
-  /** The object as it should be; undefined: it is. */
+  /** Returns the corrected object; undefined: it is correct. */
   protected revised(_object: T, _cluster: string): Promise<T | undefined> | undefined {
     return undefined;
   }

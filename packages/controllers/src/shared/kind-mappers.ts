@@ -1,6 +1,5 @@
 /**
- * What control planes serve, for those that were asked about lately: a look costs little when nothing has changed since the last one
- * (ETags), and what nobody asks about any more takes no memory.
+ * Discovery of recently used control planes: a repeated lookup is cheap when nothing has changed (ETags), and unused entries are dropped.
  */
 
 import { KindMapper } from '@hangar/client';
@@ -12,7 +11,7 @@ const mappersMax = 64;
 export class KindMappers {
   readonly #clock: Clock;
   readonly #clientOf: (cluster: string) => Client;
-  /** The one that was used last is last. */
+  /** The most recently used entry is last. */
   readonly #mappers = new Map<string, KindMapper>();
 
   constructor({ clock, clientOf }: { readonly clock: Clock; readonly clientOf: (cluster: string) => Client }) {

@@ -1,9 +1,12 @@
-/** Refusals that mean that there is nothing to do. */
+/** Errors that mean that there is nothing to do. */
 
 import { StatusError } from '@hangar/api/status';
 import { hasCode } from '@hangar/core';
 
-/** Somebody was faster: it is there, it has gone, or its namespace goes. What they did is told, and looked at then. */
+/**
+ * A concurrent change came first: the object exists, was deleted, or its namespace is terminating. The feed delivers that change, and it is
+ * handled then.
+ */
 export const isOvertaken = (error: unknown): boolean =>
   hasCode(error, 'AlreadyExists') ||
   hasCode(error, 'NotFound') ||
@@ -15,7 +18,7 @@ function isOfTerminatingNamespace(error: unknown): boolean {
   return error.status.details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') ?? false;
 }
 
-/** Waits for a write that may come too late. False: it did. */
+/** Awaits a write that may come too late. Returns false if it did. */
 export async function unlessOvertaken(write: Promise<unknown>): Promise<boolean> {
   try {
     await write;

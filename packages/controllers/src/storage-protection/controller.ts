@@ -1,11 +1,11 @@
 /**
- * Claims, volumes and classes of volumes that are being deleted go when nobody uses them. Admission gives each of them a finalizer, so
- * without this none would ever go, nor the namespace of a claim.
+ * Lets claims, volumes and volume attributes classes that are being deleted go when they are unused. Admission adds a finalizer to each of
+ * them, so without this controller neither they nor the namespace of a claim would ever be deleted.
  *
- *     it is being deleted ──▶ is it used? ──no──▶ its finalizer is taken away
- *                                  └─yes──▶ kept here; asked again when a user of such changes
+ *     it is being deleted ──▶ is it used? ──no──▶ its finalizer is removed
+ *                                  └─yes──▶ kept here; checked again when a possible user changes
  *
- * Nothing is kept in memory but what waits.
+ * Only waiting objects are kept in memory.
  */
 
 import { find } from '@hangar/client';
@@ -15,7 +15,7 @@ import type { Ask, Change, ControllerContext, FleetController, ResourceId } from
 import { hasText } from '../shared/resources.ts';
 import { protectedResources } from './uses.ts';
 
-/** Whose changes can set something free. */
+/** Resources whose changes can release an object. */
 const users: ReadonlyMap<string, readonly string[]> = new Map([
   ['pods', ['persistentvolumeclaims']],
   ['persistentvolumeclaims', ['volumeattributesclasses']],
@@ -24,7 +24,7 @@ const users: ReadonlyMap<string, readonly string[]> = new Map([
 
 export class StorageProtectionController implements FleetController {
   readonly name = 'storage-protection';
-  /** Used, as of the last look, by name of the request. */
+  /** Objects in use at the last check, by name of the request. */
   readonly #waiting = new Map<string, Map<string, Request>>();
 
   wants({ group, resource }: ResourceId): boolean {
@@ -55,7 +55,7 @@ export class StorageProtectionController implements FleetController {
     const key = request.namespace === undefined ? { name } : { namespace: request.namespace, name };
     const object = await find(client, kind, key, { signal });
     if (!object || !isBeingDeleted(object) || !hasFinalizer(object, finalizer)) return this.#settled(request);
-    // Before it is looked for: whoever lets go of it meanwhile makes it be asked again.
+    // Added before the check: a concurrent release enqueues it again.
     this.#wait(request);
     if (await isUsed(object, client, signal)) return;
     await dropFinalizer(client, kind, object, finalizer, { signal });
@@ -84,7 +84,7 @@ export class StorageProtectionController implements FleetController {
   }
 }
 
-/** Volumes and classes may have the same name: the request's says which of them it is. */
+/** Volumes and classes may have the same name: the name of the request includes the resource. */
 const requestOf = ({ cluster, namespace, resource, name }: Change): Request => ({
   cluster,
   ...(namespace === '' ? {} : { namespace }),

@@ -1,4 +1,4 @@
-/** Who uses a claim, a volume or a class of volumes that is being deleted: as kube-controller-manager decides it. */
+/** Determines the users of a claim, volume or class that is being deleted, by the rules of kube-controller-manager. */
 
 import type { ApiObject, Client, Kind } from '@hangar/client';
 import { PersistentVolume, PersistentVolumeClaim, Pod } from '@hangar/client/kinds/core-v1';
@@ -39,7 +39,7 @@ async function isClaimUsed(claim: PersistentVolumeClaim, client: Client, signal:
   return false;
 }
 
-/** A pod that is on no node yet cannot start any more with a claim that is being deleted. */
+/** An unscheduled pod cannot start with a claim that is being deleted. */
 export function isUsedBy({ metadata }: PersistentVolumeClaim, pod: Pod): boolean {
   if (!pod.spec?.nodeName) return false;
   return (pod.spec.volumes ?? []).some(({ name, persistentVolumeClaim, ephemeral }) => {
@@ -49,7 +49,7 @@ export function isUsedBy({ metadata }: PersistentVolumeClaim, pod: Pod): boolean
   });
 }
 
-/** Only finalizers keep it: perhaps one that waits for the claim. */
+/** Only finalizers keep the pod: perhaps one that waits for the claim. */
 const isShutDown = ({ metadata }: Pod): boolean =>
   metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
 

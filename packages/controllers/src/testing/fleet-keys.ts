@@ -1,4 +1,4 @@
-/** Keys of every control plane of a fleet in the test's process, the management plane's among them, with a serving CA of the test's own. */
+/** Keys of every control plane of a fleet in the process of the test, including the management plane, with a serving CA of the test. */
 
 import { systemClock, systemRandom } from '@hangar/core';
 import { createAuthority, newPrivateKey } from '@hangar/pki';
@@ -9,9 +9,9 @@ import { testKeysOf } from './run-controllers.ts';
 
 export interface FleetKeys {
   readonly of: ControllerWorld['keysOf'];
-  /** What clients of the port would see. A test may have it changed. */
+  /** CA of the port for clients. A test may change it. */
   servingCa: string;
-  /** How often keys were asked for. */
+  /** Number of calls for keys. */
   asked: number;
 }
 

@@ -1,4 +1,4 @@
-/** A fleet with the garbage collector at work, and short words for objects that own each other. */
+/** A fleet with a running garbage collector, and helpers for objects that own each other. */
 
 import { find } from '@hangar/client';
 import type { ApiObject, Client, DeleteOptions, Kind } from '@hangar/client';
@@ -68,7 +68,7 @@ export const isGone = async (
   (await find(client, kind, kind.isNamespaced ? { namespace: where, name } : { name })) === undefined;
 export const remove = (client: Client, name: string, options?: DeleteOptions): Promise<boolean> =>
   client.delete(ConfigMap, { namespace, name }, options);
-/** Everything that was told is done. */
+/** Resolves when all delivered changes are processed. */
 export const settled = async ({ controllers, client }: World): Promise<void> => {
   const marker = await map(client, `marker-${performance.now()}`.replace('.', '-'));
   const dependent = await map(client, `${marker.metadata.name}-d`, [ownedBy(marker)]);
@@ -77,6 +77,6 @@ export const settled = async ({ controllers, client }: World): Promise<void> => 
   await eventually(() => controllers.set.length === 0);
 };
 
-/** Whoever held it with a finalizer lets it go. */
+/** Removes the finalizers of an object. */
 export const release = (client: Client, name: string): Promise<unknown> =>
   client.patch(ConfigMap, { namespace, name }, { type: 'merge', body: { metadata: { finalizers: null } } });

@@ -1,4 +1,4 @@
-/** A controller that asks for every config map in namespace default, and writes down what it is told. */
+/** A controller that enqueues every ConfigMap in namespace default, and records its calls. */
 
 import type { Request } from '@hangar/runtime';
 import type { Ask, Change, ControllerContext, FleetController } from '../contract.ts';

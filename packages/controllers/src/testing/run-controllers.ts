@@ -1,4 +1,4 @@
-/** The essential set, or a part of it, at work on a fleet in the test's process. */
+/** Runs the essential set, or a part of it, on a fleet in the process of the test. */
 
 import { defineKind } from '@hangar/client';
 import type { UnknownObject } from '@hangar/client';
@@ -13,27 +13,27 @@ import { EssentialControllers } from '../essential-controllers.ts';
 import type { Serves } from '../runner/roster.ts';
 
 export interface RunControllersOptions {
-  /** Absent: all of the essential set. */
+  /** Absent: the whole essential set. */
   readonly controllers?: (world: ControllerWorld) => readonly FleetController[];
-  /** Absent: the machine's. Give it the fleet's. */
+  /** Absent: the system clock. Use that of the fleet. */
   readonly clock?: Clock;
   readonly registry?: MetricsRegistry;
-  /** Absent: the fleet's own. */
+  /** Absent: the feed of the fleet. */
   readonly feed?: FleetFeed;
-  /** Absent: the fleet's own, asked as an administrator. */
+  /** Absent: administrator clients of the fleet. */
   readonly clientOf?: ControllerWorld['clientOf'];
   readonly keysOf?: ControllerWorld['keysOf'];
   /** Absent: all are served. */
   readonly serves?: Serves;
-  /** Absent: nothing is written. */
+  /** Absent: no log. */
   readonly log?: Logger;
 }
 
 export interface RunningControllers extends AsyncDisposable {
   readonly set: EssentialControllers;
-  /** Resolves when all that there was has been told. */
+  /** Resolves when all initial objects were delivered. */
   readonly synced: Promise<void>;
-  /** Resolves when work under way has ended. */
+  /** Resolves when running work has finished. */
   stop(): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ const TenantKeys = defineKind<UnknownObject & { status: Omit<ClusterKeys, 'servi
   isNamespaced: false,
 });
 
-/** As the management plane gives them out. A fleet in process has no port: what its clients would see of one is made up. */
+/** Returns keys as the management plane does. A fleet in process has no port: its address and CA are placeholders. */
 export async function testKeysOf(fleet: TestFleet, cluster: string): Promise<ClusterKeys> {
   const keys = await fleet.client
     .subresource('keys')
@@ -80,7 +80,7 @@ export interface EventuallyOptions {
   readonly withinMs?: number;
 }
 
-/** Asks until what is asked neither throws nor answers false; then answers it. Fails with the last that was thrown. */
+/** Repeats the call until it neither throws nor returns false, and returns its result. Fails with the last error. */
 export async function eventually<T>(
   ask: () => T | Promise<T>,
   { withinMs = 30_000 }: EventuallyOptions = {},

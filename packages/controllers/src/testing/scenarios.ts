@@ -1,7 +1,4 @@
-/**
- * What is done, and what must come of it, here and with the real kube-controller-manager: owners, dependents, and namespaces that are
- * deleted.
- */
+/** Scenarios and their expected results, here and with the real kube-controller-manager: owners, dependents, and deleted namespaces. */
 
 import { find } from '@hangar/client';
 import type { ApiObject, Client, DeleteOptions, Kind } from '@hangar/client';
@@ -14,7 +11,7 @@ import { Widget } from './widgets.ts';
 
 const hold = 'example.com/hold';
 
-/** What a scenario does, in a namespace of its own. */
+/** The context of a scenario, in a dedicated namespace. */
 export class Place {
   readonly client: Client;
   readonly namespace: string;
@@ -40,7 +37,7 @@ export class Place {
     return this.client.delete(ConfigMap, this.#key(name), { propagationPolicy });
   }
 
-  /** By name: gone, or whose it is and what it waits for. */
+  /** By name: gone, or its owners and finalizers. */
   async states(...names: string[]): Promise<Record<string, string>> {
     const all = await Promise.all(names.map((name) => this.state(ConfigMap, name)));
     return Object.fromEntries(names.map((name, at) => [name, all[at]!]));
@@ -177,7 +174,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       const { client } = place;
       const name = `owner-of-${place.namespace}`;
       const owner = await client.create(ConfigMap, { metadata: { namespace: 'default', name } });
-      // Known before anybody names it.
+      // Exists before an object references it.
       await client.create(ConfigMap, {
         metadata: { namespace: 'default', name: `right-of-${place.namespace}`, ownerReferences: [ownedBy(owner)] },
       });
@@ -196,7 +193,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       const owner = await place.make('owner');
       const ownerReferences = [ownedBy(owner)];
       await place.client.create(ClusterRole, { metadata: { name: `child-of-${place.namespace}`, ownerReferences } });
-      // It is told only while its owner is there.
+      // The event is written only while the owner exists.
       await eventually(async () => (await eventsOf(place, 'default')).length > 0, { withinMs: 30_000 });
       await place.make('sibling', [ownedBy(owner)]);
       await place.remove('owner');
@@ -278,7 +275,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       });
       await client.delete(Namespace, { name: namespace });
     },
-    // Not its conditions: the real one says that nothing remains, because it stops before it has counted.
+    // Excludes its conditions: the real one reports that nothing remains, because it stops before it has counted.
     outcome: async (place) => ({ ...(await place.states('waits')), pod: await place.state(Pod, 'pod') }),
     expected: { waits: 'there', pod: 'deleting' },
   },
@@ -291,7 +288,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
 
 const isThere = (error: unknown): boolean => hasCode(error, 'AlreadyExists');
 
-/** About what a scenario made, without what differs each time. */
+/** Returns the events about objects of a scenario, without variable parts. */
 async function eventsOf({ client, namespace }: Place, where: string): Promise<string[]> {
   const { items } = await client.list(Event, { namespace: where });
   const about = items.filter(

@@ -1,4 +1,4 @@
-/** Takes the name of a secret that has gone off the list of its account. */
+/** Removes the name of a deleted secret from the list of its account. */
 
 import { find } from '@hangar/client';
 import { Secret, ServiceAccount } from '@hangar/client/kinds/core-v1';
@@ -9,7 +9,7 @@ export interface Reference {
   readonly secret: string;
 }
 
-/** Rejects with `Conflict` when somebody else changed the account meanwhile: then it is tried again. */
+/** Rejects with `Conflict` when the account was changed concurrently: the request is retried. */
 export async function removeReference(
   namespace: string,
   { account: name, secret }: Reference,
@@ -18,7 +18,7 @@ export async function removeReference(
   const account = await find(client, ServiceAccount, { namespace, name }, { signal });
   const secrets = account?.secrets ?? [];
   if (!account || !secrets.some((one) => one.name === secret)) return;
-  // It may have been made anew under the same name.
+  // It may have been recreated under the same name.
   if (await find(client, Secret, { namespace, name: secret }, { signal })) return;
   const left = secrets.filter((one) => one.name !== secret);
   await client.update(ServiceAccount, { ...account, secrets: left }, { signal });

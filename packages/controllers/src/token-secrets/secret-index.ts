@@ -1,6 +1,6 @@
 /**
- * Which token secrets there are for an account. Tokens in secrets are rare, accounts are not: an account that comes or goes is looked up
- * here, and nothing is asked of a server for those that have none.
+ * Index of token secrets by account. Token secrets are rare, accounts are not: a created or deleted account is looked up here, and no
+ * server request is made for those without secrets.
  *
  *     cluster ─▶ namespace/account ─▶ names of secrets
  */
@@ -22,7 +22,7 @@ export class SecretIndex {
     this.#accounts.set(cluster, accounts.set(`${namespace}/${name}`, account));
   }
 
-  /** The account that it was for. */
+  /** Returns the former account. */
   delete(cluster: string, { namespace, name }: ObjectKey): string | undefined {
     const accounts = this.#accounts.get(cluster);
     const account = accounts?.get(`${namespace}/${name}`);
@@ -50,7 +50,7 @@ export class SecretIndex {
     this.#accounts.clear();
   }
 
-  /** Of control planes of which anything is kept. */
+  /** Number of control planes with entries. */
   get size(): number {
     return this.#clusters.size;
   }

@@ -1,4 +1,4 @@
-/** What a token secret says. */
+/** Decodes a token secret. */
 
 import type { Secret } from '@hangar/client/kinds/core-v1';
 
@@ -8,16 +8,16 @@ export const accountUidAnnotation = 'kubernetes.io/service-account.uid';
 
 export interface NamedAccount {
   readonly name: string;
-  /** '': it does not say. */
+  /** '': not specified. */
   readonly uid: string;
 }
 
-/** Undefined: it names none. */
+/** Returns undefined if it names no account. */
 export function accountOf({ metadata: { annotations = {} } }: Secret): NamedAccount | undefined {
   const name = annotations[accountNameAnnotation] ?? '';
   return name === '' ? undefined : { name, uid: annotations[accountUidAnnotation] ?? '' };
 }
 
-/** Nothing is missing; whether the CA is the right one is another question. */
+/** Reports whether all fields are present; does not compare the CA. */
 export const isComplete = ({ data = {} }: Secret): boolean =>
   ['token', 'namespace', 'ca.crt'].every((name) => (data[name] ?? '') !== '');

@@ -35,7 +35,7 @@ async function filledSecret(client: Client, name = key.name): Promise<Secret> {
 
 const text = ({ data }: Secret, name: string): string => Buffer.from(data![name]!, 'base64').toString();
 
-/** Who the control plane says that the bearer of a token is; a number when it refuses. */
+/** Returns the user that the control plane authenticates for a token; the status code when it rejects the token. */
 async function whoIs(fleet: TestFleet, cluster: string, token: string): Promise<string | number> {
   const transport = new InProcessTransport({
     handler: fleet.handler,

@@ -1,10 +1,10 @@
 /**
- * Secrets of type kubernetes.io/service-account-token: filled with a token of the account that their annotation names, the CA and the
- * namespace; filled again when something of it is removed, or the CA is another one; deleted when the account has gone. When such a
- * secret is deleted, the account's reference to it is removed.
+ * Secrets of type kubernetes.io/service-account-token: filled with a token of the account in their annotation, the CA and the namespace;
+ * filled again when a field is removed or the CA changes; deleted with the account. When such a secret is deleted, the reference of the
+ * account to it is removed.
  *
- *     secret told ─────────────────────────────┐
- *     account deleted, or made: its secrets ───┴──▶ request ──▶ delete, or fill
+ *     secret delivered ────────────────────────┐
+ *     account deleted or created: its secrets ─┴──▶ request ──▶ delete, or fill
  */
 
 import { find } from '@hangar/client';
@@ -20,15 +20,15 @@ import { removeReference } from './references.ts';
 import { SecretIndex } from './secret-index.ts';
 import { accountOf, isComplete, tokenType } from './token-secret.ts';
 
-/** What was told at the beginning. */
+/** Objects of the initial delivery. */
 interface Told {
   /** `namespace/name/uid` of accounts. */
   readonly accounts: Set<string>;
-  /** Secrets, with the account that they are for. */
+  /** Secrets with their account. */
   readonly secrets: { readonly namespace: string; readonly name: string; readonly account: string }[];
 }
 
-/** Of a request that is about a reference to a secret that has gone. No secret has such a name. */
+/** Marks a request for a reference to a deleted secret. It is not valid in the name of a secret. */
 const referenceMark = '#';
 
 export class TokenSecretsController implements FleetController {
@@ -128,7 +128,7 @@ export class TokenSecretsController implements FleetController {
   }
 }
 
-/** Accounts of the base layer are not told: whether they are there is found out by asking. */
+/** Accounts of the base layer are not delivered: the reconcile reads them from the server. */
 function askForOrphans(cluster: string, { accounts, secrets }: Told, ask: Ask): void {
   for (const { namespace, name, account } of secrets) if (!accounts.has(account)) ask({ cluster, namespace, name });
 }

@@ -66,7 +66,7 @@ test('jobs go when their time is over, not before, and only those that have ende
   await clock.advance(6_000);
   for (const name of ['done', 'failed']) await clock.until(async () => !(await isThere(red, name)));
   for (const name of ['runs', 'kept']) assert.ok(await clock.run(isThere(red, name)), name);
-  // What it made goes first: it is the garbage collector's to end.
+  // Its dependents are deleted first, by the garbage collector.
   const going = await clock.run(red.get(Job, { namespace, name: 'done' }));
   assert.deepEqual(going.metadata.finalizers, ['foregroundDeletion']);
   await clock.run(running.stop());

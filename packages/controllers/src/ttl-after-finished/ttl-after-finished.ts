@@ -1,7 +1,7 @@
 /**
- * Deletes Jobs when their `ttlSecondsAfterFinished` is over. A job waits in the queue until then, without anything being asked; then it
- * is read anew, because its time may have been changed, and deleted only if it is still this one. What it made goes before it does
- * (foreground), as kube-controller-manager has it.
+ * Deletes Jobs after their `ttlSecondsAfterFinished`. A job waits in the queue until then, without requests to the server; then it is read
+ * again, because its TTL may have changed, and deleted only if its uid is the same. Its dependents are deleted first (foreground), as in
+ * kube-controller-manager.
  */
 
 import { find } from '@hangar/client';
@@ -43,11 +43,11 @@ export class TtlAfterFinishedController implements FleetController {
       { namespace, name },
       { propagationPolicy: 'Foreground', preconditions: { uid: uid!, resourceVersion: resourceVersion! }, signal },
     );
-    // Changed in between: its time may be another now.
+    // Changed concurrently: its TTL may have changed.
     if (!(await unlessOvertaken(deletion))) return { requeue: true };
   }
 
-  /** Undefined: it has not ended, has no such time, or is being deleted already. */
+  /** Returns undefined if it has not finished, has no TTL, or is being deleted. */
   #leftMs({ metadata, spec, status }: Job): number | undefined {
     const ttlSeconds = spec?.ttlSecondsAfterFinished ?? undefined;
     if (ttlSeconds === undefined || (metadata.deletionTimestamp ?? undefined) !== undefined) return undefined;

@@ -132,7 +132,7 @@ describe('reads', () => {
     await assert.rejects(list({ resourceVersion: '5' }), { code: 'NotInCache' });
     await assert.rejects(list({ continue: 'x' }), { code: 'NotInCache' });
     assert.equal((await list({ resourceVersion: '0', limit: 1, namespace: 'default' })).length, 2);
-    // A cluster-scoped object is found with every form of key.
+    // A cluster-scoped object is found with and without a namespace.
     assert.equal((await the.cache.get(Namespace, { name: 'other' })).metadata.name, 'other');
     assert.equal((await the.cache.get(Namespace, { namespace: 'x', name: 'other' })).metadata.name, 'other');
     assert.equal(

@@ -25,11 +25,11 @@ export interface ClusterEventsOptions extends EventSink {
   readonly room: Room;
   /** Reports whether the recorder is closed. */
   isClosed(): boolean;
-  /** Called before the first event, and after the last one was dropped. */
+  /** Called before the first event, and after the last one was removed. */
   onActive(isActive: boolean): void;
 }
 
-/** Number of queued events in all clusters. */
+/** Remaining room for queued events, shared by all clusters. */
 export interface Room {
   left: number;
 }

@@ -305,7 +305,7 @@ export class Manager {
     await ended(leaders);
     await ended(others);
     this.#engaged.abort(reason);
-    // While this process may still write to its clusters.
+    // While this process may still write to the local cluster and to its fleet.
     const eventsMs = Math.min(deadline.remainingMs, eventsTimeoutMs);
     await Promise.all(Array.from(this.#recorders.values(), (recorder) => recorder.close(eventsMs)));
     await ended(fleet);

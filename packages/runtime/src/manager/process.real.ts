@@ -79,7 +79,7 @@ test('asked twice, it ends at once with an exit code of 1', { timeout }, async (
   const { child, line, ended } = start('stubborn');
   const port = Number((await line())!.split(' ')[1]);
   child.kill('SIGTERM');
-  // Stops, and waits for the runnable that does not.
+  // The manager stops, and waits for the runnable that does not stop.
   for (let isEnding = false; !isEnding;) {
     isEnding = (await fetch(`http://127.0.0.1:${port}/readyz`)).status === 500;
   }

@@ -30,7 +30,7 @@ export class TimingSeries {
     this.#sum += seconds;
   }
 
-  /** Name suffix and value of each line. */
+  /** Returns the lines without the name of the family. */
   lines(labels: Labels): string[] {
     let count = 0;
     const buckets = this.#counts.map((own, i) => {

@@ -108,7 +108,7 @@ describe('a faulty transport', () => {
     let isHeard = false;
     the.faults.silenceWatches();
     let next = silent.next().finally(() => (isHeard = true));
-    // What had come before may still be read.
+    // Data received before may still be read.
     for (await the.clock.settle(); isHeard; await the.clock.settle()) {
       isHeard = false;
       next = silent.next().finally(() => (isHeard = true));

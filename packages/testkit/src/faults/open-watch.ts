@@ -1,6 +1,6 @@
 /**
- * One watch, between the server and its reader, that a test can end. Invariant: from the call of `cut`, `end` or `silence` on the
- * reader gets nothing more of the server, and the server's side is closed.
+ * One watch between the server and its reader that a test can interrupt. Invariant: after `cut`, `end` or `silence` the reader receives no
+ * more data of the server, and the connection to the server is closed.
  */
 
 import { ClientError } from '@hangar/client';
@@ -19,7 +19,7 @@ export class OpenWatch {
   readonly #onAbort = (): void => {
     this.#server.abort(this.#signal!.reason);
     this.#wake?.();
-    // Who has read an event and leaves does not come back for the end of the stream.
+    // A reader that leaves after an event does not read the end of the stream.
     this.#close();
   };
   #fate: Fate | undefined;
@@ -82,7 +82,7 @@ export class OpenWatch {
     }
   }
 
-  /** Undefined: it ended. Not `Promise.race`, which would keep what it lost for as long as the watch is. */
+  /** Returns undefined when it was interrupted. Not `Promise.race`, which would retain its losers for the lifetime of the watch. */
   async #next(chunks: AsyncIterator<Uint8Array>): Promise<IteratorResult<Uint8Array> | undefined> {
     if (this.#fate === undefined) {
       const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<Uint8Array> | undefined>();
@@ -100,7 +100,7 @@ export class OpenWatch {
     return undefined;
   }
 
-  /** Until it is cut, ended or aborted, or the reader has had enough: `silenceMs` is what transports promise. */
+  /** Waits until it is cut, closed or aborted, or the reader times out: transports guarantee `silenceMs`. */
   async #beSilent(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#wake = resolve;
@@ -114,7 +114,7 @@ export class OpenWatch {
   }
 
   #meet(fate: Fate): void {
-    // A silent one can still be cut; what is over stays so.
+    // A silent watch can still be cut; a closed one stays closed.
     if (this.#fate === 'cut' || this.#fate === 'ended') return;
     this.#fate = fate;
     this.#server.abort();

@@ -1,4 +1,4 @@
-/** What a kubeconfig says about the program that gets credentials. The checks are kubectl's. */
+/** Decodes the credential plugin of a kubeconfig. The checks are those of kubectl. */
 
 import { isAbsolute, resolve, sep } from 'node:path';
 import type { Fields } from '../fields.ts';
@@ -9,7 +9,7 @@ export interface ExecConfig {
   readonly apiVersion: ExecApiVersion;
   readonly command: string;
   readonly args: readonly string[];
-  /** Besides those of this process. */
+  /** In addition to those of this process. */
   readonly env: Readonly<Record<string, string>>;
   readonly installHint?: string | undefined;
   readonly provideClusterInfo: boolean;
@@ -40,7 +40,7 @@ export function execConfigOf(exec: Fields, folder: string | undefined): ExecConf
   };
 }
 
-/** With a separator it is a path from the kubeconfig's folder, without one it is looked for in PATH. */
+/** With a separator it is a path relative to the folder of the kubeconfig, without one it is searched in PATH. */
 const pathOf = (command: string, folder: string | undefined): string =>
   folder === undefined || isAbsolute(command) || !command.includes(sep) ? command : resolve(folder, command);
 

@@ -1,4 +1,4 @@
-/** What the program answered, checked as client-go checks it. */
+/** Decodes the output of a credential plugin, with the checks of client-go. */
 
 import { isObject, parseJson } from '@hangar/api/json';
 import { parseTime } from '@hangar/api/values';
@@ -11,7 +11,7 @@ import { pluginError } from './run-plugin.ts';
 export interface ExecCredential {
   readonly token?: string | undefined;
   readonly pair?: ClientCertificate | undefined;
-  /** Wall time in milliseconds. Absent: until the server refuses it. */
+  /** Wall time in milliseconds. Absent: until the server rejects it. */
   readonly expiresAtMs?: number | undefined;
 }
 
@@ -36,7 +36,7 @@ function statusOf(config: ExecConfig, output: string): JsonObject {
   try {
     answer = parseJson(output).value;
   } catch {
-    // Not the parser's words: they could quote a secret.
+    // Omits the message of the parser: it could quote a secret.
     throw pluginError(config, 'returned invalid JSON');
   }
   if (!isObject(answer) || answer['kind'] !== 'ExecCredential') {

@@ -1,6 +1,6 @@
 /**
- * Credentials that a program gets: run when they are first needed, when they expire and when the server refuses them. However many
- * requests wait, it runs once; a request that is given up does not end a run that others wait for.
+ * Credentials of a plugin: run when they are first needed, when they expire and when the server rejects them. Concurrent requests share one
+ * run; an aborted request does not abort a run that others wait for.
  */
 
 import { orAborted, systemClock } from '@hangar/core';
@@ -14,12 +14,12 @@ import { execInfo } from './exec-info.ts';
 import type { ExecCluster } from './exec-info.ts';
 import { pluginError, runPlugin } from './run-plugin.ts';
 
-/** Not run again sooner by refusals: those of one moment have one cause, and the run that is just over has dealt with it. */
+/** Minimum time between runs after rejections: concurrent rejections have one cause, and the last run has handled it. */
 const refreshEveryMsMin = 2_000;
-/** A program that fails is not run for each of a thousand requests. */
+/** A plugin that fails is not run for each of a thousand requests. */
 const failureLastsMs = 1_000;
 const timeoutMs = 60_000;
-/** People have to find their telephone. */
+/** Users may need time for a second factor. */
 const interactiveTimeoutMs = 10 * 60_000;
 
 export interface ExecCredentialsOptions {
@@ -27,11 +27,11 @@ export interface ExecCredentialsOptions {
   readonly cluster: ExecCluster;
   readonly clock?: Clock | undefined;
   readonly env?: NodeJS.ProcessEnv | undefined;
-  /** Whether there is a person at the other end. Absent: whether standard input is a terminal. */
+  /** Reports whether a user can interact. Absent: whether standard input is a terminal. */
   readonly isTerminal?: boolean | undefined;
-  /** Absent: to this process's standard error. */
+  /** Absent: writes to the standard error of this process. */
   readonly onStderr?: ((chunk: Buffer) => void) | undefined;
-  /** Absent: a minute, or ten where people are asked. */
+  /** Absent: a minute, or ten for interactive plugins. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -102,7 +102,7 @@ export class ExecCredentials implements Credentials {
     const { pair: before } = this.#current ?? {};
     const isSame = before !== undefined && before.certificate === got.pair?.certificate && before.key === got.pair.key;
     const headers = got.token === undefined ? {} : bearer(got.token);
-    // The same pair is the same object: connections with it stay.
+    // An equal pair stays the same object, so that its connections stay open.
     this.#current = { ...got, pair: isSame ? before : got.pair, headers };
     this.#gotAtMs = this.#clock.monotonicMs();
     this.#failure = undefined;

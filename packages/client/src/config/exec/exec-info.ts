@@ -1,8 +1,8 @@
-/** What the program is told, in KUBERNETES_EXEC_INFO. */
+/** Builds the content of KUBERNETES_EXEC_INFO for the plugin. */
 
 import type { ExecConfig } from './exec-config.ts';
 
-/** Of the cluster that credentials are for; `config` is the extension `client.authentication.k8s.io/exec` of the kubeconfig's cluster. */
+/** The cluster that credentials are for; `config` is the extension `client.authentication.k8s.io/exec` of the cluster in the kubeconfig. */
 export interface ExecCluster {
   readonly server: string;
   readonly serverName?: string | undefined;
@@ -22,7 +22,7 @@ export function execInfo(
   return JSON.stringify({ kind: 'ExecCredential', apiVersion, spec });
 }
 
-/** Undefined ones are left out by JSON. */
+/** JSON omits undefined fields. */
 const clusterOf = (cluster: ExecCluster): object => ({
   server: cluster.server,
   'tls-server-name': cluster.serverName,

@@ -1,6 +1,6 @@
 /**
- * Runs the program once: bounded in time and in what it may say. Resolves with its standard output. What it says to people goes to
- * this process's standard error, and its end into the error when it fails.
+ * Runs the plugin once, with limits on time and output. Resolves with its standard output. Its standard error goes to that of this process,
+ * and the last part of it into the error when it fails.
  */
 
 import { spawn } from 'node:child_process';
@@ -16,7 +16,7 @@ const quotedBytesMax = 2_000;
 export interface PluginRun {
   readonly config: ExecConfig;
   readonly info: string;
-  /** It may ask people at the terminal. */
+  /** True if it may prompt the user at the terminal. */
   readonly isInteractive: boolean;
   readonly env: NodeJS.ProcessEnv;
   readonly timeoutMs: number;
@@ -30,7 +30,7 @@ export async function runPlugin(run: PluginRun): Promise<string> {
   const fail = (problem: string, cause?: unknown): void => {
     timer.cancel();
     child.kill('SIGKILL');
-    // Children of its own may hold these open for as long as they like.
+    // Child processes of the plugin may keep these open.
     child.stdout?.destroy();
     child.stderr?.destroy();
     reject(pluginError(config, problem, cause));
@@ -65,12 +65,12 @@ function started({ config, env, info, isInteractive }: PluginRun): ChildProcess 
   try {
     return spawn(config.command, config.args, {
       env: { ...env, ...config.env, KUBERNETES_EXEC_INFO: info },
-      // At a terminal it must be one for the program, too: it asks for passwords there.
+      // An interactive plugin needs the terminal: it prompts for passwords there.
       stdio: [isInteractive ? 'inherit' : 'ignore', 'pipe', isInteractive ? 'inherit' : 'pipe'],
       windowsHide: true,
     });
   } catch (cause) {
-    // Such as words that no program can be given.
+    // For example arguments with NUL characters.
     throw pluginError(config, `could not be run: ${asError(cause).message}`, cause);
   }
 }
@@ -85,5 +85,5 @@ export const pluginError = ({ command }: Pick<ExecConfig, 'command'>, problem: s
 const notFound = ({ installHint }: ExecConfig): string =>
   installHint === undefined ? 'is not installed' : `is not installed. ${withoutControls(installHint)}`;
 
-/** It comes from the kubeconfig and is shown at a terminal, which some characters command. */
+/** The text comes from the kubeconfig and is shown at a terminal: removes control characters. */
 const withoutControls = (text: string): string => text.replace(/[^\P{Cc}\n\t]/gu, '').trim();

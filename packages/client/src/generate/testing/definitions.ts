@@ -1,4 +1,4 @@
-/** Definitions that are like those of the world, and one that is hostile. */
+/** Realistic definitions, and a hostile one. */
 
 import type { JsonObject } from '@hangar/api/json';
 
@@ -33,7 +33,7 @@ export const schemaOf = (spec: object, more: object = {}): JsonObject => ({
   ...more,
 });
 
-/** Everything that a structural schema can say about types. */
+/** All type features of a structural schema. */
 export const everything = definition(
   schemaOf({
     type: 'object',
@@ -87,7 +87,7 @@ export const everything = definition(
   }),
 );
 
-/** Whatever could become code, everywhere where a text can be. */
+/** A text that attempts to inject code, used in every text field. */
 const attack =
   "*/ globalThis.wasHacked = true; /* '; globalThis.wasHacked = true; // `${globalThis.wasHacked = true}`\n\u2028globalThis.wasHacked = true; \\";
 

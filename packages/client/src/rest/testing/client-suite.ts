@@ -1,6 +1,6 @@
 /**
- * What a client can do of a cluster, whichever cluster and however it is reached: run against Hangar in process and over sockets, and
- * against the real kube-apiserver.
+ * Test suite of a client for any cluster and connection: runs against Hangar in process and over sockets, and against the real
+ * kube-apiserver.
  */
 
 import assert from 'node:assert/strict';
@@ -13,9 +13,9 @@ import type { RestOptions } from '../options.ts';
 
 export interface SuiteCluster {
   client(options?: RestOptions): Client;
-  /** Absent: who asks is not decided by what is said. */
+  /** Absent: the cluster does not support impersonation. */
   clientAs?(impersonate: Impersonation): Client;
-  /** Absent: it issues no tokens. */
+  /** Absent: the cluster issues no tokens. */
   readonly issuesTokens?: boolean;
 }
 
@@ -48,12 +48,12 @@ const containers = [{ name: 'a', image: 'a:1' }];
 const pod = (namespace: string, name: string) => ({ metadata: { namespace, name }, spec: { containers } });
 const iterate = <T extends ApiObject>(watch: Watch<T>): AsyncIterator<WatchEvent<T>> => watch[Symbol.asyncIterator]();
 
-/** `open` is called once; the cluster is ended by whoever made it. */
+/** `open` is called once; the caller stops the cluster. */
 export function clientSuite(name: string, open: () => Promise<SuiteCluster>): void {
   describe(name, () => {
     let opening: Promise<SuiteCluster> | undefined;
     let count = 0;
-    /** Each test has a namespace of its own. */
+    /** Each test has a separate namespace. */
     const world = async () => {
       const cluster = await (opening ??= open());
       const client = cluster.client();

@@ -1,4 +1,4 @@
-/** Servers that a test scripts: HTTP/2 and HTTP/1.1 behind TLS with an authority of their own, or bare sockets. */
+/** Scripted servers for tests: HTTP/2 and HTTP/1.1 behind TLS with a separate CA, or bare sockets. */
 
 import { createServer as createHttp } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -20,7 +20,7 @@ export const serving = authority.serving();
 export interface TestServer {
   readonly port: number;
   readonly config: ClusterConfig;
-  /** Those that were made so far, also when they have ended. */
+  /** All accepted sockets, including closed ones. */
   readonly sockets: Socket[];
 }
 
@@ -39,7 +39,7 @@ export async function listening(context: TestContext, server: Server, scheme: 'h
   return { port, sockets, config: { server: `${scheme}://127.0.0.1:${port}`, ca: authority.certificate } };
 }
 
-/** A cable to a server, which can be cut: nothing goes through any more, and nobody is told. Connections made later are whole. */
+/** A link to a server that can be cut: then no data passes, and neither end is notified. Later connections work. */
 export async function cable(context: TestContext, to: TestServer): Promise<TestServer & { cut(): void }> {
   const ends: Socket[] = [];
   const server = await tcpServer(context, (near) => {
@@ -60,7 +60,7 @@ export async function cable(context: TestContext, to: TestServer): Promise<TestS
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Speaks HTTP/1.1 only. */
+/** Supports HTTP/1.1 only. */
 export const http1Server = (context: TestContext, handler: Handler): Promise<TestServer> =>
   listening(context, createHttps({ key: serving.key, cert: serving.certificate }, handler), 'https');
 
@@ -105,7 +105,7 @@ export function transportTo(
   return transport;
 }
 
-/** Fails after a while instead of waiting for ever. */
+/** Fails after a timeout instead of waiting forever. */
 export async function until(isSo: () => boolean): Promise<void> {
   const endMs = performance.now() + 20_000;
   while (!isSo()) {

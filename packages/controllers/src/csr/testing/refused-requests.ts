@@ -1,4 +1,4 @@
-/** Requests that Kubernetes' own signers do not sign, though somebody approved them. */
+/** Requests that the built-in signers of Kubernetes reject although they are approved. */
 
 import { certificateRequest } from '@hangar/pki/testing';
 

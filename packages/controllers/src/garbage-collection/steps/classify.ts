@@ -1,11 +1,11 @@
 /**
- * What the owners of a dependent are now:
+ * State of the owners of a dependent:
  *
- * - `solid`: there, and not waiting for dependents to go
+ * - `solid`: exists, and does not wait for dependents
  * - `waiting`: being deleted in the foreground
- * - `dangling`: gone, or not where the dependent looks for it: in its own namespace, or in none
+ * - `dangling`: deleted, or not where the dependent refers to it: in its namespace, or cluster-scoped
  *
- * An owner whose deletion was told has gone. Of any other it is believed that it has gone only when the server says so now.
+ * An owner whose deletion was delivered is gone. Any other owner counts as gone only if the server confirms it now.
  */
 
 import type { Kind, ObjectKey } from '@hangar/client';
@@ -23,7 +23,7 @@ export interface Classified {
   readonly dangling: readonly Reference[];
 }
 
-/** Undefined: a reference can mean nothing at all (a namespaced owner of what is in no namespace), so nothing is decided. */
+/** Returns undefined if a reference is invalid (a namespaced owner of a cluster-scoped object): nothing is decided. */
 export async function classify(
   work: Work,
   node: Node,
@@ -61,7 +61,7 @@ async function verdictOf(work: Work, node: Node, reference: Reference): Promise<
   return deletionTimestamp && finalizers?.includes(foregroundFinalizer) ? 'waiting' : 'solid';
 }
 
-/** It may be there, in another namespace: then somebody made a mistake that is worth an event. */
+/** The owner may exist in another namespace: reports that mistake with an event. */
 async function reportElsewhere(
   work: Work,
   node: Node,
@@ -74,7 +74,7 @@ async function reportElsewhere(
     const { items } = await client.metadata.list(kind, { fieldSelector, signal });
     if (items.some(({ metadata }) => metadata.uid === reference.uid)) await tellInvalidNamespace(work, node, reference);
   } catch (error) {
-    // An event that nobody gets is no reason to keep garbage.
+    // A failed event must not block garbage collection.
     if (signal.aborted) throw error;
     log.debug('failed to search for the owner in other namespaces', { error: asError(error) });
   }

@@ -1,14 +1,13 @@
 /**
- * A dependent whose owners may have gone. It goes when no owner is left that holds it:
+ * Collects a dependent whose owners may be gone. It is deleted when no owner is left:
  *
- * | owners             | what happens                                                                        |
+ * | owners             | action                                                                              |
  * |--------------------|-------------------------------------------------------------------------------------|
- * | some solid         | it stays; references to others are taken away                                        |
+ * | some solid         | it stays; references to other owners are removed                                     |
  * | some waiting       | it is deleted in the foreground when it has dependents itself, else as below         |
  * | all dangling       | it is deleted as its own finalizers say, else in the background                      |
  *
- * Only this very object in this very version is deleted: preconditions are its uid and its resourceVersion. Whoever adopts it at the
- * same moment wins.
+ * Preconditions are its uid and its resourceVersion: a concurrent adoption wins.
  */
 
 import { hasCode } from '@hangar/core';
@@ -39,10 +38,7 @@ export async function collect(work: Work, node: Node): Promise<void> {
   await deleteLive(work, live, propagationOf(live.object));
 }
 
-/**
- * Most that is collected is one of many whose owner went: what was told of it is what it is, which its resourceVersion proves. One
- * request instead of three.
- */
+/** Fast path: usually the delivered state is current, which its resourceVersion proves. One request instead of three. */
 async function collectedAsTold({ client, mapper, signal }: Work, node: Node): Promise<boolean> {
   const { ownerships, namespace } = node;
   if (ownerships.length === 0 || !ownerships.every(({ owner }) => owner.isGoneFor(namespace))) return false;
@@ -51,10 +47,10 @@ async function collectedAsTold({ client, mapper, signal }: Work, node: Node): Pr
   const preconditions = { uid, resourceVersion: String(revision) };
   try {
     const options = { preconditions, propagationPolicy: propagation, signal };
-    // False: it was not found, perhaps in a version that is not served any more. The long way finds out.
+    // False: not found, perhaps because this version is no longer served. The slow path decides.
     return (await client.metadata.delete(kind, keyOfNode(node), options)) !== false;
   } catch (error) {
-    // It has changed since, or is another one by now.
+    // It was changed or recreated since.
     if (hasCode(error, 'Conflict')) return false;
     throw error;
   }
@@ -63,7 +59,7 @@ async function collectedAsTold({ client, mapper, signal }: Work, node: Node): Pr
 async function deleteInForeground(work: Work, node: Node, live: LiveObject): Promise<void> {
   const isCycle = Array.from(work.graph.dependentsOf(node.uid)).some(({ state }) => state === 'foreground');
   if (!isCycle) return deleteLive(work, live, 'Foreground');
-  // Each would wait for the other for ever: this one blocks nobody from now on.
+  // Each would wait for the other forever: this one stops blocking its owners.
   const isThere = await patchMetadata(work, node, ({ ownerReferences = [] }) =>
     ownerReferences.some(({ blockOwnerDeletion }) => blockOwnerDeletion)
       ? { ownerReferences: ownerReferences.map((one) => ({ ...one, blockOwnerDeletion: false })) }

@@ -1,4 +1,4 @@
-/** An owner that is being deleted in the foreground: its dependents go first; those that block it are waited for. */
+/** Handles an owner that is being deleted in the foreground: its dependents are deleted first; blocking ones are waited for. */
 
 import { foregroundFinalizer } from '../node.ts';
 import type { Node } from '../node.ts';
@@ -11,6 +11,6 @@ export async function finishForeground(work: Work, node: Node): Promise<void> {
     await removeFinalizer(work, node, foregroundFinalizer);
     return;
   }
-  // When the last of them goes, that is told.
+  // The feed delivers the deletion of the last one.
   for (const dependent of blocking) if (dependent.state === 'live') work.ask(dependent);
 }

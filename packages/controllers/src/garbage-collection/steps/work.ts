@@ -1,4 +1,4 @@
-/** What the steps are given, and how they see and change objects: only metadata, and never another object of the same name. */
+/** Context of the steps, and their access to objects: metadata only, and never to another object of the same name. */
 
 import type { ApiObject, Client, Kind, KindMapper, ObjectKey } from '@hangar/client';
 import type { ObjectMeta } from '@hangar/api';
@@ -17,7 +17,7 @@ export interface Work {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** That the node is looked at. */
+  /** Enqueues the node. */
   ask(node: Node): void;
 }
 
@@ -29,7 +29,7 @@ export interface LiveObject {
 
 export const keyOfNode = ({ namespace, name }: Node): ObjectKey => (namespace === '' ? { name } : { namespace, name });
 
-/** As the server has it now. Undefined: it has gone, or another one has its name. */
+/** Reads the object from the server. Undefined: it was deleted, or another object has its name. */
 export async function liveObject(work: Work, node: Node): Promise<LiveObject | undefined> {
   const { mapper, signal } = work;
   const kind = await kindOfResource(mapper, node, signal);
@@ -39,8 +39,8 @@ export async function liveObject(work: Work, node: Node): Promise<LiveObject | u
 }
 
 /**
- * Undefined: the server says of this very object that it is not there. That nothing is served there any more, in this version or at all,
- * says nothing about the object: then what is served is looked up anew, and the request is tried again.
+ * Returns undefined only if the server reports that this object does not exist. A NotFound because the version or resource is no longer
+ * served proves nothing: then discovery is refreshed, and the request is retried.
  */
 export async function findNamed(
   { client, mapper, signal }: Work,
@@ -60,8 +60,8 @@ export async function findNamed(
 const attemptsMax = 5;
 
 /**
- * Changes what `change` answers, as long as the object is the one that was looked at. Undefined from `change`: nothing is to be done.
- * False: the object has gone. Rejects with `Conflict` when others change it all the time.
+ * Applies the patch that `change` returns, as long as the object has this uid. Undefined from `change`: nothing to do. Returns false if the
+ * object was deleted. Rejects with `Conflict` under constant concurrent changes.
  */
 export async function patchMetadata(
   work: Work,
@@ -86,13 +86,13 @@ export async function patchMetadata(
   }
 }
 
-/** Takes a finalizer away, if it is there. */
+/** Removes a finalizer if it exists. */
 export const removeFinalizer = (work: Work, node: Node, finalizer: string): Promise<boolean> =>
   patchMetadata(work, node, ({ finalizers }) =>
     finalizers?.includes(finalizer) ? { finalizers: finalizers.filter((one) => one !== finalizer) } : undefined,
   );
 
-/** Takes references to these owners away. */
+/** Removes references to these owners. */
 export const removeOwners = (work: Work, node: Node, uids: ReadonlySet<string>): Promise<boolean> =>
   patchMetadata(work, node, ({ ownerReferences = [] }) => {
     const left = ownerReferences.filter(({ uid }) => !uids.has(uid));

@@ -1,6 +1,6 @@
 /**
- * Deletes what a namespace holds of one resource, and says what remains: objects that others must finish (finalizers), and pods in
- * their grace period. What remains for no such reason is a failure.
+ * Deletes the objects of one resource in a namespace, and returns the remaining ones: objects with finalizers, and pods in their grace
+ * period. Other remaining objects are a failure.
  */
 
 import type { Client, DiscoveredKind } from '@hangar/client';
@@ -11,14 +11,14 @@ import { gracefulSeconds } from './pods.ts';
 export interface Deleting {
   readonly client: Client;
   readonly namespace: string;
-  /** Since when the namespace is being deleted, in seconds. */
+  /** Time of the deletion of the namespace, in seconds. */
   readonly sinceSeconds: number;
   readonly signal: AbortSignal;
 }
 
 const pageSize = 500;
 const deletedAtOnce = 32;
-/** What kube-controller-manager gives finalizers. */
+/** Estimate for finalizers, as in kube-controller-manager. */
 const finalizerEstimateSeconds = 15;
 
 const gvrText = ({ group, version, plural }: DiscoveredKind): string => `${group}/${version}, Resource=${plural}`;
@@ -28,7 +28,7 @@ export async function deleteContents(deleting: Deleting, kind: DiscoveredKind, f
     await deleteAndCount(deleting, kind, findings);
   } catch (error) {
     if (deleting.signal.aborted) throw error;
-    // Its definition went meanwhile, with all that was of it.
+    // Its definition was deleted meanwhile, including all objects.
     if (hasCode(error, 'NotFound')) return;
     findings.contentProblems.push((error as Error).message);
   }
@@ -36,7 +36,7 @@ export async function deleteContents(deleting: Deleting, kind: DiscoveredKind, f
 
 async function deleteAndCount(deleting: Deleting, kind: DiscoveredKind, findings: Findings): Promise<void> {
   if (!kind.verbs.includes('list')) return deleteUnseen(deleting, kind);
-  // Most namespaces hold next to nothing of most resources: those are asked once.
+  // Most namespaces have no objects of most resources: one request is enough for those.
   const { count: before } = await counted(deleting, kind);
   if (before === 0) return;
   const isPods = kind.group === '' && kind.plural === 'pods';
@@ -50,7 +50,7 @@ async function deleteAndCount(deleting: Deleting, kind: DiscoveredKind, findings
   else throw new Error(`unexpected items still remain in namespace: ${deleting.namespace} for gvr: ${gvrText(kind)}`);
 }
 
-/** What cannot be listed can only be deleted as a whole, if at all. */
+/** A resource without `list` supports only `deletecollection`, if at all. */
 async function deleteUnseen({ client, namespace, signal }: Deleting, kind: DiscoveredKind): Promise<void> {
   if (!kind.verbs.includes('deletecollection')) return;
   await client.deleteCollection(kind, { namespace, propagationPolicy: 'Background', signal });
@@ -62,7 +62,7 @@ async function deleteAll(deleting: Deleting, kind: DiscoveredKind): Promise<void
     try {
       return await client.deleteCollection(kind, { namespace, propagationPolicy: 'Background', signal });
     } catch (error) {
-      // Some say that they can, and cannot.
+      // Some servers announce the verb but do not support it.
       if (!hasCode(error, 'MethodNotAllowed')) throw error;
     }
   }

@@ -1,12 +1,12 @@
 /**
- * Which resources a namespace can hold: built-in ones, custom ones, and those of aggregated servers, each in the version that the
- * control plane prefers. What could not be asked is reported, and does not keep the rest from being deleted.
+ * Discovers the resources that a namespace can contain: built-in, custom and aggregated ones, each in the preferred version. Failed
+ * discovery is reported, and does not block the deletion of the rest.
  */
 
 import type { DiscoveredKind, KindMapper } from '@hangar/client';
 import type { Findings } from './findings.ts';
 
-/** Rejects when nothing could be asked at all. */
+/** Rejects when discovery failed completely. */
 export async function deletableKinds(
   mapper: KindMapper,
   findings: Findings,

@@ -1,19 +1,19 @@
-/** What one pass over a namespace found: what its conditions are made of. */
+/** The findings of one pass over a namespace, from which its conditions are computed. */
 
-/** A resource as Kubernetes' messages name it: `pods.`, `deployments.apps`. */
+/** A resource as in messages of Kubernetes: `pods.`, `deployments.apps`. */
 export interface Remaining {
   readonly resource: string;
   readonly count: number;
 }
 
 export class Findings {
-  /** Group-versions that could not be asked what they have. */
+  /** Group-versions whose discovery failed. */
   discoveryProblem: string | undefined;
   readonly contentProblems: string[] = [];
   readonly remaining: Remaining[] = [];
-  /** Of objects that remain: how many wait for each. */
+  /** Number of remaining objects by finalizer. */
   readonly finalizers = new Map<string, number>();
-  /** For how long what remains may take, when nothing is wrong. */
+  /** Estimated time until the remaining objects are deleted. */
   estimateSeconds = 0;
 
   get remainingCount(): number {

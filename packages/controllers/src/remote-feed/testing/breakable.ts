@@ -1,4 +1,4 @@
-/** A server that can be broken: its streams cut, ended or silenced, itself taken away and put back, perhaps as another one. */
+/** A server with injected faults: streams that break, close or go silent, and outages with a possibly different server afterwards. */
 
 import { InProcessTransport, RestClient } from '@hangar/client';
 import type { Client, InProcessHandler } from '@hangar/client';
@@ -17,9 +17,9 @@ export interface BreakableOptions {
 }
 
 export class Breakable {
-  /** Undefined: nobody answers. */
+  /** Undefined: the server is down. */
   handler: InProcessHandler | undefined;
-  /** `GET /apis/…`, with what was sent. */
+  /** `GET /apis/…`, with the body. */
   readonly requests: string[] = [];
   readonly client: Client;
   readonly #streams = new Set<Sink & { isSilent: boolean }>();
@@ -48,7 +48,7 @@ export class Breakable {
     for (const sink of this.#streams) sink.end();
   }
 
-  /** What is written from now on is lost, as on a connection whose other end went away without a word. */
+  /** Drops all writes from now on, as on a connection whose peer vanished silently. */
   silence(): void {
     for (const sink of this.#streams) sink.isSilent = true;
   }

@@ -1,15 +1,15 @@
-/** Who follows a feed, and what it knows from it. */
+/** A follower of a feed and the state that it derives. */
 
 import type { KubeObject } from '@hangar/api';
 import type { Change, FeedListener, FleetFeed, ResourceId } from '../../contract.ts';
 import { rootCluster } from '../../contract.ts';
 
-/** A feed that can be followed: of this process, or of another one. */
+/** A feed of this process or of another one. */
 type Followed = Pick<FleetFeed, 'follow'>;
 
 export class Knowing implements FeedListener, AsyncDisposable {
   readonly told: string[] = [];
-  /** By id: the revision and what is there. */
+  /** Revision and content by id. */
   readonly known = new Map<string, string>();
   readonly changes: Change[] = [];
   readonly tenants = new Map<string, KubeObject>();
@@ -29,7 +29,7 @@ export class Knowing implements FeedListener, AsyncDisposable {
 
   changed(change: Change): void {
     const { cluster, group, resource, namespace, name, type } = change;
-    // A feed of the same process tells of the management plane, too.
+    // A feed of the same process also covers the management plane.
     if (cluster === rootCluster) return;
     const id = `${cluster} ${resource}.${group} ${namespace}/${name}`;
     if (type === 'delete') this.known.delete(id);
@@ -65,17 +65,17 @@ export class Knowing implements FeedListener, AsyncDisposable {
     this.told.push(`gone ${cluster}`);
   }
 
-  /** What was told since the last call. */
+  /** Returns the events since the last call. */
   news(): string[] {
     return this.told.splice(0);
   }
 
-  /** All that it knows, in an order. */
+  /** The complete state, sorted. */
   get all(): string[] {
     return [...this.tenants.keys(), ...Array.from(this.known, (pair) => pair.join(' '))].sort();
   }
 
-  /** Rejects when the feed did. */
+  /** Rejects with the error of the feed. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort();
     await this.#running;

@@ -10,7 +10,7 @@ import type { PlacedCluster } from './rendezvous.ts';
 import type { Member } from './ring.ts';
 
 export interface WeighedCluster extends PlacedCluster {
-  /** Requested share of the work. */
+  /** Relative amount of work of the cluster. */
   readonly weight: number;
 }
 

@@ -130,7 +130,7 @@ export class OwnLease {
     return undefined;
   }
 
-  /** A life that the ring contains may continue without a lease that a user deleted, for as long as it could not notice. */
+  /** A former life of this name in the ring may still run without a lease that a user deleted, for up to the lease duration. */
   #mayCreate(): boolean {
     const { view, timings } = this.#options;
     const { ring } = view;

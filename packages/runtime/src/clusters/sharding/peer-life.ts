@@ -165,7 +165,7 @@ export class PeerLife {
 
   #onRenewed(sent: Moment, said: PeerRecord): void {
     if (said.state === 'gone') return this.#end();
-    // A lapse is final, even if the lease is valid again now: writes in between were rejected.
+    // A lapse ends all holdings, even if the lease is valid again now: writes in between were rejected.
     if (!this.#isLapsed && this.#validity.remainingMs() <= 0) this.#onLapse();
     this.#validity.renewed(sent);
     this.#options.view.regainTouch();
