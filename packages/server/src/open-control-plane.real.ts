@@ -41,7 +41,7 @@ const outbound = new Outbound({});
 const tokens = new StaticTokenAuthenticator([{ token: 'jane', user: 'jane', uid: 'jane', groups: ['readers'] }]);
 const rbac = 'rbac.authorization.k8s.io';
 
-/** So many that an additional copy shows in the heap. */
+/** Enough fields that an additional copy shows in the heap. */
 const manyFields = Object.fromEntries(
   Array.from({ length: 1_000 }, (_, at) => [`field${at}`, { type: 'string', description: `What field ${at} is for.` }]),
 );

@@ -56,7 +56,7 @@ export class RemoteServer {
     }
   }
 
-  /** Returns the budget for answers of the control plane that this server is aggregated into. */
+  /** Returns the budget for responses of the control plane that this server is aggregated into. */
   get answers(): AnswerBudget {
     return this.#reach.outbound.answers;
   }

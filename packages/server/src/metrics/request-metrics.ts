@@ -81,7 +81,7 @@ export class RequestMetrics {
     return labels;
   }
 
-  /** Series of requests: 0 before the first answer. */
+  /** Number of request series: 0 before the first response. */
   get seriesCount(): number {
     return this.#requests.size;
   }

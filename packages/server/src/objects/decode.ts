@@ -31,7 +31,7 @@ export interface DecodeOptions {
   readonly resource: Decodable;
   readonly format: Format;
   readonly fieldValidation: FieldValidation;
-  /** Name of the control plane: large YAML bodies of one control plane are parsed one after another. */
+  /** Name of the control plane: control planes take turns in parsing large YAML bodies. */
   readonly controlPlane: string;
   /** Large bodies are decoded in slices. */
   readonly slicer: Slicer;

@@ -7,7 +7,7 @@ import { lazy } from '@hangar/core';
 export interface YamlBodyOptions {
   readonly findRepeated: boolean;
   readonly weightMax: number;
-  /** The control plane of the request. Large bodies of control planes are parsed in turn. */
+  /** The control plane of the request. Control planes take turns in parsing large bodies. */
   readonly controlPlane: string;
 }
 
@@ -18,7 +18,7 @@ const limits = { waitingMax: 64, waitingPerTenantMax: 4 };
 
 const thread = lazy(() => new YamlThread(limits));
 
-/** Rejects with MalformedYaml, TooDeep or TooLarge, and with 429 when too many large bodies of this or of all control planes wait. */
+/** Rejects with MalformedYaml, TooDeep or TooLarge, and with 429 if too many large bodies of this or of all control planes wait. */
 export async function parseYamlBody(bytes: Uint8Array, options: YamlBodyOptions): Promise<ParsedYaml> {
   if (bytes.length <= atOnceBytesMax) return parseYaml(bytes, options);
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();

@@ -31,7 +31,7 @@ const forbidden: readonly Subnet[] = [
   ['fd20:ce::254', 128, 'ipv6'],
 ];
 
-/** Parses `10.0.0.0/8`, `fd00::/8`, or one address. Throws an Error that says what is wrong with it. */
+/** Parses `10.0.0.0/8`, `fd00::/8`, or one address. Throws an Error that states the problem. */
 export function parseCidr(text: string): Subnet {
   const [address = '', length, ...rest] = text.split('/');
   const version = isIP(address);

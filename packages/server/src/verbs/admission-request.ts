@@ -42,7 +42,7 @@ class CallAdmissionRequest implements AdmissionRequest {
     this.resource = resource;
     this.subresource = info.subresource;
     this.namespace = namespaceOf(call);
-    // In a deletecollection, Kubernetes sends no name.
+    // As in Kubernetes, a deletecollection has no name.
     this.name = info.name || (object?.metadata.name ?? '');
     this.object = object;
     this.old = old;

@@ -15,11 +15,11 @@ import type { Step } from './input.ts';
 import { webhookAnswer } from './webhooks.ts';
 
 export interface StallServer extends AsyncDisposable {
-  /** Sends a request and reads the whole answer, as a fast client does. Resolves with its status. */
+  /** Sends a request and reads the whole response, as a fast client does. Resolves with its status. */
   send(request: RequestParts): Promise<number>;
 }
 
-/** Answers by the URL of the webhook: see `webhooks.ts`. Cheap, because it runs on the thread that is measured. */
+/** Responds by the URL of the webhook: see `webhooks.ts`. Cheap, because it runs on the measured thread. */
 class InProcessWebhooks extends Outbound {
   #last = Promise.resolve();
 

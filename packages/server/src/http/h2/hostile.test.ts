@@ -246,7 +246,7 @@ describe('too much', () => {
     const kept = Buffer.concat([Buffer.from([0x40]), block([['x-kept', 'y']]).subarray(1)]);
     const large = Buffer.concat([block(get), kept, ...many(3, () => block([['x-large', value]]))]);
     const pieces = many(4, (at) => large.subarray(at * 16_384, (at + 1) * 16_384)).filter(({ length }) => length > 0);
-    // 48,000 characters in one block, and as many again through the table would be 64 KiB: so many small ones.
+    // The first block has 48,000 characters and is accepted. This one refers to the table 300 times: too many fields.
     const small = Buffer.concat([block(get), ...many(300, () => Buffer.from([0xbe]))]);
     client.send(
       hello,
@@ -397,7 +397,7 @@ describe('too much', () => {
     const statuses: string[] = [];
     for (let id = 1; id < 11; id += 2) statuses.push((await client.head(id))[':status']!);
     assert.deepEqual(statuses, ['200', '200', '200', '429', '429']);
-    // A client that resets a stream makes room for another answer.
+    // A client that resets a stream makes room for another response.
     client.send(reset(1), headers(11, get));
     assert.equal((await client.head(11))[':status'], '200');
   });
