@@ -1,13 +1,13 @@
 /**
- * The public face of the package: what upper packages may import.
+ * The public API of the package.
  *
  *   builtin/   the generated table of Kubernetes' own kinds, and the view on it: resources, structs, fields
  *   protobuf/  application/vnd.kubernetes.protobuf, byte for byte as kube-apiserver writes it
  *   json/      parsing that can name errors and repeated keys; the fast path is JSON.parse
  *   yaml/      YAML as kube-apiserver understands it
- *   fields/    does an object fit its schema; what would the server make of it
+ *   fields/    checks an object against its schema; normalises it as the server would
  *   values/    quantities, times, durations
- *   quota/     what objects use, and how it counts against quotas: an entry of its own
+ *   quota/     usage of objects, and how it counts against quotas: a separate entry point
  */
 
 export { builtinGroups, builtinKinds, builtinResource, release } from './builtin/schemas.ts';

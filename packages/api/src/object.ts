@@ -1,4 +1,4 @@
-/** What every layer passes around: decoded JSON, and the part of it that all Kubernetes objects share. */
+/** Decoded JSON, and the part of it that all Kubernetes objects share. */
 
 export type JsonObject = Record<string, unknown>;
 
@@ -39,7 +39,7 @@ export interface ObjectMeta {
   managedFields?: ManagedFieldsEntry[];
 }
 
-/** Decoded and checked against its schema: what is here has the type that its schema says. */
+/** Decoded and checked against its schema: each field has the type of the schema. */
 export interface KubeObject extends JsonObject {
   kind: string;
   apiVersion: string;

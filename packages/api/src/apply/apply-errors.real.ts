@@ -1,4 +1,4 @@
-/** Configurations that a real kube-apiserver refuses: we refuse them in the same words. */
+/** Configurations that a real kube-apiserver refuses must be refused with the same message. */
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

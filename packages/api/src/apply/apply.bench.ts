@@ -1,6 +1,6 @@
 /**
- * What ownership costs a request, in microseconds: `node packages/api/src/apply/apply.bench.ts`. Live objects are parsed
- * anew for every operation and are not timed, as if they came from the store; so nothing is found by its identity.
+ * Measures the cost of ownership per request, in microseconds: `node packages/api/src/apply/apply.bench.ts`. Live objects are parsed again
+ * for every operation and are not timed, as if they came from the store; so nothing is found by its identity.
  */
 
 import { schemaOf } from '../builtin/schemas.ts';
@@ -105,7 +105,7 @@ const cases: readonly Case[] = [
 
 const batch = 500;
 
-/** Processor time, the best of many rounds: other programs do not count. */
+/** Processor time, the best of many rounds, so that other programs do not count. */
 function microseconds([, inputs, run]: Case): number {
   let best = Infinity;
   for (let round = 0; round < 40; round++) {

@@ -266,7 +266,7 @@ suite('of any configurations', () => {
       fc.property(seeds, (all) => {
         const [spec = {}] = specs(all);
         const base = apply(undefined, config({ size: 1 }), 'base');
-        // Nobody owns an empty list that merges: it stays.
+        // An empty list that merges has no owner: it stays.
         const others = Object.fromEntries(
           Object.entries(spec).filter(
             ([key, value]) => key !== 'size' && !(Array.isArray(value) && value.length === 0),
@@ -318,7 +318,7 @@ suite('lists merge', () => {
 
 suite('apply in slices', () => {
   let nowMs = 0;
-  /** Time on which every slice is over after a few parts. */
+  /** A clock on which every slice expires after a few parts. */
   const restless: Clock = { ...systemClock, monotonicMs: () => (nowMs += 2) };
   const limits = { cpuMs: () => (nowMs += 2), totalMs: Infinity };
   const count = 6_000;
@@ -326,7 +326,7 @@ suite('apply in slices', () => {
   const keyed = (from: number, value: string): JsonObject[] =>
     Array.from({ length: 100 }, (_, at) => ({ name: `i${from + at}`, value }));
 
-  /** Applies at once and with a pause after each part: the objects or errors must be equal. */
+  /** Applies at once and with a pause after each part, and checks that the objects or errors are equal. */
   async function both(
     live: KubeObject | undefined,
     patch: JsonObject,
@@ -371,7 +371,7 @@ suite('apply in slices', () => {
     },
   });
 
-  /** Applies, changes, replaces and reverses what `spec` makes of two numbers, for two managers. */
+  /** Applies, changes, replaces and reverses the result of `spec` for two numbers, for two managers. */
   async function allChanges(spec: (from: number, value: string) => JsonObject): Promise<void> {
     let live = await both(undefined, config(spec(0, 'v')), 'one', false);
     live = await both(live, config(spec(50, 'v')), 'two', false);

@@ -1,7 +1,7 @@
 /**
- * Server-side apply: a configuration is merged into the live object by its type, what its manager applied before and
- * leaves out now is removed, and the manager owns what it applies. Whatever others own and would get another value is a
- * conflict, unless forced.
+ * Server-side apply: merges a configuration into the live object by its type, removes fields that its manager applied before and leaves out
+ * now, and makes the manager the owner of the applied fields. A different value for a field that another manager owns is a conflict, unless
+ * forced.
  */
 
 import { isSliceOver, once } from '@hangar/cel/work';
@@ -33,16 +33,16 @@ import { problemsText, validatePatch } from './validate.ts';
 import { cloneValue, equalValues } from './values.ts';
 
 export interface ApplyOptions {
-  /** Of the kind, in `apiVersion`. */
+  /** Type of the kind, in `apiVersion`. */
   readonly type: MergeType;
   /** As stored, in `apiVersion`; undefined: it is created. Not changed. */
   readonly live: KubeObject | undefined;
   /** As the client wrote it: not defaulted, nothing pruned. Not changed. */
   readonly patch: JsonObject;
   readonly manager: string;
-  /** Take what others own. */
+  /** Take ownership of fields that other managers own. */
   readonly force: boolean;
-  /** That of the request; the patch must have the same. */
+  /** The apiVersion of the request; the patch must have the same. */
   readonly apiVersion: string;
   /** The kind that the patch must have; default: that of the live object. */
   readonly kind?: string;
@@ -55,15 +55,15 @@ export interface ApplyOptions {
 }
 
 export interface Applied {
-  /** The merged object with its managedFields; neither defaulted nor checked. It shares nothing but these with others. */
+  /** The merged object with its managedFields, neither defaulted nor validated. Only these entries are shared with other objects. */
   readonly object: KubeObject;
-  /** Whether anything but managedFields differs from the live object. */
+  /** Reports whether anything except managedFields differs from the live object. */
   readonly changed: boolean;
 }
 
 /**
- * Throws StatusErrors: conflicts (409), bad requests, and UnclassifiedError (500) for what does not fit the type. May be
- * abandoned and repeated: see `inSlices`.
+ * Throws StatusErrors: conflicts (409), bad requests, and UnclassifiedError (500) for values that do not match the type. May be abandoned
+ * and repeated: see `inSlices`.
  */
 export function applyObject(options: ApplyOptions): Applied {
   once(() => checkPatch(options));
@@ -92,7 +92,7 @@ function checkPatch({ type, patch, apiVersion, kind, live }: ApplyOptions): void
   }
 }
 
-/** `apps/v1, Kind=Deployment`; the core group's begins with a slash. */
+/** Returns `apps/v1, Kind=Deployment`; the text of the core group begins with a slash. */
 function kindText({ apiVersion, kind }: JsonObject): string {
   const { group, version } = parseApiVersion(typeof apiVersion === 'string' ? apiVersion : '');
   return `${group}/${version}, Kind=${typeof kind === 'string' ? kind : ''}`;
@@ -104,7 +104,7 @@ function objectText(object: JsonObject): string {
   return `${text(namespace)}/${text(name)}; ${kindText(object)}`;
 }
 
-/** Objects that have no managers get one for all that they had before the first apply. */
+/** Returns the managers. An object without any gets one manager for all fields that it had before the first apply. */
 function trackedManagers(options: ApplyOptions, base: KubeObject): Manager[] {
   const { type, apiVersion, subresource, now, resetFields, onlyFields, convert } = options;
   let managers: Manager[];
@@ -156,7 +156,7 @@ function applyAsManager(options: ApplyOptions, base: KubeObject, before: readonl
   return inTypedObject(base, apply);
 }
 
-/** Its time is that of its last apply that changed the object. */
+/** The time of the applier is that of its last apply that changed the object. */
 function applierAfter(applier: Manager, last: Manager | undefined, time: string | undefined): Manager {
   if (time !== undefined) return { ...applier, time };
   if (!last || last.apiVersion !== applier.apiVersion) return applier;
@@ -179,7 +179,7 @@ function refuseConflicts(
   if (refused.length > 0) throw conflictError(refused);
 }
 
-/** A live object whose lists have items without identity cannot be merged into. */
+/** Rethrows the error of a live object whose lists have items without identity: it cannot be merged into. */
 function inTypedObject<T>(object: KubeObject, compute: () => T): T {
   try {
     return compute();

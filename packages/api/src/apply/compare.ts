@@ -1,6 +1,6 @@
 /**
- * What differs between two values of one type, as sets of fields: those that are new or have another value, and those
- * that are gone. Parts that are the same object in both are not looked into.
+ * Computes the difference between two values of one type, as sets of fields: new or changed ones, and removed ones. Parts that are the same
+ * object in both are skipped.
  */
 
 import { isObject } from '../object.ts';
@@ -15,7 +15,7 @@ import { itemElement } from './path-element.ts';
 import { equalValues, isEmptyObject } from './values.ts';
 
 export interface Difference {
-  /** New, or of another value. */
+  /** New fields, and fields with another value. */
   readonly changed: FieldSet;
   readonly removed: FieldSet;
 }
@@ -29,7 +29,7 @@ export function compareObjects(type: MergeType, before: JsonObject, after: JsonO
   return { changed: found.changed ?? noFields, removed: found.removed ?? noFields };
 }
 
-/** Nodes; undefined where there is nothing. */
+/** Nodes; undefined if there is no difference. */
 interface NodeDifference {
   readonly changed: FieldSet | undefined;
   readonly removed: FieldSet | undefined;
@@ -44,7 +44,7 @@ function compare(type: MergeType, before: unknown, after: unknown): NodeDifferen
   return from === to ? found : both(compareAs(from, type, before, after), found);
 }
 
-/** When a value changes its form, what was below vanishes and what is below appears. */
+/** When a value changes its form, the old parts are removed and the new parts are added. */
 function both(a: NodeDifference | undefined, b: NodeDifference | undefined): NodeDifference | undefined {
   if (!a || !b) return a ?? b;
   return { changed: bothNodes(a.changed, b.changed), removed: bothNodes(a.removed, b.removed) };
@@ -77,7 +77,7 @@ function compareAs(as: Alternative, type: MergeType, before: unknown, after: unk
 const compareWhole = (before: unknown, after: unknown): NodeDifference | undefined =>
   equalValues(before, after) ? undefined : valueChanged;
 
-/** Gathers what the parts of a value differ in: by the keys of a map, or by the elements of a list. */
+/** Collects the differences of the parts of a value: by the keys of a map, or by the elements of a list. */
 class Gathered {
   readonly #owner: MapMerge | ListMerge;
   readonly #changed: Parts = { names: [], nodes: [] };
@@ -157,7 +157,7 @@ function compareLists(list: ListMerge, before: readonly unknown[], after: readon
   return gathered.difference;
 }
 
-/** Items that are there several times are only known as a whole. */
+/** Items that occur several times are compared as a whole. */
 function compareItems(list: ListMerge, left: unknown[], right: unknown[]): NodeDifference | undefined {
   const { element } = list;
   if (left.length > 1 && right.length > 1) return compareWhole(left, right);

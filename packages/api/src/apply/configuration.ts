@@ -1,6 +1,6 @@
 /**
- * A configuration laid over an object without anybody coming to own its fields: what mutating admission policies do. As
- * they name only what they mean to change, they may not name anything that would be replaced as a whole.
+ * Merges a configuration into an object without ownership of fields, for mutating admission policies. Because they name only the fields to
+ * change, they may not name anything that would be replaced as a whole.
  */
 
 import { isObject } from '../object.ts';
@@ -10,7 +10,7 @@ import type { MergeType } from './merge-type.ts';
 import { ElementError } from './path-element.ts';
 import { problemsText, validatePatch } from './validate.ts';
 
-/** The merged object, or what is wrong in kube-apiserver's words. Neither argument is changed; the result shares with both. */
+/** The merged object, or the problem in kube-apiserver's wording. Neither argument is changed; the result shares parts with both. */
 export type MergedConfiguration =
   | { readonly object: JsonObject; readonly problem?: never }
   | { readonly problem: string };
@@ -33,7 +33,7 @@ export function mergeConfiguration(type: MergeType, live: JsonObject, patch: Jso
   }
 }
 
-/** Of all that would be replaced as a whole. */
+/** Returns the paths that would be replaced as a whole. */
 function atomicPaths(type: MergeType, value: unknown, path: string): string[] {
   if (Array.isArray(value) && type.list) {
     const { isAtomic, element } = type.list;

@@ -1,4 +1,4 @@
-/** Fields that others own and a configuration wants otherwise, told as kube-apiserver tells it. */
+/** Conflicts: fields that other managers own and a configuration would change, in kube-apiserver's wording. */
 
 import { quote } from '../status/field-error.ts';
 import { applyConflict } from '../status/status.ts';

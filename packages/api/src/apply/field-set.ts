@@ -1,11 +1,11 @@
 /**
- * Sets of fields. A set is kept as what `fieldsV1` is on the wire: an object whose keys are path elements in canonical
- * form and order, so nothing is parsed or written on the hot path, and sets share the parts in which they do not differ.
+ * Sets of fields. A set has the form of `fieldsV1` on the wire: an object whose keys are path elements in canonical form and order, so
+ * nothing is parsed or written on the hot path, and sets share the parts in which they do not differ.
  *
  *   { "f:metadata": { "f:labels": { ".": {}, "f:app": {} } }, "f:data": {} }
  *
- * holds `.data`, `.metadata.labels` and `.metadata.labels.app`: an empty object is a member, `.` makes a member of what
- * also has members below it. Sets are never changed once made. What `parseFieldSet` has not seen is not a set.
+ * holds `.data`, `.metadata.labels` and `.metadata.labels.app`: an empty object is a member, `.` marks a member that also has members below
+ * it. Sets are immutable. Only `parseFieldSet` makes sets of foreign objects.
  */
 
 import { once } from '@hangar/cel/work';
@@ -32,12 +32,12 @@ export const leaf: FieldSet = Object.freeze({});
 export const noFields: FieldSet = leaf;
 
 /**
- * Marks nodes of many elements, which are known not to be empty: to look at the first key of an object with thousands takes
- * as long as to look at all of them.
+ * Marks nodes of many elements, which are known not to be empty: reading the first key of an object with thousands of keys takes as long as
+ * reading all of them.
  */
 const wide = Symbol('wide');
 const wideFrom = 64;
-/** Nodes of more elements are made in parts: see `once`. */
+/** Nodes with more elements are made in parts: see `once`. */
 const slowFrom = 5_000;
 
 export const atOnce = <T>(compute: () => T): T => compute();
@@ -53,10 +53,10 @@ function markWide(node: object): void {
 export const isEmptySet = (set: FieldSet): boolean =>
   set === leaf || ((set as { [wide]?: true })[wide] === undefined && isEmptyObject(set));
 
-/** Is the field at this node in the set? */
+/** Reports whether the field at this node is in the set. */
 export const isMember = (node: FieldSet): boolean => node['.'] !== undefined || isEmptySet(node);
 
-/** `children` in any order; undefined when there is neither the field itself nor anything below. */
+/** `children` in any order. Returns undefined if there is neither the field itself nor anything below. */
 export function nodeOf(isSelf: boolean, elements: string[], children: readonly FieldSet[]): FieldSet | undefined {
   if (elements.length === 0) return isSelf ? leaf : undefined;
   const isSlow = elements.length > slowFrom;
@@ -74,7 +74,7 @@ export function nodeOf(isSelf: boolean, elements: string[], children: readonly F
   return isSlow ? once(build) : build();
 }
 
-/** The set of dotted paths of fields, such as `metadata.name`. */
+/** Returns the set of dotted paths of fields, such as `metadata.name`. */
 export function fieldSetOf(paths: readonly string[]): FieldSet {
   return paths.reduce<FieldSet>((set, path) => {
     const one = path.split('.').reduceRight<FieldSet>((below, name) => ({ [`f:${name}`]: below }), leaf);
@@ -82,7 +82,7 @@ export function fieldSetOf(paths: readonly string[]): FieldSet {
   }, noFields);
 }
 
-/** The same object if nothing of `b` is new. */
+/** Returns `a` itself if nothing of `b` is new. */
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b || isEmptySet(b)) return a;
   return isEmptySet(a) ? b : (unionBelow(a, b, false) ?? noFields);
@@ -116,21 +116,21 @@ function unionNodes(a: FieldSet, b: FieldSet): FieldSet {
   return unionBelow(a, b, isMember(a) || isMember(b))!;
 }
 
-/** Of many sets, in the time that their sizes add up to, times the logarithm of their number. */
+/** Returns the union of many sets, in time proportional to the sum of their sizes times the logarithm of their number. */
 export function unionOfAll(sets: readonly FieldSet[]): FieldSet {
   if (sets.length < 2) return sets[0] ?? noFields;
   const half = sets.length >> 1;
   return union(unionOfAll(sets.slice(0, half)), unionOfAll(sets.slice(half)));
 }
 
-/** Which of two sets is walked: the smaller one, if it is known which that is. */
+/** The set that is walked: the smaller one, if known. */
 export type Walked = 'first' | 'second';
 
-/** Members of `a` that are not members of `b`; the same object if there are none in `b`. */
+/** Returns the members of `a` that are not members of `b`; `a` itself if none is in `b`. */
 export const difference = (a: FieldSet, b: FieldSet, walked: Walked = 'second'): FieldSet =>
   subtract(a, b, { wasSelf: false, isSelf: false, isBelow: false, walked }) ?? noFields;
 
-/** The same, but what lies below a member of `b` goes too. */
+/** Like `difference`, but also removes everything below a member of `b`. */
 export const differenceBelow = (a: FieldSet, b: FieldSet): FieldSet =>
   subtract(a, b, { wasSelf: false, isSelf: false, isBelow: true, walked: 'second' }) ?? noFields;
 
@@ -219,7 +219,7 @@ export function hasPath(set: FieldSet, path: readonly string[]): boolean {
   return path.length > 0 && isMember(node);
 }
 
-/** Every member's path, as conflicts show it: members of one level first, then what is below them. */
+/** Yields every member's path, as conflicts show it: members of one level first, then those below them. */
 export function* shownPaths(set: FieldSet, prefix = ''): Generator<string> {
   for (const element in set) {
     if (element !== '.' && isMember(set[element]!)) yield prefix + showElement(element);
@@ -232,15 +232,15 @@ export function* shownPaths(set: FieldSet, prefix = ''): Generator<string> {
 
 const parsedSets = new WeakSet<object>();
 
-/** The same set: `parseFieldSet` need not look at it again. */
+/** Marks the set as parsed, so that `parseFieldSet` skips it. */
 export function asParsed(set: FieldSet): FieldSet {
   if (set !== noFields) parsedSets.add(set);
   return set;
 }
 
 /**
- * `fieldsV1` as stored or sent: the same object if it is canonical already, which it is unless a client made it. What is
- * of an unknown kind is dropped. Throws ElementError (or SyntaxError) when it is malformed.
+ * Parses `fieldsV1` as stored or sent. Returns the same object if it is canonical already, which it is unless a client made it. Elements of
+ * an unknown kind are dropped. Throws ElementError (or SyntaxError) if it is malformed.
  */
 export function parseFieldSet(fields: unknown): FieldSet {
   if (!isObject(fields)) {
@@ -253,7 +253,7 @@ export function parseFieldSet(fields: unknown): FieldSet {
   return node;
 }
 
-/** Throws where it comes upon something malformed. */
+/** Throws on a malformed element. */
 function isCanonical(node: Readonly<Record<string, unknown>>, canBeSelf: boolean): boolean {
   let previous: string | undefined;
   let isSelf = false;

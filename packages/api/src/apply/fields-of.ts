@@ -1,7 +1,7 @@
 /**
- * The fields that a value has: what a manager that applies it comes to own (`appliedFields`), and all of a part that
- * appears or vanishes as a whole (`everyField`). Named fields of structs are owned through what is in them; keys of maps
- * and items of lists are owned themselves too.
+ * Returns the fields of a value: those that a manager owns by applying it (`appliedFields`), and all of a part that is added or removed as
+ * a whole (`everyField`). Named fields of structs are owned through their contents; keys of maps and items of lists are owned themselves
+ * too.
  */
 
 import { isObject } from '../object.ts';
@@ -53,14 +53,14 @@ function appliedItems(list: ListMerge, items: readonly unknown[], isSelf: boolea
   const elements = part(() => items.map((item) => itemElement(list, item)));
   for (const [at, item] of items.entries()) {
     const element = elements[at]!;
-    // Of items that are there twice, nobody owns parts.
+    // Parts of duplicate items have no owner.
     nodes.set(element, nodes.has(element) ? leaf : part(() => applied(list.element, item, true)!));
   }
   if (nodes.size === 0) return isSelf ? leaf : undefined;
   return nodeOfItems(list, isSelf, [...nodes.keys()], [...nodes.values()]);
 }
 
-/** The value's own field and everything below it. */
+/** Returns the value's own field and everything below it. */
 export function everyField(type: MergeType, value: unknown): FieldSet {
   if (typeof value !== 'object' || value === null) return leaf;
   if (Array.isArray(value)) {

@@ -1,4 +1,4 @@
-/** Fields that nobody comes to own: what the server sets itself, and what a write of a subresource cannot change. */
+/** Fields without an owner: those that the server sets itself, and those that a write of a subresource cannot change. */
 
 import type { FieldSet } from './field-set.ts';
 import { difference, differenceBelow, fieldSetOf, isMember, nodeOf, noFields } from './field-set.ts';
@@ -18,7 +18,7 @@ const serverFields = fieldSetOf([
   'metadata.resourceVersion',
 ]);
 
-/** Results by the set that they were made of: objects of the same fields have the same set (`known-nodes.ts`). */
+/** Results by the set that they were made of: objects with the same fields have the same set (`known-nodes.ts`). */
 type Results = WeakMap<FieldSet, FieldSet>;
 
 function resultOf(results: Results, fields: FieldSet, compute: () => FieldSet): FieldSet {
@@ -33,9 +33,9 @@ export const withoutServerFields = (fields: FieldSet): FieldSet =>
   resultOf(withoutServer, fields, () => difference(fields, serverFields));
 
 export interface FieldFilter {
-  /** Dotted paths: these and all below them are given up. */
+  /** Dotted paths: these and all below them are ignored. */
   readonly resetFields: readonly string[];
-  /** Dotted paths, `*` is any one step: when given, all else is given up. */
+  /** Dotted paths, `*` is any one step: if given, all others are ignored. */
   readonly onlyFields?: readonly string[] | undefined;
 }
 

@@ -1,15 +1,15 @@
 /**
- * Server-side apply and `metadata.managedFields`: who owns which field of an object, and what follows from it.
+ * Server-side apply and `metadata.managedFields`: which manager owns which field of an object.
  *
- * Where it has its place in a write, with the strategy's steps in between; `live` is always what the store has now, in
- * the version of the request, so all of it is done again when the store says that the object has changed meanwhile:
+ * Order of the steps of a write, with those of the strategy; `live` is always the stored object in the version of the request, so all steps
+ * are repeated when the store reports a conflict:
  *
  *   create         decode, default             → updateManagedFields (no live) → admission → prepareForCreate, validate → store
  *   update, patch  decode or patch, default    → updateManagedFields → admission → prepareForUpdate, validate → keepManagedFieldsTimes → store
  *   apply          applyObject → decode, default                     → admission → as create or update from here
  *
- * Ownership is counted before admission: what that sets belongs to nobody, and managed fields in which it leaves a
- * `managedFieldsProblem` are put back. Built-in objects are in Go's form (`normalise`) throughout.
+ * Ownership is computed before admission: fields set by admission have no owner, and managed fields in which it leaves a
+ * `managedFieldsProblem` are restored. Built-in objects are in Go's form (`normalise`) throughout.
  */
 
 export { applyObject } from './apply.ts';

@@ -1,7 +1,6 @@
 /**
- * `kubectl apply` without `--server-side` keeps its configuration in an annotation. When the manager `kubectl` applies
- * on the server, what that annotation says was its own before, so it does not conflict; and the annotation, where there
- * is one, follows what is applied.
+ * `kubectl apply` without `--server-side` keeps its configuration in an annotation. When the manager `kubectl` applies on the server, it
+ * already owns the fields in that annotation, so they do not conflict; and an existing annotation is updated to the applied configuration.
  */
 
 import { isSliceOver } from '@hangar/cel/work';
@@ -19,7 +18,7 @@ export const kubectlManager = 'kubectl';
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
 const annotationsBytesMax = 256 * 1024;
 
-/** What the annotation has that the object still has with the same value. */
+/** Returns the fields of the annotation that the object still has with the same value. */
 export function lastAppliedFields(type: MergeType, live: JsonObject, apiVersion: string): FieldSet {
   const text = lastAppliedText(live);
   if (text === undefined) return noFields;

@@ -1,7 +1,7 @@
 /**
- * `metadata.managedFields` decoded: who owns which fields. A manager is one entry; it is identified by its name, its
- * operation, its subresource and, for updates, by the version it wrote in. Entries that do not change stay the same
- * objects, and are shared by old and new object: never change them.
+ * `metadata.managedFields` decoded: managers and the fields that they own. A manager is one entry; it is identified by its name, its
+ * operation, its subresource and, for updates, by the version it wrote in. Entries that do not change stay the same objects, and are shared
+ * by old and new object: never change them.
  */
 
 import { isSliceOver, once } from '@hangar/cel/work';
@@ -25,11 +25,11 @@ export interface ManagerIdentity {
 export interface Manager extends ManagerIdentity {
   readonly time: string | undefined;
   readonly fields: FieldSet;
-  /** What it was decoded from, if it has not changed since. */
+  /** The entry that it was decoded from, if it has not changed since. */
   readonly entry: ManagedFieldsEntry | undefined;
 }
 
-/** Managed fields that are not to be understood. */
+/** Managed fields that cannot be decoded. */
 export class ManagedFieldsError extends Error {}
 
 /** Appliers are the same in every version. */
@@ -39,7 +39,7 @@ export const isSameManager = (a: ManagerIdentity, b: ManagerIdentity): boolean =
   a.subresource === b.subresource &&
   (a.operation === 'Apply' || a.apiVersion === b.apiVersion);
 
-/** Throws ManagedFieldsError. Of entries of the same manager the last counts. */
+/** Throws ManagedFieldsError. Of entries of the same manager the last one counts. */
 export function decodeManagers(entries: readonly ManagedFieldsEntry[] | null | undefined): Manager[] {
   if (!Array.isArray(entries) || entries.length === 0) return [];
   if (entries.length === 1) return [once(() => decodeManager(entries[0] as ManagedFieldsEntry, 0))];
@@ -52,7 +52,7 @@ export function decodeManagers(entries: readonly ManagedFieldsEntry[] | null | u
   return [...managers.values()];
 }
 
-/** What is wrong with entries, if anything: for what admission made of them. */
+/** Returns the problem of entries after admission, if any. */
 export function managedFieldsProblem(entries: readonly ManagedFieldsEntry[] | null | undefined): string | undefined {
   try {
     decodeManagers(entries);
@@ -96,7 +96,7 @@ export function encodeManagers(managers: readonly Manager[]): ManagedFieldsEntry
 
 function compareManagers(a: Manager, b: Manager): number {
   if (a.operation !== b.operation) return a.operation < b.operation ? -1 : 1;
-  // Times are in UTC and of one length: their order is that of their texts.
+  // Times are in UTC and have one length: they sort like their texts.
   return (
     compareUtf8(a.time ?? '', b.time ?? '') ||
     compareUtf8(a.name, b.name) ||
@@ -118,7 +118,7 @@ function encodeManager({ name, operation, apiVersion, subresource, time, fields,
   };
 }
 
-/** What kube-apiserver sorts managers by where it lists them. */
+/** Returns the key by which kube-apiserver sorts managers in lists. */
 export function identifierOf({ name, operation, apiVersion, subresource }: ManagerIdentity): string {
   return goJsonInOrder({
     manager: name,
@@ -137,14 +137,14 @@ const goJsonInOrder = (fields: Readonly<Record<string, string>>): string =>
 const updatersMax = 10;
 
 /**
- * When more than ten managers have written by update, the oldest of a version become one, `ancient-changes`, until there
- * are ten. The oldest alone stays what it is.
+ * When more than ten managers have written by update, the oldest of a version are merged into one, `ancient-changes`, until there are ten.
+ * A single oldest one stays as it is.
  */
 export function capUpdaters(managers: Manager[]): Manager[] {
   const count = managers.reduce((sum, { operation }) => sum + (operation === 'Update' ? 1 : 0), 0);
   if (count <= updatersMax) return managers;
   const left = new Map(managers.map((manager) => [identifierOf(manager), manager]));
-  /** By version: the oldest, and the bucket that takes others. */
+  /** By version: the oldest, and the bucket that collects others. */
   const oldest = new Map<string, string>();
   const buckets = new Map<string, { manager: Manager; sets: FieldSet[] }>();
   let excess = count - updatersMax;

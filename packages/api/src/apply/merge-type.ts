@@ -1,7 +1,7 @@
 /**
- * How values of a type merge: the schema that server-side apply and field ownership work on. A type has up to three
- * alternatives, since a value without schema may be a scalar, a list or a map. Types are immutable; what they consist of
- * is made when it is first needed, so recursive types are no problem and large schemas cost nothing until used.
+ * How values of a type merge: the schema that server-side apply and field ownership work on. A type has up to three alternatives, since a
+ * value without schema may be a scalar, a list or a map. Types are immutable; their parts are made on first use, so recursive types work
+ * and large schemas cost nothing until used.
  *
  *   scalar   replaced as a whole
  *   list     atomic (replaced as a whole), a set of scalars, or a map: items are found by the values of their keys
@@ -14,7 +14,7 @@ export type ScalarKind = 'numeric' | 'string' | 'boolean' | 'untyped';
 
 export interface MergeField {
   readonly type: MergeType;
-  /** As OpenAPI says it; undefined when there is none. Identifies items of lists that leave a key out. */
+  /** The default of the OpenAPI schema; undefined if there is none. Identifies items of lists that leave a key out. */
   readonly default: unknown;
 }
 
@@ -39,7 +39,7 @@ export class ListMerge {
 
 export interface MapMergeOptions {
   readonly isAtomic?: boolean;
-  /** The type of keys that are no known field. */
+  /** Type of keys that are not known fields. */
   readonly element?: (() => MergeType) | undefined;
   readonly find?: ((name: string) => MergeField | undefined) | undefined;
 }
@@ -57,7 +57,7 @@ export class MapMerge {
     this.hasFields = options.find !== undefined;
   }
 
-  /** Undefined: there are no keys but the known fields. */
+  /** Undefined: only the known fields are allowed. */
   get element(): MergeType | undefined {
     this.#element ??= this.#options.element?.();
     return this.#element;
@@ -68,13 +68,13 @@ export class MapMerge {
     let field = this.#fields.get(name);
     if (!field) {
       field = this.#options.find!(name);
-      // Only fields that exist are kept: strangers' names must not fill the memory.
+      // Only existing fields are kept: names sent by clients must not fill the memory.
       if (field) this.#fields.set(name, field);
     }
     return field;
   }
 
-  /** Undefined: the schema does not know this key. */
+  /** Undefined: the key is not in the schema. */
   typeOf(name: string): MergeType | undefined {
     return this.field(name)?.type ?? this.element;
   }
@@ -98,7 +98,7 @@ export class MergeType {
   readonly scalar: ScalarKind | undefined;
   readonly list: ListMerge | undefined;
   readonly map: MapMerge | undefined;
-  /** Changes of it do not count: managedFields itself. */
+  /** Its changes do not count: managedFields itself. */
   readonly isUntracked: boolean;
   readonly #makeEmpty: (() => JsonObject) | undefined;
   #empty: JsonObject | undefined;
@@ -112,15 +112,15 @@ export class MergeType {
   }
 
   /**
-   * What an object of this type is before it is created: built-in kinds have fields that are always written, and nobody
-   * comes to own them by creating the object. Not to be changed.
+   * An object of this type before its creation: built-in kinds have fields that are always written, and creating the object does not make
+   * the client their owner. Must not be changed.
    */
   get emptyObject(): JsonObject {
     this.#empty ??= this.#makeEmpty?.() ?? {};
     return this.#empty;
   }
 
-  /** Which alternative a value is handled as: its own if the type has it, else the first there is. */
+  /** Returns the alternative for a value: that of its own form if the type has it, else the first one. */
   alternativeOf(value: unknown): Alternative {
     if (typeof value === 'object') {
       if (value !== null) {
@@ -140,7 +140,7 @@ export const untypedAtomic: MergeType = new MergeType({
   map: new MapMerge({ isAtomic: true, element: () => untypedAtomic }),
 });
 
-/** Any value: maps merge key by key, lists are replaced. For whatever has no schema. */
+/** Any value without schema: maps merge key by key, lists are replaced. */
 export const deducedMergeType: MergeType = new MergeType({
   scalar: 'untyped',
   list: new ListMerge('atomic', [], () => untypedAtomic),

@@ -1,6 +1,6 @@
 /**
- * Who owns what after an object has changed. Managers lose the fields that others change and the fields that vanish;
- * managers that are left with nothing are gone.
+ * Computes the owners of fields after an object has changed. Managers lose the fields that other managers change and the fields that are
+ * removed; managers without fields are dropped.
  */
 
 import { once } from '@hangar/cel/work';
@@ -17,8 +17,8 @@ import type { MergeType } from './merge-type.ts';
 import { reconcile } from './reconcile.ts';
 
 /**
- * The same object in another version, and that version's type; undefined when the version is no more, whereupon its
- * managers are dropped. Must not change the object.
+ * Returns the object in another version, and that version's type; undefined if the version no longer exists, then its managers are dropped.
+ * Must not change the object.
  */
 export type ConvertObject = (
   object: JsonObject,
@@ -33,7 +33,7 @@ export interface Change extends FieldFilter {
   readonly convert: ConvertObject | undefined;
 }
 
-/** What the change is to managers of the different versions. */
+/** The difference of a change in each version, for managers of the different versions. */
 export class VersionedDifference {
   readonly #change: Change;
   readonly #byVersion = new Map<string, Difference | undefined>();
@@ -42,7 +42,7 @@ export class VersionedDifference {
     this.#change = change;
   }
 
-  /** Undefined for a version that is no more. Without conversion other versions see no change. */
+  /** Returns undefined for a version that no longer exists. Without conversion other versions see no change. */
   in(apiVersion: string): Difference | undefined {
     if (!this.#byVersion.has(apiVersion)) this.#byVersion.set(apiVersion, this.#compare(apiVersion));
     return this.#byVersion.get(apiVersion);
@@ -66,7 +66,7 @@ const noDifference: Difference = { changed: {}, removed: {} };
 export const withFields = (manager: Manager, fields: FieldSet): Manager =>
   fields === manager.fields ? manager : { ...manager, fields, entry: undefined };
 
-/** Managers whose sets were made by an older schema own what these mean now; obsolete versions are left as they are. */
+/** Updates the sets of managers that were made by an older schema; obsolete versions stay as they are. */
 export function reconcileManagers(
   managers: readonly Manager[],
   change: Pick<Change, 'type' | 'apiVersion'>,
@@ -76,10 +76,10 @@ export function reconcileManagers(
   );
 }
 
-/** A change is usually small; but with very many managers, to walk all of it for each would be slow. */
+/** A change is usually small; but with very many managers, walking all of it for each would be slow. */
 const walkedOf = ({ length }: readonly Manager[]): Walked => (length > 100 ? 'first' : 'second');
 
-/** Fields of others that the change touches. */
+/** Fields of other managers that the change touches. */
 export interface Touched {
   readonly manager: Manager;
   readonly fields: FieldSet;
@@ -102,7 +102,7 @@ export function touchedFields(
   return touched;
 }
 
-/** All but `self`, each without what the change has taken from it. */
+/** Returns all managers except `self`, each without the fields that the change took from it. */
 export function othersAfter(
   managers: readonly Manager[],
   change: VersionedDifference,
@@ -120,7 +120,7 @@ export function othersAfter(
   return left;
 }
 
-/** After an update: whoever made it owns what it changed, besides what is left of what it owned. */
+/** After an update: its manager owns the changed fields, in addition to the remaining fields that it owned. */
 export function managersAfterUpdate(
   managers: readonly Manager[],
   change: Change,
@@ -132,7 +132,7 @@ export function managersAfterUpdate(
   const left = othersAfter(reconciled, compared, self);
   const owned = once(() => withoutServerFields(changed));
   const before = reconciled.find((manager) => isSameManager(manager, self));
-  // What it changed stays its own: only what nobody owns is taken away.
+  // Its changed fields stay: only changed fields without an owner are removed.
   const lost =
     before &&
     once(() =>

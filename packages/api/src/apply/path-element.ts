@@ -4,10 +4,10 @@
  *   `f:<name>`             a field of a struct or a key of a map
  *   `k:{"name":"nginx"}`   the item of a list that has these keys; keys sorted by name
  *   `v:"a"`                the item of a set
- *   `i:0`                  an index; nothing writes it, but it can be read
+ *   `i:0`                  an index; read but never written
  *
- * Equal elements have equal texts, so elements are compared, looked up and stored as texts. Their order is not that of
- * the texts: see `compareElements`.
+ * Equal elements have equal texts, so elements are compared, looked up and stored as texts. Their order is not that of the texts: see
+ * `compareElements`.
  */
 
 import { quote } from '../status/field-error.ts';
@@ -17,10 +17,10 @@ import { goFloat, goJson, own } from './values.ts';
 
 export const fieldElement = (name: string): string => `f:${name}`;
 
-/** A list's item that cannot be told from others. */
+/** A list's item without a unique identity. */
 export class ElementError extends Error {}
 
-/** The element of an item of a list that is not atomic; throws ElementError. */
+/** Returns the element of an item of a list that is not atomic. Throws ElementError. */
 export function itemElement(list: ListMerge, item: unknown): string {
   return list.keys.length > 0 ? keyElement(list, item) : valueElement(item);
 }
@@ -85,7 +85,7 @@ type ParsedElement =
 const parsedMax = 4096;
 const parsed = new Map<string, ParsedElement>();
 
-/** Of every kind but `f`. Throws when the text is malformed; undefined when its kind is unknown. */
+/** Parses elements of every kind except `f`. Throws if the text is malformed; returns undefined if its kind is unknown. */
 function parse(element: string): ParsedElement | undefined {
   const known = parsed.get(element);
   if (known) return known;
@@ -115,7 +115,7 @@ function parseAnew(element: string): ParsedElement | undefined {
   }
 }
 
-/** The canonical text; undefined when it is to be ignored, since its kind is unknown. Throws when it is malformed. */
+/** Returns the canonical text; undefined if its kind is unknown and it is ignored. Throws if it is malformed. */
 export function canonicalElement(text: string): string | undefined {
   if (text.length < 2) throw new ElementError('key must be 2 characters long:');
   if (text[1] !== ':') throw new ElementError(`missing colon: ${text}`);
@@ -133,7 +133,7 @@ export function canonicalElement(text: string): string | undefined {
   }
 }
 
-/** Keys and values that were found canonical; the same few come again and again. */
+/** Keys and values known to be canonical; the same few occur repeatedly. */
 const canonicalTexts = new Set<string>();
 
 export function isCanonicalElement(text: string): boolean {
@@ -211,7 +211,7 @@ function compareKeys(a: KeyFields, b: KeyFields): number {
 
 const typeOrder: Readonly<Record<string, number>> = { number: 0, string: 1, boolean: 2, object: 3 };
 
-/** Containers never identify items: null is last, others are equal enough. */
+/** Containers never identify items: null is last, others count as equal. */
 function compareValues(a: unknown, b: unknown): number {
   const order = typeOrder[typeof a]! - typeOrder[typeof b]!;
   if (order !== 0) return order;
@@ -220,7 +220,7 @@ function compareValues(a: unknown, b: unknown): number {
   return Number(a) - Number(b);
 }
 
-/** The order of the bytes in UTF-8. UTF-16 differs where one text has a surrogate and the other is above them. */
+/** Compares in the order of the bytes in UTF-8. UTF-16 differs where one text has a surrogate and the other is above them. */
 export function compareUtf8(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -233,7 +233,7 @@ export function compareUtf8(a: string, b: string): number {
 
 const isSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdfff;
 
-/** As conflicts show it: `.spec`, `[name="nginx"]`, `[="a"]`. */
+/** Formats an element as conflicts show it: `.spec`, `[name="nginx"]`, `[="a"]`. */
 export function showElement(element: string): string {
   if (element[0] === 'f') return `.${element.slice(2)}`;
   const found = parse(element)!;

@@ -1,7 +1,7 @@
 /**
- * Applying a configuration removes what its manager applied before and leaves out now, unless someone else owns it.
- * Removal is in three steps, as kube-apiserver does it: take away all that was applied last time, put back all that
- * someone owns now, put back all that was not the manager's to begin with.
+ * Applying a configuration removes the fields that its manager applied before and leaves out now, unless another manager owns them. Removal
+ * has three steps, as in kube-apiserver: remove all fields that were applied last time, restore all fields that a manager owns now, restore
+ * all fields that the manager did not own before.
  */
 
 import { once } from '@hangar/cel/work';
@@ -18,9 +18,9 @@ export interface PruneOptions {
   readonly type: MergeType;
   readonly apiVersion: string;
   readonly merged: JsonObject;
-  /** The applier as it was. */
+  /** The applier before this apply. */
   readonly last: Manager;
-  /** All managers, the applier with what it applies now among them. */
+  /** All managers, including the applier with its newly applied fields. */
   readonly managers: readonly Manager[];
   readonly convert: ConvertObject | undefined;
 }
@@ -29,7 +29,7 @@ export function prune({ type, apiVersion, merged, last, managers, convert }: Pru
   const applier = managers.find(
     (one) => one.name === last.name && one.operation === 'Apply' && one.subresource === last.subresource,
   );
-  // Everything that was applied is applied again: there is nothing to take away.
+  // Everything that was applied is applied again: there is nothing to remove.
   if (last.apiVersion === apiVersion && applier && once(() => isSubset(last.fields, applier.fields))) return merged;
   if (!convert || last.apiVersion === apiVersion) {
     const at = { type, object: merged };
@@ -46,7 +46,7 @@ interface Typed {
   readonly object: JsonObject;
 }
 
-/** Without conversion all versions count as `only`: paths seldom differ, and keeping too much is the smaller evil. */
+/** Without conversion all versions count as `only`: paths seldom differ, and keeping too much does less harm. */
 function ownedByVersion(managers: readonly Manager[], only?: string): Map<string, FieldSet> {
   const byVersion = Map.groupBy(managers, ({ apiVersion }) => only ?? apiVersion);
   return new Map(

@@ -32,7 +32,7 @@ export class Draw {
     return choices.filter(() => this.chance(0.5));
   }
 
-  /** Each with even chances; those left out are absent. */
+  /** Draws each with even chances; the others are absent. */
   fields(make: Readonly<Record<string, () => unknown>>, probability = 0.5): JsonObject {
     const drawn = Object.entries(make).filter(() => this.chance(probability));
     return Object.fromEntries(drawn.map(([name, value]) => [name, value()]));
@@ -46,12 +46,12 @@ export class Draw {
 export interface RandomKind {
   readonly apiVersion: string;
   readonly kind: string;
-  /** Of the collection. */
+  /** Path of the collection. */
   readonly path: string;
   readonly resetFields: Readonly<Record<string, readonly string[]>>;
   /** Without apiVersion, kind and metadata; for applying, so possibly partial. */
   readonly config: (draw: Draw) => JsonObject;
-  /** What makes it valid, if the config alone is not. */
+  /** Additional fields for a valid object, if the config alone is not valid. */
   readonly required: JsonObject;
   readonly status?: (draw: Draw) => JsonObject;
 }

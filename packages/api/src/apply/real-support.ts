@@ -1,4 +1,4 @@
-/** What the comparisons with a real kube-apiserver share. */
+/** Helpers for the comparisons with a real kube-apiserver. */
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import type { MergeType } from './index.ts';
 import type { RandomKind } from './random-kinds.ts';
 import { widget, widgetDefinition, widgetSchema } from './random-kinds.ts';
 
-/** With the custom resource of `random-kinds.ts`. */
+/** Starts a server with the custom resource of `random-kinds.ts`. */
 export async function startServerWithWidgets(): Promise<RealServer> {
   const server = await startRealServer();
   try {
@@ -35,7 +35,7 @@ export function typeOfKind({ apiVersion, kind }: RandomKind): MergeType {
   return struct ? mergeTypeOfBuiltin(struct) : widgetType;
 }
 
-/** The order of causes is that of a Go map, so that of a server is any. */
+/** Sorts the causes: a server reports them in the random order of a Go map. */
 export function comparableStatus(status: object): unknown {
   const { details = {}, ...others } = status as {
     details?: { causes?: { message?: string; field?: string }[] };

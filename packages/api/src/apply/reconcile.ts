@@ -1,6 +1,6 @@
 /**
- * Sets of fields that were made by another schema: where a list or map has become atomic, whoever owned a part of it owns
- * all of it. The other way round needs nothing: owners of the whole keep owning the whole.
+ * Updates sets of fields that were made by another schema: where a list or map has become atomic, the owner of a part of it owns all of it.
+ * The reverse needs no change: owners of the whole keep the whole.
  */
 
 import { once } from '@hangar/cel/work';
@@ -9,13 +9,13 @@ import { isEmptySet, isMember, leaf, nodeOf, noFields } from './field-set.ts';
 import type { MergeType } from './merge-type.ts';
 import { deducedMergeType } from './merge-type.ts';
 
-/** Sets are looked at again at every write, and are the same objects again: the answer is kept with them. */
+/** Every write checks the same set objects again: the result is cached with them. */
 const reconciled = new WeakMap<MergeType, WeakMap<FieldSet, FieldSet>>();
 
-/** The same object if nothing has changed. */
+/** Returns the same object if nothing has changed. */
 export function reconcile(type: MergeType, fields: FieldSet): FieldSet {
   if (isEmptySet(fields)) return fields;
-  // A part of its own, whether the answer is known or not: each attempt must have the same parts.
+  // A separate part, whether the result is cached or not: each attempt must have the same parts.
   return once(() => {
     let known = reconciled.get(type);
     if (!known) reconciled.set(type, (known = new WeakMap()));

@@ -1,4 +1,4 @@
-/** A value without the fields of a set. */
+/** Returns a value without the fields of a set. */
 
 import { isObject } from '../object.ts';
 import type { JsonObject } from '../object.ts';
@@ -50,8 +50,8 @@ function removeKeys(type: MergeType, object: JsonObject, fields: FieldSet): unkn
 }
 
 /**
- * The set with the named fields of structs that lead to its members: nobody owns them themselves, but they go when
- * everything in them goes.
+ * Returns the set with the named fields of structs that lead to its members: they have no owner themselves, but are removed when everything
+ * in them is removed.
  */
 export const withNamedFields = (type: MergeType | undefined, fields: FieldSet): FieldSet =>
   isEmptySet(fields) ? noFields : named(type, fields, false)!;

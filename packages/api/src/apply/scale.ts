@@ -1,6 +1,6 @@
 /**
- * `scale` is a small object of its own that stands for one field of a larger one: managers of the larger object that own
- * that field own `spec.replicas` of its scale, and the other way round.
+ * `scale` is a separate small object that represents one field of a larger one: managers of the larger object that own that field own
+ * `spec.replicas` of its scale, and the other way round.
  */
 
 import type { ManagedFieldsEntry } from '../object.ts';
@@ -13,7 +13,7 @@ const scaleVersion = 'autoscaling/v1';
 const scaleFields = fieldSetOf(['spec.replicas']);
 const scalePath = pathOf('spec.replicas');
 
-/** Where replicas are, by apiVersion, as a dotted path; undefined where that version has no scale. */
+/** Path of the replicas by apiVersion, as a dotted path; undefined for a version without scale. */
 export type ReplicasPaths = ReadonlyMap<string, string | undefined>;
 
 function pathOf(dotted: string): string[] {
@@ -22,7 +22,7 @@ function pathOf(dotted: string): string[] {
 
 type Entries = readonly ManagedFieldsEntry[] | undefined;
 
-/** managedFields of the scale that stands for an object. Throws ManagedFieldsError. */
+/** Returns the managedFields of the scale of an object. Throws ManagedFieldsError. */
 export function managedFieldsOfScale(entries: Entries, paths: ReplicasPaths): ManagedFieldsEntry[] | undefined {
   const managers = decodeManagers(entries).flatMap((manager): Manager[] => {
     const path = paths.get(manager.apiVersion);
@@ -33,16 +33,16 @@ export function managedFieldsOfScale(entries: Entries, paths: ReplicasPaths): Ma
 }
 
 export interface ScaleWritten {
-  /** managedFields of the object as it was. */
+  /** managedFields of the object before the write. */
   readonly parent: Entries;
   /** managedFields of the scale after the write. */
   readonly scale: Entries;
-  /** Of the object. */
+  /** apiVersion of the object. */
   readonly apiVersion: string;
   readonly paths: ReplicasPaths;
 }
 
-/** managedFields of the object after its scale was written. Throws ManagedFieldsError. */
+/** Returns the managedFields of the object after its scale was written. Throws ManagedFieldsError. */
 export function managedFieldsAfterScale({
   parent,
   scale,
@@ -59,7 +59,7 @@ export function managedFieldsAfterScale({
       after.push(manager);
       continue;
     }
-    // Updaters of the scale are of another version and never the same: their entries are made anew, without a time.
+    // Updaters of the scale have another version and never match: their entries are created again, without a time.
     const owner = owners.find((one) => isSameManager(one, manager));
     if (owner) {
       after.push(manager);

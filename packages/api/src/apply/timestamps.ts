@@ -1,11 +1,11 @@
-/** Writes that change nothing but times of managers are to change nothing at all. */
+/** Writes that change only times of managers must change nothing. */
 
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../object.ts';
 import { equalValues } from './values.ts';
 
 /**
- * Gives `object` the times of `live` if it differs in nothing else. To be called when the object is as it will be
- * stored; both in the same version and form. Says whether the two are equal now.
+ * Gives `object` the times of `live` if it differs in nothing else. Called when the object has the form in which it will be stored; both in
+ * the same version and form. Returns true if the two are equal now.
  */
 export function keepManagedFieldsTimes(object: KubeObject, live: KubeObject): boolean {
   const entries = object.metadata.managedFields ?? [];

@@ -11,13 +11,13 @@ import { managersAfterUpdate } from './ownership.ts';
 import { isEmptyObject } from './values.ts';
 
 export interface UpdateOptions {
-  /** Of the kind, in `apiVersion`. */
+  /** Type of the kind, in `apiVersion`. */
   readonly type: MergeType;
   /** As stored, in `apiVersion`; undefined: it is created. Not changed. */
   readonly live: KubeObject | undefined;
   /**
-   * As decoded, patched and defaulted, before admission: in Go's form (`normalise`) for built-in kinds. Its
-   * `metadata.managedFields` is what the client sent.
+   * As decoded, patched and defaulted, before admission: in Go's form (`normalise`) for built-in kinds. Its `metadata.managedFields` are
+   * those of the client.
    */
   readonly object: KubeObject;
   /** `fieldManager`, else from the user agent; empty becomes `unknown`. */
@@ -30,14 +30,13 @@ export interface UpdateOptions {
   readonly resetFields: readonly string[];
   /** See FieldFilter. */
   readonly onlyFields?: readonly string[];
-  /** Without it, managers of other versions keep what they have. */
+  /** Without it, managers of other versions keep their fields. */
   readonly convert?: ConvertObject;
 }
 
 /**
- * Sets `object.metadata.managedFields`. Never refuses: when ownership cannot be found out, the object has none
- * afterwards. Objects that have none are not tracked again until something is applied to them. May be abandoned and
- * repeated: see `inSlices`.
+ * Sets `object.metadata.managedFields`. Never refuses: if ownership cannot be determined, the object has none afterwards. Objects without
+ * managed fields are not tracked until something is applied to them. May be abandoned and repeated: see `inSlices`.
  */
 export function updateManagedFields(options: UpdateOptions): void {
   const { live, object } = options;
@@ -73,14 +72,14 @@ function managersNow(options: UpdateOptions, managers: readonly Manager[]): Mana
   }
 }
 
-/** What an object of this kind is before there is one. */
+/** Returns an object of this kind before its creation. */
 export const emptyLike = (type: MergeType, { apiVersion, kind }: JsonObject): JsonObject => ({
   ...type.emptyObject,
   apiVersion,
   kind,
 });
 
-/** Clients may write managedFields, but not through subresources; what is malformed or missing is taken from the store. */
+/** Clients may write managedFields, but not through subresources; malformed or missing ones are taken from the store. */
 function managersBefore({ live, object, subresource }: UpdateOptions): Manager[] {
   const stored = live?.metadata.managedFields;
   if (subresource !== '') return decodedOrNone(stored);
@@ -99,7 +98,7 @@ function decodedOrNone(entries: readonly ManagedFieldsEntry[] | undefined): Mana
   }
 }
 
-/** An empty list, or one empty entry: the client wants to be rid of managed fields. */
+/** Reports whether the client removes managed fields: with an empty list, or one empty entry. */
 function isReset(entries: readonly ManagedFieldsEntry[] | undefined): boolean {
   if (!Array.isArray(entries)) return false;
   const [first] = entries as unknown[];

@@ -1,15 +1,14 @@
 /**
  * The table's notation, which `npm run generate` writes, and its reader. A type is one line:
  *
- *   `=string SCTP|TCP|UDP`        a named type, and the values that the API is closed to
+ *   `=string SCTP|TCP|UDP`        a named type and its allowed values
  *   `={}quantity`                 a named map
- *   `~[]string`                   a named list that is a message of its own in protobuf (`repeated string items = 1`)
+ *   `~[]string`                   a named list that is a separate message in protobuf (`repeated string items = 1`)
  *   `@kind @atomic;name 1 string !; 2 VolumeSource ^;ports 6 []ContainerPort ? L=map:containerPort,protocol P=merge:containerPort`
  *
- * A struct is its header, then its fields in Go's order, which is also the order of its JSON. A header has `@kind` when
- * the struct has apiVersion and kind, `@atomic` when it is replaced as a whole, `@union=<discriminator>:<field>=<value>,…`,
- * and `@or-…` when its JSON has several shapes.
- * A field is `<JSON name> <protobuf number> <type> <marks> <extensions>`; number 0 is not in protobuf.
+ * A struct is its header, then its fields in Go's order, which is also the order of its JSON. A header has `@kind` when the struct has
+ * apiVersion and kind, `@atomic` when it is replaced as a whole, `@union=<discriminator>:<field>=<value>,…`, and `@or-…` when its JSON has
+ * several shapes. A field is `<JSON name> <protobuf number> <type> <marks> <extensions>`; number 0 is not in protobuf.
  *
  *   type        `*` pointer (absence differs from zero), `[]` list, `{}` map from strings, then a word or a type's name
  *   marks       `?` omitted when empty, `z` omitted when zero, `!` required, `^` its fields are inlined in JSON

@@ -118,7 +118,7 @@ test('the table contains no prose', () => {
 });
 
 test('loading the package is quick', async () => {
-  // A process of its own, so that nothing is loaded yet; processor time, for the machine may be busy.
+  // A separate process, so that nothing is loaded yet; processor time, because the machine may be busy.
   const script = `const before = process.cpuUsage(); await import(${JSON.stringify(new URL('schemas.ts', import.meta.url).href)}); const { user, system } = process.cpuUsage(before); console.log((user + system) / 1000)`;
   const times: number[] = [];
   for (let i = 0; i < 5; i++) {

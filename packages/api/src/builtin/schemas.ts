@@ -1,6 +1,6 @@
 /**
- * The built-in resources and kinds of Kubernetes: found by kind, by resource, or as a list. Everything comes from the
- * generated table; nothing is expanded before it is asked for.
+ * The built-in resources and kinds of Kubernetes, by kind, by resource, or as a list. All data comes from the generated table; entries are
+ * expanded on first use.
  */
 
 import { structType } from './types.ts';
@@ -40,11 +40,11 @@ export interface BuiltinResource extends GroupVersion {
   readonly verbs: readonly string[];
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
-  /** Undefined for what is not stored, such as reviews. */
+  /** Undefined for resources that are not stored, such as reviews. */
   readonly storage: { readonly apiVersion: string; readonly prefix: string } | undefined;
   readonly columns: readonly Column[];
   readonly subresources: readonly Subresource[];
-  /** Served without being switched on: stable versions are. */
+  /** Served without a flag, as stable versions are. */
   readonly isServedByDefault: boolean;
 }
 
@@ -83,7 +83,7 @@ function packageOf(apiVersion: string): string | undefined {
   return packagesByApiVersion.get(apiVersion);
 }
 
-/** Kinds of meta v1 that every group-version has for its own: options of requests, and events of watches. */
+/** Kinds of meta v1 that are registered in every group-version: options of requests, and events of watches. */
 const everywhere = new Set([
   'CreateOptions',
   'DeleteOptions',
@@ -93,18 +93,18 @@ const everywhere = new Set([
   'UpdateOptions',
   'WatchEvent',
 ]);
-/** Kinds of meta v1 that are spoken as `v1`. */
+/** Kinds of meta v1 with the apiVersion `v1`. */
 const unversioned = new Set(['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions', 'Status']);
 
-/** The schema of a kind, or undefined when it is not built in. */
+/** Returns the schema of a kind; undefined if it is not built in. */
 export function schemaOfKind({ group, version, kind }: GroupVersionKind): StructType | undefined {
   return schemaOf(apiVersionOf({ group, version }), kind);
 }
 
-/** Only kinds that exist are kept: strangers' names must not fill the memory. */
+/** Only existing kinds are kept: names sent by clients must not fill the memory. */
 const schemasByApiVersion = new Map<string, Map<string, StructType>>();
 
-/** The same by apiVersion and kind as objects have them. */
+/** Like `schemaOfKind`, by apiVersion and kind as in objects. */
 export function schemaOf(apiVersion: string, kind: string): StructType | undefined {
   let schema = schemasByApiVersion.get(apiVersion)?.get(kind);
   if (!schema) {
@@ -129,7 +129,7 @@ function hasKind(home: string, kind: string): boolean {
   return types[kind]!.startsWith('@kind') || kind === 'WatchEvent' || types[kind]!.startsWith('=meta/v1.');
 }
 
-/** Every kind that `schemaOfKind` knows in its own group-version, in order. */
+/** Yields every kind of `schemaOfKind` in its own group-version, in order. */
 export function* builtinKinds(): Generator<GroupVersionKind> {
   for (const [id, { group, types }] of Object.entries(table.packages)) {
     if (group === undefined) continue;
@@ -142,7 +142,7 @@ export function* builtinKinds(): Generator<GroupVersionKind> {
 
 let groups: readonly BuiltinGroup[] | undefined;
 
-/** In discovery's order: the core group first. */
+/** In the order of discovery: the core group first. */
 export function builtinGroups(): readonly BuiltinGroup[] {
   groups ??= table.groups.map((group) => ({
     name: group.name,
@@ -154,7 +154,7 @@ export function builtinGroups(): readonly BuiltinGroup[] {
   return groups;
 }
 
-/** By group, version and plural name; undefined when it is not built in. */
+/** Returns the resource by group, version and plural name; undefined if it is not built in. */
 export function builtinResource(where: GroupVersion & { readonly resource: string }): BuiltinResource | undefined {
   return builtinGroups()
     .find(({ name }) => name === where.group)

@@ -1,11 +1,11 @@
-/** The generated table as it lies on the disk. Reading it costs about two milliseconds; nothing in it is expanded here. */
+/** Reads the generated table, which takes about two milliseconds. Its entries are not expanded here. */
 
 import { readFileSync } from 'node:fs';
 
 export interface Table {
   /** The Kubernetes release that it was generated from. */
   readonly release: string;
-  /** In discovery's order. */
+  /** In the order of discovery. */
   readonly groups: readonly GroupRow[];
   readonly packages: Readonly<Record<string, PackageRow>>;
 }
@@ -35,10 +35,10 @@ export interface ResourceRow extends SubresourceRow {
   readonly namespaced?: boolean;
   readonly shortNames?: string;
   readonly categories?: string;
-  /** The group-version that objects are stored in; absent for what is not stored. */
+  /** The group-version that objects are stored in; absent for resources that are not stored. */
   readonly stored?: string;
   readonly prefix?: string;
-  /** `name:type:format:priority;…`, without what is usual at the end of each. */
+  /** `name:type:format:priority;…`, without trailing default values. */
   readonly columns?: string;
   readonly subresources?: readonly SubresourceRow[];
 }
@@ -46,7 +46,7 @@ export interface ResourceRow extends SubresourceRow {
 export interface PackageRow {
   /** Absent for packages of named types only. */
   readonly group?: string;
-  /** What its schemas begin with in OpenAPI documents. */
+  /** Prefix of its schemas in OpenAPI documents. */
   readonly openApi?: string;
   /** Name → notation. */
   readonly types: Readonly<Record<string, string>>;

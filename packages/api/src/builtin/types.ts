@@ -1,6 +1,6 @@
 /**
- * The types of the built-in kinds: a view on the generated table that expands a struct when it is first looked at.
- * Types are singletons: two fields of the same type share it, and a type may be a key of a Map or WeakMap.
+ * The types of the built-in kinds: a view on the generated table that expands a struct on first use. Types are singletons: two fields of
+ * the same type share it, and a type may be a key of a Map or WeakMap.
  */
 
 import { assert } from '@hangar/core';
@@ -8,7 +8,7 @@ import { readField, readHeader } from './notation.ts';
 import type { Shape, Union } from './notation.ts';
 import { table } from './table.ts';
 
-/** What a value is in JSON and on the wire. `any` is any JSON and has no protobuf. */
+/** Kind of a value in JSON and on the wire. `any` is any JSON and has no protobuf. */
 export type ValueKind =
   | 'string'
   | 'bool'
@@ -45,13 +45,13 @@ const goNames: Readonly<Record<string, string>> = {
 
 export class ValueType {
   readonly kind: ValueKind;
-  /** How Go, and so kube-apiserver's messages, call it. */
+  /** Name in Go, and so in kube-apiserver's messages. */
   readonly goName: string;
-  /** Of a list or map. */
+  /** Element type of a list or map. */
   readonly element: ValueType | undefined;
-  /** The values that the API is closed to; undefined when it is open. */
+  /** Allowed values of an enumeration; undefined if any value is allowed. */
   readonly enumValues: readonly string[] | undefined;
-  /** A list that is a message of its own on the wire. */
+  /** A list that is a separate message on the wire. */
   readonly isMessageList: boolean;
   readonly #structId: string | undefined;
   #struct: StructType | undefined;
@@ -65,7 +65,7 @@ export class ValueType {
     this.#structId = options.struct;
   }
 
-  /** Of kind `struct` only. */
+  /** Only for kind `struct`. */
   get struct(): StructType {
     if (this.#struct) return this.#struct;
     assert(this.#structId !== undefined, `${this.goName} is not a struct`);
@@ -99,8 +99,8 @@ export interface Field {
   readonly patchStrategies: readonly string[];
   readonly mergeKey: string | undefined;
   /**
-   * What the API says explicitly. OpenAPI documents also show zeros for what is no pointer and never omitted, and `{}`
-   * for structs that are no pointers.
+   * The explicit default of the API. OpenAPI documents also show zeros for fields that are not pointers and never omitted, and `{}` for
+   * structs that are not pointers.
    */
   readonly default: unknown;
 }
@@ -156,7 +156,7 @@ export class StructType {
 const structs = new Map<string, StructType>();
 const values = new Map<string, ValueType>();
 
-/** By the table's id, such as `core/v1.Pod`; a name for another struct (`core/v1.List`) gives that struct. */
+/** Returns the struct with the table's id, such as `core/v1.Pod`; an alias of another struct (`core/v1.List`) returns that struct. */
 export function structType(id: string): StructType {
   let found = structs.get(id);
   if (!found) {
@@ -168,7 +168,7 @@ export function structType(id: string): StructType {
   return found;
 }
 
-/** Every struct id of a package, in order. */
+/** Returns every struct id of a package, in order. */
 export function structIds(packageId: string): string[] {
   const types = table.packages[packageId]?.types ?? {};
   return Object.keys(types).flatMap((name) => (/^[=~]/.test(types[name]!) ? [] : [`${packageId}.${name}`]));
@@ -187,7 +187,7 @@ const splitId = (id: string): [packageId: string, name: string] => {
 
 const goNameOf = (packageId: string, name: string): string => `${packageId.split('/').at(-1)}.${name}`;
 
-/** `notation` without a leading `*`, as seen from a package. */
+/** Parses `notation` without a leading `*`, as seen from a package. */
 function valueType(notation: string, home: string): ValueType {
   const isWord = /^[a-z0-9]+$/.test(notation);
   const key = isWord ? notation : `${home} ${notation}`;

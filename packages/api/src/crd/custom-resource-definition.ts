@@ -1,4 +1,4 @@
-/** A CustomResourceDefinition as decoded: what is here has the type that the built-in schema says, but may be absent. */
+/** A CustomResourceDefinition as decoded: each field has the type of the built-in schema, but may be absent. */
 
 import type { KubeObject } from '../object.ts';
 import type { JsonSchema } from './json-schema.ts';
@@ -93,7 +93,7 @@ export interface CustomResourceDefinition extends KubeObject {
   status?: DefinitionStatus;
 }
 
-/** What `KubeObject`s of this kind are; they are decoded, so the compiler only has to be told. */
+/** Casts a decoded `KubeObject` of this kind. */
 export const asDefinition = (object: KubeObject): CustomResourceDefinition => object as CustomResourceDefinition;
 
 export const isTrue = (definition: CustomResourceDefinition, condition: string): boolean =>

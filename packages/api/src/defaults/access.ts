@@ -1,6 +1,6 @@
 /**
- * Reading and filling decoded objects the way Go's zero values behave: absent, null and (for what is no pointer) empty
- * are the same. Keys that clients choose may be `__proto__`, so maps are written with `put` and asked with `has`.
+ * Reads and writes decoded objects with Go's zero values: absent, null and (for fields that are not pointers) empty are the same. Keys that
+ * clients choose may be `__proto__`, so maps are written with `put` and read with `has`.
  */
 
 import { isObject } from '../object.ts';
@@ -8,7 +8,7 @@ import type { JsonObject } from '../object.ts';
 
 export const isAbsent = (value: unknown): value is undefined | null => value === undefined || value === null;
 
-/** What Go calls zero, or a list or map of length 0. */
+/** Reports whether the value is a zero value in Go, or a list or map of length 0. */
 export function isEmpty(value: unknown): boolean {
   if (isAbsent(value) || value === '' || value === 0 || value === false) return true;
   if (Array.isArray(value)) return value.length === 0;
@@ -17,13 +17,13 @@ export function isEmpty(value: unknown): boolean {
   return true;
 }
 
-/** Undefined when it is absent. */
+/** Returns undefined if it is absent. */
 export const objectAt = (parent: JsonObject | undefined, name: string): JsonObject | undefined => {
   const value = parent?.[name];
   return isObject(value) ? value : undefined;
 };
 
-/** The objects in a list; none when it is absent. */
+/** Returns the objects in a list; none if it is absent. */
 export function objectsAt(parent: JsonObject | undefined, name: string): readonly JsonObject[] {
   const value = parent?.[name];
   return Array.isArray(value) ? objectsOf(value) : none;
@@ -34,7 +34,7 @@ const none: readonly never[] = [];
 /** Most lists consist of objects alone, and need no copy. */
 const objectsOf = (list: unknown[]): readonly JsonObject[] => (list.every(isObject) ? list : list.filter(isObject));
 
-/** The same, of a list that is to be changed: a null in it is a zero struct to Go, and becomes one. */
+/** Like `objectsAt`, for a list that will be changed: a null in it is a zero struct in Go, and becomes one. */
 export function elementsAt(parent: JsonObject | undefined, name: string): readonly JsonObject[] {
   const list = parent?.[name];
   if (!Array.isArray(list)) return none;
@@ -47,19 +47,19 @@ export function stringsAt(parent: JsonObject | undefined, name: string): string[
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }
 
-/** Empty when it is absent. */
+/** Returns the empty string if it is absent. */
 export const stringAt = (parent: JsonObject | undefined, name: string): string => {
   const value = parent?.[name];
   return typeof value === 'string' ? value : '';
 };
 
-/** Zero when it is absent. */
+/** Returns zero if it is absent. */
 export const numberAt = (parent: JsonObject | undefined, name: string): number => {
   const value = parent?.[name];
   return typeof value === 'number' ? value : 0;
 };
 
-/** A struct that Go always has: made when it is absent. */
+/** Returns a struct that always exists in Go: created if it is absent. */
 export function structAt(parent: JsonObject, name: string): JsonObject {
   const value = parent[name];
   if (isObject(value)) return value;
@@ -68,12 +68,12 @@ export function structAt(parent: JsonObject, name: string): JsonObject {
   return made;
 }
 
-/** For pointers, lists and maps: sets what is absent. Values are shared, so they must be scalars. */
+/** For pointers, lists and maps: sets absent fields. Values are shared, so they must be scalars. */
 export function fill(object: JsonObject, values: Readonly<JsonObject>): void {
   for (const name of Object.keys(values)) if (isAbsent(object[name])) object[name] = values[name];
 }
 
-/** For what is no pointer: sets what is absent, empty or zero. */
+/** For fields that are not pointers: sets absent, empty or zero ones. */
 export function fillEmpty(object: JsonObject, values: Readonly<JsonObject>): void {
   for (const name of Object.keys(values)) if (isEmpty(object[name])) object[name] = values[name];
 }

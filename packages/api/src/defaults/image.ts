@@ -1,4 +1,4 @@
-/** References to container images, as far as defaulting needs them: does one name the tag `latest`? */
+/** Parses image references as far as defaulting needs them: whether one has the tag `latest`. */
 
 const component = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*';
 const host =
@@ -10,10 +10,10 @@ const digest = /^(?:sha256:[a-f0-9]{64}|sha384:[a-f0-9]{96}|sha512:[a-f0-9]{128}
 const identifier = /^[a-f0-9]{64}$/;
 
 const nameLengthMax = 255;
-/** A name, a tag and a digest do not get longer. */
+/** Larger than any name with a tag and a digest. */
 const referenceLengthMax = 600;
 
-/** The tag of an image; `latest` when it names neither tag nor digest, empty when it has only a digest or is no reference. */
+/** Returns the tag of an image: `latest` if it has neither tag nor digest, empty if it has only a digest or is not a reference. */
 export function imageTag(image: string): string {
   if (image.length > referenceLengthMax || identifier.test(image)) return '';
   const full = withDomain(image);
@@ -25,7 +25,7 @@ export function imageTag(image: string): string {
   return tag === '' && hash === undefined ? 'latest' : tag;
 }
 
-/** Short names are of Docker Hub. Undefined when the path has capitals. */
+/** Short names belong to Docker Hub. Returns undefined if the path has capitals. */
 function withDomain(image: string): string | undefined {
   const slash = image.indexOf('/');
   const first = image.slice(0, Math.max(slash, 0));

@@ -1,7 +1,7 @@
 /**
- * Defaults of the built-in kinds, as kube-apiserver 1.36 sets them with its standard feature gates when it has decoded an
- * object: also what its internal types change on the way, such as a secret's `stringData`. Idempotent. A clock is not
- * read: the time that a device's taint was added stays as the client set it.
+ * Defaults of the built-in kinds, as kube-apiserver 1.36 sets them with its standard feature gates after decoding an object, including the
+ * changes of its internal types, such as a secret's `stringData`. Idempotent. It reads no clock: the time that a device's taint was added
+ * stays as the client set it.
  */
 
 import { schemaOf } from '../builtin/schemas.ts';
@@ -19,9 +19,9 @@ const planner = new Planner(
   [{ goName: 'v1.ResourceList', apply: roundResources }],
 );
 
-/** In place. What is no built-in kind stays as it is. */
+/** Sets defaults in place. An object that is not of a built-in kind stays as it is. */
 export function applyDefaults(object: KubeObject): void {
-  // node.k8s.io has the types of core in it, but none of their defaults.
+  // node.k8s.io uses types of core, but none of their defaults.
   if (object.apiVersion === 'node.k8s.io/v1') return;
   const schema = schemaOf(object.apiVersion, object.kind);
   if (schema !== undefined) applyPlan(planner.planOf(schema), object);

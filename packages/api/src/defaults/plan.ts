@@ -1,9 +1,9 @@
 /**
- * Where in a kind defaults apply: worked out once per struct from the table and the defaulters, as a tree that has only
- * the branches which lead to one. A kind without defaults has no plan and costs nothing.
+ * Determines where in a kind defaults apply, once per struct from the table and the defaulters, as a tree that has only the branches with
+ * defaults. A kind without defaults has no plan and costs nothing.
  *
- * Order is Kubernetes': a struct's own defaulter, then its fields as declared. Go never looks into the values of maps,
- * and has every struct that is no pointer even where JSON left it out; both are so here.
+ * The order is that of Kubernetes: a struct's own defaulter, then its fields as declared. As in Go, the values of maps get no defaults, and
+ * structs that are not pointers exist even if JSON leaves them out.
  */
 
 import type { Field, StructType } from '../builtin/types.ts';
@@ -19,7 +19,7 @@ export type Defaulters = Readonly<Record<string, Defaulter>>;
 export type Plan = readonly Step[];
 type Step = (value: JsonObject) => void;
 
-/** A named map that has a defaulter of its own. */
+/** A named map with its own defaulter. */
 export interface MapDefaulter {
   readonly goName: string;
   readonly apply: Defaulter;
@@ -35,11 +35,11 @@ export class Planner {
     this.#maps = maps;
   }
 
-  /** Empty when nothing in it has a default. */
+  /** Empty if nothing in it has a default. */
   planOf(struct: StructType): Plan {
     let plan = this.#plans.get(struct);
     if (!plan) {
-      // A struct that contains itself (JSON schemas) finds this; none of those has defaults.
+      // Found by a struct that contains itself (JSON schemas); none of those has defaults.
       this.#plans.set(struct, []);
       plan = this.#build(struct);
       this.#plans.set(struct, plan);
@@ -91,7 +91,7 @@ function applyIfPresent(plan: Plan, value: unknown): void {
   if (isObject(value)) applyPlan(plan, value);
 }
 
-/** Keeps a struct that was not there only when it got something. */
+/** Keeps a struct that was absent only if it got a default. */
 function applyToStruct(plan: Plan, parent: JsonObject, name: string): void {
   const given = parent[name];
   if (isObject(given)) return applyPlan(plan, given);
@@ -103,7 +103,7 @@ function applyToStruct(plan: Plan, parent: JsonObject, name: string): void {
 function applyToElements(plan: Plan, list: unknown): void {
   if (!Array.isArray(list)) return;
   for (let i = 0; i < list.length; i++) {
-    // A null in a list is a zero struct to Go.
+    // A null in a list is a zero struct in Go.
     if (isAbsent(list[i])) list[i] = {};
     applyIfPresent(plan, list[i]);
   }

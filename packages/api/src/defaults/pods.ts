@@ -1,4 +1,4 @@
-/** Defaults of pods and pod templates. What only a pod gets, and not a template, is in `Pod`. */
+/** Defaults of pods and pod templates. Those of pods only are in `Pod`. */
 
 import type { JsonObject } from '../object.ts';
 import {
@@ -39,7 +39,7 @@ const initContainerAnnotations = [
   'pod.alpha.kubernetes.io/init-container-statuses',
 ];
 
-/** Before they were fields, init containers were annotations; old kubelets would still believe them. */
+/** Removes the annotations that held init containers before they were fields: old kubelets would still use them. */
 function dropInitContainerAnnotations(metadata: JsonObject | undefined): void {
   const annotations = objectAt(metadata, 'annotations');
   if (annotations === undefined) return;
@@ -58,7 +58,7 @@ function pod(value: JsonObject): void {
   if (numberAt(spec, 'terminationGracePeriodSeconds') < 0) spec['terminationGracePeriodSeconds'] = 1;
 }
 
-/** Who limits a resource and requests none requests the limit. */
+/** Sets missing requests to the limits. */
 function requestLimits(one: JsonObject): void {
   const resources = objectAt(one, 'resources');
   const limits = objectAt(resources, 'limits');
@@ -67,7 +67,7 @@ function requestLimits(one: JsonObject): void {
 
 const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
 
-/** Resources of the pod as a whole: what is left open follows from the containers, then from the pod's limits. */
+/** Resources of the pod as a whole: missing values come from the containers, then from the pod's limits. */
 function podResources(spec: JsonObject, resources: JsonObject): void {
   const requests = objectAt(resources, 'requests') ?? {};
   const limits = objectAt(resources, 'limits') ?? {};
@@ -112,7 +112,7 @@ function container(one: JsonObject): void {
 
 export const pullPolicy = (image: string): string => (imageTag(image) === 'latest' ? 'Always' : 'IfNotPresent');
 
-/** `podIP` is the first of `podIPs`; where they differ the older field wins. */
+/** `podIP` is the first of `podIPs`; if they differ, the older field wins. */
 function alignAddresses(status: JsonObject): void {
   const address = stringAt(status, 'podIP');
   const first = elementsAt(status, 'podIPs')[0];

@@ -1,4 +1,4 @@
-/** The quality of service that a pod's resources amount to. */
+/** Computes a pod's quality of service from its resources. */
 
 import { objectAt, objectsAt } from './access.ts';
 import { add, quantityText } from './resource-list.ts';
@@ -10,7 +10,7 @@ export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 
 const counted = ['cpu', 'memory'];
 
-/** What of CPU and memory is more than nothing. */
+/** Returns the CPU and memory quantities above zero. */
 function positive(list: JsonObject | undefined): Resources {
   const found: Resources = new Map();
   for (const name of counted) {
@@ -24,7 +24,7 @@ export function qosClass(podSpec: JsonObject | undefined): QosClass {
   const requests: Resources = new Map();
   const limits: Resources = new Map();
   let isGuaranteed = true;
-  // Resources of the pod as a whole count instead of its containers'.
+  // Resources of the pod as a whole replace those of its containers.
   const whole = objectAt(podSpec, 'resources');
   const holders = whole
     ? [whole]

@@ -1,4 +1,4 @@
-/** Lists of resources, `{cpu: 100m, memory: 1Gi}`: rounding, and what the containers of a pod need together. */
+/** Lists of resources, `{cpu: 100m, memory: 1Gi}`: rounding, and the total of a pod's containers. */
 
 import type { JsonObject } from '../object.ts';
 import { addQuantities, compareQuantities, formatQuantity, parseQuantity } from '../values/quantity.ts';
@@ -6,7 +6,7 @@ import { isAbsent, objectAt, objectsAt, put } from './access.ts';
 
 const milli = 1_000_000n;
 
-/** Texts that cannot be finer than a thousandth. */
+/** Texts of quantities that are not finer than a thousandth. */
 const coarse = /^\d+(?:m|[kMGTPE]i?)?$/;
 
 /** Rounds each quantity up to thousandths, in place: no resource is finer. */
@@ -22,14 +22,14 @@ export function roundResources(list: JsonObject): void {
   }
 }
 
-/** Clients write numbers too, and null for zero. */
+/** Clients also send numbers, and null for zero. */
 export const quantityText = (value: unknown): string => (isAbsent(value) ? '0' : String(value).trim());
 
 export type Resources = Map<string, string>;
 
 /**
- * What a pod's containers need at most at one time: all of them together with the sidecars, or one init container with
- * the sidecars that started before it.
+ * Returns the maximum that a pod's containers need at one time: all of them together with the sidecars, or one init container with the
+ * sidecars that started before it.
  */
 export function aggregateContainers(podSpec: JsonObject, which: 'requests' | 'limits'): Resources {
   const total: Resources = new Map();

@@ -27,7 +27,7 @@ function deployment(one: JsonObject): void {
 }
 
 function daemonSet(one: JsonObject): void {
-  // A field that went before v1 is carried on by an annotation, which every daemon set has.
+  // A field that was removed before v1 became an annotation, which every daemon set has.
   fillEmpty(structAt(structAt(one, 'metadata'), 'annotations'), { 'deprecated.daemonset.template.generation': '0' });
   const spec = structAt(one, 'spec');
   fill(spec, { revisionHistoryLimit: 10 });
@@ -49,7 +49,7 @@ function statefulSet(one: JsonObject): void {
   const rolling = objectAt(strategy, 'rollingUpdate');
   if (strategy['type'] === 'RollingUpdate' && rolling !== undefined) fill(rolling, { partition: 0 });
   fillEmpty(structAt(spec, 'persistentVolumeClaimRetentionPolicy'), { whenDeleted: 'Retain', whenScaled: 'Retain' });
-  // The server writes the kind of each claim, whatever the client wrote.
+  // The server sets the kind of each claim, regardless of the client's value.
   for (const claim of elementsAt(spec, 'volumeClaimTemplates')) {
     claim['kind'] = 'PersistentVolumeClaim';
     claim['apiVersion'] = 'v1';
@@ -89,7 +89,7 @@ const olderVersionAnnotations = ['metrics', 'current-metrics', 'conditions', 'be
 );
 
 function autoscaler(one: JsonObject): void {
-  // v1 carries there what v2 has fields for.
+  // Annotations of v1 that are fields in v2.
   const annotations = objectAt(objectAt(one, 'metadata'), 'annotations');
   if (annotations !== undefined) for (const name of olderVersionAnnotations) delete annotations[name];
   const spec = structAt(one, 'spec');
@@ -108,7 +108,7 @@ function autoscaler(one: JsonObject): void {
       { type: 'Percent', value: 100, periodSeconds: 15 },
     ];
   }
-  // How long to wait before scaling down is a flag of the controller: it stays open.
+  // The delay before scaling down is a flag of the controller: no default.
   const down = structAt(behavior, 'scaleDown');
   fill(down, { selectPolicy: 'Max' });
   if (isAbsent(down['policies'])) down['policies'] = [{ type: 'Percent', value: 100, periodSeconds: 15 }];

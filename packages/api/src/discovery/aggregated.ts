@@ -1,6 +1,6 @@
 /**
- * Aggregated discovery: everything of `/api` or `/apis` in one document, which current clients ask for by
- * `Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList`.
+ * Aggregated discovery: everything of `/api` or `/apis` in one document, which current clients request with `Accept:
+ * application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList`.
  */
 
 import type { GroupVersion } from '../builtin/schemas.ts';
@@ -9,7 +9,7 @@ import { isCustomGroup } from './model.ts';
 import type { ServedGroup, ServedResource, ServedSubresource, ServedVersion } from './model.ts';
 import { by } from './order.ts';
 
-/** What the answer's Content-Type must be: clients refuse any other. */
+/** Content-Type of the answer: clients refuse any other. */
 export const aggregatedMediaType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 /** `/api` has the core group only, `/apis` all others: built-in ones in their own order, then custom ones by name. */
@@ -42,7 +42,7 @@ function versionItem(group: string, { name, resources }: ServedVersion): JsonObj
 
 function resourceItem(where: GroupVersion, resource: ServedResource): JsonObject {
   const { name, singular, kind, namespaced, verbs, shortNames, categories, schema } = resource;
-  // kube-apiserver says group and version of a kind only where they are another's, but always for custom resources.
+  // kube-apiserver shows group and version of a kind only if they differ from the resource's, but always for custom resources.
   const own = schema.type === 'custom' ? where : { group: '', version: '' };
   const subresources = resource.subresources.map((one) => subresourceItem(where, own, one));
   return {

@@ -1,4 +1,4 @@
-/** Discovery as it was first made: one document for the versions, the groups, a group, and a group-version. */
+/** Unaggregated discovery: one document each for the versions, the groups, a group, and a group-version. */
 
 import { apiVersionOf } from '../builtin/schemas.ts';
 import type { GroupVersion } from '../builtin/schemas.ts';
@@ -7,7 +7,7 @@ import { isCustomGroup } from './model.ts';
 import type { ServedGroup, ServedResource, ServedVersion } from './model.ts';
 import { by } from './order.ts';
 
-/** `/api`. The address is what clients of any network are told: host and port. */
+/** `/api`. The address (host and port) is the one for clients of any network. */
 export function apiVersions(groups: readonly ServedGroup[], serverAddress: string): JsonObject {
   const core = groups.find(({ name }) => name === '');
   return {

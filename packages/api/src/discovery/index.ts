@@ -1,4 +1,4 @@
-/** What is served, and the discovery documents that say so. Builders are pure; answers are plain JSON objects. */
+/** Served resources, and their discovery documents. Builders are pure; answers are plain JSON objects. */
 
 export { aggregatedDiscovery, aggregatedMediaType } from './aggregated.ts';
 export { etagOf, hashOf } from './etag.ts';

@@ -1,7 +1,6 @@
 /**
- * What the server serves at one moment, as discovery and OpenAPI documents describe it: built-in and custom resources in
- * one model. Values are immutable: a change of a CustomResourceDefinition makes a new `ServedVersion`, and whatever was
- * derived from the others stays valid.
+ * The served resources at one moment, as discovery and OpenAPI documents describe them: built-in and custom resources in one model. Values
+ * are immutable: a change of a CustomResourceDefinition makes a new `ServedVersion`, and everything derived from the others stays valid.
  */
 
 import { apiVersionOf, builtinGroups, parseApiVersion, schemaOf } from '../builtin/schemas.ts';
@@ -32,7 +31,7 @@ export interface ServedResource {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly subresources: readonly ServedSubresource[];
-  /** Absent for what is not stored. */
+  /** Absent for resources that are not stored. */
   readonly storageVersionHash?: string;
   readonly schema: BuiltinSchema | CustomSchema;
 }
@@ -53,7 +52,7 @@ export interface BuiltinSchema {
 export interface CustomSchema {
   readonly type: 'custom';
   readonly listKind: string;
-  /** `openAPIV3Schema` of the definition's version; undefined when it has none or is not structural. */
+  /** `openAPIV3Schema` of the definition's version; undefined if it is absent or not structural. */
   readonly jsonSchema: JsonObject | undefined;
   /** The definition's own `preserveUnknownFields`, which only old definitions have. */
   readonly preservesUnknownFields?: boolean;
@@ -63,7 +62,7 @@ export interface CustomSchema {
 
 let builtin: readonly ServedGroup[] | undefined;
 
-/** What is served without any definition or switch, in discovery's order: the core group first. */
+/** Groups that are served without any definition or flag, in the order of discovery: the core group first. */
 export function builtinServedGroups(): readonly ServedGroup[] {
   builtin ??= builtinGroups().flatMap(({ name, versions }) => {
     const served = versions
@@ -85,7 +84,7 @@ function servedResource(resource: BuiltinResource): ServedResource {
   return { name, singular, kind, namespaced, verbs, shortNames, categories, subresources, ...hash, schema };
 }
 
-/** Only definitions made this group. */
+/** Reports whether all resources of the group come from definitions. */
 export const isCustomGroup = ({ versions }: ServedGroup): boolean =>
   versions.every(({ resources }) => resources.every(({ schema }) => schema.type === 'custom'));
 

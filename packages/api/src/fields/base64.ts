@@ -1,10 +1,10 @@
-/** Is a text base64 as Go reads it: the standard alphabet, padded, line breaks ignored? */
+/** Checks whether a text is base64 as Go decodes it: the standard alphabet, padded, line breaks ignored. */
 
-/** What is wrong with it, in Go's words; undefined when nothing is. */
+/** Returns the problem in Go's wording; undefined if there is none. */
 export function base64Problem(text: string): string | undefined {
   if (isPadded(text) || isPadded(text.replace(/[\r\n]/g, ''))) return undefined;
   const bad = /[^A-Za-z0-9+/\r\n]/.exec(text);
-  // A last group that is too short is reported where it begins.
+  // A last group that is too short is reported at its start.
   const at = bad ? Buffer.byteLength(text.slice(0, bad.index)) : text.length - (text.length % 4);
   return `illegal base64 data at input byte ${at}`;
 }

@@ -1,10 +1,10 @@
 /**
- * Does an object fit its schema? Reports in kube-apiserver's words: unknown and repeated fields with their paths, and the
- * one type error that Go's decoder would end with.
+ * Checks an object against its schema. Reports in kube-apiserver's wording: unknown and repeated fields with their paths, and the one type
+ * error that Go's decoder would return.
  *
- * Go keeps the first mismatch and goes on; but where a type reads its own JSON (quantities, times, int-or-string) it stops
- * at once, and that error wins. Its paths name the innermost struct, then the JSON names from the root, with the name of
- * each inlined struct on the way, without list positions and map keys.
+ * Go keeps the first mismatch and continues; but where a type decodes its own JSON (quantities, times, int-or-string) it stops at once, and
+ * that error wins. Its paths name the innermost struct, then the JSON names from the root, with the name of each inlined struct on the way,
+ * without list positions and map keys.
  */
 
 import { ApiError, invalidValue } from '../errors.ts';
@@ -18,14 +18,14 @@ import { base64Problem } from './base64.ts';
 import { isInteger } from './integer.ts';
 
 export interface FieldReport {
-  /** `json: cannot unmarshal …`: the object is refused whatever the field validation. */
+  /** `json: cannot unmarshal …`: the object is refused with any field validation. */
   readonly error: string | undefined;
   /** `unknown field "spec.foo"`, `duplicate field "spec.bar"`: at most a hundred, each once, in the object's order. */
   readonly problems: readonly string[];
 }
 
 export interface CheckOptions {
-  /** From `parseJson`: where keys are repeated. */
+  /** Positions of repeated keys, from `parseJson`. */
   readonly repeated?: RepeatedKeys;
 }
 
@@ -40,7 +40,7 @@ export function checkFields(struct: StructType, object: unknown, options: CheckO
   return { error: checker.error, problems: checker.error === undefined ? [...checker.problems] : [] };
 }
 
-/** Where Go's decoder is: the innermost struct, and the names on the way. */
+/** Position of Go's decoder: the innermost struct, and the names on the path. */
 interface Place {
   readonly struct: string;
   /** Joined by dots; empty at the root. */
@@ -51,7 +51,7 @@ class FieldChecker {
   error: string | undefined;
   readonly problems = new Set<string>();
   readonly #repeated: RepeatedKeys | undefined;
-  /** Inside types that read their own JSON nobody looks for unknown fields. */
+  /** False inside types that decode their own JSON: unknown fields are not reported there. */
   #isStrict = true;
 
   constructor(repeated: RepeatedKeys | undefined) {
@@ -84,7 +84,7 @@ class FieldChecker {
     this.#eachKey(object, path, (key) => propertyPath(struct, key) !== undefined, visit);
   }
 
-  /** Every key once, in the text's order; reports those that come again. */
+  /** Visits every key once, in the text's order; reports repeated ones. */
   #eachKey(object: JsonObject, path: string, isKnown: (key: string) => boolean, visit: (key: string) => void): void {
     const keys = this.#repeated?.get(object);
     if (!keys) {
@@ -143,7 +143,7 @@ class FieldChecker {
         if (typeof value !== 'string') throw this.#fatal(value, 'string', place);
         parseDuration(value);
         return;
-      // `raw`, `fieldsv1`, `json`, `any`: whatever it is.
+      // `raw`, `fieldsv1`, `json`, `any`: any value.
       default:
     }
   }
@@ -174,7 +174,7 @@ class FieldChecker {
     else this.#mismatch(value, type.goName, place);
   }
 
-  /** These types decode what is inside them by themselves: the first error ends it all, and nothing is strict. */
+  /** These types decode their own content: the first error stops everything, and nothing is strict. */
   #shape(struct: StructType, value: unknown, place: Place, path: string, depth: number): void {
     const [wasStrict, errorBefore] = [this.#isStrict, this.error];
     this.#isStrict = false;

@@ -1,7 +1,7 @@
 /**
- * An object as kube-apiserver would write it after reading it into its types: unknown fields are gone, quantities are
- * canonical, times are in UTC, nulls are what they mean, fields that are always written are there, all in Go's order.
- * The result shares nothing with the argument but what has no schema (raw values).
+ * Returns an object as kube-apiserver would write it after decoding it into its types: unknown fields are removed, quantities are
+ * canonical, times are in UTC, nulls are replaced by their meaning, fields that are always written are present, all in Go's order. The
+ * result shares only values without schema (raw values) with the argument.
  */
 
 import type { Field, StructType, ValueType } from '../builtin/types.ts';
@@ -16,19 +16,19 @@ import { formatTime, parseTime, zeroTimeSeconds } from '../values/time.ts';
 
 type JsonObject = Record<string, unknown>;
 
-/** Throws InvalidValue where a value is not of its type (`checkFields` says it better), TooDeep. */
+/** Throws InvalidValue if a value does not have its type (`checkFields` is more specific), TooDeep. */
 export function normalise(struct: StructType, object: Readonly<JsonObject>): JsonObject {
   return filled(struct, object, 1, { isExact: true, sharesParts: false });
 }
 
-/** The same, to be read only: parts that are in this form already are the argument's own. */
+/** Like `normalise`, read-only: unchanged parts are shared with the argument. */
 export function normaliseSharing(struct: StructType, object: Readonly<JsonObject>): Readonly<JsonObject> {
   return filled(struct, object, 1, { isExact: true, sharesParts: true });
 }
 
 /**
- * The same for an object that a client sent. Returns undefined when `checkFields` would report something, or might: an
- * unknown field, a value out of range. Most objects fit their type, and need no second look.
+ * Like `normalise`, for an object that a client sent. Returns undefined if `checkFields` would report something, or might: an unknown
+ * field, a value out of range. Most objects match their type, and need no second check.
  */
 export function normaliseExact(struct: StructType, object: Readonly<JsonObject>): JsonObject | undefined {
   const pass: Pass = { isExact: true, sharesParts: false };
@@ -41,19 +41,19 @@ export function normaliseExact(struct: StructType, object: Readonly<JsonObject>)
   }
 }
 
-/** One call of `normalise`. */
+/** State of one call of `normalise`. */
 interface Pass {
-  /** Nothing was met that a client's object must not have. */
+  /** Nothing was found that a client's object must not have. */
   isExact: boolean;
   /** Parts that do not change are returned, not copied. */
   readonly sharesParts: boolean;
 }
 
-/** A struct's fields in Go's order, inlined ones expanded, so that an object's keys lead to them. */
+/** A struct's fields in Go's order, inlined ones expanded, with an index by key. */
 interface Plan {
   readonly fields: readonly Field[];
   readonly indexOf: ReadonlyMap<string, number>;
-  /** The fields that Go writes although they are absent, ascending. */
+  /** Indexes of fields that Go writes although they are absent, ascending. */
   readonly written: readonly number[];
 }
 
@@ -119,11 +119,11 @@ function fieldsBefore(index: number, fields: readonly Field[], object: Readonly<
 
 interface Given {
   readonly indexes: readonly number[];
-  /** Every key is a field that has a value, and all are in Go's order. */
+  /** Every key is a field with a value, and all are in Go's order. */
   readonly isAsGiven: boolean;
 }
 
-/** Of the keys that have a value and are fields, ascending. */
+/** Returns the indexes of the keys that have a value and are fields, ascending. */
 function orderedIndexes(
   { isKind }: StructType,
   object: Readonly<JsonObject>,
@@ -147,7 +147,7 @@ function orderedIndexes(
   return { indexes, isAsGiven: isOrdered && indexes.length === keys.length };
 }
 
-/** Kinds within kinds, such as a stateful set's claims, have theirs too. */
+/** Kinds within kinds, such as a stateful set's claims, have kind and apiVersion too. */
 function copyKind(object: Readonly<JsonObject>, into: JsonObject, pass: Pass): void {
   for (const name of ['kind', 'apiVersion']) {
     const value = object[name];
@@ -163,7 +163,7 @@ function writeAbsent(field: Field, into: JsonObject, depth: number): void {
 
 const canBeNil = ({ kind }: ValueType): boolean => kind === 'list' || kind === 'map' || kind === 'bytes';
 
-/** Go omits zero texts, numbers and booleans, and empty lists and maps; never what is a struct in Go. */
+/** Go omits zero texts, numbers and booleans, and empty lists and maps, but never structs. */
 function isOmitted(field: Field, value: unknown): boolean {
   if (!field.omitEmpty || field.isPointer) return false;
   switch (field.type.kind) {
@@ -232,7 +232,7 @@ function canonicalBase64(text: string, pass: Pass): string {
   return canonical;
 }
 
-/** Objects carry the same few times through every write. */
+/** Objects keep the same few times through every write. */
 const knownTimesMax = 512;
 const knownTimes = { second: new Map<string, string | null>(), micro: new Map<string, string | null>() };
 
@@ -260,7 +260,7 @@ function structValue(type: ValueType, value: unknown, depth: number, pass: Pass)
 }
 
 function shapeOf(struct: StructType, value: unknown, depth: number, pass: Pass): unknown {
-  // Go reads these with rules of their own, which `checkFields` knows.
+  // Go decodes these with special rules, which `checkFields` implements.
   pass.isExact = false;
   if (isObject(value))
     return structValue(struct.fields.find(({ name }) => name === 'Schema')!.type, value, depth, pass);

@@ -1,12 +1,14 @@
 /**
- * What kube-apiserver says of a strategic merge patch whose result does not fit its type: it does not decode the result but
- * fills its types from it, which fails in other words than its decoder's.
+ * Error of kube-apiserver for a strategic merge patch whose result does not match its type: it does not decode the result but fills its
+ * types from it, which fails with other messages than its decoder's.
  */
 
 import type { StructType, ValueType } from '../builtin/types.ts';
 import { isObject } from '../object.ts';
 
-/** The first mismatch of a composed value, or undefined. Scalars, and types that read their own JSON, are left to `checkFields`. */
+/**
+ * Returns the first mismatch of a composed value, or undefined. Scalars, and types that decode their own JSON, are left to `checkFields`.
+ */
 export function restoreProblem(struct: StructType, object: Readonly<Record<string, unknown>>): string | undefined {
   for (const [name, field] of struct.properties) {
     const value = Object.hasOwn(object, name) ? object[name] : undefined;

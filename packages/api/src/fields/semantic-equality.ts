@@ -1,6 +1,6 @@
 /**
- * Are two values the same to Kubernetes? Absent equals empty for lists and maps and equals zero for what is no pointer,
- * but a pointer to something empty is not nil; quantities and times count by what they mean.
+ * Compares two values with the semantics of Kubernetes. Absent equals empty for lists and maps and equals zero for fields that are not
+ * pointers, but a pointer to an empty value is not nil; quantities and times are compared by value.
  */
 
 import { structType } from '../builtin/types.ts';
@@ -12,7 +12,7 @@ import type { JsonObject } from '../object.ts';
 import { parseQuantity } from '../values/quantity.ts';
 import { parseTime } from '../values/time.ts';
 
-/** At a dotted path below a struct, such as `spec.template`. */
+/** Compares at a dotted path below a struct, such as `spec.template`. */
 export function equalAt(struct: StructType, path: string, a: JsonObject, b: JsonObject): boolean {
   let [type, left, right]: [StructType, JsonObject, JsonObject] = [struct, a, b];
   const names = path.split('.');
@@ -27,15 +27,15 @@ export function equalAt(struct: StructType, path: string, a: JsonObject, b: Json
   return true;
 }
 
-/** `struct` is an id of the table of types, such as `core/v1.PodSpec`. Absent structs are as empty ones. */
+/** `struct` is an id of the table of types, such as `core/v1.PodSpec`. An absent struct equals an empty one. */
 export const equalStructs = (struct: string, a: unknown, b: unknown): boolean =>
   structsAreEqual(structType(struct), (a ?? {}) as JsonObject, (b ?? {}) as JsonObject);
 
-/** The same for what may be absent: absent differs from empty. */
+/** Like `equalStructs`, but absent differs from empty. */
 export const equalPointers = (struct: string, a: unknown, b: unknown): boolean =>
   isAbsent(a) === isAbsent(b) && equalStructs(struct, a, b);
 
-/** The names of the fields that differ. */
+/** Returns the names of the fields that differ. */
 export const changedFields = (struct: string, a: object | undefined, b: object | undefined): readonly string[] => {
   const [one, other] = [(a ?? {}) as JsonObject, (b ?? {}) as JsonObject];
   return [...structType(struct).properties.values()]
@@ -52,7 +52,7 @@ function equalField(type: ValueType, isPointer: boolean, a: unknown, b: unknown)
 function structsAreEqual(struct: StructType, a: JsonObject, b: JsonObject): boolean {
   if (a === b) return true;
   const { properties } = struct;
-  // Of many fields few are there: only those are looked at.
+  // Few of many fields are present: only those are compared.
   const equalNamed = (name: string): boolean => {
     const field = properties.get(name);
     return field === undefined || equalField(field.type, field.isPointer, a[name], b[name]);
@@ -107,7 +107,7 @@ function instant(value: unknown, kind: 'time' | 'microtime'): string {
   return `${seconds}.${nanos}`;
 }
 
-/** Free-form JSON. */
+/** Compares free-form JSON. */
 export function equalJson(a: unknown, b: unknown): boolean {
   if (a === b || (isAbsent(a) && isAbsent(b))) return true;
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((one, i) => equalJson(one, b[i]));

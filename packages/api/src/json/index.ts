@@ -1,4 +1,4 @@
-/** JSON and what all objects share, alone: an entry of its own, for clients that need nothing of the table of kinds. */
+/** JSON and the common parts of all objects: a separate entry point, for clients that do not need the table of kinds. */
 
 export { isObject } from '../object.ts';
 export type { JsonObject, KubeObject, ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../object.ts';

@@ -1,4 +1,4 @@
-/** Who owns an object. */
+/** Validation of owner references. */
 
 import type { OwnerReference } from '../object.ts';
 import { child, invalid } from '../status/field-error.ts';
@@ -39,14 +39,14 @@ function referenceErrors(reference: OwnerReference, path: string): FieldError[] 
   return errors;
 }
 
-/** Both are empty for what is no apiVersion. */
+/** Both are empty for an invalid apiVersion. */
 function groupVersionOf(apiVersion: string): { group: string; version: string } {
   const parts = apiVersion.split('/');
   if (parts.length > 2) return { group: '', version: '' };
   return { group: parts.length === 2 ? parts[0]! : '', version: parts.at(-1)! };
 }
 
-/** The order of keys that messages show. */
+/** Orders the keys as messages show them. */
 const asGoWrites = ({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference): object => ({
   apiVersion: apiVersion ?? '',
   kind: kind ?? '',

@@ -1,6 +1,6 @@
 /**
- * The schemas of one document: what an operation refers to, and whatever those schemas refer to in turn. A schema is
- * written when it is first referred to, so a document has exactly what is reachable from its paths.
+ * The schemas of one document: those that an operation refers to, and those that they refer to in turn. A schema is written on its first
+ * reference, so a document has exactly the schemas that are reachable from its paths.
  */
 
 import type { GroupVersion } from '../builtin/schemas.ts';
@@ -36,7 +36,7 @@ export class Definitions {
 
   refTo({ name, write }: NamedSchema): { $ref: string } {
     if (!this.#schemas.has(name)) {
-      // Types refer to themselves: the name is taken before the schema is there.
+      // Types refer to themselves: the name is registered before the schema exists.
       this.#schemas.set(name, {});
       this.#schemas.set(name, write(this));
     }

@@ -1,4 +1,4 @@
-/** Real kubectls, the newest and an old one, read our documents and act on them as on the real server's. */
+/** Real kubectls, the newest and an old one, read our documents and behave as with a real server. */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -39,7 +39,7 @@ after(async () => {
 
 let runs = 0;
 
-/** Each run has a cache of its own: what it needs, it asks for. */
+/** Each run has its own cache: it requests everything that it needs. */
 async function run(name: 'kubectl' | 'kubectl-1.32', ...args: string[]): Promise<string> {
   server.requests.length = 0;
   const common = [`--server=${server.url}`, `--cache-dir=${join(folder, `cache-${runs++}`)}`];

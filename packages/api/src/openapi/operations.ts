@@ -1,6 +1,6 @@
 /**
- * The operations of a group-version, path by path: what both kinds of document are written from. The rules are
- * kube-apiserver's: which verbs a resource has decides which paths and methods there are.
+ * The operations of a group-version, path by path, from which both kinds of document are written. The rules are those of kube-apiserver:
+ * the verbs of a resource determine its paths and methods.
  */
 
 import type { GroupVersionKind } from '../builtin/schemas.ts';
@@ -16,14 +16,14 @@ export interface Operation {
   readonly method: Method;
   readonly id: string;
   readonly tag: string;
-  /** Absent for what is no resource, such as discovery. */
+  /** Absent for paths that are not resources, such as discovery. */
   readonly action?: string;
   readonly kind?: GroupVersionKind;
   readonly parameters: readonly Parameter[];
   readonly consumes: readonly string[];
   readonly produces: readonly string[];
   readonly body?: { readonly schema: NamedSchema; readonly isRequired: boolean };
-  /** Undefined is text. */
+  /** Undefined: plain text. */
   readonly answer: NamedSchema | undefined;
   readonly codes: readonly StatusCode[];
 }
@@ -37,7 +37,7 @@ export interface PathItem {
 
 export const reasons: Readonly<Record<StatusCode, string>> = { 200: 'OK', 201: 'Created', 202: 'Accepted' };
 
-/** `rbac.authorization.k8s.io` → `RbacAuthorization`: how operations are called after their group. */
+/** `rbac.authorization.k8s.io` → `RbacAuthorization`: the part of operation names that comes from the group. */
 export function groupTitle(group: string): string {
   if (group === '') return 'Core';
   const words = group.replace(/\.k8s\.io$/, '').split(/[^A-Za-z0-9]+/);

@@ -1,4 +1,4 @@
-/** Parameters of operations: the path's own, and those that an options kind of the API stands for. */
+/** Parameters of operations: those of the path, and those of an options kind of the API. */
 
 import type { StructType, ValueType } from '../builtin/types.ts';
 import { by } from '../discovery/order.ts';
@@ -32,7 +32,7 @@ export function optionParameters(options: StructType, except: readonly string[] 
 
 const scalarOf = (type: ValueType): ValueType => (type.kind === 'list' ? type.element! : type);
 
-/** Parameters that all of a path's operations have are the path's. By name, in order. */
+/** Moves parameters that all operations of a path share to the path. By name, in order. */
 export function liftCommon(lists: readonly (readonly Parameter[])[]): { common: Parameter[]; rest: Parameter[][] } {
   const keyOf = (one: Parameter): string => `${one.in} ${one.name} ${one.type}`;
   const others = lists.slice(1).map((list) => new Set(list.map(keyOf)));

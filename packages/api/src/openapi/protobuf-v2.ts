@@ -1,7 +1,6 @@
 /**
- * The protobuf form of OpenAPI 2 documents, gnostic's `openapi.v2.Document`: what client-go asks for first. Only what
- * Kubernetes' documents have is written. Values without a schema of their own (extensions, enumerations) are YAML text in
- * it, and JSON is YAML.
+ * The protobuf form of OpenAPI 2 documents, gnostic's `openapi.v2.Document`, which client-go requests first. Only the parts that
+ * Kubernetes' documents use are written. Values without their own schema (extensions, enumerations) are YAML text in it, and JSON is YAML.
  */
 
 import { isObject } from '../object.ts';
@@ -16,7 +15,7 @@ export function openApiV2Protobuf(document: JsonObject): Buffer {
   return writer.finish();
 }
 
-/** How a value is written, without its tag. Messages have their length before them. */
+/** Writes a value without its tag. Messages are preceded by their length. */
 interface Codec {
   readonly wireType: 0 | 1 | 2;
   write(writer: Writer, value: unknown): void;
@@ -218,7 +217,7 @@ const documentFields: readonly FieldRow[] = [
   [13, 'securityDefinitions', entries(wrapped(2, apiKey))],
 ];
 
-/** By section of the document: its field, the field of an entry in it, and how an entry's value is written. */
+/** By section of the document: its field, the field of an entry in it, and the codec of an entry's value. */
 const sections = {
   paths: [8, 2, pathItem],
   definitions: [9, 1, schema],
@@ -233,7 +232,7 @@ export function openApiV2ProtobufEntry(section: keyof typeof sections, name: str
   return writer.finish();
 }
 
-/** What stands before the content of a section of this length. */
+/** Returns the bytes before the content of a section of this length. */
 export function openApiV2ProtobufSection(section: keyof typeof sections, length: number): Buffer {
   const writer = new Writer();
   writer.varint(length);

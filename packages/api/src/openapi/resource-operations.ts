@@ -1,4 +1,4 @@
-/** One operation for each verb of a resource. Custom resources differ in what they accept, answer and are asked for. */
+/** One operation for each verb of a resource. Custom resources differ in accepted and returned media types and in parameters. */
 
 import type { GroupVersion, GroupVersionKind } from '../builtin/schemas.ts';
 import { schemaOf } from '../builtin/schemas.ts';
@@ -11,13 +11,13 @@ import type { Parameter } from './parameters.ts';
 import { metaSchema, metaStruct } from './struct-schema.ts';
 import { patchSchema } from './value-schemas.ts';
 
-/** What operations are about: a collection, an object, or a subresource. */
+/** Subject of an operation: a collection, an object, or a subresource. */
 export interface Target {
   readonly schema: NamedSchema;
   readonly kind: GroupVersionKind;
-  /** Of the path. */
+  /** Parameters of the path. */
   readonly scope: readonly Parameter[];
-  /** The resource as operations are called after it: `NamespacedPodStatus`. */
+  /** The resource in the names of operations: `NamespacedPodStatus`. */
   readonly title: string;
 }
 
@@ -54,7 +54,7 @@ const families: Readonly<Record<ServedResource['schema']['type'], Family>> = {
   },
 };
 
-/** Resources that answer a deletion with the object that was deleted, not with a Status. */
+/** Resources that answer a deletion with the deleted object instead of a Status. */
 const answeredByObject = new Set(
   [
     'persistentvolumeclaims,persistentvolumes,pods,podtemplates,resourcequotas,serviceaccounts,services',
@@ -68,7 +68,7 @@ const optionsOf = (kind: string, except?: readonly string[]): Parameter[] => opt
 type Facts = Pick<Operation, 'method' | 'answer'> &
   Partial<Operation> & {
     readonly action: string;
-    /** What its id begins with, and what comes after the group-version; absent: the action and nothing. */
+    /** Start of its id, and the part after the group-version; absent: the action, and an empty text. */
     readonly verb?: readonly [first: string, second?: string];
     readonly options?: readonly Parameter[];
   };
@@ -148,7 +148,7 @@ export class ResourceOperations {
     return this.#operation(target, { ...facts, answer, body, options: [...optionsOf('DeleteOptions'), ...selection] });
   }
 
-  /** Of pods only. */
+  /** Only for pods. */
   log(target: Target): Operation {
     const produces = ['text/plain', ...this.#family.produces];
     const options = optionParameters(schemaOf('v1', 'PodLogOptions')!);

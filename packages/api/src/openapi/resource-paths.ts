@@ -1,4 +1,4 @@
-/** The paths of one resource and its subresources, built in or custom: its verbs decide which there are. */
+/** The paths of one resource and its subresources, built in or custom, by its verbs. */
 
 import { apiVersionOf, schemaOf } from '../builtin/schemas.ts';
 import type { GroupVersion } from '../builtin/schemas.ts';
@@ -51,7 +51,7 @@ export function resourcePaths(where: GroupVersion, resource: ServedResource): Pa
   if (namespaced && verbs.includes('list')) {
     items.push({ path: `${root}/${name}`, operations: [operations.list(everywhere, listSchema())] });
   }
-  // Watches once had paths of their own; custom resources came later and do not.
+  // Watches of built-in resources also have the older separate paths; custom resources do not.
   if (verbs.includes('watch') && schema.type === 'builtin') {
     const watchAll = { ...collection, title: `${collection.title}List` };
     items.push({ path: `${root}/watch${inner}`, operations: [operations.watch(watchAll, 'watchlist')] });
@@ -64,7 +64,7 @@ export function resourcePaths(where: GroupVersion, resource: ServedResource): Pa
   return items.filter((item) => item.operations.length > 0);
 }
 
-/** A function: what cannot be listed has no list kind. */
+/** A function, because resources that cannot be listed have no list kind. */
 const listSchemaOf = (where: GroupVersion, resource: ServedResource) => (): NamedSchema =>
   resource.schema.type === 'builtin'
     ? structSchema(schemaOf(apiVersionOf(where), `${resource.kind}List`)!)
@@ -94,7 +94,7 @@ function subresourcePaths(path: string, facts: SubresourceFacts): PathItem[] {
   const target: Target = {
     ...object,
     schema: isOwnKind ? object.schema : structSchema(schemaOf(apiVersionOf(subresource), kind)!),
-    // Of a custom resource's scale, kube-apiserver's documents name the kind of the resource.
+    // For the scale of a custom resource, kube-apiserver's documents name the kind of the resource.
     kind: resource.schema.type === 'custom' ? object.kind : { group, version, kind },
     title: object.title + title(name),
   };

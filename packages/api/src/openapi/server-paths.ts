@@ -1,4 +1,4 @@
-/** What is served besides resources: discovery, the version, and the issuer of service-account tokens. */
+/** Paths that are not resources: discovery, the version, and the issuer of service-account tokens. */
 
 import type { GroupVersion } from '../builtin/schemas.ts';
 import { pathOfVersion } from '../discovery/model.ts';

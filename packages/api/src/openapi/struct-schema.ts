@@ -1,4 +1,4 @@
-/** Built-in types as OpenAPI schemas: properties, types, references, defaults and Kubernetes' extensions; hardly any prose. */
+/** Built-in types as OpenAPI schemas: properties, types, references, defaults and Kubernetes' extensions; few descriptions. */
 
 import { parseApiVersion, schemaOf } from '../builtin/schemas.ts';
 import type { GroupVersion } from '../builtin/schemas.ts';
@@ -20,7 +20,7 @@ export const metaSchema = (kind: string): NamedSchema => structSchema(metaStruct
 export const metaStruct = (kind: string): StructType => schemaOf('meta.k8s.io/v1', kind)!;
 
 function writeStruct(struct: StructType, definitions: Definitions): JsonObject {
-  // What has several shapes in JSON has no type: anything fits.
+  // A struct with several shapes in JSON has no type: any value is valid.
   if (struct.shape !== undefined) return {};
   const fields = [...struct.properties.values()];
   const required = fields.filter(({ isRequired }) => isRequired).map(({ name }) => name);
@@ -105,7 +105,7 @@ function defaultOf({ type, isPointer, omitEmpty, omitZero, default: explicit }: 
   return zeroOf(type);
 }
 
-/** Undefined for what has a JSON form of its own. */
+/** Undefined for types with their own JSON form. */
 function zeroOf(type: ValueType): unknown {
   return type.kind === 'struct' && type.struct.shape !== undefined ? undefined : zeros[type.kind];
 }
@@ -123,7 +123,7 @@ const scalars: Partial<Record<ValueKind, JsonObject>> = {
   bytes: { type: 'string', format: 'byte' },
 };
 
-/** Of what is no reference. */
+/** Writes the schema of a value that is not a reference. */
 function writeValue(type: ValueType, definitions: Definitions): JsonObject {
   const { kind, element, enumValues } = type;
   if (kind === 'list') return { type: 'array', items: writeElement(element!, definitions) };

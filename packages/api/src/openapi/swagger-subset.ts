@@ -1,7 +1,7 @@
 /**
- * Structural schemas reduced to what Swagger 2.0 and its clients understand. kubectl's reader of version 2 wants a type
- * wherever there are properties or items and knows no null, hence the odd rules: where a value may be null or have
- * unknown fields, the schema says nothing about its inside.
+ * Structural schemas reduced to what Swagger 2.0 and its clients support. kubectl's reader of version 2 requires a type wherever there are
+ * properties or items and does not support null. Therefore, where a value may be null or have unknown fields, the schema does not describe
+ * its inside.
  */
 
 import { isObject } from '../object.ts';
@@ -25,7 +25,7 @@ export function reduceToV2(schema: JsonObject): JsonObject {
   return reduced;
 }
 
-/** What may be null is not required: version 2 could not say that it is there. */
+/** Fields that may be null are not required: version 2 cannot express null. */
 function reduceRequired(schema: JsonObject): void {
   const { required, properties, additionalProperties } = schema;
   if (!Array.isArray(required)) return;

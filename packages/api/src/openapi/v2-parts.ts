@@ -1,7 +1,7 @@
 /**
- * The OpenAPI 2 document in parts, each encoded once: what is built in, and each custom resource. After a change of one
- * definition, all others are there already, and joining them is a copy of bytes. What is joined is, byte by byte, the document
- * that would be written as a whole; parts that do not fit together (names that mean two things) cannot be joined.
+ * The OpenAPI 2 document in parts, each encoded once: the built-in part, and each custom resource. After a change of one definition, all
+ * other parts are reused, and joining them is a copy of bytes. The result equals, byte for byte, the document written as a whole; parts
+ * that conflict (one name with two meanings) cannot be joined.
  *
  *     paths        built-in entries, in order of their names     │/api/…│/apis/apps/…│/apis/batch/…│
  *                  those of a custom resource go between them                 ↑ /apis/apps.example.com/…
@@ -23,10 +23,10 @@ export type V2Format = 'json' | 'protobuf';
 const sectionNames = ['paths', 'definitions', 'parameters'] as const;
 type SectionName = (typeof sectionNames)[number];
 
-/** Entries in order of their names, one behind the other. */
+/** Concatenated entries in order of their names. */
 interface Section {
   readonly names: readonly string[];
-  /** Where each entry ends. */
+  /** End of each entry. */
   readonly ends: readonly number[];
   readonly bytes: Buffer;
 }
@@ -34,20 +34,20 @@ interface Section {
 export interface V2Part {
   readonly format: V2Format;
   readonly sections: Readonly<Record<SectionName, Section>>;
-  /** How much memory it takes, more or less. */
+  /** Approximate memory use. */
   readonly size: number;
 }
 
-/** Long work in short steps: whoever drives it may do something else between them. */
+/** Long work in short steps: the caller may do other work between them. */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
-/** What is in every document of these groups, whatever definitions there are. */
+/** The part of every document of these groups that does not depend on definitions. */
 export function builtinPartOfV2(groups: readonly ServedGroup[], format: V2Format): Steps<V2Part> {
   const builtin = groups.filter((group) => !isCustomGroup(group));
   return partOf(pathItems(builtin), documentWriter(builtin), format);
 }
 
-/** What a custom resource adds to the built-in part. */
+/** The part that a custom resource adds to the built-in part. */
 export function* customPartOfV2(
   where: GroupVersion,
   resource: ServedResource,
@@ -83,7 +83,7 @@ function* sectionOf(
   return packed(written);
 }
 
-/** In JSON with the comma behind it: the last one's is cut off. */
+/** In JSON with a trailing comma, which is removed from the last entry. */
 function encoded(section: SectionName, name: string, value: JsonObject, format: V2Format): Buffer {
   const text = JSON.stringify(value);
   if (format === 'json') return Buffer.from(`${JSON.stringify(name)}:${text},`);
@@ -110,7 +110,7 @@ function* entriesOf(section: Section): Generator<Entry> {
   for (const [index, name] of section.names.entries()) yield { name, bytes: slice(section, index, index + 1) };
 }
 
-/** Where the name is, or would be. */
+/** Returns the index of the name, or where it would be inserted. */
 function placeOf({ names }: Section, name: string): number {
   let [low, high] = [0, names.length];
   while (low < high) {
@@ -121,7 +121,7 @@ function placeOf({ names }: Section, name: string): number {
   return low;
 }
 
-/** An entry that both have is kept only where they differ: then they cannot be joined. */
+/** Keeps an entry that both have only if they differ: then they cannot be joined. */
 function without(part: V2Part, builtin: V2Part): V2Part {
   const sections = {} as Record<SectionName, Section>;
   for (const name of sectionNames) {
@@ -140,7 +140,7 @@ const nameBytes = 100;
 const sizeOf = (sections: V2Part['sections']): number =>
   sectionNames.reduce((sum, name) => sum + sections[name].bytes.length + nameBytes * sections[name].names.length, 0);
 
-/** The document; undefined when the same name means something else in two parts. */
+/** Returns the document; undefined if a name has different meanings in two parts. */
 export function joinedV2(builtin: V2Part, custom: readonly V2Part[]): Buffer | undefined {
   const merged: Buffer[][] = [];
   for (const name of sectionNames) {

@@ -1,6 +1,6 @@
 /**
- * OpenAPI 2 (Swagger 2.0): one document of everything, which older clients and `kubectl diff` read. It is built when it is
- * asked for: a change of what is served costs nothing as long as nobody asks.
+ * OpenAPI 2 (Swagger 2.0): one document of everything, which older clients and `kubectl diff` read. It is built on request, so a change of
+ * the served resources costs nothing until then.
  */
 
 import { release } from '../builtin/schemas.ts';
@@ -16,7 +16,7 @@ import type { Parameter } from './parameters.ts';
 import { resourcePaths } from './resource-paths.ts';
 import { discoveryOfGroup, discoveryOfVersion, serverPaths } from './server-paths.ts';
 
-/** As an object: `JSON.stringify` it, or write it by `openApiV2Protobuf`. */
+/** Returns an object: pass it to `JSON.stringify`, or write it by `openApiV2Protobuf`. */
 export function openApiV2(groups: readonly ServedGroup[]): JsonObject {
   const writer = documentWriter(groups);
   const { definitions, shared } = writer;
@@ -31,19 +31,19 @@ export function openApiV2(groups: readonly ServedGroup[]): JsonObject {
   };
 }
 
-/** Before the paths. */
+/** The part before the paths. */
 export const documentHead = (): JsonObject => ({
   swagger: '2.0',
   info: { title: 'Kubernetes', version: release.split('.').slice(0, 2).join('.') },
 });
 
-/** After the parameters. */
+/** The part after the parameters. */
 export const documentTail: JsonObject = {
   securityDefinitions: { BearerToken: { type: 'apiKey', name: 'authorization', in: 'header' } },
   security: [{ BearerToken: [] }],
 };
 
-/** Of a document, or a part of one, in which these groups are served. */
+/** Writer of a document, or a part of one, in which these groups are served. */
 export function documentWriter(groups: readonly ServedGroup[]): DocumentWriter {
   const groupVersions = groups
     .filter((group) => !isCustomGroup(group))
@@ -55,11 +55,11 @@ export function documentWriter(groups: readonly ServedGroup[]): DocumentWriter {
 
 export interface DocumentWriter {
   readonly definitions: Definitions;
-  /** Parameters that operations refer to instead of repeating them. */
+  /** Shared parameters, which operations refer to. */
   readonly shared: Map<string, JsonObject>;
 }
 
-/** Of the whole document. */
+/** Returns the path items of the whole document. */
 export function pathItems(groups: readonly ServedGroup[]): PathItem[] {
   const items = Object.values(serverPaths());
   for (const group of groups) {
@@ -110,7 +110,7 @@ function writeBody(
   return { name: 'body', in: 'body', ...(isRequired ? { required: true } : {}), schema: definitions.refTo(schema) };
 }
 
-/** Clients look for these in the operation itself and do not follow references. */
+/** Clients read these from the operation itself and do not follow references. */
 const neverShared = new Set(['dryRun', 'fieldValidation', 'name']);
 
 function writeParameter({ name, in: place, type }: Parameter, { shared }: DocumentWriter): JsonObject {

@@ -1,7 +1,6 @@
 /**
- * OpenAPI 3: one document for each group-version, found by a list of them with hashes, so that clients read only what
- * they need and may keep it for ever. A document is built when it is asked for; its hash is made of what it is built
- * from, which is much cheaper: the list never needs the documents.
+ * OpenAPI 3: one document for each group-version, listed with hashes, so that clients read only the ones they need and may cache them
+ * forever. A document is built on request; its hash is computed from its inputs, which is much cheaper: the list never needs the documents.
  */
 
 import { release } from '../builtin/schemas.ts';
@@ -19,22 +18,22 @@ import type { Parameter } from './parameters.ts';
 import { resourcePaths } from './resource-paths.ts';
 import { discoveryOfGroup, discoveryOfVersion, serverPaths } from './server-paths.ts';
 
-/** Raise it whenever documents change for the same input: clients keep a document for as long as its hash. */
+/** Increment it when documents change for the same input: clients cache a document by its hash. */
 export const documentFormat = 3;
 
 export interface OpenApiV3Source {
   /** `api/v1`, `apis/apps/v1`, `version`: after `/openapi/v3/`. */
   readonly path: string;
-  /** Of the document, without quotes: in the URL's query and, quoted, in the ETag. */
+  /** Hash of the document, without quotes: in the URL's query and, quoted, in the ETag. */
   readonly hash: string;
   build(): Buffer;
 }
 
-/** Every document that is served, by path. Cheap: nothing is built. Hashes of versions that did not change are kept. */
+/** Returns every served document, by path. Cheap: nothing is built. Hashes of unchanged versions are cached. */
 export function openApiV3Sources(groups: readonly ServedGroup[]): Map<string, OpenApiV3Source> {
   const sources = Object.entries(serverPaths()).map(([path, item]) => sourceOfItem(path, item));
   for (const group of groups) {
-    // A group that only definitions made has no document of its own.
+    // A group that exists only through definitions has no separate document.
     if (group.name !== '' && !isCustomGroup(group)) {
       sources.push(sourceOfItem(`apis/${group.name}`, discoveryOfGroup(group.name)));
     }
@@ -69,7 +68,7 @@ function sourceOfVersion(group: string, version: ServedVersion): OpenApiV3Source
   return { path: pathOfVersion(where), hash, build: () => openApiV3(where, version) };
 }
 
-/** A built-in schema is known by its name: what it has depends on the release alone. */
+/** A built-in schema is identified by its name: its content depends on the release alone. */
 const inputOf = ({ schema, ...rest }: ServedVersion['resources'][number]): unknown[] => [
   rest,
   schema.type === 'builtin' ? schema.struct.id : schema,

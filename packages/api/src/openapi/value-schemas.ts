@@ -1,4 +1,4 @@
-/** The types that have a JSON form of their own, under the names that OpenAPI documents have for them. */
+/** The types with their own JSON form, under their names in OpenAPI documents. */
 
 import type { ValueKind } from '../builtin/types.ts';
 import type { JsonObject } from '../object.ts';
@@ -8,7 +8,7 @@ const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 
 const same = (name: string, schema: JsonObject): NamedSchema => ({ name, write: () => schema });
 
-/** Version 2 has no alternatives: it says the first one. */
+/** Version 2 has no alternatives: it shows the first one. */
 const either = (name: string, v2: JsonObject, v3: JsonObject): NamedSchema => ({
   name,
   write: ({ dialect }) => (dialect === 'v2' ? v2 : v3),

@@ -1,15 +1,15 @@
-/** What kube-apiserver answers to patches that it cannot apply. */
+/** Errors of kube-apiserver for patches that it cannot apply. */
 
 import { StatusError } from '../status/status.ts';
 
-/** 422 in words that tell nothing: the reason stays in the server. `why` is for its log. */
+/** 422 with a generic message: the reason stays in the server. `why` is for its log. */
 export const unprocessable = (why: string): StatusError =>
   new StatusError('Invalid', 'the server rejected our request due to an error in our request', {
     details: {},
     cause: new Error(why),
   });
 
-/** Go's words for a document that is not of the expected form. */
+/** Go's message for a document of an unexpected form. */
 export const cannotUnmarshal = (value: unknown, into: string): string =>
   `json: cannot unmarshal ${jsonKind(value)} into Go ${into}`;
 

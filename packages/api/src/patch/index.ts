@@ -1,4 +1,4 @@
-/** The three patches that change an object by rules of their own; server-side apply is not one of them. */
+/** The three patch types with their own rules; server-side apply is separate. */
 
 export { goText } from './go-values.ts';
 export { applyJsonPatch, jsonPatchProblems } from './json-patch.ts';

@@ -1,9 +1,9 @@
 /**
- * A JSON document that a patch changes step by step. The original is never touched: a container is copied the first time
- * that it is written to, and only then, so that ten thousand operations on one large list copy it once.
+ * A JSON document that a patch changes step by step. The original is never touched: a container is copied the first time that it is written
+ * to, and only then, so that ten thousand operations on one large list copy it once.
  *
- * Pointers are read as kube-apiserver does, which is laxer than RFC 6901: what stands before the first slash is ignored,
- * and `-1` is a list's last element.
+ * Pointers are read as kube-apiserver does, which is laxer than RFC 6901: text before the first slash is ignored, and `-1` is a list's last
+ * element.
  */
 
 import { isObject } from '../object.ts';
@@ -35,7 +35,7 @@ export class JsonDocument {
     this.#root = value;
   }
 
-  /** Undefined where an object has no such key. */
+  /** Returns undefined if an object has no such key. */
   read(pointer: string): unknown {
     const tokens = tokensOf(pointer);
     const key = tokens.pop()!;
@@ -74,7 +74,7 @@ export class JsonDocument {
     }
   }
 
-  /** The container that a pointer's last token is in, ready to be written to. */
+  /** Returns the container of a pointer's last token, ready to be written to. */
   #open(pointer: string): { container: Container; key: string } {
     const tokens = tokensOf(pointer);
     const key = tokens.pop()!;
@@ -121,7 +121,7 @@ function element(container: Container, key: string): unknown {
   return Array.isArray(container) ? container[indexOf(key, container.length)] : get(container, key);
 }
 
-/** `length` is the number of places; negative indices count from behind. */
+/** `length` is the number of positions; negative indices count from the end. */
 function indexOf(key: string, length: number): number {
   if (!/^[+-]?\d+$/.test(key)) throw unprocessable(`not an index of a list: ${key}`);
   const index = Number(key) < 0 ? Number(key) + length : Number(key);
@@ -129,7 +129,7 @@ function indexOf(key: string, length: number): number {
   return index === 0 ? 0 : index;
 }
 
-/** Is one value the other? Whatever is compared may have been nested by a patch beyond what is ever parsed. */
+/** Reports whether two values are equal. A patch may have nested them deeper than the parser allows. */
 export function isSame(a: unknown, b: unknown, depthLeft: number): boolean {
   if (a === b) return true;
   if (!isContainer(a) || !isContainer(b)) return false;

@@ -1,6 +1,6 @@
 /**
- * JSON patch, RFC 6902, with the liberties that kube-apiserver's library takes: `replace` and `copy` do not ask whether a
- * key of an object is there, a missing `value` is null, and absence tests equal to null.
+ * JSON patch, RFC 6902, with the deviations of kube-apiserver's library: `replace` and `copy` do not check whether a key of an object
+ * exists, a missing `value` is null, and an absent value tests equal to null.
  */
 
 import { isObject } from '../object.ts';
@@ -27,7 +27,7 @@ interface CopyBudget {
 
 type Operation = JsonObject | null;
 
-/** Never changes the document; the result shares with document and patch what did not have to be copied. */
+/** Never changes the document; the result shares uncopied parts with document and patch. */
 export function applyJsonPatch(document: JsonObject, patch: unknown, options: JsonPatchOptions = {}): unknown {
   const operations = options.ignoreUnknownFields ? readLoosely(patch) : readOperations(patch);
   if (operations.length > operationsMax) {
@@ -42,7 +42,7 @@ export function applyJsonPatch(document: JsonObject, patch: unknown, options: Js
 
 const members: ReadonlySet<string> = new Set(['op', 'path', 'from', 'value']);
 
-/** What `fieldValidation` warns about or refuses: members of operations that mean nothing. */
+/** Returns the problems that `fieldValidation` warns about or refuses: unknown members of operations. */
 export function jsonPatchProblems(patch: unknown): string[] {
   if (!Array.isArray(patch)) return [];
   return patch.flatMap((operation: unknown, index) =>
@@ -119,16 +119,16 @@ function move(document: JsonDocument, from: string, path: string): void {
 function copy(document: JsonDocument, from: string, path: string, budget: CopyBudget): void {
   const value = document.read(from) ?? null;
   charge(value, budget, depthMax);
-  // Nothing may be shared between the two places: either may be changed in place later.
+  // The two places must not share anything: either may be changed in place later.
   document.add(path, clone(value, depthMax));
 }
 
-/** Takes what a copy of the value adds from the budget. Throws before more is visited than the budget has. */
+/** Deducts the size of a copy of the value from the budget. Throws before it visits more than the budget allows. */
 function charge(value: unknown, budget: CopyBudget, depthLeft: number): void {
   budget.values--;
   budget.bytes -= typeof value === 'string' ? Buffer.byteLength(value) + 2 : 2;
   if (budget.bytes < 0 || budget.values < 0) throw unprocessable('the patch copies too much');
-  // The clone refuses what is deeper.
+  // The clone refuses deeper values.
   if (typeof value !== 'object' || value === null || depthLeft === 0) return;
   if (Array.isArray(value)) for (const item of value as unknown[]) charge(item, budget, depthLeft - 1);
   else {

@@ -1,6 +1,6 @@
 /**
- * JSON merge patch, RFC 7386, as kube-apiserver does it: null removes a key, objects merge, everything else replaces.
- * Inputs are never changed; the result shares with them what it did not have to build.
+ * JSON merge patch, RFC 7386, as kube-apiserver does it: null removes a key, objects merge, everything else replaces. Inputs are never
+ * changed; the result shares unchanged parts with them.
  */
 
 import { isObject } from '../object.ts';
@@ -10,7 +10,7 @@ import { cannotUnmarshal } from './errors.ts';
 import { get, put, remove } from './record.ts';
 
 export interface MergePatchOptions {
-  /** `fieldValidation=Ignore`: a list is taken for the new document, which decoding then refuses in its own words. */
+  /** `fieldValidation=Ignore`: a list is taken for the new document, which decoding then refuses with its own error. */
   readonly ignoreUnknownFields?: boolean;
 }
 
@@ -35,11 +35,11 @@ function mergeInto(target: JsonObject, patch: JsonObject): JsonObject {
 
 function mergeValue(current: unknown, change: unknown): unknown {
   if (!isObject(current)) return withoutNulls(change);
-  // What replaces an object keeps its nulls, unlike what replaces anything else.
+  // A value that replaces an object keeps its nulls, unlike one that replaces another value.
   return isObject(change) ? mergeInto(current, change) : change;
 }
 
-/** Null members of objects go at every depth; null elements of lists stay. */
+/** Removes null members of objects at every depth; null elements of lists stay. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isObject(value)) return value;

@@ -1,6 +1,6 @@
 /**
- * What a strategic merge patch needs to know of a type: which field a key is, how it merges, and by which key its
- * elements are told apart. The messages are those of kube-apiserver, which shows Go's view of the types.
+ * Type information for a strategic merge patch: the field of a key, how it merges, and the merge key of its elements. The messages are
+ * those of kube-apiserver, which shows Go's view of the types.
  */
 
 import type { Field, StructType, ValueKind, ValueType } from '../builtin/types.ts';
@@ -8,18 +8,18 @@ import { quote } from '../status/field-error.ts';
 import { UnclassifiedError } from '../status/status.ts';
 
 export interface PatchSchema {
-  /** Go's word for the sort of type: `struct`, `map`, `slice`, …, `ptr`. */
+  /** Go's kind of the type: `struct`, `map`, `slice`, …, `ptr`. */
   readonly goKind: string;
-  /** The type, for a pointer the one pointed to; undefined for what has no fields to look up. */
+  /** The type, for a pointer the one pointed to; undefined for types without fields. */
   readonly struct: StructType | undefined;
   readonly type: ValueType | undefined;
 }
 
 export interface FieldSchema {
   readonly schema: PatchSchema;
-  /** `merge`, `replace` or empty; `retainKeys` needs no saying, its directive works everywhere. */
+  /** `merge`, `replace` or empty; `retainKeys` is not included, its directive works everywhere. */
   readonly strategy: string;
-  /** Empty where elements have none. */
+  /** Empty if elements have none. */
   readonly mergeKey: string;
 }
 

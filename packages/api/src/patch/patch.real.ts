@@ -1,6 +1,6 @@
 /**
- * Patches sent to a real kube-apiserver and applied here. What we make of a patch is put there as an update: both ways
- * must end in the same object, or in the same refusal.
+ * Patches sent to a real kube-apiserver and applied here. Our result is sent there as an update: both must result in the same object, or in
+ * the same refusal.
  */
 
 import assert from 'node:assert/strict';
@@ -63,7 +63,7 @@ const definition = {
   },
 };
 
-/** A kind that was just defined takes a moment. */
+/** A kind that was just defined is served after a moment. */
 async function create(path: string, object: unknown): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     const { status, body } = await server.request('POST', path, { body: JSON.stringify(object) });
@@ -84,7 +84,7 @@ function applyOurs(type: PatchType, live: JsonObject, patch: unknown): unknown {
   return applyStrategicMergePatch(live, patch, schemaOf(live['apiVersion'] as string, live['kind'] as string)!);
 }
 
-/** What the server makes of an update with our result, or our refusal. */
+/** Returns the server's answer to an update with our result, or our refusal. */
 async function ours(type: PatchType, path: string, live: JsonObject, patch: string): Promise<Outcome> {
   const before = JSON.stringify(live);
   try {
@@ -98,7 +98,7 @@ async function ours(type: PatchType, path: string, live: JsonObject, patch: stri
   }
 }
 
-/** A patch with two faults is refused for the one that Go's random order finds first: ask until it is ours. */
+/** A patch with two errors is refused for the one that Go's random order finds first: repeat until it is ours. */
 const attemptsMax = 20;
 
 async function compare(type: PatchType, path: string, patch: string): Promise<Outcome> {
@@ -107,7 +107,7 @@ async function compare(type: PatchType, path: string, patch: string): Promise<Ou
   for (let attempt = 1; ; attempt++) {
     const theirs = await send('PATCH', path, patch, `application/${type}-patch+json`);
     const areRefusals = own.status >= 400 && theirs.status >= 400;
-    // What cannot be decoded is refused in the words of a patch there, of an update here.
+    // An undecodable object is refused with the message of a patch there, of an update here.
     const isDecoding = String(theirs.body['message']).startsWith(' "" is invalid: patch:');
     if (areRefusals && isDecoding) return theirs;
     const mayRetry = areRefusals && attempt < attemptsMax && comparable(own) !== comparable(theirs);

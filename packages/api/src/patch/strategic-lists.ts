@@ -1,10 +1,10 @@
 /**
- * Lists in a strategic merge patch: elements are merged by their merge key, scalars are united, and the order of the
- * result follows `$setElementOrder`, then the patch, then the live list.
+ * Lists in a strategic merge patch: elements are merged by their merge key, scalars are united, and the order of the result follows
+ * `$setElementOrder`, then the patch, then the live list.
  *
  *   live [a b c d], patch [c' x], no order given  →  [a b c' x d]
  *
- * Every step is linear in the lists: a stranger chooses their length.
+ * Every step is linear in the lists: clients choose their length.
  */
 
 import { isObject } from '../object.ts';
@@ -26,7 +26,7 @@ export const listType = '[]interface {}';
 export const badDirective = (directive: unknown, map: JsonObject): Error =>
   new UnclassifiedError(`unknown patch type: ${goString(directive)} in map: ${goText(map)}`);
 
-/** The one type that all elements have. */
+/** Returns the common type of all elements. */
 export function elementType(...lists: readonly List[]): string {
   let common: string | undefined;
   for (const list of lists) {
@@ -46,12 +46,12 @@ export function elementType(...lists: readonly List[]): string {
 export interface ListMerge {
   /** Empty for lists of scalars. */
   readonly mergeKey: string;
-  /** Go's word for the elements' type. */
+  /** Go's kind of the elements' type. */
   readonly goKind: string;
   mergeElement(live: JsonObject, patch: JsonObject): JsonObject;
 }
 
-/** One of the lists has elements. */
+/** At least one of the lists has elements. */
 export function mergeLists(live: List, patch: List, merge: ListMerge): List {
   if (elementType(live, patch) !== mapType) {
     return arrange({ items: [...new Set([...live, ...patch])], first: patch, live, mergeKey: merge.mergeKey });
@@ -93,8 +93,8 @@ function applyElementDirectives(
 }
 
 /**
- * The live order that `$setElementOrder` goes by once the lists are merged. kube-apiserver deletes in place: elements
- * that the patch adds move into the places at the end that deletions left, and count as if they had always been there.
+ * Returns the live order for `$setElementOrder` after the lists are merged. kube-apiserver deletes in place: elements that the patch adds
+ * move to the positions at the end that deletions freed, and count as live ones.
  */
 export function liveOrderAfter(live: List, patch: List, mergeKey: string): List {
   if (mergeKey === '') return live;
@@ -118,8 +118,8 @@ function mergeElements(live: readonly JsonObject[], patch: readonly JsonObject[]
 }
 
 /**
- * Puts `items` in order: those that `first` names in its order, the others in that of the live list, and the two woven
- * so that an element stays before one that it preceded in the live list.
+ * Orders `items`: those in `first` by its order, the others by that of the live list, interleaved so that an element stays before one that
+ * it preceded in the live list.
  */
 export function arrange(lists: { items: List; first: List; live: List; mergeKey: string }): List {
   const { items, live, mergeKey } = lists;
@@ -149,8 +149,8 @@ export function arrange(lists: { items: List; first: List; live: List; mergeKey:
 const insertionSortMax = 20;
 
 /**
- * Stable. kube-apiserver's comparison calls anything less where a place is missing, so that the result is that of its
- * algorithm: an insertion sort for short lists. In longer ones what has no place comes first, the last such first.
+ * Stable. kube-apiserver's comparison returns less if a position is missing, so the result depends on its algorithm: an insertion sort for
+ * short lists. In longer ones the items without position come first, the last of them first.
  */
 function sortByPlace(items: List, placeOf: (item: unknown) => number | undefined): List {
   if (items.length > insertionSortMax) {
@@ -177,7 +177,7 @@ function firstPlaces<T>(list: readonly T[], valueOf: (element: T) => unknown): M
   return places;
 }
 
-/** The value by which an element is told from others. */
+/** Returns the value that identifies an element. */
 export function keyOf(element: unknown, mergeKey: string): unknown {
   if (!isObject(element)) throw badType(mapType, element);
   if (!has(element, mergeKey)) {

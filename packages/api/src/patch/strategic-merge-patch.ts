@@ -1,13 +1,13 @@
 /**
- * Strategic merge patch: a merge patch that knows the types. Lists merge by key where the API says so, and directives in
- * the patch say what a plain merge cannot:
+ * Strategic merge patch: a merge patch that uses the types. Lists merge by key where the API declares it, and directives in the patch
+ * express what a plain merge cannot:
  *
  *   `$patch: replace | delete`            this object is taken as it is, or emptied; in a list, see `strategic-lists.ts`
  *   `$retainKeys: [a, b]`                 every other key of the live object goes
  *   `$deleteFromPrimitiveList/key: [x]`   these scalars leave the list
  *   `$setElementOrder/key: [x, y]`        the order that the list gets
  *
- * Inputs are never changed; the result shares with them what it did not have to build. Only built-in kinds have it.
+ * Inputs are never changed; the result shares unchanged parts with them. Only built-in kinds support it.
  */
 
 import type { StructType } from '../builtin/types.ts';
@@ -98,7 +98,7 @@ function mergeListField(live: lists.List, change: lists.List, field: FieldSchema
   });
 }
 
-/** `$setElementOrder`: merges the list that it is about and takes it out of the patch. */
+/** `$setElementOrder`: merges its list and removes it from the patch. */
 function orderList(merged: JsonObject, rest: JsonObject, orderKey: string, schema: PatchSchema): void {
   const order = rest[orderKey];
   remove(rest, orderKey);
@@ -114,7 +114,7 @@ function orderList(merged: JsonObject, rest: JsonObject, orderKey: string, schem
   const stranger = mergeKey === '' ? -1 : order.findIndex((element) => !isObject(element));
   if (stranger >= 0 && items.length > 0) throw new UnclassifiedError(`value for key ${stranger} is not a map`);
   const isOfMaps = lists.elementType(live ?? [], change ?? []) === lists.mapType;
-  // Objects cannot be put in order without a key to tell them apart.
+  // Objects cannot be ordered without a key that identifies them.
   if (isOfMaps && mergeKey === '') for (const one of [...items, ...order, ...(live ?? [])]) lists.keyOf(one, '');
   const lived = live && change && isOfMaps ? lists.liveOrderAfter(live, change, mergeKey) : (live ?? []);
   put(merged, key, lists.arrange({ items, first: order, live: lived, mergeKey }));
@@ -127,7 +127,7 @@ function listOf(object: JsonObject, key: string): lists.List | undefined {
   throw lists.badType(lists.listType, value);
 }
 
-/** What the patch has must be named by the order, in the same sequence; deletions may be anywhere. */
+/** The order must name the elements of the patch, in the same sequence; deletions may be anywhere. */
 function checkOrder(patch: lists.List, order: lists.List, mergeKey: string): void {
   if (patch.length === 0 || order.length === 0) return;
   const directiveOf = (element: unknown): unknown => (isObject(element) ? get(element, directiveKey) : undefined);
@@ -137,7 +137,7 @@ function checkOrder(patch: lists.List, order: lists.List, mergeKey: string): voi
   const valueOf = (element: unknown): unknown => (mergeKey === '' ? element : lists.keyOf(element, mergeKey));
   let matched = 0;
   for (const element of order) {
-    // Other directives are passed over, but not behind the last element that is named.
+    // Other directives are skipped, but not behind the last named element.
     while (directiveOf(wanted[matched]) !== undefined) matched++;
     if (matched < wanted.length && valueOf(wanted[matched]) === valueOf(element)) matched++;
   }
@@ -153,7 +153,7 @@ function bareKey(key: string, prefix: string, what: string): string {
   return key.slice(prefix.length + 1);
 }
 
-/** What a patch's value becomes where nothing is to merge it with: no nulls in objects, nothing with a directive. */
+/** Converts a patch's value that is not merged with a live one: no nulls in objects, no directives. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain).filter((element) => element !== undefined);
   if (!isObject(value)) return value;

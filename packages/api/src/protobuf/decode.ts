@@ -25,7 +25,7 @@ function readMessage(reader: Reader, plan: Plan, end: number, into: JsonObject, 
   emit(reader, plan, values, into, depth);
 }
 
-/** What the message has, at the fields' positions. A field that is there twice: the last counts, lists go on. */
+/** Reads the values of the message, by field index. Of a repeated scalar field the last one counts; lists are extended. */
 function readFields(reader: Reader, plan: Plan, end: number, depth: number): unknown[] {
   if (depth > messageDepthMax) throw new ApiError('TooDeep', 'the message is nested too deeply');
   reader.countObject();
@@ -43,7 +43,7 @@ function readFields(reader: Reader, plan: Plan, end: number, depth: number): unk
   return values;
 }
 
-/** Nearly always the JSON name with a capital; metadata is embedded and so has its type's name. */
+/** Returns the Go name: usually the JSON name with a capital; metadata is embedded and has its type's name. */
 function goFieldName({ name, type, isInline }: PlannedField): string {
   if (isInline || name === 'metadata') return type.struct.name;
   return name.charAt(0).toUpperCase() + name.slice(1);
@@ -67,7 +67,7 @@ function readField(reader: Reader, field: PlannedField, end: number, before: unk
   }
   if (field.kind === 'map') return readEntry(reader, field, end, (before as JsonObject | undefined) ?? {}, depth);
   if (!field.isInline) return readValue(reader, field, end, depth);
-  // Kept as the inner struct's own values: they are emitted among the outer's.
+  // Kept as the inner struct's own values: they are emitted among those of the outer struct.
   const stop = reader.endOfBytes(end);
   return readFields(reader, innerPlan(field), stop, depth + 1);
 }
@@ -163,7 +163,7 @@ const timeParts: readonly Part[] = ['int64', 'int32'];
 const quantityParts: readonly Part[] = ['text'];
 const intOrStringParts: readonly Part[] = ['int64', 'int32', 'text'];
 
-/** The fields 1, 2, … of a small message of which nothing else is known. */
+/** Reads the fields 1, 2, … of a small message. */
 function readParts(reader: Reader, end: number, parts: readonly Part[]): unknown[] {
   const values: unknown[] = [];
   while (reader.at < end) {
@@ -225,7 +225,7 @@ function emit(reader: Reader, plan: Plan, values: readonly unknown[], into: Json
   }
 }
 
-/** A pointer may be inlined too: without it there is nothing to show. */
+/** A pointer may be inlined too: if it is nil, nothing is shown. */
 function emitInline(reader: Reader, field: PlannedField, value: unknown, into: JsonObject, depth: number): void {
   if (value === undefined && field.isPointer) return;
   emit(reader, innerPlan(field), (value as unknown[] | undefined) ?? [], into, depth);
@@ -292,7 +292,7 @@ function zeroOf(reader: Reader, slot: Slot, depth: number): unknown {
   }
 }
 
-/** A map's keys are the client's: `__proto__` must become a property like any other. */
+/** The keys of a map come from clients: `__proto__` must become an ordinary property. */
 function set(into: JsonObject, key: string, value: unknown): void {
   if (key === '__proto__') {
     Object.defineProperty(into, key, { value, writable: true, enumerable: true, configurable: true });

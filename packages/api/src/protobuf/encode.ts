@@ -1,6 +1,6 @@
 /**
- * JSON objects → protobuf, byte for byte what kube-apiserver writes: fields by number, maps by key, and what is no
- * pointer in Go is always there, also when it is zero.
+ * JSON objects → protobuf, byte for byte as kube-apiserver writes it: fields by number, maps by key, and fields that are not pointers in Go
+ * are always written, also zeros.
  */
 
 import { asError } from '@hangar/core';
@@ -19,7 +19,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 
 const nothing: JsonObject = Object.freeze(Object.create(null) as JsonObject);
 
-/** Appends the message of `value` before what the writer has. Throws InvalidValue or TooDeep. */
+/** Prepends the message of `value`. Throws InvalidValue or TooDeep. */
 export function writeStruct(writer: Writer, struct: StructType, value: JsonObject): void {
   writeMessage(writer, planOf(struct), value, 0);
 }
@@ -84,7 +84,7 @@ const zeros = { quantity: '0', intorstring: 0, duration: '0s' } as const;
 
 function emptyMessage(plan: Plan): Uint8Array {
   if (!plan.empty) {
-    // Of its own: the caller's writer is half full.
+    // A separate writer: the caller's is in use.
     const writer = new Writer();
     writeMessage(writer, plan, nothing, 0);
     plan.empty = writer.finish();
@@ -159,7 +159,7 @@ function writeInteger(writer: Writer, { kind, type }: Slot, value: unknown): voi
   writer.integer(value);
 }
 
-/** What stands after a length. */
+/** Writes the bytes after a length. */
 function writeBytesBody(writer: Writer, slot: Slot, value: unknown, depth: number): void {
   const { type } = slot;
   switch (slot.kind) {
@@ -232,7 +232,7 @@ function writeStructBody(writer: Writer, plan: Plan, value: unknown, depth: numb
   else throw mismatch(value, type);
 }
 
-/** A schema, or something simpler in its place: as the struct that carries both. */
+/** Returns a schema, or its simpler form, as the struct that holds both. */
 function shaped(struct: StructType, value: unknown): JsonObject {
   switch (struct.shape) {
     case 'or-bool':

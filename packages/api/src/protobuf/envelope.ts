@@ -1,6 +1,6 @@
 /**
- * `application/vnd.kubernetes.protobuf`: four magic bytes, then an envelope that says of which kind the message in it is.
- * In a watch every frame is a length and a WatchEvent without the magic; the object inside has it again.
+ * `application/vnd.kubernetes.protobuf`: four magic bytes, then an envelope with the kind of its message. In a watch every frame is a
+ * length and a WatchEvent without the magic bytes; the object inside has them.
  */
 
 import { schemaOf } from '../builtin/schemas.ts';
@@ -42,10 +42,7 @@ export function decodeMessage(struct: StructType, bytes: Uint8Array): JsonObject
   return readStruct(reader, struct, bytes.length);
 }
 
-/**
- * A built-in object with its envelope; `apiVersion` and `kind` say which it is.
- * Throws InvalidValue, TooDeep, UnknownKind.
- */
+/** Encodes a built-in object with its envelope, by its `apiVersion` and `kind`. Throws InvalidValue, TooDeep, UnknownKind. */
 export function encodeProtobuf(object: Readonly<JsonObject>): Buffer {
   const { apiVersion, kind } = object;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
@@ -94,7 +91,7 @@ export function* protobufListPieces(
 
 const nothing = new Uint8Array();
 
-/** Backwards, as everything: contentType, contentEncoding. */
+/** Written backwards: contentType, contentEncoding. */
 function writeEnvelopeEnd(to: Writer): void {
   to.text('');
   to.byte(0x22);
@@ -102,7 +99,7 @@ function writeEnvelopeEnd(to: Writer): void {
   to.byte(0x1a);
 }
 
-/** Backwards: the length of raw, typeMeta, magic. */
+/** Written backwards: the length of raw, typeMeta, magic. */
 function writeEnvelopeStart(
   to: Writer,
   { apiVersion, kind, length }: { readonly apiVersion: string; readonly kind: string; readonly length: number },
@@ -178,7 +175,7 @@ function readEnvelope(reader: Reader, bytes: Uint8Array): EnvelopePlaces {
   return found;
 }
 
-/** What an envelope without kind or version is taken for: the kind that the request's path names. */
+/** The kind of an envelope without kind or version: that of the request's path. */
 export interface ExpectedKind {
   readonly apiVersion: string;
   readonly kind: string;
@@ -195,7 +192,7 @@ export function decodeProtobuf(bytes: Uint8Array, expected?: ExpectedKind): Json
   return readStruct(reader, struct, envelope.rawEnd, { kind, apiVersion });
 }
 
-/** A frame of a watch: four bytes of length, then the event. `object` is an encoded object, envelope and all. */
+/** Encodes a frame of a watch: four bytes of length, then the event. `object` is an encoded object with its envelope. */
 export function encodeWatchFrame(type: string, object: Uint8Array): Buffer {
   return encode((to) => {
     to.bytes(object);

@@ -1,4 +1,4 @@
-/** What the codec needs of a struct, compiled once: fields by number, ready-made tags, small integers to switch on. */
+/** A struct compiled for the codec: fields by number, precomputed tags, small integers to switch on. */
 
 import { assert } from '@hangar/core';
 import type { StructType } from '../builtin/types.ts';
@@ -19,9 +19,9 @@ export interface Slot {
   readonly kind: ValueKind;
   /** Number and wire type, as one integer. */
   readonly tag: number;
-  /** Of lists and maps. */
+  /** For lists and maps. */
   readonly element: Slot | undefined;
-  /** Of structs; made when first needed, for types may contain themselves. */
+  /** For structs; created on first use, because types may contain themselves. */
   plan: Plan | undefined;
 }
 
@@ -44,9 +44,9 @@ export interface Plan {
   readonly backwards: readonly PlannedField[];
   /** Holes where a number is not used. */
   readonly byNumber: readonly (PlannedField | undefined)[];
-  /** Nothing at every position: a copy of it receives the values of one message. */
+  /** Undefined at every position: copied for the values of each message. */
   readonly absent: readonly unknown[];
-  /** The struct with nothing set, encoded: made when first needed. */
+  /** Encoding of the empty struct, created on first use. */
   empty: Uint8Array | undefined;
 }
 

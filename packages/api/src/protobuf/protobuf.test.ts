@@ -16,7 +16,7 @@ import {
 
 const bytes = (text: string): Buffer => Buffer.from(text.replace(/[^0-9a-f]/g, ''), 'hex');
 
-/** What an ObjectMeta with only a name of one letter is: fields that are no pointers are always there. */
+/** Encoding of an ObjectMeta with only a one-letter name: fields that are not pointers are always written. */
 const metaOf = (letter: string): string => `0a01${letter} 1200 1a00 2200 2a00 3200 3800 4200`;
 
 const configMap = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' }, data: { k: 'v' } };

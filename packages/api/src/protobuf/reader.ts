@@ -1,6 +1,6 @@
 /**
- * Reads protobuf's wire format. Every length is checked before it is used; what is wrong is a MalformedProtobuf, in the
- * words of kube-apiserver where it has some.
+ * Reads protobuf's wire format. Every length is checked before it is used; an error is a MalformedProtobuf, with kube-apiserver's message
+ * if it has one.
  */
 
 import { ApiError } from '../errors.ts';
@@ -8,11 +8,10 @@ import { wireTypes } from './plan.ts';
 
 const strictText = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Longer texts are seldom seen twice. */
+/** Longer texts seldom repeat. */
 const shortText = 24;
 /**
- * Names, keys and enumerated values come again and again: the last text of each hash is kept, which spares most calls
- * into the runtime. A power of two.
+ * Names, keys and enumerated values repeat: the last text of each hash is cached, which saves most calls into the runtime. A power of two.
  */
 const recent: string[] = Array.from({ length: 1024 }, () => '');
 
@@ -42,7 +41,7 @@ const endedEarly = (): ApiError => malformed('unexpected EOF');
 export class Reader {
   readonly #bytes: Buffer;
   at = 0;
-  /** Objects that may still be made: see `decodedObjectsMax`. */
+  /** Number of objects that may still be created: see `decodedObjectsMax`. */
   objectsLeft: number;
 
   constructor(bytes: Uint8Array, objectsMax: number) {
@@ -54,7 +53,7 @@ export class Reader {
     return this.#bytes.length;
   }
 
-  /** A varint of which only the low 32 bits matter, without sign: tags, lengths, booleans. */
+  /** Reads a varint of which only the low 32 bits matter, unsigned: tags, lengths, booleans. */
   varint(end: number): number {
     const bytes = this.#bytes;
     let value = 0;
@@ -80,7 +79,7 @@ export class Reader {
     return Number(BigInt.asIntN(32, this.bigint(end)));
   }
 
-  /** As a number: beyond 2^53 the nearest one, as everywhere where JSON is parsed. */
+  /** Returns a number: beyond 2^53 the nearest one, as in parsed JSON. */
   int64(end: number): number {
     const first = this.#bytes[this.at]!;
     if (this.at < end && first < 0x80) {
@@ -111,7 +110,7 @@ export class Reader {
     return value;
   }
 
-  /** Reads a length; the end of what it measures. */
+  /** Reads a length and returns the end of its content. */
   endOfBytes(end: number): number {
     const length = this.varint(end);
     if (length > end - this.at) throw endedEarly();
@@ -131,7 +130,7 @@ export class Reader {
     return text;
   }
 
-  /** U+FFFD stands for what was not UTF-8, unless somebody wrote it. */
+  /** U+FFFD replaces invalid UTF-8, unless the text contains it. */
   #checkText(start: number, stop: number): void {
     try {
       strictText.decode(this.#bytes.subarray(start, stop));
@@ -148,7 +147,7 @@ export class Reader {
     return view;
   }
 
-  /** Passes over a field that nobody knows, with the groups inside it. */
+  /** Skips an unknown field, including its groups. */
   skip(tag: number, end: number): void {
     let groups = 0;
     let wire = tag & 7;

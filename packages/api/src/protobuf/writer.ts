@@ -11,15 +11,15 @@ const shortText = 40;
 
 export class Writer {
   #buffer: Buffer = Buffer.allocUnsafeSlow(initialBytes);
-  /** Where the bytes written so far begin. */
+  /** Start of the written bytes. */
   #at = initialBytes;
 
-  /** How many bytes are written: the length of a message is the difference of two of these. */
+  /** Number of written bytes: the length of a message is the difference of two of these. */
   get length(): number {
     return this.#buffer.length - this.#at;
   }
 
-  /** The bytes written, as a copy; the writer is empty again. */
+  /** Returns a copy of the written bytes and empties the writer. */
   finish(): Buffer {
     const bytes = Buffer.from(this.#buffer.subarray(this.#at));
     this.reset();
@@ -36,7 +36,7 @@ export class Writer {
     this.#buffer[--this.#at] = value;
   }
 
-  /** A tag or a length: not negative, below 2^31. */
+  /** Writes a tag or a length: not negative, below 2^31. */
   varint(value: number): void {
     if (this.#at < 5) this.#grow(5);
     const buffer = this.#buffer;
@@ -55,7 +55,7 @@ export class Writer {
     buffer[at] = rest;
   }
 
-  /** Any integer that a number holds exactly; negative ones take ten bytes. */
+  /** Writes any integer that a number holds exactly; negative ones take ten bytes. */
   integer(value: number): void {
     if (value >= 0 && value < 0x80000000) this.varint(value);
     else this.bigint(BigInt(value));
@@ -86,7 +86,7 @@ export class Writer {
     this.#buffer.set(value, this.#at);
   }
 
-  /** The text as UTF-8, after its length. */
+  /** Writes the length and the text as UTF-8. */
   text(value: string): void {
     const length = value.length;
     if (length <= shortText) {

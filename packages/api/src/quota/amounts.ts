@@ -1,6 +1,6 @@
 /**
- * Arithmetic on lists of resources, `{cpu: 100m, memory: 1Gi}`. An amount keeps the text that it was written with until it is
- * calculated with, as Kubernetes' quantities do: refusals show it. Lists are maps, because the names are the client's.
+ * Arithmetic on lists of resources, `{cpu: 100m, memory: 1Gi}`. An amount keeps its original text until it is used in a calculation, as
+ * Kubernetes' quantities do: refusals show it. Lists are maps, because the names come from clients.
  */
 
 import { formatQuantity, parseQuantity } from '../values/quantity.ts';
@@ -18,7 +18,7 @@ const make = (quantity: Quantity): Amount => ({ ...quantity, text: formatQuantit
 
 export const zero: Amount = make({ nanos: 0n, format: 'decimal' });
 
-/** A plain number of things. */
+/** A plain number of objects. */
 export const count = (number: number): Amount => make({ nanos: BigInt(number) * 1_000_000_000n, format: 'decimal' });
 
 export function amountOf(value: unknown): Amount {
@@ -32,12 +32,12 @@ export function amountsOf(list: ResourceList): MutableAmounts {
   return amounts;
 }
 
-/** For an object: what is in it is the client's names again. */
+/** Returns an object whose keys are names from clients. */
 export function listOf(amounts: Amounts): Record<string, string> {
   return Object.fromEntries([...amounts].map(([name, { text }]) => [name, text]));
 }
 
-/** Zero has no format of its own. */
+/** Zero has no format; that of the other is used. */
 const formatOf = (a: Amount, b: Amount): Quantity['format'] => (a.nanos === 0n ? b.format : a.format);
 
 export const sum = (a: Amount, b: Amount): Amount => make({ nanos: a.nanos + b.nanos, format: formatOf(a, b) });
@@ -52,7 +52,7 @@ export function addInto(into: MutableAmounts, more: Amounts): void {
   }
 }
 
-/** Each to the greater of both. */
+/** Raises each amount to the greater of both. */
 export function raiseInto(into: MutableAmounts, others: Amounts): void {
   for (const [name, amount] of others) {
     const old = into.get(name);
@@ -66,7 +66,7 @@ export function isEqual(a: Amounts, b: Amounts): boolean {
   return true;
 }
 
-/** Rounded up to whole units of so many nanos, as Kubernetes' integer values of quantities are. */
+/** Rounds up to whole units of `unit` nanos, like Kubernetes' integer values of quantities. */
 function inUnits({ nanos }: Quantity, unit: bigint): bigint {
   const whole = nanos / unit;
   return nanos % unit === 0n ? whole : nanos < 0n ? whole - 1n : whole + 1n;

@@ -1,10 +1,10 @@
 /**
- * What objects use, and how it counts against a ResourceQuota: the same arithmetic for admission, which charges what is created, and
- * for the controller, which counts what is there.
+ * Usage of objects, and how it counts against a ResourceQuota: the same arithmetic for admission, which charges created objects, and for
+ * the controller, which counts existing ones.
  *
  *   amounts.ts         `{cpu: 100m}` as numbers
  *   pod-resources.ts   what a pod needs at one time
- *   quota.ts usage.ts  a quota as decisions need it; what is used of it
+ *   quota.ts usage.ts  a decoded quota; its usage
  *   evaluators/        how objects of each resource count
  */
 

@@ -1,5 +1,5 @@
 /**
- * What a pod needs at most at one time: all containers together with the sidecars, or one init container with the sidecars
+ * Computes the maximum that a pod needs at one time: all containers together with the sidecars, or one init container with the sidecars
  * that started before it.
  */
 
@@ -15,7 +15,7 @@ const written =
   (container: SizedContainer): Amounts =>
     amountsOf(container.resources?.[which]);
 
-/** `of` tells what one container needs; absent: what its spec says. */
+/** `of` returns the needs of one container; absent: those of its spec. */
 export function containersTogether(
   { containers, initContainers }: SizedPodSpec,
   which: Which,
@@ -44,25 +44,25 @@ export function containersTogether(
 export const isSidecar = ({ restartPolicy }: SizedContainer): boolean => restartPolicy === 'Always';
 
 export interface PodTotalOptions {
-  /** What a running container has counts too, while it is being resized. */
+  /** Resources of a running container count too, while it is being resized. */
   readonly countsStatus: boolean;
 }
 
-/** All containers together, or what the pod says for itself as a whole; with the overhead of running it. */
+/** Returns the total of all containers, or the resources of the pod as a whole; with the overhead. */
 export function podTotal(pod: SizedPod, which: Which, { countsStatus }: PodTotalOptions): MutableAmounts {
   const spec = sizedSpecOf(pod);
   const total = containersTogether(spec, which, countsStatus ? inEffect(pod, which) : undefined);
   for (const [name, amount] of amountsOf(spec.resources?.[which])) if (isOfPods(name)) total.set(name, amount);
   for (const [name, amount] of amountsOf(spec.overhead)) {
     const old = total.get(name);
-    // Nothing that is unlimited becomes limited by it.
+    // The overhead does not limit an unlimited resource.
     if (which === 'limits' && (!old || old.nanos === 0n)) continue;
     total.set(name, old ? sum(old, amount) : amount);
   }
   return total;
 }
 
-/** Resources that a pod may have as a whole, instead of its containers'. */
+/** Reports whether a pod may set the resource as a whole, instead of its containers. */
 export const isOfPods = (name: string): boolean => name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
 
 function inEffect(pod: SizedPod, which: Which): (container: SizedContainer, isInit: boolean) => Amounts {
@@ -84,7 +84,7 @@ interface Sized {
   readonly allocated: ResourceList;
 }
 
-/** The greatest of what is wished, given and allotted; the wish does not count when it can never be fulfilled. */
+/** Returns the maximum of requested, actual and allocated resources; the request does not count if it is infeasible. */
 function effectiveOf(pod: SizedPod, which: Which, { own, has, allocated }: Sized): MutableAmounts {
   const effective: MutableAmounts = isInfeasible(pod) ? new Map() : new Map(own);
   raiseInto(effective, amountsOf(has[which]));
@@ -95,8 +95,8 @@ function effectiveOf(pod: SizedPod, which: Which, { own, has, allocated }: Sized
 const isInfeasible = ({ status }: SizedPod): boolean =>
   status?.conditions?.find(({ type }) => type === 'PodResizePending')?.reason === 'Infeasible';
 
-/** Of Kubernetes itself. */
+/** Reports whether it is a resource of Kubernetes itself. */
 export const isNativeResource = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/');
 
-/** Devices and the like, which only some nodes have. */
+/** Reports whether it is an extended resource, such as a device, which only some nodes have. */
 export const isExtendedResource = (name: string): boolean => !isNativeResource(name) && !name.startsWith('requests.');

@@ -1,6 +1,6 @@
 /**
- * The parts of pods that say what they need, as decoded objects have them: what is absent is zero or unset, lists and maps may be
- * null. Whoever looks at more of a pod extends these.
+ * The parts of pods that describe their resources, as decoded: absent fields are zero or unset, lists and maps may be null. Packages that
+ * read more of a pod extend these.
  */
 
 import type { JsonObject, KubeObject } from '../object.ts';
@@ -60,5 +60,5 @@ export interface SizedPod extends KubeObject {
   status?: SizedPodStatus;
 }
 
-/** For reading: a pod without a spec stays as it is. */
+/** Read-only: a pod without a spec stays as it is. */
 export const sizedSpecOf = (pod: KubeObject): SizedPodSpec => (pod as SizedPod).spec ?? {};

@@ -1,4 +1,4 @@
-/** A ResourceQuota as decisions need it. */
+/** A decoded ResourceQuota. */
 
 import type { KubeObject } from '../object.ts';
 import { amountsOf } from './amounts.ts';
@@ -15,7 +15,7 @@ export interface Quota {
   readonly name: string;
   /** All must match. */
   readonly selectors: readonly ScopeSelector[];
-  /** What is enforced: what its controller has seen, and counted. */
+  /** The enforced limits: those that the controller has observed and counted. */
   readonly hard: Amounts;
   readonly used: Amounts;
 }
@@ -47,7 +47,7 @@ export function readQuota(object: KubeObject): Quota {
   };
 }
 
-/** Does a selector choose by this name? Undefined: there is none. */
+/** Reports whether a selector matches this name. Undefined: there is none. */
 export function matchesName({ operator, values }: ScopeSelector, name: string | undefined): boolean {
   switch (operator) {
     case 'Exists':

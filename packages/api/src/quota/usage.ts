@@ -1,4 +1,4 @@
-/** What is used of a quota: counted object by object, as the controller does it. */
+/** Usage of a quota, counted object by object, as in the controller. */
 
 import type { KubeObject } from '../object.ts';
 import { addInto, count, zero } from './amounts.ts';
@@ -8,7 +8,7 @@ import type { CountedResource } from './evaluators/choose.ts';
 import type { Evaluator } from './evaluators/evaluator.ts';
 import type { Quota } from './quota.ts';
 
-/** The resources that a quota's limits are about, each with its limits. A limit that nothing counts against is left out. */
+/** Returns the resources of a quota's limits, each with its limits. A limit without a resource is left out. */
 export function limitsOf(names: Iterable<string>): (CountedResource & { readonly limits: readonly string[] })[] {
   const found = new Map<string, CountedResource & { readonly limits: string[] }>();
   for (const name of names) {
@@ -22,7 +22,7 @@ export function limitsOf(names: Iterable<string>): (CountedResource & { readonly
   return [...found.values()];
 }
 
-/** Does a quota look at such an object? All of its selectors must choose it. */
+/** Reports whether a quota counts such an object: all of its selectors must match it. */
 export const isInScope = ({ selectors }: Pick<Quota, 'selectors'>, evaluator: Evaluator, object: KubeObject): boolean =>
   selectors.every((selector) => evaluator.matchesScope(selector, object));
 
@@ -32,7 +32,7 @@ export interface TallyOptions extends CountedResource {
   readonly nowMs: number;
 }
 
-/** What the objects of one resource use of a quota's limits. A limit of which nothing is used is at zero, not absent. */
+/** Usage of a quota's limits by the objects of one resource. An unused limit is zero, not absent. */
 export class Tally {
   readonly #options: TallyOptions;
   readonly #evaluator: Evaluator;
@@ -45,7 +45,7 @@ export class Tally {
     this.#used = new Map(options.limits.map((limit) => [limit, zero]));
   }
 
-  /** Only how many objects there are matters: `addCount` instead of `add` is enough. */
+  /** Only the number of objects matters: `addCount` can replace `add`. */
   get isPlainCount(): boolean {
     return this.#evaluator.isPlainCount === true;
   }
@@ -58,7 +58,7 @@ export class Tally {
     if (endsAtMs !== undefined) this.#endsAtMs = Math.min(endsAtMs, this.#endsAtMs ?? Infinity);
   }
 
-  /** Objects of which nothing but their number is known. They are in no scope. */
+  /** Adds objects of which only the number is known. They are in no scope. */
   addCount(number: number): void {
     if (this.#options.quota.selectors.length > 0) return;
     this.#add(new Map(this.#options.limits.map((limit) => [limit, count(number)])));
@@ -68,7 +68,7 @@ export class Tally {
     return this.#used;
   }
 
-  /** When less will be used although nothing happens. */
+  /** Time at which the usage decreases without a write. */
   get endsAtMs(): number | undefined {
     return this.#endsAtMs;
   }

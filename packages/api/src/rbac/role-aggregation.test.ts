@@ -19,7 +19,7 @@ const role = (name: string, { labels = {}, collects, rules = [] }: Sketch = {}):
   isAggregated: collects !== undefined,
 });
 
-/** The roles of a control plane, the aggregation that follows them, and what the last update cost. */
+/** The roles of a control plane, their aggregation, and the cost of the last update. */
 class Roles {
   readonly all = new Map<string, ClusterRoleView>();
   readonly aggregation: RoleAggregation;
@@ -42,7 +42,7 @@ class Roles {
     }
   }
 
-  /** Updates, and writes what is outdated, until nothing is. */
+  /** Updates, and writes the outdated roles, until there are none. */
   settle(): string[] {
     const written: string[] = [];
     for (;;) {
@@ -169,7 +169,7 @@ test('roles that collect each other agree, and forget what has gone', () => {
 });
 
 describe('the work of an update', () => {
-  /** Each role collects the one before it, and a leaf of its own. */
+  /** Each role collects the one before it, and its own leaf. */
   const chain = (length: number): ClusterRoleView[] =>
     Array.from({ length }, (_, at) => [
       role(`c${at}`, { labels: { to: `c${at + 1}` }, collects: [{ to: `c${at}` }] }),

@@ -1,16 +1,15 @@
 /**
- * ClusterRoles that collect the rules of others by their labels. An aggregated role has the rules of all roles that its selectors
- * match, in the order of selectors, then of names, each rule once. What a role collects follows from the roles that collect nothing,
- * never from the rules that were written last: so roles that select each other agree, and a rule disappears from all of them when
- * the role that brought it disappears.
+ * ClusterRoles that collect the rules of others by their labels. An aggregated role has the rules of all roles that its selectors match, in
+ * the order of selectors, then of names, each rule once. The result is derived from the roles that are not aggregated, never from the rules
+ * that were written last: so roles that select each other agree, and a rule disappears from all of them when its source role is deleted.
  *
  *     leaf-a {to: view}          view  collects {to: view}, is {to: edit}      edit  collects {to: edit}
  *
  *     leaf-a changes  ─►  its dependents: view  ─►  view's: edit          each is collected once, view first
  *     leaf-b changes  ─►  no selector matches its labels: nothing is collected
  *
- * `update` takes all roles as they are now, finds those that are not the same object as before, and follows dependencies from there.
- * Its work is bounded: see `aggregationLimits`.
+ * `update` takes all roles as they are now, finds those that are not the same object as before, and follows dependencies from there. Its
+ * work is bounded: see `aggregationLimits`.
  */
 
 import type { Steps } from '@hangar/core';
@@ -23,15 +22,15 @@ import type { PolicyRule } from './rules.ts';
 type Rules = readonly PolicyRule[];
 
 export interface AggregationLimits {
-  /** Roles that one aggregated role selects. */
+  /** Limit of roles that one aggregated role selects. */
   readonly sourcesMax: number;
-  /** Rules of one aggregated role. */
+  /** Limit of rules of one aggregated role. */
   readonly rulesMax: number;
-  /** Characters of the rules of one aggregated role. */
+  /** Limit of characters of the rules of one aggregated role. */
   readonly lengthMax: number;
-  /** Characters of the rules of all aggregated roles together: every change may have to write all of them. */
+  /** Limit of characters of the rules of all aggregated roles together: every change may have to write all of them. */
   readonly totalLengthMax: number;
-  /** Comparisons of one update: selectors with labels, rules with each other. */
+  /** Limit of comparisons of one update: selectors with labels, rules with each other. */
   readonly stepsMax: number;
 }
 
@@ -43,20 +42,20 @@ export const aggregationLimits: AggregationLimits = {
   stepsMax: 2_000_000,
 };
 
-/** An aggregated role whose rules are not what it collects. */
+/** An aggregated role whose stored rules differ from the collected ones. */
 export interface OutdatedRole {
   readonly role: ClusterRoleView;
   readonly rules: Rules;
 }
 
-/** An aggregated role that keeps the rules it has. */
+/** An aggregated role that keeps its stored rules. */
 export interface RefusedRole {
   readonly role: ClusterRoleView;
   readonly reason: string;
 }
 
 export interface AggregationResult {
-  /** By name. Also those of earlier updates, until an update sees that they were written. */
+  /** By name. Includes those of earlier updates, until an update sees that they were written. */
   readonly outdated: readonly OutdatedRole[];
   readonly refused: readonly RefusedRole[];
 }
@@ -82,7 +81,7 @@ class Node {
   }
 }
 
-/** The update needs more comparisons than are allowed. */
+/** The update exceeds the limit of comparisons. */
 class Exhausted extends Error {}
 
 export class RoleAggregation {
@@ -97,14 +96,14 @@ export class RoleAggregation {
     this.#limits = { ...aggregationLimits, ...limits };
   }
 
-  /** Returns what an aggregated role collects; undefined when it is not aggregated, not known or refused. */
+  /** Returns the rules that an aggregated role collects; undefined if it is not aggregated, unknown or refused. */
   collected(name: string): Rules | undefined {
     return this.#nodes.get(name)?.collected;
   }
 
   /**
-   * Takes the roles as they are now, by name: a role that is the same object as in the last update did not change. One update at a
-   * time. When it needs more than `stepsMax`, everything is forgotten, no role is outdated, and the aggregated ones are refused.
+   * Takes the roles as they are now, by name: a role that is the same object as in the last update did not change. One update at a time. If
+   * it exceeds `stepsMax`, the state is cleared, no role is outdated, and the aggregated ones are refused.
    */
   *update(roles: ReadonlyMap<string, ClusterRoleView>): Steps<AggregationResult> {
     const now = new Map(roles);
@@ -138,7 +137,7 @@ export class RoleAggregation {
     return this.#steps >>> 7 !== before >>> 7;
   }
 
-  /** Brings the graph up to date. Returns the changed aggregated roles, and all that must be collected again. */
+  /** Updates the graph. Returns the changed aggregated roles, and all that must be collected again. */
   *#linked(roles: ReadonlyMap<string, ClusterRoleView>): Steps<{ dirty: Set<Node>; changed: Set<Node> }> {
     const dirty = new Set<Node>();
     const changed = new Set<Node>();
@@ -159,7 +158,7 @@ export class RoleAggregation {
       node.role = role;
       if (role.isAggregated) changed.add(node);
       else this.#setCollected(node, undefined, 0);
-      // While a role has collected rules, those that are stored do not count.
+      // While a role has collected rules, its stored rules do not count.
       if (node.collected === undefined && (before?.rules !== role.rules || before.isAggregated !== role.isAggregated)) {
         for (const dependent of node.dependents) dirty.add(dependent);
       }
@@ -225,7 +224,7 @@ export class RoleAggregation {
     }
   }
 
-  /** Collects the roles that must be, and those that depend on a result that is another one. Returns all that were collected. */
+  /** Collects the dirty roles, and those that depend on a changed result. Returns all collected roles. */
   *#collectAll(dirty: Set<Node>): Steps<Set<Node>> {
     const collected = new Set<Node>();
     if (dirty.size === 0) return collected;
@@ -287,7 +286,7 @@ export class RoleAggregation {
     return isOther;
   }
 
-  /** The roles keep the rules that they have. */
+  /** The roles keep their stored rules. */
   #refuse(group: readonly Node[], reason: string): boolean {
     let isOther = false;
     for (const node of group) {

@@ -1,6 +1,6 @@
 /**
- * Which selectors may match which labels. A selector that requires `key=value` is found by that pair, and finds roles by it, however
- * many other selectors and roles exist; a selector without such a requirement is compared with all roles.
+ * Index of selectors and labels. A selector that requires `key=value` is found by that pair, and finds roles by it, independent of the
+ * number of other selectors and roles; a selector without such a requirement is compared with all roles.
  */
 
 import type { Steps } from '@hangar/core';
@@ -25,7 +25,7 @@ const noEntries: readonly never[] = [];
 export class RoleSelectors<T> {
   readonly #byOwner = new Map<T, readonly SelectorEntry<T>[]>();
   readonly #byPair = new Map<string, Set<SelectorEntry<T>>>();
-  /** Of those without a pair. */
+  /** Selectors without a pair. */
   readonly #general = new Set<SelectorEntry<T>>();
   readonly #labelled = new Map<string, Set<T>>();
 
@@ -87,7 +87,7 @@ export class RoleSelectors<T> {
 
 const nothing = labelSelectorOf(undefined);
 
-/** A selector that another server stored, and that is not valid here, matches nothing. */
+/** A selector that another server stored, and that is invalid here, matches nothing. */
 function readSelector(object: LabelSelectorObject): LabelSelector {
   try {
     return labelSelectorOf(object);

@@ -1,4 +1,4 @@
-/** A rule of a Role or ClusterRole, and when two of them are the same. */
+/** A rule of a Role or ClusterRole, and equality of rules. */
 
 import type { Steps } from '@hangar/core';
 
@@ -13,7 +13,7 @@ export interface PolicyRule {
 
 const texts = new WeakMap<PolicyRule, string>();
 
-/** Returns a text that is equal for equal rules. Absent and empty lists are the same. Made once for each rule. */
+/** Returns a text that is equal for equal rules. Absent and empty lists are the same. Computed once for each rule. */
 export function ruleText(rule: PolicyRule): string {
   let text = texts.get(rule);
   if (text === undefined) {
@@ -32,7 +32,7 @@ const isSameRule = (one: PolicyRule, other: PolicyRule): boolean =>
     isSameList(one.resourceNames, other.resourceNames) &&
     isSameList(one.nonResourceURLs, other.nonResourceURLs));
 
-/** Lists that others stored may be null. */
+/** Stored lists may be null. */
 const isSameList = (
   some: readonly string[] | null | undefined,
   others: readonly string[] | null | undefined,
@@ -41,11 +41,11 @@ const isSameList = (
 /** Rules after which work may pause. */
 const pauseRules = 64;
 
-/** Returns whether both lists have the same rules, in whatever order: the order of rules has no meaning. */
+/** Reports whether both lists have the same rules. The order of rules has no meaning. */
 export function* sameRules(some: readonly PolicyRule[], others: readonly PolicyRule[]): Steps<boolean> {
   if (some === others) return true;
   if (some.length !== others.length) return false;
-  // Most often they have the same order, too.
+  // Usually they also have the same order.
   let at = 0;
   while (at < some.length && isSameRule(some[at]!, others[at]!)) if (++at % pauseRules === 0) yield;
   const known = new Set<string>();

@@ -1,20 +1,20 @@
-/** The fields by which built-in kinds can be selected, and where to read them. */
+/** The fields by which built-in kinds can be selected, and their readers. */
 
 import type { JsonObject } from '../object.ts';
 import { isObject } from '../object.ts';
 import { quote } from '../status/field-error.ts';
 
-/** The text that a selector compares; empty for what is not set. */
+/** Returns the text that a selector compares; empty for an unset field. */
 export type FieldReader = (object: JsonObject) => string;
 
 export interface SelectableKind {
-  /** By label, `metadata.name` and `metadata.namespace` included where they are known. */
+  /** By label, including `metadata.name` and `metadata.namespace` if they are supported. */
   readonly fields: Readonly<Record<string, FieldReader>>;
-  /** What is said about a label that is not. */
+  /** Returns the message for an unsupported label. */
   refusal(label: string): string;
 }
 
-/** The value at a path of keys as Go prints it. */
+/** Reads the value at a path of keys as Go prints it. */
 export const fieldAt =
   (path: readonly string[], zero = ''): FieldReader =>
   (object) => {
@@ -36,7 +36,7 @@ export const nameAndNamespace: Readonly<Record<string, FieldReader>> = paths('me
 const unsupported = (label: string): string => `field label not supported: ${label}`;
 const kind = (fields: Record<string, FieldReader>, refusal = unsupported): SelectableKind => ({ fields, refusal });
 
-/** Kinds that say nothing about their fields. */
+/** Kinds without their own selectable fields. */
 export const plainKind: SelectableKind = kind(
   nameAndNamespace,
   (label) => `${quote(label)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
@@ -66,7 +66,7 @@ const pod = kind({
   'spec.host': at('spec.nodeName'),
   'spec.hostNetwork': at('spec.hostNetwork', 'false'),
   'status.podIP': firstOf(at('status.podIP'), firstPodIP),
-  // Known, but nothing has it: kube-apiserver compares with the empty text.
+  // Supported, but always empty: kube-apiserver compares with the empty text.
   'status.podIPs': () => '',
 });
 

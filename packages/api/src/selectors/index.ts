@@ -1,4 +1,4 @@
-/** Which objects a request is about: by labels and by fields. */
+/** Selectors: objects by labels and by fields. */
 
 export { LabelRequirement } from './label-requirement.ts';
 export type { LabelOperator, Labels } from './label-requirement.ts';

@@ -1,4 +1,4 @@
-/** One condition on labels, and what makes it a valid one. */
+/** One condition on labels, and its validation. */
 
 import { fieldErrorText, invalid, notSupported } from '../status/field-error.ts';
 import type { FieldError } from '../status/field-error.ts';
@@ -65,13 +65,13 @@ function parseInteger(text: string): bigint | undefined {
   return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
-/** What is wrong with a key, in one text; undefined for a valid one. `path` is what the message calls it. */
+/** Returns the problem of a key, in one text; undefined for a valid one. `path` is the name in the message. */
 export function labelKeyProblem(key: string, path: string): FieldError | undefined {
   const reasons = qualifiedNameReasons(key);
   return reasons.length === 0 ? undefined : invalid(path, key, reasons.join('; '));
 }
 
-/** Everything that is wrong with a requirement, in one text; undefined for a valid one. */
+/** Returns all problems of a requirement, in one text; undefined for a valid one. */
 export function requirementProblem({ key, operator, values }: LabelRequirement): string | undefined {
   const errors = [labelKeyProblem(key, 'key'), ...operandErrors(operator, values), ...valueErrors(key, values)];
   const texts = [...new Set(errors.flatMap((error) => (error ? [fieldErrorText(error)] : [])))];

@@ -1,4 +1,4 @@
-/** Selectors sent to a real kube-apiserver, which must select the same objects or refuse in the same words. */
+/** Selectors sent to a real kube-apiserver, which must select the same objects or refuse with the same message. */
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -83,7 +83,7 @@ const objects: readonly [string, unknown][] = [
   ],
 ];
 
-/** A kind that was just defined takes a moment. */
+/** A kind that was just defined is served after a moment. */
 async function create(path: string, object: unknown): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     const { status, body } = await server.request('POST', path, { body: JSON.stringify(object) });
@@ -105,7 +105,7 @@ async function list(path: string, query = ''): Promise<Answer> {
 const shown = ({ items, message }: Answer): string =>
   items ? items.map(({ metadata }) => metadata.name).join(' ') : message!;
 
-/** What we select of everything that is there, or our refusal. */
+/** Returns the objects that we select, or our refusal. */
 function ours(all: readonly KubeObject[], matcher: () => (object: KubeObject) => boolean): Answer {
   try {
     return { items: all.filter(matcher()) };

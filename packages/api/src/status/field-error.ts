@@ -1,6 +1,6 @@
 /**
- * What validation finds, in Kubernetes' words: `spec.replicas: Invalid value: -1: must be greater than or equal to 0`.
- * Paths are texts: `spec.containers[0].name`, `metadata.labels[app]`; join them with `child`, `index` and `key`.
+ * Validation errors in Kubernetes' format: `spec.replicas: Invalid value: -1: must be greater than or equal to 0`. Paths are texts:
+ * `spec.containers[0].name`, `metadata.labels[app]`; join them with `child`, `index` and `key`.
  */
 
 export type FieldErrorType =
@@ -29,7 +29,7 @@ export interface FieldError {
 /** As a value: the message leaves the value out. */
 export const noValue: unique symbol = Symbol('no value');
 
-/** As a value: shown as it stands, for values that Go prints in a way of its own. */
+/** As a value: shown verbatim, for values with a special format in Go. */
 export class Verbatim {
   readonly text: string;
 
@@ -97,7 +97,7 @@ export const tooLong = (path: string, max: number): FieldError =>
     noValue,
     max < 0 ? 'value is too long' : `may not be more than ${count(max, 'byte')}`,
   );
-/** As the schemas of custom resources count: in characters. */
+/** Counts characters, as the schemas of custom resources do. */
 export const tooLongCharacters = (path: string, max: number): FieldError =>
   error('FieldValueTooLong', path, noValue, `may not be more than ${count(max, 'character')}`);
 export const tooMany = (path: string, actual: number, max: number): FieldError =>
@@ -118,7 +118,7 @@ export function fieldErrorBody({ type, value, detail }: FieldError): string {
 
 export const fieldErrorText = (error: FieldError): string => `${error.path}: ${fieldErrorBody(error)}`;
 
-/** A longer value is cut: an error may name the same value several times, and many errors one value each. */
+/** A longer value is truncated: an error may name the same value several times, and there may be many errors. */
 const shownLengthMax = 16 * 1024;
 
 function showValue(value: unknown): string {

@@ -1,4 +1,4 @@
-/** Refusals alone: an entry of its own, for clients that need nothing of the table of kinds. */
+/** Status errors: a separate entry point, for clients that do not need the table of kinds. */
 
 export * from './field-error.ts';
 export * from './status.ts';

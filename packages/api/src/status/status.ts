@@ -1,6 +1,6 @@
 /**
- * Errors as clients see them: Kubernetes' `Status`. A `StatusError` is thrown wherever a request must be refused; the
- * server's one place for errors writes its `status`. Its `code` is the reason, so that tests and callers read one thing.
+ * Errors as clients see them: Kubernetes' `Status`. A `StatusError` is thrown when a request must be refused; one place in the server
+ * writes its `status`. Its `code` is the reason, for tests and callers.
  */
 
 import { CodedError } from '@hangar/core';
@@ -74,13 +74,15 @@ const codes: Readonly<Record<StatusReason, number>> = {
   Timeout: 504,
 };
 
-/** Kubernetes' own. What answers may be anything: webhooks and extension servers say words of theirs. */
+/**
+ * Reports whether it is a reason of Kubernetes. Other servers may answer anything: webhooks and extension servers use their own reasons.
+ */
 export const isStatusReason = (reason: unknown): reason is StatusReason =>
   typeof reason === 'string' && Object.hasOwn(codes, reason);
 
 export interface StatusOptions {
   details?: StatusDetails;
-  /** Of the list that could not be continued. */
+  /** Metadata of the list that could not be continued. */
   metadata?: { continue: string };
   cause?: unknown;
 }
@@ -105,8 +107,8 @@ export class StatusError extends CodedError<StatusReason> {
 }
 
 /**
- * A refusal that kube-apiserver never classified: code 500 and a message, no reason. It answers so to some bad input, and
- * clients show the message as it is. The code of the error itself is `InternalError`.
+ * A refusal that kube-apiserver does not classify: code 500 and a message, no reason. It answers so to some invalid input, and clients show
+ * the message unchanged. The code of the error itself is `InternalError`.
  */
 export class UnclassifiedError extends StatusError {
   override readonly status: Status;
@@ -173,7 +175,7 @@ export const forbiddenRequest = (resource: GroupResource, name: string, message:
   return new StatusError('Forbidden', `${what}: ${message}`, { details: detailsOf(resource, name) });
 };
 
-/** Text of all errors of one object: those beyond are counted, not shown. */
+/** Length limit of the errors of one object: the rest is counted, not shown. */
 const errorsLengthMax = 128 * 1024;
 
 function shownErrors(all: readonly FieldError[]): readonly FieldError[] {

@@ -1,4 +1,4 @@
-/** The strategy of a built-in resource: the usual rules, the kind's own from `kinds/`, and its validation. */
+/** The strategy of a built-in resource: the common rules, those of the kind from `kinds/`, and its validation. */
 
 import { lazy } from '@hangar/core';
 import { apiVersionOf, schemaOf } from '../builtin/schemas.ts';
@@ -125,7 +125,7 @@ function rulesOf({ group, kind }: BuiltinResource): KindRules {
   return (Object.hasOwn(kindRules, key) ? kindRules[key] : undefined) ?? {};
 }
 
-/** Where a kind's rules need the time, it is asked of `now`. */
+/** `now` is the clock for rules that need the time. */
 export function builtinStrategy(resource: BuiltinResource, now: Now = systemNow): Strategy {
   const strategy = new BuiltinStrategy(resource, now);
   if (resource.kind !== 'HorizontalPodAutoscaler' || resource.version !== 'v1') return strategy;

@@ -1,14 +1,14 @@
-/** What deletion of built-in kinds does besides deleting. */
+/** Additional effects of the deletion of built-in kinds. */
 
 import type { BuiltinResource } from '../builtin/schemas.ts';
 import { numberAt, objectAt, stringAt } from '../defaults/access.ts';
 import type { KubeObject } from '../object.ts';
 
-/** What becomes of an object's dependents when the client does not say; `unsupported`: it cannot have any. */
+/** Default propagation to an object's dependents; `unsupported`: it cannot have any. */
 export type DependentsPolicy = 'delete' | 'orphan' | 'unsupported';
 
 const policies: Readonly<Record<string, DependentsPolicy>> = {
-  // As these did before there was a garbage collector.
+  // As before the garbage collector existed.
   'batch/v1/jobs': 'orphan',
   '/v1/replicationcontrollers': 'orphan',
   '/v1/events': 'unsupported',
@@ -18,7 +18,7 @@ const policies: Readonly<Record<string, DependentsPolicy>> = {
 export const dependentsPolicy = ({ group, version, name }: BuiltinResource): DependentsPolicy =>
   policies[`${group}/${version}/${name}`] ?? 'delete';
 
-/** How long a pod may take to end: what the client asks, else what the pod asks; none where nothing runs. */
+/** Returns the grace period of a pod: that of the client, else that of the pod; zero if nothing runs. */
 export function podGracePeriodSeconds(pod: KubeObject, requested: number | undefined): number {
   const spec = objectAt(pod, 'spec');
   const phase = stringAt(objectAt(pod, 'status'), 'phase');

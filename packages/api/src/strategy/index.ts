@@ -1,4 +1,4 @@
-/** What the server does with objects of built-in kinds between decoding and storing them. */
+/** Processing of objects of built-in kinds between decoding and storing. */
 
 export { builtinStrategy } from './builtin.ts';
 export { convert } from './conversion/index.ts';

@@ -1,8 +1,8 @@
-/** Metadata that a write of a subresource must leave as it was. */
+/** Metadata that a write of a subresource must not change. */
 
 import type { KubeObject, ObjectMeta } from '../object.ts';
 
-/** What newer kinds protect from updates of their status; managedFields are the write's own. */
+/** Metadata that newer kinds protect from updates of their status; managedFields belong to the write. */
 export const statusMetadata = [
   'deletionTimestamp',
   'generation',
@@ -17,7 +17,7 @@ export function keepMetadata(object: KubeObject, old: KubeObject, names: readonl
   for (const name of names) restore(object, old, `metadata.${name}`);
 }
 
-/** Takes a value from the old object; dotted paths of structs. */
+/** Restores a value from the old object, by the dotted path of structs. */
 export function restore(object: KubeObject, old: KubeObject, path: string): void {
   const names = path.split('.');
   const last = names.pop()!;

@@ -1,21 +1,21 @@
 /**
- * How one kind differs from the usual: what `builtinStrategy` reads. The usual is: names are DNS subdomains; an update
- * needs an existing object and no resourceVersion; a kind with a status subresource loses `status` on creation, keeps it on
- * an update, and keeps `spec` on an update of the status.
+ * Rules of one kind that differ from the common ones, read by `builtinStrategy`. The common rules: names are DNS subdomains; an update
+ * needs an existing object and no resourceVersion; a kind with a status subresource loses `status` on creation, keeps it on an update, and
+ * keeps `spec` on an update of the status.
  */
 
 import type { KubeObject } from '../object.ts';
 import type { NameRule } from '../validation/formats.ts';
 import type { ResetFields } from './contract.ts';
 
-/** The present, as objects show it: `2026-01-31T12:00:00Z`. */
+/** The current time, as objects show it: `2026-01-31T12:00:00Z`. */
 export type Now = () => string;
 
 export type Create = (object: KubeObject, now: Now) => void;
 export type Update = (object: KubeObject, old: KubeObject, now: Now) => void;
 
 export interface SubresourceRules {
-  /** Replaces what is usual. */
+  /** Replaces the common rules. */
   readonly update: Update;
   readonly resets: ResetFields;
 }
@@ -23,21 +23,21 @@ export interface SubresourceRules {
 export interface KindRules {
   readonly name?: NameRule;
   readonly createsOnUpdate?: true;
-  /** An update must say which version it changes. */
+  /** An update must have a resourceVersion. */
   readonly needsResourceVersion?: true;
-  /** Dotted paths whose change is a new generation, and the number that a new object gets. */
+  /** Dotted paths whose change increments the generation, and the generation of a new object. */
   readonly generation?: { readonly first: 0 | 1; readonly of: readonly string[] };
-  /** Clients may set the status when they create. */
+  /** Clients may set the status on creation. */
   readonly keepsStatusOnCreate?: true;
-  /** After what is usual. */
+  /** Runs after the common rules. */
   readonly create?: Create;
-  /** After what is usual, before generations are compared. */
+  /** Runs after the common rules, before generations are compared. */
   readonly update?: Update;
-  /** What a write of the object itself gives up; usually `status`, where there is a status subresource. */
+  /** Fields that a write of the object itself does not own; by default `status` if there is a status subresource. */
   readonly resets?: ResetFields;
-  /** What of the metadata an update of the status may not change. */
+  /** Metadata that an update of the status may not change. */
   readonly statusKeeps?: readonly string[];
-  /** After what is usual for the status. */
+  /** Runs after the common rules for the status. */
   readonly updateStatus?: Update;
   readonly statusResets?: ResetFields;
   readonly subresources?: Readonly<Record<string, SubresourceRules>>;

@@ -1,4 +1,4 @@
-/** Creation and update of every kind, compared with what a real kube-apiserver answers. */
+/** Creation and update of every kind, compared with the answers of a real kube-apiserver. */
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -18,7 +18,7 @@ import { corpus } from './testing/corpus/index.ts';
 import { variantOf } from './testing/variants.ts';
 
 let server: RealServer;
-/** They add to objects: tolerations, priorities, labels of nodes. Or refuse them: quotas that nobody counts. */
+/** They add to objects (tolerations, priorities, labels of nodes), or refuse them (quotas without a controller). */
 const unwantedPlugins = [
   'ServiceAccount',
   'DefaultTolerationSeconds',
@@ -80,7 +80,7 @@ const allocated = new Set([
   'healthCheckNodePort',
 ]);
 
-/** Without what differs from request to request. */
+/** Removes fields that differ from request to request. */
 function comparable(object: KubeObject): JsonObject {
   const {
     uid: _uid,
@@ -91,7 +91,7 @@ function comparable(object: KubeObject): JsonObject {
   } = object.metadata;
   const isService = object.kind === 'Service';
   const strip = (value: unknown): unknown => {
-    // What is stored as protobuf comes back without empty lists.
+    // Objects stored as protobuf are returned without empty lists.
     if (Array.isArray(value)) return value.length === 0 ? null : value.map(strip);
     if (!isObject(value)) return value;
     const kept = Object.entries(value).filter(([name]) => !(isService && allocated.has(name)));
@@ -102,7 +102,7 @@ function comparable(object: KubeObject): JsonObject {
 
 const admin = { username: 'admin', uid: 'admin', groups: ['system:masters', 'system:authenticated'] };
 
-/** As our server would answer, given the metadata that the real one set. */
+/** Returns the answer of our server, given the metadata that the real one set. */
 function created(object: KubeObject, theirs: KubeObject): KubeObject {
   const ours = structuredClone(object);
   const resource = resourceOf(object);
@@ -125,7 +125,7 @@ test('a new object of every kind gets what the server gives it', { timeout: 120_
   });
 });
 
-/** All differences at once. */
+/** Reports all differences together. */
 async function compareEach<T>(list: readonly T[], compare: (one: T) => Promise<void>): Promise<void> {
   const problems: string[] = [];
   for (const one of list) {
@@ -192,10 +192,10 @@ test(
   },
 );
 
-/** Their names follow from their specs. */
+/** Their names are derived from their specs. */
 const namedBySpec = new Set(['CustomResourceDefinition', 'APIService']);
 
-/** What it refuses, such as an object without something it needs, is not compared. */
+/** A refused object, for example one without a dependency, is not compared. */
 async function unlessRefused(compare: Promise<void>): Promise<boolean> {
   try {
     await compare;
@@ -294,7 +294,7 @@ test('names are refused for the reasons that the server has', { timeout: 60_000 
         details?: { causes?: { field: string; message: string }[] };
       };
       const causes = (details?.causes ?? []).filter(
-        // That cron jobs leave room for the names of their jobs is validation's to say.
+        // The room that cron jobs leave for the names of their jobs is checked by validation.
         ({ field, message }) => field === 'metadata.name' && !message.endsWith('52 characters'),
       );
       const theirs = causes.map(({ message }) => message.replace(/^Invalid value: "(?:[^"\\]|\\.)*": /, ''));

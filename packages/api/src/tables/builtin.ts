@@ -60,7 +60,7 @@ export function builtinTable(resource: BuiltinResource): TablePrinter {
   return table;
 }
 
-/** Of the scale subresource, whatever it scales. */
+/** For the scale subresource of any resource. */
 export const scaleTable: TablePrinter = {
   columns: [
     { name: 'Name', type: 'string', format: '', priority: 0 },

@@ -1,4 +1,4 @@
-/** What a table is made of: the printer of a kind, and the Table of meta.k8s.io that is made with it. */
+/** The contract of tables: the printer of a kind, and the Table of meta.k8s.io. */
 
 import type { KubeObject, ObjectMeta } from '../object.ts';
 
@@ -6,7 +6,7 @@ export interface ColumnDefinition {
   readonly name: string;
   readonly type: string;
   readonly format: string;
-  /** Shown by no `kubectl get`; ours is empty for built-in kinds. */
+  /** Not shown by `kubectl get`; empty for built-in kinds. */
   readonly description: string;
   readonly priority: number;
 }
@@ -18,18 +18,18 @@ export interface RowCondition {
   readonly message?: string;
 }
 
-/** How objects of one kind become rows. Stateless: one printer serves every request. */
+/** Converts objects of one kind to rows. Stateless: one printer serves every request. */
 export interface TablePrinter {
   readonly columns: readonly ColumnDefinition[];
-  /** One per column, as JSON. `now` is in milliseconds since 1970: ages are counted to it. */
+  /** Returns one value per column, as JSON. `now` is in milliseconds since 1970, for ages. */
   cells(object: KubeObject, now: number): unknown[];
-  /** What the row says about its object besides cells: a pod that ran to its end is `Completed`. */
+  /** Conditions of the row: a terminated pod is `Completed`. */
   conditions?(object: KubeObject): readonly RowCondition[] | undefined;
-  /** The order of rows, where it is not that of the list. */
+  /** The order of rows, if it is not that of the list. */
   compare?(left: KubeObject, right: KubeObject): number;
   /** kube-apiserver's default printer writes no rows as null. */
   readonly writesNoRowsAsNull?: boolean;
-  /** In every event of a watch, and not only in the first: one kind does that. */
+  /** Columns are in every event of a watch, not only in the first: one kind does that. */
   readonly repeatsColumns?: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface PartialObjectMetadataList {
   readonly items: readonly PartialObjectMetadata[];
 }
 
-/** Old clients ask for v1beta1, which has the same fields. */
+/** Old clients request v1beta1, which has the same fields. */
 export type MetaApiVersion = 'meta.k8s.io/v1' | 'meta.k8s.io/v1beta1';
 
 export interface TableRow {

@@ -1,4 +1,4 @@
-/** Answers in the form of tables and of metadata only: what `kubectl get` asks for. */
+/** Answers in the form of tables and of metadata only, which `kubectl get` requests. */
 
 export { builtinTable, scaleTable } from './builtin.ts';
 export { customTable } from './custom.ts';

@@ -1,17 +1,17 @@
 /**
- * The grammar of Kubernetes' JSONPath, which is a dialect: `.a.b`, `['key']`, `[0]`, `[1:4:2]`, `[*]`, `[0,2]`, `..`,
- * `[?(@.a=="b")]`, `\.` for a dot in a name. A path is what stands between the braces of a kubectl template; what
- * follows a closing brace is not looked at, since columns show the first action only. Ranges are not columns.
+ * The grammar of Kubernetes' JSONPath, which is a dialect: `.a.b`, `['key']`, `[0]`, `[1:4:2]`, `[*]`, `[0,2]`, `..`, `[?(@.a=="b")]`, `\.`
+ * for a dot in a name. A path is the text between the braces of a kubectl template; text after a closing brace is ignored, because columns
+ * show only the first action. Ranges are not supported in columns.
  */
 
 import { CodedError } from '@hangar/core';
 
 export type JsonPathErrorCode =
-  /** It cannot be read. */
+  /** The path is malformed. */
   | 'InvalidJsonPath'
-  /** It does not fit the object: an index into something else than a list, a comparison of a number with a text. */
+  /** The path does not match the object: an index into a value that is not a list, a comparison of a number with a text. */
   | 'JsonPathMismatch'
-  /** It would visit more values than a column is worth. */
+  /** The path would visit more values than the limit. */
   | 'JsonPathTooCostly';
 
 export class JsonPathError extends CodedError<JsonPathErrorCode> {}
@@ -20,7 +20,7 @@ export interface SliceNode {
   readonly kind: 'slice';
   readonly start: number | undefined;
   readonly end: number | undefined;
-  /** `[n]`: the end follows from the start. */
+  /** `[n]`: the end is derived from the start. */
   readonly isIndex: boolean;
   readonly step: number | undefined;
 }
@@ -29,7 +29,7 @@ export interface FilterNode {
   readonly kind: 'filter';
   readonly left: Path;
   readonly right: Path;
-  /** As written: whether it is an operator shows when it is used. */
+  /** As written: checked when it is evaluated. */
   readonly operator: string;
 }
 
@@ -38,7 +38,7 @@ export type PathNode =
   | { readonly kind: 'wildcard' | 'recursive' }
   | { readonly kind: 'union'; readonly paths: readonly Path[] }
   | { readonly kind: 'literal'; readonly value: string | number | boolean }
-  /** A text in quotes replaces what was found, where other literals replace each. */
+  /** A quoted text replaces the whole result, other literals replace each value. */
   | { readonly kind: 'text'; readonly value: string }
   | { readonly kind: 'identifier'; readonly name: string }
   | SliceNode
@@ -48,7 +48,7 @@ export type Path = readonly PathNode[];
 
 const invalid = (message: string): JsonPathError => new JsonPathError('InvalidJsonPath', message);
 
-/** No path that somebody wrote is as long. */
+/** Longer than any real path. */
 const lengthMax = 16_384;
 
 /** Throws InvalidJsonPath. */
@@ -56,7 +56,7 @@ export function parsePath(text: string): Path {
   if (text.length > lengthMax) throw invalid(`longer than ${lengthMax} characters`);
   const path: PathNode[] = [];
   let at = 0;
-  /** Takes what the pattern matches here. */
+  /** Consumes the match of the pattern at the current position. */
   const take = (pattern: RegExp): RegExpExecArray | null => {
     pattern.lastIndex = at;
     const match = pattern.exec(text);
@@ -94,15 +94,15 @@ export function parsePath(text: string): Path {
 
 const twoDots = /\.\./y;
 const dot = /\./y;
-/** `@` and `$` are the current object, which is where every step begins anyway. */
+/** `@` and `$` are the current object, at which every step starts anyway. */
 const blank = /[ @$]/y;
-/** Everything up to what ends a word; a backslash takes the next character whatever it is. */
+/** Matches up to the end of a word; a backslash escapes any character. */
 const name = /(?:\\[^]?|[^\\ \t\r\n.,[\]$@{}])*/y;
 const identifier = /[_\p{L}\p{Nd}][^ \t\r\n.,[\]$@{}]*/uy;
 const startsName = /^[_\p{L}\p{Nd}]/u;
 const number = /[+-][\d.]*|\d[\d.]*/y;
 const brackets = /\[([^\]\n]*)\]/y;
-/** The quote that ends it does not follow a backslash, even if that is itself one of two. */
+/** The closing quote does not follow a backslash, even if that one is escaped. */
 const doubleQuoted = /"(?:[^"\n]*\\")*[^"\n]*(?<!\\)"/y;
 const singleQuoted = /'(?:[^'\n]*\\')*[^'\n]*(?<!\\)'/y;
 
@@ -119,14 +119,14 @@ function wordNode(word: string): PathNode {
 const characterName = (code: number): string =>
   `U+${code.toString(16).toUpperCase().padStart(4, '0')} '${String.fromCodePoint(code)}'`;
 
-/** What stands between brackets. */
+/** Parses the text between brackets. */
 function arrayNodes(text: string): Path {
   const parts = text.split(',');
   if (parts.length > 1) {
     return [{ kind: 'union', paths: parts.map((part) => parsePath(`[${part.trim()}]`)) }];
   }
   const key = /^'([^']*)'$/.exec(text);
-  // A key is read as a path: `['a.b']` is `.a.b`, and a dot of the name needs its backslash here too.
+  // A key is parsed as a path: `['a.b']` is `.a.b`, and a dot in the name needs its backslash here too.
   if (key) return parsePath(`.${key[1]!}`);
   const slice = /^(-?\d*)(?::(-?\d*))?(?::(-?\d*))?$/.exec(text === '*' ? ':' : text);
   if (!slice) throw invalid(`invalid array index ${text}`);
@@ -140,7 +140,7 @@ function index(text: string | undefined): number | undefined {
   return Number(text);
 }
 
-/** From behind `[?(`; returns where it ends too. The first parenthesis outside of quotes closes it. */
+/** Starts behind `[?(`; also returns the end. The first parenthesis outside of quotes closes it. */
 function readFilter(text: string, start: number): [FilterNode, end: number] {
   let quote = '';
   let isQuoted = false;
@@ -179,7 +179,7 @@ const escapes: Readonly<Record<string, string>> = {
 
 const escape = /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{3})|(.)|$)/gu;
 
-/** With Go's escapes; the other kind of quote needs none, and may have none. */
+/** Uses Go's escapes; the other kind of quote is not escaped. */
 function unquote(quoted: string): string {
   const quote = quoted[0]!;
   const fail = (): never => {

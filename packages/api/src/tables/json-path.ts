@@ -1,9 +1,8 @@
 /**
- * Kubernetes' JSONPath: what a path finds in an object. Keys that are not there are found nothing at, as the columns
- * of custom resources want it.
+ * Kubernetes' JSONPath: evaluates a path on an object. A missing key yields no values, as the columns of custom resources require.
  *
- * Go tells 1 from 1.0 when it compares, and visits maps in random order; here a whole number is an integer, and maps
- * are visited in the order of the object.
+ * Go distinguishes 1 from 1.0 in comparisons, and visits maps in random order; here a whole number is an integer, and maps are visited in
+ * the order of the object.
  */
 
 import { isObject } from '../object.ts';
@@ -14,7 +13,7 @@ export { JsonPathError } from './json-path-parser.ts';
 export type { JsonPathErrorCode } from './json-path-parser.ts';
 
 export interface JsonPath {
-  /** In order. Throws JsonPathMismatch or JsonPathTooCostly. Paths that are used together may share a budget. */
+  /** Returns the values in order. Throws JsonPathMismatch or JsonPathTooCostly. Paths that are used together may share a budget. */
   find(object: unknown, budget?: VisitBudget): unknown[];
 }
 
@@ -24,10 +23,10 @@ export function parseJsonPath(text: string): JsonPath {
   return { find: (object, budget = visitBudget()) => walk([object], path, budget) };
 }
 
-/** `..` and unions multiply: a short path in a large object could visit more values than there are atoms. */
+/** `..` and unions multiply: a short path in a large object could visit an enormous number of values. */
 const visitsMax = 100_000;
 
-/** How many values may still be visited. */
+/** Number of values that may still be visited. */
 export interface VisitBudget {
   left: number;
 }
@@ -88,14 +87,14 @@ function gather<From>(
   return found;
 }
 
-/** A text has its bytes, as in Go. */
+/** A text has its bytes as children, as in Go. */
 function children(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   if (isObject(value)) return Object.values(value);
   return typeof value === 'string' ? [...Buffer.from(value)] : [];
 }
 
-/** The value itself first, then each child's, in depth first order; what has no children is not among them. */
+/** Returns the value itself first, then the descendants, depth first; values without children are left out. */
 function descendants(root: unknown, budget: VisitBudget): unknown[] {
   const found: unknown[] = [];
   const pending = [root];
@@ -113,7 +112,7 @@ function descendants(root: unknown, budget: VisitBudget): unknown[] {
   return found;
 }
 
-/** Nothing is cut to size: an index that is out of bounds is a mismatch. A list of which nothing is asked ends it. */
+/** An index out of bounds is a mismatch and not clipped. A list with an empty slice stops the evaluation. */
 function sliceAll(values: readonly unknown[], node: SliceNode, budget: VisitBudget): unknown[] {
   const found: unknown[] = [];
   for (const list of values) {
@@ -162,7 +161,7 @@ function filter(list: unknown, node: FilterNode, budget: VisitBudget): unknown[]
   });
 }
 
-/** What does not fit counts as found: kubectl users rely on what Go does here. */
+/** A mismatch counts as found, as in Go: kubectl users rely on it. */
 function exists(element: unknown, path: Path, budget: VisitBudget): boolean {
   try {
     return walk([element], path, budget).length > 0;

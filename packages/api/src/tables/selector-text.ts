@@ -20,13 +20,13 @@ export function labelsText(labels: Labels | undefined): string {
   return sortKeys(Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`)).join(',') || none;
 }
 
-/** `<error>` when it is no valid selector. */
+/** Returns `<error>` for an invalid selector. */
 export const selectorCell = (selector: LabelSelector | undefined): string => {
   const text = selectorText(selector);
   return text === undefined ? '<error>' : text || none;
 };
 
-/** As a label selector is written in a query; undefined when it is not valid. */
+/** Formats a label selector as in a query; undefined if it is not valid. */
 export function selectorText(selector: LabelSelector | undefined): string | undefined {
   const requirements: { key: string; text: string }[] = [];
   for (const [key, value] of Object.entries(selector?.matchLabels ?? {})) {
@@ -61,7 +61,7 @@ function expressionText(key: string, operator: string, values: readonly string[]
   }
 }
 
-/** The dump of Go's struct, which the bindings of admission policies show. */
+/** Formats a selector like Go's dump of the struct, which the bindings of admission policies show. */
 export function selectorDump({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
   const labels = sortKeys(Object.keys(matchLabels)).map((key) => `${key}: ${matchLabels[key]},`);
   const expressions = matchExpressions.map(

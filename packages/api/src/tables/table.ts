@@ -1,6 +1,6 @@
 /**
- * The Table and PartialObjectMetadata of meta.k8s.io. A table's rows carry their objects as metadata only unless asked
- * otherwise: kubectl needs names, namespaces and labels, and not the rest.
+ * The Table and PartialObjectMetadata of meta.k8s.io. By default a table's rows contain only the metadata of their objects: kubectl needs
+ * names, namespaces and labels.
  */
 
 import type { LazyList } from '../lazy-list.ts';
@@ -27,7 +27,7 @@ export interface TableOptions {
   readonly apiVersion?: MetaApiVersion;
 }
 
-/** An object with the bytes that it was sent or stored as: what shows whole objects need not write them again. */
+/** An object with its sent or stored bytes, so that answers with whole objects need not encode them again. */
 export interface EncodedObject {
   readonly object: KubeObject;
   readonly json: Uint8Array;
@@ -48,7 +48,7 @@ export const partialObjectMetadataList = (
   items: objects.map((object) => partialObjectMetadata(object, apiVersion)),
 });
 
-/** Of a list. The rows are in the list's order, except where the kind has an order of its own. */
+/** Returns the table of a list. The rows have the order of the list, unless the kind defines its own. */
 export function tableOf(
   printer: TablePrinter,
   objects: readonly KubeObject[],
@@ -59,7 +59,7 @@ export function tableOf(
   return tableWith(printer, listMeta, { ...options, now }, inOrder);
 }
 
-/** Of a list whose objects are decoded while it is written; in the list's order. */
+/** Returns the table of a list whose objects are decoded while it is written; in the order of the list. */
 export function lazyTableOf(
   printer: TablePrinter,
   objects: LazyList<KubeObject>,
@@ -71,7 +71,7 @@ export function lazyTableOf(
   return { ...head, rows: objects.length === 0 && noRows === null ? null : rows };
 }
 
-/** Of one object, as the answer to a get or in an event of a watch. */
+/** Returns the table of one object, for a get or an event of a watch. */
 export function tableOfOne(printer: TablePrinter, object: KubeObject, options: TableOptions = {}): Table {
   return tableWith(printer, metaOfOne(object), { now: Date.now(), ...options }, [object]);
 }
@@ -114,7 +114,7 @@ function rowOf(
   };
 }
 
-/** Clients find the end of a watch's initial events in an annotation: that bookmark is never sent without. */
+/** Clients find the end of a watch's initial events in an annotation: that bookmark always includes metadata. */
 const endsInitialEvents = ({ metadata }: KubeObject): boolean =>
   metadata.annotations?.['k8s.io/initial-events-end'] === 'true';
 

@@ -73,13 +73,13 @@ async function create(sample: KubeObject): Promise<void> {
   if (metadata.finalizers) await send('DELETE', `${path}/${metadata.name}`);
 }
 
-/** Descriptions are prose, and ours to write. */
+/** Descriptions are not compared. */
 const withoutProse = ({ columnDefinitions, ...table }: Table): unknown => ({
   ...table,
   columnDefinitions: columnDefinitions?.map((column) => ({ ...column, description: '' })) ?? null,
 });
 
-/** The server's clock stands somewhere between ours before and after: a cell may be either. */
+/** The server's clock is between our clock before and after: a cell may match either. */
 function assertSameTable(real: Table, ours: (now: number) => Table, [before, after]: [number, number]): void {
   const early = ours(before);
   const late = ours(after);
@@ -107,7 +107,7 @@ async function assertSameList(path: string, kind: string, apiVersion: string, pr
   for (;;) {
     const list = await send<List>('GET', path);
     const [real, times] = await timed(() => send<Table>('GET', `${path}?includeObject=Object`, undefined, asTable));
-    // The server renews leases and writes statuses of its own: when it did so meanwhile, the two are of different objects.
+    // The server renews leases and writes its own statuses: if it did so meanwhile, the two show different objects.
     if (versionsOf(await send<List>('GET', path)) !== versionsOf(list)) continue;
     const objects = list.items.map((item) => ({ ...item, kind, apiVersion }));
     // Components are listed in the order in which they answer.
@@ -130,7 +130,7 @@ for (const resource of resources) {
   });
 }
 
-/** What no client may create here. */
+/** Kinds that clients cannot create here. */
 const notStored = new Set(['ComponentStatus', 'PodCertificateRequest']);
 
 test('a list of nothing has no rows, or null where Kubernetes prints by default', async () => {

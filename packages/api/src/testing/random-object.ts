@@ -62,9 +62,9 @@ function randomField(field: Field, random: Random, depth: number): unknown {
 }
 
 function randomValue(type: ValueType, random: Random, depth: number): unknown {
-  // Never none: protobuf cannot tell an empty list from an absent one.
+  // At least one: protobuf does not distinguish an empty list from an absent one.
   const few = 1 + Math.floor(random() * 2);
-  // Go tells nil from empty in JSON, but protobuf does not carry the difference.
+  // Go distinguishes nil from empty in JSON, but protobuf does not.
   const isList = type.element?.kind === 'list' || type.element?.kind === 'bytes';
   const element = (): unknown => (random() < 0.05 && !isList ? null : randomValue(type.element!, random, depth + 1));
   switch (type.kind) {

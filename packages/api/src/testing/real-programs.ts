@@ -1,10 +1,10 @@
-/** How the real etcd and kube-apiserver are run wherever they are compared with: loopback only, in a folder of their own. */
+/** Runs the real etcd and kube-apiserver for comparisons: loopback only, in a separate folder. */
 
 import { generateKeyPairSync } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Whom the server knows by a token. */
+/** A user that the server authenticates by a token. */
 export interface RealUser {
   readonly token: string;
   readonly user: string;
@@ -26,17 +26,17 @@ export const etcdArguments = (place: EtcdPlace): string[] => [
   `--listen-peer-urls=http://127.0.0.1:${place.peerPort}`,
 ];
 
-/** For tests, which lose nothing when the machine fails. */
+/** For tests, which need no durability. */
 export const careless = '--unsafe-no-fsync';
 
 export interface KubernetesPlace {
-  /** With what `writeCredentials` writes. */
+  /** Contains the files of `writeCredentials`. */
   readonly folder: string;
   readonly etcdUrl: string;
   readonly port: number;
 }
 
-/** `more` says how to authorize, and whatever else is wanted. */
+/** `more` sets the authorization, and other flags. */
 export const kubernetesArguments = (place: KubernetesPlace, more: readonly string[]): string[] => [
   `--etcd-servers=${place.etcdUrl}`,
   '--bind-address=127.0.0.1',
@@ -49,7 +49,7 @@ export const kubernetesArguments = (place: KubernetesPlace, more: readonly strin
   ...more,
 ];
 
-/** The keys for tokens of service accounts, and the tokens of users. */
+/** Writes the keys for tokens of service accounts, and the tokens of users. */
 export async function writeCredentials(folder: string, users: readonly RealUser[]): Promise<void> {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   await writeFile(join(folder, 'sa.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }));

@@ -1,4 +1,4 @@
-/** A real kube-apiserver on a real etcd, for tests that compare with it. Loopback only, in a folder of its own. */
+/** A real kube-apiserver on a real etcd, for tests that compare with it. Loopback only, in a separate folder. */
 
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -23,7 +23,7 @@ export interface Answer {
 
 export interface RealServer extends AsyncDisposable {
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
-  /** `https://127.0.0.1:port`, with a certificate of its own making. */
+  /** `https://127.0.0.1:port`, with a self-signed certificate. */
   readonly url: string;
   readonly etcdUrl: string;
   /** Every key of the storage, without values. */
@@ -41,7 +41,7 @@ export interface RequestOptions {
 
 const startTimeoutMs = 120_000;
 
-/** Rejects when it does not become ready; whatever was started is ended then too. */
+/** Rejects if it does not become ready; all started processes are stopped then. */
 export async function startRealServer(
   extraArguments: readonly string[] = [],
   users: readonly RealUser[] = [],
@@ -81,9 +81,9 @@ async function start(
   run(
     await tool('kube-apiserver'),
     kubernetesArguments({ folder, etcdUrl: url, port: port! }, [
-      // Given twice, both would count.
+      // If given twice, both would apply.
       ...(extraArguments.some((one) => one.startsWith('--authorization-')) ? [] : ['--authorization-mode=AlwaysAllow']),
-      // No controller makes accounts here.
+      // There is no controller that creates service accounts.
       ...(extraArguments.some((one) => one.startsWith('--disable-admission-plugins'))
         ? []
         : ['--disable-admission-plugins=ServiceAccount']),
@@ -118,10 +118,10 @@ async function send(
   const headers: Record<string, string | string[]> = { authorization: `Bearer ${token}`, accept, ...more };
   if (body !== undefined) {
     headers['content-type'] = contentType;
-    // Node sends no length of its own with DELETE.
+    // Node does not set the length for DELETE.
     headers['content-length'] = String(Buffer.byteLength(body));
   }
-  // The certificate is one that the server made for itself.
+  // The certificate is self-signed.
   const outgoing = httpsRequest({ host: '127.0.0.1', port, method, path, headers, rejectUnauthorized: false });
   outgoing.end(body);
   const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
@@ -130,7 +130,7 @@ async function send(
   return { status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) };
 }
 
-/** By etcd's JSON gateway. */
+/** Uses etcd's JSON gateway. */
 async function etcdKeys(url: string): Promise<string[]> {
   const everything = Buffer.from('\0').toString('base64');
   const body = JSON.stringify({ key: everything, range_end: everything, keys_only: true });
@@ -142,7 +142,7 @@ async function etcdKeys(url: string): Promise<string[]> {
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
-  // Nothing of it is kept: there is no reason to wait for a graceful shutdown.
+  // Its data is not kept: a graceful shutdown is not needed.
   child.kill('SIGKILL');
   await ended;
 }

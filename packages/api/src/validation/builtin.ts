@@ -1,6 +1,6 @@
 /**
- * The validation of the built-in kinds, found by `apiVersion/Kind`. It is the largest part of this package and nobody needs
- * it before the first write: it is loaded then, in one synchronous step, because a write validates in one.
+ * The validation of the built-in kinds, by `apiVersion/Kind`. It is the largest part of this package and not needed before the first write:
+ * it is loaded then, in one synchronous step, because validation is synchronous.
  */
 
 import { createRequire } from 'node:module';
@@ -17,5 +17,5 @@ const validations = lazy(() => {
   return new Map(Object.entries({ ...workloadValidations, ...otherValidations }));
 });
 
-/** Undefined for kinds that have no rules of their own. */
+/** Undefined for kinds without rules. */
 export const validationOf = (key: string): KindValidation | undefined => validations().get(key);

@@ -1,6 +1,6 @@
 /**
- * The forms of names and texts that Kubernetes knows. Each answers the reasons why a value is not of the form, in the words
- * of kube-apiserver; none when it is. Lengths are in bytes of UTF-8.
+ * Formats of names and texts in Kubernetes. Each function returns the reasons why a value does not have the format, in kube-apiserver's
+ * wording; none if it has. Lengths are in bytes of UTF-8.
  */
 
 export type Reasons = readonly string[];
@@ -46,7 +46,7 @@ const isHeaderName = whole(headerName);
 const isVariableName = whole(variableName);
 const isConfigKey = whole(configKey);
 
-/** At most `max` long and matching; the pattern's reason as given. */
+/** Checks the length and the pattern; `reason` is the pattern's reason. */
 function lengthAndPattern(value: string, max: number, pattern: RegExp, reason: () => string): Reasons {
   const fits = value.length <= max && (value.length * 3 <= max || byteLength(value) <= max);
   const matches = pattern.test(value);
@@ -131,7 +131,7 @@ export const cIdentifierReasons = (value: string): Reasons =>
 export const portNumberReasons = (port: number): Reasons => inRangeReasons(port, 1, 65_535);
 export const inRangeReasons = (value: number, low: number, high: number): Reasons =>
   value >= low && value <= high ? none : [rangeReason(low, high)];
-/** Of users and groups. */
+/** For users and groups. */
 export const idReasons = (id: number): Reasons => inRangeReasons(id, 0, 2 ** 31 - 1);
 
 export function portNameReasons(name: string): Reasons {
@@ -163,7 +163,7 @@ export const environmentNameReasons = (value: string): Reasons => [
   ...dotReasons(value),
 ];
 
-/** What environment variables may be called since Kubernetes 1.34: anything printable without `=`. */
+/** Names of environment variables since Kubernetes 1.34: any printable characters except `=`. */
 export function relaxedEnvironmentNameReasons(value: string): Reasons {
   if (value === '') return ['environment variable name must be non-empty'];
   if (/^[\x20-\x3c\x3e-\x7e]+$/.test(value)) return none;
@@ -193,7 +193,7 @@ export const nameIsSubdomain: NameRule = (name, isPrefix) => dnsSubdomainReasons
 export const nameIsLabel: NameRule = (name, isPrefix) => dnsLabelReasons(withoutDash(name, isPrefix));
 export const nameIs1035Label: NameRule = (name, isPrefix) => dns1035LabelReasons(withoutDash(name, isPrefix));
 
-/** Whatever fits into a path: names of RBAC objects. */
+/** Any valid path segment: names of RBAC objects. */
 export const nameIsPathSegment: NameRule = (name, isPrefix) => {
   if (!isPrefix && (name === '.' || name === '..')) return [`may not be '${name}'`];
   return ['/', '%'].filter((one) => name.includes(one)).map((one) => `may not contain '${one}'`);

@@ -1,4 +1,4 @@
-/** Quantities, times and durations alone: an entry of its own, for clients that need nothing of the table of kinds. */
+/** Quantities, times and durations: a separate entry point, for clients that do not need the table of kinds. */
 
 export { formatDuration, parseDuration } from './duration.ts';
 export { canonicalQuantity, formatQuantity, parseQuantity } from './quantity.ts';

@@ -8,7 +8,7 @@ import { invalidValue } from '../errors.ts';
 type Format = 'decimal' | 'binary' | 'exponent';
 
 export interface Quantity {
-  /** The number, in billionths: no quantity is finer. */
+  /** The number in billionths, the finest unit of quantities. */
   readonly nanos: bigint;
   readonly format: Format;
 }
@@ -30,7 +30,7 @@ const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const nano = 1_000_000_000n;
 const nanosMax = (2n ** 63n - 1n) * nano;
 
-/** The text that the server keeps for it. Throws InvalidValue. */
+/** Returns the text that the server keeps for it. Throws InvalidValue. */
 export function canonicalQuantity(text: string): string {
   const known = knownQuantities.get(text);
   if (known !== undefined) return known;
@@ -43,14 +43,14 @@ export function canonicalQuantity(text: string): string {
   return canonical;
 }
 
-/** Objects carry the same few quantities through every write: `100m`, `128Mi`. */
+/** Objects keep the same few quantities through every write: `100m`, `128Mi`. */
 const knownQuantities = new Map<string, string>();
 const knownQuantitiesMax = 512;
 const knownLengthMax = 16;
 
 /**
- * The server keeps some texts that are not quite canonical, such as `1.234`: its quick path compares digits and not the
- * number. Whoever compares bytes with the server has to do the same.
+ * The server keeps some texts that are not quite canonical, such as `1.234`: its fast path compares digits and not the number. A comparison
+ * of bytes with the server must do the same.
  */
 function isKeptAsWritten(text: string): boolean {
   const [, , whole = '', fraction = '', suffix = ''] = syntax.exec(text)!;
@@ -69,8 +69,8 @@ function isKeptAsWritten(text: string): boolean {
 const lengthMax = 256;
 
 /**
- * Exponents have two digits at most, where the server allows any number: no quantity needs them, and numbers of thousands
- * of digits would cost their sender nothing.
+ * Exponents have two digits at most, while the server allows any number: no quantity needs them, and numbers of thousands of digits would
+ * be a cheap attack.
  */
 const syntax = /^([+-]?)(\d*)(?:\.(\d*))?((?:[KMGTPE]i)|[numkMGTPE]|[eE][+-]?0*\d{1,2})?$/;
 
@@ -92,7 +92,7 @@ function readQuantity(text: string): Quantity {
   if (text === '' || text.length > lengthMax) throw invalidValue(unparseable);
   const match = syntax.exec(text);
   if (!match) throw invalidValue(loose.test(text) ? badSuffix : unparseable);
-  // Without digits it is zero: the server does not insist on them.
+  // Without digits it is zero: the server does not require them.
   const [, sign = '', whole = '', fraction = '', suffix = ''] = match;
   const isExponent = /^[eE].*\d$/.test(suffix);
   const format: Format = isExponent ? 'exponent' : suffix.endsWith('i') ? 'binary' : 'decimal';
@@ -110,7 +110,7 @@ const loose = /^[+-]?\d*\.?\d*[eEinumkKMGTP]*[-+]?\d*$/;
 const badSuffix = "unable to parse quantity's suffix";
 const unparseable = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-/** `digits × 10^exponent`, away from zero where digits get lost. */
+/** Returns `digits × 10^exponent`, rounded away from zero. */
 function scale(digits: bigint, exponent: number): bigint {
   if (digits === 0n) return 0n;
   if (exponent >= 0) return digits * 10n ** BigInt(exponent);
@@ -122,7 +122,7 @@ export function formatQuantity({ nanos, format }: Quantity): string {
   if (nanos === 0n) return '0';
   const sign = nanos < 0n ? '-' : '';
   const size = nanos < 0n ? -nanos : nanos;
-  // Small or broken numbers have no binary form.
+  // Small or fractional numbers have no binary form.
   if (format === 'binary' && size >= 1024n * nano && size % nano === 0n) return `${sign}${formatBinary(size / nano)}`;
   // Above E there is no suffix: the mantissa grows. (kube-apiserver loses the exponent there: 10^21 becomes 1.)
   let exponent = -9;
@@ -146,14 +146,14 @@ function formatBinary(whole: bigint): string {
   return `${mantissa}${binarySuffixes[power]!}`;
 }
 
-/** Negative, zero or positive, as for sorting. Throws when one is no quantity. */
+/** Returns a negative, zero or positive number, as for sorting. Throws if one is not a quantity. */
 export function compareQuantities(a: string, b: string): number {
-  // Clients write numbers too.
+  // Clients also send numbers.
   const difference = parseQuantity(String(a)).nanos - parseQuantity(String(b)).nanos;
   return difference === 0n ? 0 : difference > 0n ? 1 : -1;
 }
 
-/** The sum keeps the notation of the first, as Go's does. */
+/** The sum keeps the format of the first, as in Go. */
 export function addQuantities(a: string, b: string): string {
   const { nanos, format } = parseQuantity(String(a));
   const other = parseQuantity(String(b));

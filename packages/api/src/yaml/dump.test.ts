@@ -5,7 +5,7 @@ import { dump } from 'js-yaml';
 import type { JsonObject } from '../object.ts';
 import { dumpYaml, dumpYamlInPieces } from './dump.ts';
 
-/** The form that was compared with kube-apiserver's. */
+/** The form that was compared with the output of kube-apiserver. */
 const reference = (value: unknown): string =>
   dump(value, { lineWidth: -1, noRefs: true, sortKeys: true, seqNoIndent: true, quoteStyle: 'double' });
 

@@ -1,4 +1,4 @@
-/** YAML alone: an entry of its own, for clients that need nothing of the table of kinds. */
+/** YAML: a separate entry point, for clients that do not need the table of kinds. */
 
 export { dumpYaml, dumpYamlInPieces } from './dump.ts';
 export { parseYaml, parseYamlDocuments } from './parse.ts';

@@ -11,14 +11,14 @@ const yaml = lazy(() => require('./document.ts') as typeof Document);
 
 export interface ParsedYaml {
   readonly value: unknown;
-  /** What is wrong with it when one is strict: repeated keys, in kube-apiserver's words. */
+  /** Problems in strict mode: repeated keys, in kube-apiserver's wording. */
   readonly problems: readonly string[];
 }
 
 export interface ParseYamlOptions {
-  /** Look for mappings that have a key more than once; without, the last one counts. */
+  /** Find mappings with repeated keys; otherwise, the last one counts. */
   readonly findRepeated?: boolean;
-  /** See `bodyWeightMax`; of bodies that are JSON. Default: any. */
+  /** See `bodyWeightMax`; for JSON bodies. Default: any. */
   readonly weightMax?: number;
 }
 
@@ -37,8 +37,8 @@ export function parseYamlDocuments(text: string): unknown[] {
 }
 
 /**
- * JSON is YAML, and clients that apply mostly send it: twenty times as fast. Undefined for YAML and for whatever is odd about
- * JSON, which the YAML parser tells. Throws TooDeep or TooLarge.
+ * Parses JSON, which is YAML and what most clients that apply send: twenty times as fast. Returns undefined for YAML and malformed JSON,
+ * which the YAML parser reports. Throws TooDeep or TooLarge.
  */
 export function parseJsonAsYaml(text: string, weightMax = Infinity): ParsedYaml | undefined {
   if (!text.startsWith('{')) return undefined;

@@ -60,7 +60,7 @@ export function numberText(value: number): string {
   return /^-?\d+e/.test(text) ? text.replace('e', '.e') : text;
 }
 
-/** What stands before the lines of a literal block: its indentation, if its text begins with a space, and its end. */
+/** Returns the header of a literal block: its indentation, if its text begins with a space, and its chomping. */
 export function literalHeader(text: string): string {
   const indentation = /^\n* /.test(text) ? '2' : '';
   if (!text.endsWith('\n')) return `|${indentation}-\n`;

@@ -1,6 +1,6 @@
 /**
- * Parses large YAML in a thread of its own: a parser that cannot pause must not hold the event loop. The thread starts with
- * the first document, parses one at a time, and ends when it was idle for a while. Tenants take turns, each with one document.
+ * Parses large YAML in a separate thread: a parser that cannot pause must not block the event loop. The thread starts with the first
+ * document, parses one at a time, and exits after it was idle for a while. Tenants take turns, each with one document.
  */
 
 import { getCompileCacheDir } from 'node:module';
@@ -37,14 +37,14 @@ interface Job {
 }
 
 export interface YamlThreadLimits {
-  /** Documents of all tenants that wait. */
+  /** Limit of waiting documents of all tenants. */
   readonly waitingMax: number;
   readonly waitingPerTenantMax: number;
 }
 
 export class YamlThread {
   readonly #limits: YamlThreadLimits;
-  /** By tenant. The first tenant has the next turn; a tenant without a waiting document is absent. */
+  /** By tenant. The first tenant is next; a tenant without a waiting document is absent. */
   readonly #waiting = new Map<string, Job[]>();
   #waitingCount = 0;
   #thread: Worker | undefined;
@@ -55,7 +55,7 @@ export class YamlThread {
     this.#limits = limits;
   }
 
-  /** Rejects with MalformedYaml, TooDeep, TooLarge when it takes too long, and Busy when too many wait. */
+  /** Rejects with MalformedYaml, TooDeep, TooLarge if it takes too long, and Busy if too many wait. */
   parse(request: ThreadRequest, tenant: string): Promise<ParsedInThread> {
     const { waitingMax, waitingPerTenantMax } = this.#limits;
     const waiting = this.#waiting.get(tenant) ?? [];
@@ -70,7 +70,7 @@ export class YamlThread {
     });
   }
 
-  /** Returns the next document of the tenant whose turn it is, and moves this tenant behind the others. */
+  /** Returns the next document of the first tenant, and moves this tenant behind the others. */
   #take(): Job | undefined {
     for (const [tenant, jobs] of this.#waiting) {
       this.#waiting.delete(tenant);
@@ -113,7 +113,7 @@ export class YamlThread {
     thread.on('message', (reply: ThreadReply) => this.#settle(reply));
     thread.on('error', failed);
     thread.on('exit', failed);
-    // An idle thread does not keep the process alive; a request that waits for it does.
+    // An idle thread does not keep the process alive; a pending request does.
     thread.unref();
     return thread;
   }

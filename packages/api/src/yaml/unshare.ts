@@ -1,7 +1,6 @@
 /**
- * Aliases make one node of a YAML document appear in several places. JSON has no such thing: here every place gets a copy
- * of its own, unless the copies would be too many (a few hundred bytes of text can stand for billions of nodes) or the
- * node contains itself.
+ * Aliases make one node of a YAML document appear in several places. JSON has no aliases: here every place gets its own copy, unless there
+ * would be too many copies (a few hundred bytes of text can expand to billions of nodes) or the node contains itself.
  */
 
 import { ApiError } from '../errors.ts';
@@ -13,7 +12,7 @@ export function unshare(root: unknown): unknown {
   const copy = (node: unknown, depth: number): unknown => {
     if (--nodesLeft < 0) throw new ApiError('MalformedYaml', 'document contains excessive aliasing');
     if (typeof node !== 'object' || node === null) return node;
-    // A node inside itself is as deep as one likes.
+    // A node that contains itself has infinite depth.
     if (depth > depthMax) throw new ApiError('TooDeep', 'the document is nested too deeply');
     if (Array.isArray(node)) return node.map((one) => copy(one, depth + 1));
     const object: Record<string, unknown> = {};
@@ -26,7 +25,7 @@ export function unshare(root: unknown): unknown {
   return copy(root, 1);
 }
 
-/** Nodes of the document as written: each shared one once. */
+/** Number of nodes of the document as written: each shared one once. */
 function countDistinct(root: unknown): number {
   const seen = new Set<object>();
   const waiting: unknown[] = [root];

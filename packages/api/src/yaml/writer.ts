@@ -1,6 +1,6 @@
 /**
- * Writes JSON values as YAML in pieces, in the form of js-yaml with sorted keys and lists that are not indented. Takes time
- * and memory in proportion to the text, whatever the depth: nothing is recursive, and the work can pause after each piece.
+ * Writes JSON values as YAML in pieces, in the form of js-yaml with sorted keys and lists that are not indented. Takes time and memory in
+ * proportion to the text, at any depth: nothing is recursive, and the work can pause after each piece.
  *
  * Indentation multiplies: 3 MB of JSON that nest a thousand deep become 500 MB of YAML. The budget stops that.
  */
@@ -26,7 +26,7 @@ interface Frame {
   at: number;
   /** Of its entries, in steps of two spaces. */
   readonly level: number;
-  /** The first entry goes on the line on which the collection begins. */
+  /** The first entry is on the line on which the collection begins. */
   isCompact: boolean;
 }
 
@@ -138,7 +138,7 @@ class YamlWriter {
   *#literal(value: string, level: number): Generator<string, void, void> {
     this.#isOpenEnded = value === '\n' || value.endsWith('\n\n');
     this.#write(literalHeader(value));
-    // The line's end of the last line comes with whatever follows.
+    // The line break of the last line is written with the following text.
     const end = value.endsWith('\n') ? value.length - 1 : value.length;
     for (let at = 0; at <= end;) {
       const found = value.indexOf('\n', at);

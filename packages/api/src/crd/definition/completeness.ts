@@ -1,4 +1,4 @@
-/** Whatever alternatives restrict must also be declared outside them, or it would be pruned. */
+/** Fields that alternatives restrict must also be declared outside them, or they would be pruned. */
 
 import { child, index, key, required } from '../../status/field-error.ts';
 import type { FieldError } from '../../status/field-error.ts';
@@ -16,7 +16,7 @@ function alternativesOf(schema: JsonSchema, path: string, visit: (part: JsonSche
   }
 }
 
-/** `declared` is what stands outside, at `path`; `part` restricts it, at `at`. */
+/** `declared` is the schema outside, at `path`; `part` restricts it, at `at`. */
 function restricted(
   part: JsonSchema,
   declared: JsonSchema | undefined,

@@ -1,5 +1,5 @@
 /**
- * What Kubernetes' controllers would write into the status of a definition, in one step: accepted names, Established,
+ * Computes the status of a definition that Kubernetes' controllers would write, in one step: accepted names, Established,
  * NonStructuralSchema and the policy about Kubernetes' own groups.
  */
 
@@ -29,7 +29,7 @@ export interface TakenNames {
 
 export const noNamesTaken: TakenNames = { resources: new Set(), kinds: new Set() };
 
-/** The names that these definitions keep from others of their group. */
+/** Returns the names that these definitions reserve in their group. */
 export function takenNames(others: Iterable<KubeObject>): TakenNames {
   const resources = new Set<string>();
   const kinds = new Set<string>();
@@ -42,7 +42,7 @@ export function takenNames(others: Iterable<KubeObject>): TakenNames {
   return { resources, kinds };
 }
 
-/** The new status; `now` is the time for conditions that change. The definition is not changed. */
+/** Returns the new status; `now` is the time for conditions that change. The definition is not changed. */
 export function definitionConditions(crd: KubeObject, taken: TakenNames, now: string): DefinitionStatus {
   const definition = asDefinition(crd);
   const { names, condition: namesAccepted } = acceptNames(definition, taken);
@@ -67,7 +67,7 @@ export function definitionConditions(crd: KubeObject, taken: TakenNames, now: st
   };
 }
 
-/** Keeps the time when the status stays. */
+/** Keeps the time if the status does not change. */
 export function setCondition(conditions: DefinitionCondition[], condition: DefinitionCondition, now: string): void {
   const at = conditions.findIndex(({ type }) => type === condition.type);
   const old = conditions[at];

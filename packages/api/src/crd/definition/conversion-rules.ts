@@ -1,4 +1,4 @@
-/** `spec.conversion`: none, or a webhook that is told how to be reached. */
+/** `spec.conversion`: none, or a webhook with its client configuration. */
 
 import { child, forbidden, index, invalid, required } from '../../status/field-error.ts';
 import type { FieldError } from '../../status/field-error.ts';
@@ -88,7 +88,7 @@ function urlErrors(text: string, path: string): FieldError[] {
   return errors;
 }
 
-/** Kubernetes hands name and namespace over in the wrong order; both are required, so only their errors trade places. */
+/** Kubernetes passes name and namespace in the wrong order; both are required, so only their errors are swapped. */
 function serviceErrors({ name, namespace, path: urlPath, port = 443 }: WebhookService, at: string): FieldError[] {
   const errors: FieldError[] = [];
   if (!namespace) errors.push(required(child(at, 'name'), ''));

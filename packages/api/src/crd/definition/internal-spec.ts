@@ -1,6 +1,6 @@
 /**
- * The form in which kube-apiserver validates a definition: what all versions have in common stands at the top, and not in
- * the versions. Paths of errors (`spec.validation.openAPIV3Schema…`) come from this form.
+ * The form in which kube-apiserver validates a definition: parts that all versions have in common are at the top, and not in the versions.
+ * Paths of errors (`spec.validation.openAPIV3Schema…`) come from this form.
  */
 
 import { deepEqual } from '../structural/canonical.ts';
@@ -17,7 +17,7 @@ import type {
 import { isSet } from '../json-schema.ts';
 import type { JsonSchema } from '../json-schema.ts';
 
-/** What may stand in a version or at the top. */
+/** Parts that may be in a version or at the top. */
 export interface Shared {
   readonly validation: { readonly openAPIV3Schema?: JsonSchema } | undefined;
   readonly subresources: Subresources | undefined;
@@ -46,7 +46,7 @@ export interface InternalSpec extends Shared {
   readonly names: ResourceNames;
   readonly scope: string;
   readonly versions: readonly InternalVersion[];
-  /** No list at all is shown as null, an empty one as it is. */
+  /** An absent list is shown as null, an empty one as it is. */
   readonly hasVersionList: boolean;
   readonly conversion: InternalConversion | undefined;
   readonly preservesUnknownFields: boolean;

@@ -1,4 +1,4 @@
-/** `x-kubernetes-validations`: their form, whether their expressions compile, and what they may cost. */
+/** `x-kubernetes-validations`: checks their form, compiles their expressions, and limits their cost. */
 
 import { CelError, estimatedRuleCostLimit, estimatedSchemaCostLimit, once, schemaType, WorkBudget } from '@hangar/cel';
 import type { StructuralSchema, Type } from '@hangar/cel';
@@ -48,12 +48,12 @@ function fieldPathErrors(schema: JsonSchema, fieldPath: string, at: string, erro
   if (isWrong) errors.push(invalid(at, fieldPath, 'must be a valid path'));
 }
 
-/** What the expressions of one schema are about: the type of its values, and how often those occur in one object. */
+/** The subject of the expressions of one schema: the type of its values, and their number in one object. */
 export class ExpressionScope {
   readonly schema: JsonSchema;
   readonly isCostLimited: boolean;
   readonly total: TotalCost;
-  /** Infinity where a list or map on the way has no bound. */
+  /** Infinity if a list or map on the path has no bound. */
   readonly occurrences: number;
   readonly #parent: ExpressionScope | undefined;
   readonly #partOf: ((whole: Type | undefined) => Type | undefined) | undefined;
@@ -88,7 +88,7 @@ export class ExpressionScope {
     return new ExpressionScope(part, this.isCostLimited, this, elementType);
   }
 
-  /** Undefined when expressions cannot see such values. */
+  /** Undefined if expressions cannot access such values. */
   get type(): Type | undefined {
     const parent = this.#parent;
     const isResource = parent === undefined || (this.schema['x-kubernetes-embedded-resource'] ?? false);
@@ -105,7 +105,7 @@ function elementsMax(schema: JsonSchema): number {
   return isSet(schema.maxProperties) ? Math.max(0, schema.maxProperties) : Infinity;
 }
 
-/** Nothing, however often, is nothing. */
+/** Zero times infinity is zero. */
 const multiply = (a: number, b: number): number => (a === 0 || b === 0 ? 0 : a * b);
 
 class TotalCost {
@@ -163,7 +163,7 @@ function estimatedRule(compiler: RuleCompiler, rule: ValidationRule, budget = ne
   }
 }
 
-/** The rules of one schema; their form is right. */
+/** Checks the rules of one schema, whose form is valid. */
 export function expressionErrors(schema: JsonSchema, path: string, place: RulePlace, errors: FieldError[]): void {
   const { scope } = place;
   const { type } = scope;

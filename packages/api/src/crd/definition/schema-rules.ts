@@ -1,6 +1,6 @@
 /**
- * What every schema of a definition must obey, node by node: which keywords there are, how the x-kubernetes- extensions
- * go together, and the validation rules. Errors of the schemas come first, then those of the expressions.
+ * Checks every schema of a definition, node by node: allowed keywords, combinations of the x-kubernetes- extensions, and the validation
+ * rules. Errors of the schemas come first, then those of the expressions.
  */
 
 import { child, forbidden, index, invalid, key, notSupported, required } from '../../status/field-error.ts';
@@ -11,13 +11,13 @@ import { listErrors } from './list-rules.ts';
 import { expressionErrors, ruleFormErrors } from './rule-rules.ts';
 import type { ExpressionScope } from './rule-rules.ts';
 
-/** What the place of a schema means for it. */
+/** Context of a schema. */
 interface Surroundings {
-  /** Why defaults are not allowed here; undefined where they are. */
+  /** Reason why defaults are not allowed here; undefined if they are. */
   readonly noDefaults: string | undefined;
   /** Inside apiVersion, kind or metadata of a resource. */
   readonly isMeta: boolean;
-  /** The nearest schema above whose parts cannot be followed through an update. */
+  /** The nearest schema above whose parts cannot be correlated in an update. */
   readonly uncorrelatable: string | undefined;
 }
 
@@ -26,7 +26,7 @@ interface Errors {
   readonly expression: FieldError[];
 }
 
-/** `scope` is undefined when expressions are not to be looked at: the schema is not structural. */
+/** `scope` is undefined if expressions are not checked: the schema is not structural. */
 export function schemaErrors(schema: JsonSchema, path: string, scope: ExpressionScope | undefined): FieldError[] {
   const errors: Errors = { schema: [], expression: [] };
   const top: Surroundings = { noDefaults: undefined, isMeta: false, uncorrelatable: undefined };
@@ -64,7 +64,7 @@ function visit(schema: JsonSchema, path: string, { here, isRoot, scope }: Visit,
   const rules = schema['x-kubernetes-validations'] ?? [];
   if (rules.length === 0) return;
   ruleFormErrors(schema, child(path, 'x-kubernetes-validations'), errors.schema);
-  // Where the schema is wrong, here or below, its type would be a guess.
+  // If the schema is invalid, here or below, its type would be a guess.
   if (errors.schema.length === known && scope !== undefined) {
     const at = child(path, 'x-kubernetes-validations');
     expressionErrors(schema, at, { uncorrelatable: here.uncorrelatable, scope }, errors.expression);
@@ -112,7 +112,7 @@ function visitItems(
   errors: Errors,
 ): void {
   if (!isSet(schema.items)) return;
-  // Items of a map are known by their keys; those of other lists have no identity.
+  // Items of a map are identified by their keys; those of other lists have no identity.
   const isFollowed = schema['x-kubernetes-list-type'] === 'map';
   const inner = { ...here, uncorrelatable: here.uncorrelatable ?? (isFollowed ? undefined : path) };
   const items = itemsOf(schema);

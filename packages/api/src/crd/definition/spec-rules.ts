@@ -1,4 +1,4 @@
-/** The spec of a definition: group, scope, names, versions, and whatever stands in them. */
+/** Checks the spec of a definition: group, scope, names, versions and their parts. */
 
 import { once } from '@hangar/cel';
 import { child, forbidden, index, invalid, required } from '../../status/field-error.ts';
@@ -18,11 +18,11 @@ import { structuralErrors } from './structural-rules.ts';
 import { columnErrors, deprecationErrors, selectableErrors, subresourceErrors } from './version-rules.ts';
 import { someSchema, unsupportedPart } from './unsupported.ts';
 
-/** What an update need not fix, because it was so before. */
+/** Problems that an update may keep because they existed before. */
 export interface SpecOptions {
   readonly requiresKnownReviewVersion: boolean;
   readonly allowsInvalidCaBundle: boolean;
-  /** Versions whose expressions may be more expensive than is allowed now. */
+  /** Versions whose expressions may exceed the current cost limit. */
   readonly unchangedSchemas: ReadonlySet<string>;
   /** Versions, or '' for the top, that may keep too many selectable fields. */
   readonly unchangedSelectable: ReadonlySet<string>;
@@ -168,7 +168,7 @@ export function namesErrors(names: ResourceNames, path: string): FieldError[] {
   return errors;
 }
 
-/** What may stand at the root next to a status that is validated on its own. */
+/** Fields allowed at the root beside a status that is validated separately. */
 const allowedAtRoot =
   'Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations'.split(
     ' ',
@@ -192,11 +192,11 @@ function validationErrors(
     const defaults =
       structural.length > 0 || !hasDefaults ? [] : defaultErrors(schema, path, { mayMultiply: isUnchanged });
     errors.push(...structural, ...defaults);
-    // Expressions are only looked at when the types that they are about are known.
+    // Expressions are checked only if the types of their values are known.
     if (structural.length + defaults.length === 0) scope = ExpressionScope.root(schema, !isUnchanged);
   }
   errors.push(...schemaErrors(schema, path, scope));
-  // Mostly the errors above say it better.
+  // Usually the errors above are more specific.
   if (errors.length === 0 && unsupported !== undefined) errors.push(invalid(path, '', unsupported));
   return [...errors, ...(scope?.total.errors(path) ?? [])];
 }

@@ -56,13 +56,13 @@ export const definitionStrategy: Strategy = {
   resetFields: (subresource) => (subresource === 'status' ? ['spec'] : ['status']),
 };
 
-/** As it would be written: an empty map is no map. */
+/** Returns the spec as it would be written: an empty map is absent. */
 const canonicalSpec = (crd: KubeObject): unknown =>
   normalise(schemaOf('apiextensions.k8s.io/v1', 'CustomResourceDefinition')!, crd)['spec'];
 
 const formatWarning = (format: string): string => `unrecognized format ${quote(format)}`;
 
-/** Objects may lie in the store in this version until a migration says otherwise. */
+/** The store may hold objects of this version until a migration removes it. */
 function rememberStorageVersion(definition: CustomResourceDefinition): void {
   const storage = (definition.spec.versions ?? []).find((version) => version.storage);
   const stored = definition.status?.storedVersions ?? [];
@@ -85,7 +85,7 @@ function unknownFormats(crd: KubeObject): string[] {
 
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
-/** What deleting a definition begins with: its custom resources go first. In place. */
+/** Starts the deletion of a definition, in place: its custom resources are deleted first. */
 export function beginTermination(crd: KubeObject, now: string): void {
   const definition = asDefinition(crd);
   const { metadata } = definition;

@@ -1,6 +1,4 @@
-/**
- * Is a schema structural? Every field has one type, and alternatives (`anyOf`, …) only restrict what stands outside them.
- */
+/** Checks whether a schema is structural: every field has one type, and alternatives (`anyOf`, …) only restrict the fields outside them. */
 
 import { RegexError, Regex } from '@hangar/cel';
 import { child, fieldErrorText, forbidden, index, invalid, key, required } from '../../status/field-error.ts';
@@ -73,7 +71,7 @@ function nodeErrors(schema: JsonSchema, level: Level, path: string, errors: Fiel
   }
 }
 
-/** What a schema may say about the parts that every resource has. */
+/** Checks the schema of the fields that every resource has. */
 function metaErrors(schema: JsonSchema, level: Level, isEmbedded: boolean, path: string, errors: FieldError[]): void {
   const isResource = level === 'root' || isEmbedded;
   const at = (name: string): string => key(child(path, 'properties'), name);
@@ -102,7 +100,7 @@ function isPlainMetadata(schema: JsonSchema): boolean {
 const isIntOrStringPair = (anyOf: readonly JsonSchema[] | undefined): boolean =>
   deepEqual(anyOf, [{ type: 'integer' }, { type: 'string' }]);
 
-/** The restricting part of a schema. The one exception for types in alternatives is that of int-or-string. */
+/** Checks the restricting part of a schema. The only exception for types in alternatives is int-or-string. */
 function validationErrors(
   schema: JsonSchema,
   skipsAnyOf: boolean,
@@ -139,7 +137,7 @@ function patternProblem(pattern: string): string | undefined {
   }
 }
 
-/** What alternatives may not say: field, whether it is said, and what it must be instead. */
+/** Fields that alternatives may not have, and the required value. */
 const forbiddenInside: readonly (readonly [keyof JsonSchema, string])[] = [
   ['type', 'must be empty to be structural'],
   ['additionalProperties', 'must be undefined to be structural'],

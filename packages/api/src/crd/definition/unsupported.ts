@@ -1,15 +1,15 @@
-/** What structural schemas have no place for. */
+/** Parts that structural schemas do not support. */
 
 import { isSet } from '../json-schema.ts';
 import type { JsonSchema } from '../json-schema.ts';
 
-/** The first thing that keeps the schema, or one below it, from being read as a structural one. */
+/** Returns the first part that prevents the schema, or one below it, from being structural. */
 export function unsupportedPart(schema: JsonSchema): string | undefined {
   if (!checked.has(schema)) checked.set(schema, findUnsupported(schema));
   return checked.get(schema);
 }
 
-/** Asked for again by every rule that names a field. */
+/** Cached, because every rule that names a field needs it. */
 const checked = new WeakMap<JsonSchema, string | undefined>();
 
 function findUnsupported(schema: JsonSchema): string | undefined {
@@ -24,7 +24,7 @@ function findUnsupported(schema: JsonSchema): string | undefined {
 
 const isFilled = (record: object | null | undefined): boolean => isSet(record) && Object.keys(record).length > 0;
 
-/** In Kubernetes' order: the first is reported. */
+/** In the order of Kubernetes: the first is reported. */
 const unsupportedFields: readonly (readonly [name: string, isUsed: (schema: JsonSchema) => boolean])[] = [
   ['id', ({ id }) => Boolean(id)],
   ['schema', ({ $schema }) => Boolean($schema)],
@@ -44,7 +44,7 @@ function unsupportedField(schema: JsonSchema): string | undefined {
   return Array.isArray(schema.items) ? "OpenAPIV3Schema 'items' must be a schema, but is an array" : undefined;
 }
 
-/** The schemas directly below one, those of alternatives included. */
+/** Returns the schemas directly below one, including those of alternatives. */
 export function partsOf(schema: JsonSchema): readonly JsonSchema[] {
   const { not, allOf, anyOf, oneOf, items, properties, additionalProperties: additional } = schema;
   const parts: JsonSchema[] = [];
@@ -57,7 +57,7 @@ export function partsOf(schema: JsonSchema): readonly JsonSchema[] {
   return parts;
 }
 
-/** Whether this schema or one below it is such. */
+/** Reports whether `isSuch` holds for this schema or one below it. */
 export function someSchema(schema: JsonSchema, isSuch: (schema: JsonSchema) => boolean): boolean {
   if (isSuch(schema)) return true;
   for (const part of partsOf(schema)) if (someSchema(part, isSuch)) return true;

@@ -1,4 +1,4 @@
-/** What a version says besides its schema: deprecation, subresources, printer columns, selectable fields. */
+/** Checks the parts of a version besides its schema: deprecation, subresources, printer columns, selectable fields. */
 
 import { child, duplicate, index, invalid, required, tooMany, Verbatim } from '../../status/field-error.ts';
 import type { FieldError } from '../../status/field-error.ts';

@@ -1,6 +1,6 @@
 /**
- * All that is made of one schema, shared by every definition that has the same: many tenants install the same ones. Parts
- * are built when they are first needed; a schema that nobody holds any more is forgotten.
+ * Everything derived from one schema, shared by all definitions with an equal schema: many tenants install the same ones. Parts are built
+ * on first use; an unused schema is garbage collected.
  */
 
 import { createHash } from 'node:crypto';
@@ -30,7 +30,7 @@ export class CompiledSchema {
     return (this.#plan ??= new ValuePlan(this.schema));
   }
 
-  /** Undefined when the schema says nothing about the status. */
+  /** Undefined if the schema does not describe the status. */
   get statusPlan(): ValuePlan | undefined {
     const status = propertyOf(this.schema, 'status');
     return (this.#statusPlan ??= status && new ValuePlan(status));

@@ -1,4 +1,4 @@
-/** One version of a definition, ready to serve: what the server asks of custom resources. */
+/** One version of a definition, ready to serve custom resources. */
 
 import type { KubeObject } from '../../object.ts';
 import { fieldErrorText } from '../../status/field-error.ts';
@@ -16,7 +16,7 @@ import { CustomResourceStrategy } from './strategy.ts';
 import { compareVersions } from './version-order.ts';
 
 export interface Decoding {
-  /** The object cannot be read; shown after `<Kind> in version "<version>" cannot be handled as a <Kind>: `. */
+  /** Error if the object cannot be read; shown after `<Kind> in version "<version>" cannot be handled as a <Kind>: `. */
   readonly error?: string;
   /** `unknown field "spec.foo"`, for fieldValidation Strict and Warn. */
   readonly problems: readonly string[];
@@ -67,9 +67,8 @@ export class CompiledVersion {
   }
 
   /**
-   * What reading a custom resource means, in place: metadata takes its canonical form, unknown fields go, nulls that the
-   * schema does not allow go, embedded metadata is sanitised. Defaults are the strategy's. After an error the object is
-   * not to be used.
+   * Decodes a custom resource in place: metadata takes its canonical form, unknown fields and nulls that the schema does not allow are
+   * removed, embedded metadata is sanitised. The strategy sets defaults. After an error the object must not be used.
    */
   decode(object: KubeObject): Decoding {
     const unknown: string[] = [];
@@ -85,7 +84,7 @@ export class CompiledVersion {
     return { problems: [...problems, ...embedded.map(unknownField)] };
   }
 
-  /** Removes unknown fields and forbidden nulls; returns `unknown field "spec.foo"` for each of the former. */
+  /** Removes unknown fields and forbidden nulls; returns `unknown field "spec.foo"` for each unknown field. */
   prune(object: KubeObject): string[] {
     if (this.#keepsUnknown) return [];
     const node = this.schema?.node;
@@ -103,8 +102,8 @@ export class CompiledVersion {
   }
 
   /**
-   * Fills in defaults, for objects that are read or converted. An object whose defaults add too much stays without them: one
-   * such object must not make a list or a deletion fail.
+   * Sets defaults, for objects that are read or converted. An object whose defaults are too large stays without them: one such object must
+   * not make a list or a deletion fail.
    */
   defaultObject(object: KubeObject): void {
     if (this.schema !== undefined) defaultsProblem(object, this.schema.node);

@@ -1,4 +1,4 @@
-/** Finalizers of custom resources should say whose they are. */
+/** Warns about finalizers of custom resources without a domain. */
 
 import { quote } from '../../status/field-error.ts';
 import { qualifiedNameReasons } from '../../validation/formats.ts';

@@ -1,4 +1,4 @@
-/** The `scale` subresource of a custom resource: three paths into the object, seen as an autoscaling/v1 Scale. */
+/** The `scale` subresource of a custom resource: three paths into the object, shown as an autoscaling/v1 Scale. */
 
 import type { JsonObject, KubeObject } from '../../object.ts';
 import { invalid } from '../../status/field-error.ts';
@@ -13,7 +13,7 @@ export interface Scale extends KubeObject {
 }
 
 const int32Max = 2 ** 31 - 1;
-/** Nobody asks for this many: it marks replicas that were not set before. */
+/** Marks replicas that were not set before. Not a valid number of replicas. */
 export const unsetReplicas = -(2 ** 31);
 
 export class ScaleMapping {
@@ -32,14 +32,14 @@ export class ScaleMapping {
     return pathNames(this.#specPath);
   }
 
-  /** Throws `StatusError` when the paths lead to something else, or the replicas are not set. */
+  /** Throws `StatusError` if the paths lead to another type, or the replicas are not set. */
   scaleOf(object: KubeObject): Scale {
     const { scale, isSet } = this.#read(object);
     if (!isSet) throw internalError(new Error(`the spec replicas field "${this.#specPath}" does not exist`));
     return scale;
   }
 
-  /** The scale that an update or patch begins with: replicas that are not set are `unsetReplicas`. */
+  /** Returns the scale from which an update or patch starts: replicas that are not set are `unsetReplicas`. */
   scaleBeforeUpdate(object: KubeObject): Scale {
     const { scale, isSet } = this.#read(object);
     if (!isSet) scale.spec = { replicas: unsetReplicas };
@@ -91,7 +91,7 @@ export class ScaleMapping {
   }
 }
 
-/** An error of Go that is not a Status becomes one like this. */
+/** A Go error that is not a Status becomes such an error. */
 const plainError = (message: string): StatusError => new StatusError('InternalError', message);
 
 function replicasErrors(object: JsonObject, path: string): FieldError[] {

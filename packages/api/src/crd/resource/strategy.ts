@@ -1,4 +1,4 @@
-/** The strategy of custom resources of one version: what their schema and subresources make of a write. */
+/** The strategy of custom resources of one version, by their schema and subresources. */
 
 import { once } from '@hangar/cel/work';
 import type { WorkBudget } from '@hangar/cel';
@@ -25,7 +25,7 @@ import type { ScaleMapping } from './scale.ts';
 export interface ResourceFacts {
   readonly apiVersion: string;
   readonly kind: string;
-  /** Undefined when the definition has no schema, which only old ones may. */
+  /** Undefined if the definition has no schema, which is allowed only for old ones. */
   readonly schema: CompiledSchema | undefined;
   readonly hasStatus: boolean;
   readonly scale: ScaleMapping | undefined;
@@ -38,7 +38,7 @@ interface Update {
   readonly budget: (() => WorkBudget) | undefined;
 }
 
-/** With one of these, rules could not be trusted to see an object of their type. */
+/** With one of these errors, rules might get an object of another type. */
 const blocking: ReadonlySet<string> = new Set([
   'FieldValueNotSupported',
   'FieldValueRequired',
@@ -56,14 +56,14 @@ export class CustomResourceStrategy implements Strategy {
   readonly allowsCreateOnUpdate = false;
   readonly allowsUnconditionalUpdate = false;
   readonly #facts: ResourceFacts;
-  /** What validation let pass, until the warnings are asked for. */
+  /** Errors that validation tolerated, kept for the warnings. */
   readonly #excused = new WeakMap<KubeObject, readonly string[]>();
 
   constructor(facts: ResourceFacts) {
     this.#facts = facts;
   }
 
-  /** Throws 422 when the defaults add too much, unless the object is being deleted: then it goes on without them. */
+  /** Throws 422 if the defaults are too large, unless the object is being deleted: then it stays without them. */
   applyDefaults(object: KubeObject): void {
     const { schema, kind, apiVersion } = this.#facts;
     if (schema === undefined) return;
@@ -134,7 +134,7 @@ export class CustomResourceStrategy implements Strategy {
     if (schema === undefined) return errors;
     if (subresource !== 'status') errors.push(...once(() => embeddedErrors(object, schema.node)));
     const repeated = once(() => listErrors(object, schema.node));
-    // Lists that were wrong already may stay wrong.
+    // Lists that were invalid before may stay invalid.
     if (repeated.length > 0 && listErrors(old, schema.node).length === 0) errors.push(...repeated);
     if (schema.rules === undefined) return errors;
     if (isBlocked(errors)) {
@@ -150,7 +150,7 @@ export class CustomResourceStrategy implements Strategy {
   #objectErrors(object: KubeObject, before: Correlation | undefined): FieldError[] {
     const plan = this.#facts.schema?.plan;
     if (plan === undefined) return [];
-    // Most objects are right, and then there is nothing to excuse.
+    // Most objects are valid, and then no correlation is needed.
     const errors = once(() => valueErrors(plan, object));
     return errors.length === 0 ? [] : [...once(() => valueErrors(plan, object, '', before))];
   }
@@ -176,7 +176,7 @@ export class CustomResourceStrategy implements Strategy {
     return finalizerWarnings(object.metadata.finalizers ?? [], child('metadata', 'finalizers'));
   }
 
-  /** After `validateUpdate`: it knows what it let pass. */
+  /** Called after `validateUpdate`, which records the tolerated errors. */
   warningsOnUpdate(object: KubeObject, old: KubeObject): readonly string[] {
     const known = new Set(old.metadata.finalizers);
     const added = (object.metadata.finalizers ?? []).filter((finalizer) => !known.has(finalizer));
@@ -197,7 +197,7 @@ export class CustomResourceStrategy implements Strategy {
 
 const isBlocked = (errors: readonly FieldError[]): boolean => errors.some(({ type }) => blocking.has(type));
 
-/** A write to the status keeps everything else as it was, but for who manages what. */
+/** A write to the status keeps everything else, except managedFields. */
 function replaceAllButStatus(object: KubeObject, old: KubeObject): void {
   const { managedFields } = object.metadata;
   for (const name of Object.keys(object)) if (name !== 'status') delete object[name];

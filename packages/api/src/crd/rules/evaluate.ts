@@ -1,6 +1,6 @@
 /**
- * Runs the rules of a schema over an object, within Kubernetes' budget for one request. A failed rule that says nothing
- * about changes is only a warning when the value it stands at has not changed.
+ * Runs the rules of a schema over an object, within Kubernetes' budget for one request. A failed rule without `oldSelf` is only a warning
+ * if its value has not changed.
  */
 
 import { adapter, CelError, nextInSlice, Optional, perRequestCostLimit, WorkBudget } from '@hangar/cel';
@@ -33,7 +33,7 @@ import type { RuleNode } from './rule-tree.ts';
 const outOfBudget = 'validation failed due to running out of cost budget, no further validation rules will be run';
 const messageBytesMax = 5 * 1024;
 
-/** How a value stands to what it was; the nearest ancestor's standing counts where it cannot be told. */
+/** Correlation of a value with its old value, and that of its nearest ancestor, for values without their own. */
 interface Standing {
   readonly own: Correlation | undefined;
   readonly parent: Correlation | undefined;
@@ -43,18 +43,18 @@ const unknownStanding: Standing = { own: undefined, parent: undefined };
 
 export interface RuleOutcome {
   readonly errors: FieldError[];
-  /** Texts of errors that were let pass. */
+  /** Messages of tolerated errors. */
   readonly warnings: string[];
 }
 
 export interface RuleRun {
-  /** Where the value stands; empty for the root. */
+  /** Path of the value; empty for the root. */
   readonly path?: string;
-  /** What it was before; absent on creation. */
+  /** The old value; absent on creation. */
   readonly old?: unknown;
-  /** Turns ratcheting on. */
+  /** Enables ratcheting. */
   readonly before?: Correlation | undefined;
-  /** Of the request; absent: one for these rules alone. */
+  /** Budget of the request; absent: one for these rules alone. */
   readonly budget?: WorkBudget | undefined;
 }
 
@@ -66,7 +66,7 @@ export function runRules(node: RuleNode, value: unknown, run: RuleRun = {}): Rul
     const detail = `rule compile error: compilation failed: ${error.message}`;
     return { errors: [invalid(run.path || nilPath, node.schema.type, detail)], warnings: [] };
   }
-  // Rules get a slice of their own: compiling may have used most of this one.
+  // Rules get a separate slice: compiling may have used most of this one.
   nextInSlice();
   const evaluation = new Evaluation(run.budget ?? new WorkBudget());
   evaluation.visit(node, value, run.old, run.path ?? '', { own: run.before, parent: undefined });
@@ -79,7 +79,7 @@ class Evaluation {
   readonly warnings: string[] = [];
   #budget = perRequestCostLimit;
   readonly #work: { readonly budget: WorkBudget };
-  /** No further rules are run: the budget is spent. */
+  /** The budget is spent: no further rules are run. */
   #isOver = false;
 
   constructor(budget: WorkBudget) {
@@ -192,7 +192,7 @@ class Evaluation {
     );
   }
 
-  /** The text of `messageExpression`; undefined when it makes none that can be shown. */
+  /** Returns the text of `messageExpression`; undefined if it returns none that can be shown. */
   #message(compiled: CompiledRule, bindings: CelBindings, fail: (detail: string) => void): string | undefined {
     if (compiled.message === undefined) return undefined;
     try {

@@ -1,4 +1,4 @@
-/** What expressions see of null: a field that is null is as good as absent; nulls in lists and maps are values. */
+/** Removes null fields before expressions are evaluated: a null field counts as absent; nulls in lists and maps are values. */
 
 import type { JsonObject } from '../../object.ts';
 import { isObject } from '../../object.ts';
@@ -6,7 +6,7 @@ import { setField } from '../structural/canonical.ts';
 import { fieldNode } from '../structural/node.ts';
 import type { SchemaNode } from '../structural/node.ts';
 
-/** The value without null fields; the same value when it has none, which is the rule. */
+/** Returns the value without null fields; the same value if it has none, which is the usual case. */
 export function withoutNullFields(value: unknown, node: SchemaNode): unknown {
   return node.hasNullable && hasNullField(value, node) ? strip(value, node) : value;
 }

@@ -1,6 +1,6 @@
 /**
- * What a value was before an update: fields by name, items of list maps by their keys; items of other lists are not
- * followed, because their places say nothing. Equality is computed when it is asked for, each node once.
+ * Correlates a value with its old value in an update: fields by name, items of list maps by their keys; items of other lists are not
+ * correlated, because their positions have no meaning. Equality is computed on demand, once for each node.
  */
 
 import type { JsonObject } from '../../object.ts';
@@ -15,7 +15,7 @@ export class Correlation {
   readonly #node: SchemaNode;
   #isEqual: boolean | undefined;
   #oldItems: KeyedItems | undefined;
-  /** Kept: equality of a parent asks for that of all its children, and is asked for on every level. */
+  /** Cached: equality of a parent needs that of all its children, and is computed on every level. */
   #children: Map<string | number, Correlation | undefined> | undefined;
 
   constructor(value: unknown, old: unknown, node: SchemaNode) {
@@ -24,7 +24,7 @@ export class Correlation {
     this.#node = node;
   }
 
-  /** Undefined when the field was not there before, is not there now, or has no schema. */
+  /** Undefined if the field is absent in the old or the new value, or has no schema. */
   field(name: string): Correlation | undefined {
     return this.#child(name, () => this.#findField(name));
   }
@@ -88,7 +88,7 @@ export class KeyedItems {
     }
   }
 
-  /** The item that has the same keys. */
+  /** Returns the item with the same keys. */
   find(item: unknown): JsonObject | undefined {
     const id = this.#names.length === 0 ? undefined : this.#key(item);
     return id === undefined ? undefined : this.#byKey.get(id);

@@ -1,6 +1,6 @@
 /**
- * Resources inside resources (`x-kubernetes-embedded-resource`): their metadata is read as Kubernetes reads any metadata
- * (unknown fields go, values take their canonical form) and is held to the same rules.
+ * Resources inside resources (`x-kubernetes-embedded-resource`): their metadata is decoded like any metadata (unknown fields are removed,
+ * values take their canonical form) and validated by the same rules.
  */
 
 import { schemaOf } from '../../builtin/schemas.ts';
@@ -21,14 +21,14 @@ import type { SchemaNode } from './node.ts';
 const objectMetaStruct = (): StructType => schemaOf('v1', 'ConfigMap')!.properties.get('metadata')!.type.struct;
 
 export interface ReadMetadata {
-  /** Absent when the metadata cannot be read. */
+  /** Absent if the metadata cannot be read. */
   readonly metadata?: JsonObject;
   readonly error?: string;
   /** Dotted names below the metadata. */
   readonly unknown: readonly string[];
 }
 
-/** Metadata as Kubernetes would write it after reading it. */
+/** Returns metadata as Kubernetes would write it after reading it. */
 export function readMetadata(given: unknown): ReadMetadata {
   const struct = objectMetaStruct();
   const { error, problems } = checkFields(struct, given);
@@ -93,7 +93,7 @@ function coerceOwn(object: JsonObject, name: string, path: string, unknown: stri
   return undefined;
 }
 
-/** What is wrong with embedded resources, after `coerceEmbedded`. */
+/** Returns the errors of embedded resources, after `coerceEmbedded`. */
 export function embeddedErrors(value: unknown, node: SchemaNode, path = '', errors: FieldError[] = []): FieldError[] {
   if (errors.length >= errorsMax || !node.hasEmbedded || typeof value !== 'object' || value === null) return errors;
   if (Array.isArray(value)) {

@@ -28,11 +28,14 @@ export function listErrors(value: unknown, node: SchemaNode, path = '', errors: 
   return errors;
 }
 
-/** What tells values apart: a text cannot be taken for an object, as only objects begin with a bracket. */
+/**
+ * Returns a value that identifies a JSON value: strings get a quote as prefix, so that they differ from objects, which begin with a
+ * bracket.
+ */
 const identity = (value: unknown): unknown =>
   typeof value === 'string' ? `"${value}` : typeof value === 'object' && value !== null ? canonicalJson(value) : value;
 
-/** Positions of identities seen before, each once. */
+/** Positions of identities that occurred before, each once. */
 function repeated(identities: readonly unknown[]): number[] {
   const seen = new Map<unknown, number>();
   const found: number[] = [];
@@ -62,14 +65,14 @@ function mapErrors(list: readonly unknown[], node: SchemaNode, path: string, err
   }
 }
 
-/** A key that is absent is a value of its own. */
+/** An absent key counts as a separate value. */
 function keysIdentity(item: JsonObject | null, names: readonly string[]): unknown {
   const valueOf = (name: string): unknown =>
     item !== null && Object.hasOwn(item, name) ? identity(item[name]) : absent;
   return names.length === 1 ? valueOf(names[0]!) : JSON.stringify(names.map(valueOf));
 }
 
-/** No identity of a text or object looks like this. */
+/** Differs from every identity of a text or object. */
 const absent = '-';
 
 function keysOf(item: JsonObject | null, names: readonly string[]): JsonObject {

@@ -1,6 +1,6 @@
 /**
- * A structural schema ready for use: names in maps, and for each node what the schema below it contains, so that a walk
- * over an object skips the parts where nothing is to be done.
+ * A structural schema prepared for use: names in maps, and for each node what the schema below it contains, so that a walk over an object
+ * skips the parts without work.
  */
 
 import { additionalOf, entriesOf, isSet, itemsOf } from '../json-schema.ts';
@@ -10,12 +10,12 @@ export interface SchemaNode {
   readonly schema: JsonSchema;
   readonly type: string;
   readonly isNullable: boolean;
-  /** Undefined when there is none; null is none too. */
+  /** Undefined if there is none; null counts as none. */
   readonly defaultValue: unknown;
   readonly properties: ReadonlyMap<string, SchemaNode>;
-  /** Properties with a default of their own. */
+  /** Properties with their own default. */
   readonly defaulted: readonly (readonly [string, SchemaNode])[];
-  /** `additionalProperties` is given, be it as a boolean. */
+  /** `additionalProperties` is set, possibly to a boolean. */
   readonly allowsOthers: boolean;
   readonly others: SchemaNode | undefined;
   readonly items: SchemaNode | undefined;
@@ -65,6 +65,6 @@ export function schemaNode(schema: JsonSchema): SchemaNode {
   };
 }
 
-/** The schema of one field of an object: its own, else that of all others. */
+/** Returns the schema of one field of an object: its own, else that of additional properties. */
 export const fieldNode = (node: SchemaNode, name: string): SchemaNode | undefined =>
   node.properties.get(name) ?? node.others;

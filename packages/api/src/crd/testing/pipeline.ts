@@ -1,4 +1,4 @@
-/** What a server would do with a custom resource, as far as its definition decides it; and how two answers compare. */
+/** Processes a custom resource like a server, as far as its definition determines it, and compares two results. */
 
 import type { KubeObject } from '../../object.ts';
 import { badRequest, invalidObject, StatusError } from '../../status/status.ts';
@@ -56,7 +56,7 @@ export function runUpdate(version: CompiledVersion, object: KubeObject, old: Kub
   });
 }
 
-/** Kubernetes walks maps in random order: the order of causes, and of texts in a message, means nothing. */
+/** Kubernetes walks maps in random order: the order of causes, and of texts in a message, is ignored. */
 export function comparable({ code, body, warnings }: Outcome): object {
   if (code >= 400) {
     const { message = '', details } = body as unknown as Status;

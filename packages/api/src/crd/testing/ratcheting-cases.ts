@@ -1,4 +1,4 @@
-/** A definition before and after it was made stricter, objects that were right before, and changes to them. */
+/** A definition before and after it was made stricter, objects that were valid before, and changes to them. */
 
 import type { JsonSchema } from '../json-schema.ts';
 import { definition } from './definitions.ts';
@@ -69,7 +69,7 @@ const wrong: Fields = {
   free: { z: 1 },
 };
 
-/** What the object becomes, from `wrong`. */
+/** Changes to the object, starting from `wrong`. */
 const changes: readonly Fields[] = [
   {},
   { b: 'abc' },

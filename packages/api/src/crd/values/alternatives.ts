@@ -7,7 +7,7 @@ import { Report } from './report.ts';
 
 type Check = (part: ValuePlan, value: unknown, name: string, report: Report) => void;
 
-/** `check` checks one part as a schema of its own. */
+/** `check` checks one part as a separate schema. */
 export function alternativesErrors(plan: ValuePlan, value: unknown, name: string, report: Report, check: Check): void {
   const attempt = (part: ValuePlan): Report =>
     once(() => {

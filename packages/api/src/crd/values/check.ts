@@ -1,8 +1,8 @@
 /**
- * Checks a value against a schema as kube-apiserver's OpenAPI validator does, in its order and words. Names in messages
- * begin at the checked value: `spec.replicas in body must be of type integer: "string"`.
+ * Checks a value against a schema as kube-apiserver's OpenAPI validator does, with the same order and messages. Names in messages begin at
+ * the checked value: `spec.replicas in body must be of type integer: "string"`.
  *
- * With a `Correlation` errors are ratcheted: what was already wrong before an update and has not changed may stay.
+ * With a `Correlation` errors are ratcheted: a value that was invalid before an update and has not changed is tolerated.
  */
 
 import { CelError, once } from '@hangar/cel/work';
@@ -18,7 +18,7 @@ import { compiledPattern } from './plan.ts';
 import type { ValuePlan } from './plan.ts';
 import { Report } from './report.ts';
 
-/** `prefix` is the place of the value in the object. */
+/** `prefix` is the path of the value in the object. */
 export function valueErrors(plan: ValuePlan, value: unknown, prefix = '', before?: Correlation): FieldError[] {
   const report = new Report(prefix);
   checkValue(plan, value, '', report, before);
@@ -35,7 +35,7 @@ export function checkValue(plan: ValuePlan, value: unknown, name: string, report
   if (report.errors.length > known && before.isEqual) report.errors.length = known;
 }
 
-/** Checks one of any number of parts: the validation may pause before it. */
+/** Checks one of many parts: the validation may pause before it. */
 function checkPart(plan: ValuePlan, value: unknown, name: string, report: Report, before?: Correlation): void {
   const found = once(() => {
     const own = new Report(report.prefix);
@@ -82,7 +82,7 @@ function check(plan: ValuePlan, value: unknown, name: string, report: Report, be
 const wrongType = (report: Report, name: string, type: string, found: string): FieldError =>
   typeInvalid(report.pathOf(name), found, `${name} in body must be of type ${type}: ${quote(found)}`);
 
-/** What Go calls a value: its type, and the format that goes with it. */
+/** Returns the type of a value in Go's terms, and its format. */
 function goType(value: unknown): readonly [type: string, format: string] {
   switch (typeof value) {
     case 'string':
@@ -101,7 +101,7 @@ function typeError(plan: ValuePlan, value: unknown, name: string, report: Report
   const [type, typeFormat] = goType(value);
   const isOfType = types.includes(type) || (type === 'integer' && types.includes('number'));
   if (isOfType) return undefined;
-  // A text or list of any content passes for a format of strings: only the format is checked then.
+  // A text or list of any content is accepted for a format of strings: only the format is checked then.
   const isTextual = type === 'string' || type === 'array';
   if (!isTextual && format !== '' && format !== typeFormat) return wrongType(report, name, format, typeFormat);
   const isNumeric = types.includes('number') || types.includes('integer');
@@ -126,7 +126,7 @@ function stringErrors(plan: ValuePlan, text: string, name: string, report: Repor
   }
 }
 
-/** Patterns take time in proportion to the text and to their own size: a long text is matched within a budget. */
+/** Matching a pattern takes time in proportion to the text and the pattern: a longer text is matched within a budget. */
 const unmeteredTextLength = 256;
 
 function patternProblem(pattern: string, text: string): string | undefined {
@@ -141,7 +141,7 @@ function patternProblem(pattern: string, text: string): string | undefined {
   }
 }
 
-/** Code points: a pair of surrogates is one. */
+/** Counts code points: a surrogate pair is one. */
 function characters(text: string): number {
   let count = text.length;
   for (let i = 0; i < text.length - 1; i++) {
@@ -198,7 +198,7 @@ function objectErrors(plan: ValuePlan, object: JsonObject, name: string, report:
     const part = property ?? others;
     if (part !== undefined) {
       const inner = property !== undefined && name === '' ? key : `${name}.${key}`;
-      // The type of an object is not data: a wrong one is never excused.
+      // The type of an object is not data: an invalid one is never tolerated.
       const isTypeName = name === '' && (key === 'kind' || key === 'apiVersion');
       const check = property === undefined ? checkPart : checkValue;
       check(part, object[key], inner, report, isTypeName ? undefined : before?.field(key));

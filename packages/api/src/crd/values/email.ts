@@ -1,4 +1,4 @@
-/** Email addresses as Go's net/mail reads one: `user@example.com`, `Name <user@example.com>`, quoted local parts. */
+/** Parses email addresses like Go's net/mail: `user@example.com`, `Name <user@example.com>`, quoted local parts. */
 
 const atomCharacter = "[A-Za-z0-9!#$%&'*+\\-/=?^_`{|}~\\u0080-\\u{10ffff}]";
 const dotAtom = `${atomCharacter}+(?:\\.${atomCharacter}+)*`;
@@ -11,7 +11,7 @@ const phrase = new RegExp(
   'u',
 );
 
-/** Longer texts are no addresses, and the patterns need not be run over them. */
+/** Longer texts are not addresses, and are not matched. */
 const lengthMax = 10_000;
 
 export function isEmail(text: string): boolean {

@@ -1,4 +1,4 @@
-/** The values of an `enum`, found at once however many there are. */
+/** The values of an `enum`, with lookup in constant time. */
 
 import { notSupported } from '../../status/field-error.ts';
 import { canonicalJson, sorted } from '../structural/canonical.ts';
@@ -31,7 +31,7 @@ export class Enumeration {
     return this.#scalars.has(Math.trunc(value)) || (isLetter && this.#scalars.has(String.fromCodePoint(value)));
   }
 
-  /** What an error says, once for all errors: the list may be long. */
+  /** Detail of an error, shared by all errors: the list may be long. */
   get detail(): string {
     this.#detail ??= notSupported('', '', this.#values.map(enumeratedText)).detail;
     return this.#detail;

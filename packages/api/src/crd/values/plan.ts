@@ -1,4 +1,4 @@
-/** One schema prepared for checking values: what would be asked of it for every value is answered once. */
+/** One schema prepared for checking values: everything that does not depend on the value is computed once. */
 
 import { Regex } from '@hangar/cel';
 import { additionalOf, isSet, itemsOf, propertyOf } from '../json-schema.ts';
@@ -8,19 +8,16 @@ import { formatCheck, isKnownFormat } from './formats.ts';
 import type { NumberBounds } from './numbers.ts';
 
 export interface PlanOptions {
-  /**
-   * Defaults are checked with the schema as written: formats that are unknown still change which types are accepted, and
-   * int-or-string adds no types.
-   */
+  /** Defaults are checked with the schema as written: unknown formats still change the accepted types, and int-or-string adds no types. */
   readonly asWritten?: boolean;
 }
 
-/** What lies below is prepared when a value gets there: of a large schema most objects touch little. */
+/** Parts below are prepared when the first value needs them: most objects use little of a large schema. */
 export class ValuePlan implements NumberBounds {
-  /** Empty when any type will do. */
+  /** Empty: any type is accepted. */
   readonly types: readonly string[];
   readonly isNullable: boolean;
-  /** As written; empty when Kubernetes does not check it. */
+  /** As written; empty if Kubernetes does not check it. */
   readonly format: string;
   readonly checkFormat: ((text: string) => boolean) | undefined;
   readonly minimum: number | undefined;
@@ -129,11 +126,11 @@ export interface Alternatives {
   readonly not: ValuePlan | undefined;
 }
 
-/** Patterns are compiled when a text meets them first. Bounded: the oldest is forgotten. */
+/** Patterns are compiled on first use. Bounded: the oldest is dropped. */
 const patternsMax = 2000;
 const patterns = new Map<string, Regex>();
 
-/** Throws when RE2 refuses the pattern, which validation of the definition has excluded. */
+/** Throws if RE2 refuses the pattern, which validation of the definition has excluded. */
 export function compiledPattern(pattern: string): Regex {
   let found = patterns.get(pattern);
   if (found === undefined) {

@@ -1,6 +1,6 @@
 /**
- * What checking a value against a schema found: errors, and how much of the schema matched. When no alternative of an
- * `anyOf` or `oneOf` fits, the errors of the one that matched most are shown.
+ * The result of checking a value against a schema: errors, and how much of the schema matched. When no alternative of an `anyOf` or `oneOf`
+ * matches, the errors of the one that matched most are shown.
  */
 
 import { invalid } from '../../status/field-error.ts';
@@ -10,7 +10,7 @@ import { errorsMax } from '../bounded-errors.ts';
 export class Report {
   errors: FieldError[] = [];
   matches = 0;
-  /** Where the checked value stands; names in messages begin below it. */
+  /** Path of the checked value; names in messages begin below it. */
   readonly prefix: string;
 
   constructor(prefix: string) {
@@ -25,7 +25,7 @@ export class Report {
     if (this.errors.length < errorsMax) this.errors.push(error);
   }
 
-  /** About the value as a whole, without a place: Kubernetes shows the missing path as `<nil>`. */
+  /** Adds an error about the value as a whole, without a path: Kubernetes shows the missing path as `<nil>`. */
   addPlaceless(message: string): void {
     this.add(invalid(this.prefix === '' ? nilPath : this.prefix, '', message));
   }
@@ -35,17 +35,17 @@ export class Report {
     this.matches += other.matches;
   }
 
-  /** The path of a field, from the name that messages use: `.a` and `a` are one, and the root has none. */
+  /** Returns the path of a field, from the name in messages: `.a` and `a` are the same, and the root has none. */
   pathOf(name: string): string {
     const below = name.startsWith('.') ? name.slice(1) : name;
     if (below === '') return this.prefix === '' ? nilPath : this.prefix;
     return this.prefix === '' ? below : `${this.prefix}.${below}`;
   }
 
-  /** Each message once. */
+  /** Returns the errors without duplicates. */
   distinct(): FieldError[] {
     if (this.errors.length < 2) return this.errors;
-    // Details may be long and shared by many errors: they are not joined to anything.
+    // Details may be long and shared by many errors: they are not concatenated.
     const seen = new Map<string, Set<string>>();
     return this.errors.filter(({ type, path, detail }) => {
       const id = `${type} ${path}`;
@@ -58,5 +58,5 @@ export class Report {
   }
 }
 
-/** How Kubernetes writes the path of a root. */
+/** Path of the root in Kubernetes' messages. */
 export const nilPath = '<nil>';

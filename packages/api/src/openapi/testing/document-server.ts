@@ -1,4 +1,4 @@
-/** For tests: a server of nothing but discovery and OpenAPI documents, for real clients to read. Loopback only. */
+/** For tests: a server that serves only discovery and OpenAPI documents, for real clients. Loopback only. */
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -27,7 +27,7 @@ type Content = readonly [type: string, body: string | Buffer];
 
 const json = (value: JsonObject): Content => ['application/json', JSON.stringify(value)];
 
-/** `answer` is asked for what is no document. */
+/** `answer` handles all other requests. */
 export async function serveDocuments(
   groups: readonly ServedGroup[],
   answer: (request: IncomingMessage, body: string) => JsonObject | undefined = () => undefined,

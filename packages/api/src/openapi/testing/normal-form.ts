@@ -1,14 +1,13 @@
-/** For tests: documents without what deliberately differs, so that the rest can be compared as a whole. */
+/** For tests: documents without the parts that differ deliberately, so that the rest can be compared as a whole. */
 
 import { isObject } from '../../object.ts';
 
-/** Names of properties and schemas are no keywords: nothing is dropped among them. */
+/** Names of properties and schemas are not keywords: nothing is dropped among them. */
 const holdersOfNames = new Set(['properties', 'schemas', 'definitions']);
 
 /**
- * Without prose; without the group-versions that options and events are registered in, of
- * which the real server also lists those that it does not serve; `allOf` of one reference is that reference: the real
- * server writes it so where a property happens to have no description.
+ * Without descriptions; without the group-versions that options and events are registered in, of which the real server also lists those
+ * that it does not serve; `allOf` of one reference becomes that reference: the real server writes it so if a property has no description.
  */
 export function normalForm(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((one) => normalForm(one));
@@ -32,7 +31,7 @@ function named(name: string, schema: unknown): unknown {
   return normalForm(rest);
 }
 
-/** A version 2 document with its shared parameters written out: their names are up to the server. */
+/** A version 2 document with its shared parameters expanded: their names are chosen by the server. */
 export function withoutSharedParameters(document: Record<string, unknown>): unknown {
   const { parameters, ...rest } = document as { parameters: Record<string, unknown> };
   const inline = (value: unknown): unknown => {

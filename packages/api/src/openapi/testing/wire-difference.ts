@@ -1,6 +1,6 @@
 /**
- * For tests: where two protobuf messages differ, without knowing their schema. What differs and is no message on both
- * sides is text; texts are equal when they are equal as YAML, in which the same value has many forms.
+ * For tests: finds where two protobuf messages differ, without their schema. A differing field that is not a message on both sides is text;
+ * texts are compared as YAML, in which the same value has many forms.
  */
 
 import assert from 'node:assert/strict';
@@ -9,11 +9,11 @@ import { parseYaml } from '../../yaml/parse.ts';
 
 interface WireField {
   readonly tag: number;
-  /** Of what has a length; else the bytes themselves. */
+  /** Content of a length-delimited field; else the bytes of the value. */
   readonly bytes: Buffer;
 }
 
-/** The path of the first difference, as field numbers and texts; undefined when there is none. */
+/** Returns the path of the first difference, as field numbers and texts; undefined if there is none. */
 export function wireDifference(left: Buffer, right: Buffer, path = ''): string | undefined {
   if (left.equals(right)) return undefined;
   const [ours, theirs] = [fieldsOf(left), fieldsOf(right)];
@@ -40,7 +40,7 @@ function isSameYaml(left: string, right: string): boolean {
 
 const indented = (text: string): string => text.replace(/^/gm, '  ');
 
-/** Undefined when the bytes are no message. */
+/** Returns undefined if the bytes are not a message. */
 function fieldsOf(bytes: Buffer): WireField[] | undefined {
   const fields: WireField[] = [];
   let at = 0;

@@ -1,4 +1,4 @@
-/** Which evaluator counts the objects of a resource, and which resource a limit is about. */
+/** Selects the evaluator of a resource, and the resource of a limit. */
 
 import { count } from '../amounts.ts';
 import { claimEvaluator } from './claims.ts';
@@ -21,10 +21,10 @@ const special: readonly (CountedResource & { readonly evaluator: Evaluator })[] 
   { group: 'resource.k8s.io', resource: 'resourceclaims', evaluator: deviceClaimEvaluator },
 ];
 
-/** These are older than `count/`, and have a name of their own. */
+/** These are older than `count/`, and have their own names. */
 const aliased: ReadonlySet<string> = new Set(['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets']);
 
-/** Nothing that stays, or so much of it that counting would cost more than it saves. */
+/** Resources that are not stored, or so many that counting them would cost more than it saves. */
 const ignored: ReadonlySet<string> = new Set([
   '/bindings',
   '/componentstatuses',
@@ -38,7 +38,7 @@ const ignored: ReadonlySet<string> = new Set([
   'authorization.k8s.io/selfsubjectrulesreviews',
 ]);
 
-/** Undefined for what no quota counts; every other resource has one. */
+/** Returns undefined for resources that no quota counts; every other resource has an evaluator. */
 export function evaluatorOf({ group, resource }: CountedResource): Evaluator | undefined {
   if (ignored.has(`${group}/${resource}`)) return undefined;
   const found = special.find((one) => one.resource === resource && one.group === group);
@@ -47,7 +47,9 @@ export function evaluatorOf({ group, resource }: CountedResource): Evaluator | u
 
 const countPrefix = 'count/';
 
-/** `requests.cpu` is about pods, `count/widgets.example.com` about widgets. Undefined: nothing that is known counts against it. */
+/**
+ * `requests.cpu` limits pods, `count/widgets.example.com` limits widgets. Returns undefined if no known resource counts against the limit.
+ */
 export function resourceCountedBy(limit: string): CountedResource | undefined {
   const found = special.find(({ evaluator }) => evaluator.counts(limit));
   if (found) return { group: found.group, resource: found.resource };

@@ -1,4 +1,4 @@
-/** Volume claims: how many and how large, in all and of each storage class. */
+/** Volume claims: number and size, in total and for each storage class. */
 
 import { amountOf, compare, count } from '../amounts.ts';
 import type { Amount, MutableAmounts } from '../amounts.ts';
@@ -37,7 +37,7 @@ export const claimEvaluator: Evaluator = {
     selector.scope === 'VolumeAttributesClass' && isOfClass(selector, object as Claim),
 };
 
-/** What is allotted counts while a claim is growing. */
+/** The allocated size counts while a claim is growing. */
 function sizeOf({ spec, status }: Claim): Amount | undefined {
   const requested = spec?.resources?.requests?.['storage'];
   if (requested === undefined) return undefined;
@@ -49,7 +49,7 @@ function sizeOf({ spec, status }: Claim): Amount | undefined {
 
 const unit = 1_000_000_000n;
 
-/** Parts of a byte count as one. */
+/** Rounds up to whole bytes. */
 function whole(size: Amount): Amount {
   if (size.nanos % unit === 0n) return size;
   const rounded = size.nanos / unit + (size.nanos > 0n ? 1n : 0n);

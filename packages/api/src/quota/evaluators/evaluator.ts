@@ -4,7 +4,7 @@ import type { KubeObject } from '../../object.ts';
 import type { Amounts } from '../amounts.ts';
 import type { ScopeSelector } from '../quota.ts';
 
-/** A write as far as quotas must know it: admission's requests are such. */
+/** A write, as quotas see it: a subset of admission's requests. */
 export interface QuotaWrite {
   readonly operation: string;
   readonly subresource: string;
@@ -12,19 +12,19 @@ export interface QuotaWrite {
   readonly old?: KubeObject | undefined;
 }
 
-/** Objects are only read. */
+/** Objects are not changed. */
 export interface Evaluator {
-  /** Every object counts as one, whatever is in it: it is enough to know how many there are. */
+  /** Every object counts as one: only their number is needed. */
   readonly isPlainCount?: boolean;
-  /** Can this change what is used? */
+  /** Reports whether the write can change the usage. */
   handles(write: QuotaWrite): boolean;
-  /** Is this one of the names that a quota limits such objects by? */
+  /** Reports whether a quota limits such objects by this name. */
   counts(name: string): boolean;
   usage(object: KubeObject, nowMs: number): Amounts;
-  /** When an object begins to use less although nobody touches it. Absent, or undefined: never. */
+  /** Time at which the usage of an object decreases without a write. Absent, or undefined: never. */
   endsAtMs?(object: KubeObject, nowMs: number): number | undefined;
   matchesScope(selector: ScopeSelector, object: KubeObject): boolean;
-  /** Where these are limited, objects must say how much they want; undefined when it does. */
+  /** Returns the problem of an object without values for these limited resources; undefined if it has them. */
   problem?(limited: readonly string[], object: KubeObject): string | undefined;
 }
 

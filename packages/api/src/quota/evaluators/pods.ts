@@ -1,4 +1,4 @@
-/** Pods: how many, and what they ask for and are allowed, while they have not ended. */
+/** Pods: number, requests and limits, until they terminate. */
 
 import { parseTime } from '../../values/time.ts';
 import type { KubeObject } from '../../object.ts';
@@ -19,7 +19,7 @@ const names: ReadonlySet<string> = new Set([
   ...computed.map((name) => `requests.${name}`),
   ...computed.map((name) => `limits.${name}`),
 ]);
-/** Where one of these is limited, every container must say how much it wants. */
+/** If one of these is limited, every container must set it. */
 const insisted: ReadonlySet<string> = new Set(
   ['cpu', 'memory'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
 );
@@ -101,17 +101,17 @@ const isCrossNamespace = (rules: AffinityRules | null | undefined): boolean =>
     rules?.preferredDuringSchedulingIgnoredDuringExecution?.some((one) => crosses(one.podAffinityTerm))) ??
   false;
 
-/** The pod says for all of its containers what it wants. */
+/** Reports whether the pod sets resources for all of its containers. */
 const saysItself = ({ resources }: SizedPodSpec): boolean =>
   [...Object.keys(resources?.requests ?? {}), ...Object.keys(resources?.limits ?? {})].some(isOfPods);
 
-/** Ended pods, and those that should have ended, need nothing but their place in the store. */
+/** Terminated pods, and those that should have terminated, count only as stored objects. */
 function isRunning(pod: SizedPod, nowMs: number): boolean {
   const { phase } = pod.status ?? {};
   return phase !== 'Failed' && phase !== 'Succeeded' && nowMs <= lastMomentMs(pod);
 }
 
-/** When a pod that is being deleted should have ended. */
+/** Time at which a pod that is being deleted should have terminated. */
 function lastMomentMs({ metadata }: KubeObject): number {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return Infinity;

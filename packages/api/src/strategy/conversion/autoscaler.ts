@@ -1,6 +1,6 @@
 /**
- * Autoscalers: v1 knows only the CPU. What v2 has besides travels in annotations, so that neither version loses anything.
- * Annotations come from clients: what in them is not of the right form is ignored, as if it were not there.
+ * Autoscalers: v1 supports only the CPU. The other fields of v2 are stored in annotations, so that no version loses data. Annotations come
+ * from clients: malformed ones are ignored.
  */
 
 import { structType } from '../../builtin/types.ts';
@@ -24,7 +24,7 @@ const isCpu = (metric: JsonObject): boolean =>
 const utilization = (metric: JsonObject, part: 'target' | 'current'): unknown =>
   objectAt(objectAt(metric, 'resource'), part)?.['averageUtilization'];
 
-/** Metadata with these annotations in place of those that carried another version. */
+/** Returns metadata with these annotations instead of those that held another version. */
 function withAnnotations(object: KubeObject, added: Record<string, string>): KubeObject['metadata'] {
   const { annotations: given, ...metadata } = object.metadata;
   const kept = Object.fromEntries(Object.entries(given ?? {}).filter(([name]) => !keys.has(name)));
@@ -88,7 +88,7 @@ const cpuMetric = (averageUtilization: unknown): JsonObject => ({
   resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } },
 });
 
-/** The server writes this one from a type without JSON names: they are Go's. */
+/** The server writes this one from a type without JSON names: the names are those of Go. */
 function goBehavior(behavior: JsonObject): JsonObject {
   const rules = (name: string): JsonObject | null => {
     const given = objectAt(behavior, name);
@@ -145,7 +145,7 @@ function readBehavior(object: KubeObject): JsonObject | undefined {
 const checkedStruct = (type: string, value: JsonObject): JsonObject =>
   normalise(structType(`autoscaling/v2.${type}`), value);
 
-/** Undefined where a value is not of its type. */
+/** Returns undefined if a value does not have its type. */
 function checked<T>(read: () => T): T | undefined {
   try {
     return read();

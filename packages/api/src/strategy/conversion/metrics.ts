@@ -1,12 +1,9 @@
-/**
- * Metrics of autoscalers as v1 has them, in annotations, and as v2 has them, in fields. Keys are in Go's order: clients
- * see the text.
- */
+/** Metrics of autoscalers in v1, in annotations, and in v2, in fields. Keys are in Go's order: clients see the text. */
 
 import { isAbsent, objectAt } from '../../defaults/access.ts';
 import type { JsonObject } from '../../object.ts';
 
-/** Without what is absent. */
+/** Returns the object without absent fields. */
 export function compact(object: JsonObject): JsonObject {
   const result: JsonObject = {};
   for (const [name, value] of Object.entries(object)) if (!isAbsent(value)) result[name] = value;
@@ -18,7 +15,7 @@ type Converters = Readonly<Record<string, Convert>>;
 
 const part = (metric: JsonObject, name: string): JsonObject => objectAt(metric, name) ?? {};
 
-/** Of a quantity that is no pointer in v1. */
+/** Default for a quantity that is not a pointer in v1. */
 const orZero = (value: unknown): unknown => value ?? '0';
 
 const metricOf = (name: unknown, selector: unknown): JsonObject => compact({ name: name ?? '', selector });

@@ -1,11 +1,11 @@
-/** Requests for certificates: their spec never changes, and approval and status each have their own part of the status. */
+/** Certificate signing requests: their spec never changes, and approval and status each have their own part of the status. */
 
 import { isAbsent, objectAt, objectsAt, structAt } from '../../defaults/access.ts';
 import type { JsonObject, KubeObject } from '../../object.ts';
 import { restore } from '../metadata.ts';
 import type { KindRules, Now } from '../rules.ts';
 
-/** Who asks, as authentication found. */
+/** The authenticated user of the request. */
 export interface Requester {
   readonly username: string;
   readonly uid?: string;
@@ -15,7 +15,7 @@ export interface Requester {
 
 const requesterFields = ['username', 'uid', 'groups', 'extra'] as const;
 
-/** To be called after `prepareForCreate`, which drops what the client claims to be. */
+/** Called after `prepareForCreate`, which drops the identity claimed by the client. */
 export function recordRequester(request: KubeObject, requester: Requester): void {
   const spec = structAt(request, 'spec');
   for (const name of requesterFields) {
@@ -26,7 +26,7 @@ export function recordRequester(request: KubeObject, requester: Requester): void
 
 export const certificateRules: Readonly<Record<string, KindRules>> = {
   'certificates.k8s.io/CertificateSigningRequest': {
-    // Any name was allowed from the first.
+    // Any name has always been allowed.
     name: () => [],
     create: (object) => {
       const spec = structAt(object, 'spec');

@@ -1,4 +1,4 @@
-/** Kinds that configure the API server and the cluster: little happens to them but names and generations. */
+/** Kinds that configure the API server and the cluster: mostly only rules for names and generations. */
 
 import { isAbsent, objectAt, objectsAt, stringsAt } from '../../defaults/access.ts';
 import type { KubeObject } from '../../object.ts';
@@ -12,7 +12,7 @@ const role: KindRules = { name: nameIsPathSegment, createsOnUpdate: true };
 const policy: KindRules = { generation: ofSpec, needsResourceVersion: true };
 const webhooks: KindRules = { generation: { first: 1, of: ['webhooks'] }, needsResourceVersion: true };
 
-/** Of newer kinds an update of the status leaves all metadata alone. */
+/** For newer kinds an update of the status keeps all metadata. */
 const statusOnly = { statusKeeps: statusMetadata, statusResets: ['metadata', 'spec'] } as const;
 const flowControl: KindRules = {
   generation: ofSpec,
@@ -27,7 +27,7 @@ export const configurationRules: Readonly<Record<string, KindRules>> = {
   'admissionregistration.k8s.io/MutatingAdmissionPolicyBinding': policy,
   'admissionregistration.k8s.io/ValidatingWebhookConfiguration': webhooks,
   'admissionregistration.k8s.io/MutatingWebhookConfiguration': webhooks,
-  // Its name follows from its spec: validation looks at both.
+  // Its name is derived from its spec: validation checks both.
   'apiextensions.k8s.io/CustomResourceDefinition': {
     name: () => [],
     generation: ofSpec,
@@ -61,21 +61,21 @@ export const configurationRules: Readonly<Record<string, KindRules>> = {
   'rbac.authorization.k8s.io/ClusterRoleBinding': role,
   'rbac.authorization.k8s.io/Role': role,
   'rbac.authorization.k8s.io/RoleBinding': role,
-  // Nothing of it but its description may change, so its generation stays.
+  // Only its description may change, so its generation stays.
   'scheduling.k8s.io/PriorityClass': { generation: { first: 1, of: [] } },
 };
 
-/** The version that objects are stored in now joins those that they were stored in. */
+/** Adds the current storage version to the stored versions. */
 function addStoredVersion(object: KubeObject): void {
   const stored = objectsAt(objectAt(object, 'spec'), 'versions').find((version) => version['storage'] === true);
   if (stored === undefined) return;
   const known = stringsAt(objectAt(object, 'status'), 'storedVersions');
   const name = String(stored['name']);
-  // The old object's status is not ours to change.
+  // The old object's status must not be changed.
   if (!known.includes(name)) object['status'] = { ...objectAt(object, 'status'), storedVersions: [...known, name] };
 }
 
-/** What the server itself serves is there. */
+/** Marks an API service that this server serves itself as available. */
 function markLocalService(object: KubeObject, now: Now): void {
   if (objectAt(objectAt(object, 'spec'), 'service') !== undefined) return;
   object['status'] = {
@@ -91,7 +91,7 @@ function markLocalService(object: KubeObject, now: Now): void {
   };
 }
 
-/** Coordinated leader election is off: its fields stay only where they were. */
+/** Coordinated leader election is off: its fields stay only if they were set. */
 function dropElection(object: KubeObject, old: KubeObject | undefined): void {
   const spec = objectAt(object, 'spec');
   if (spec === undefined) return;

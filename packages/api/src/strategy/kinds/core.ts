@@ -1,4 +1,4 @@
-/** The core group but pods, services and storage. */
+/** The core group except pods, services and storage. */
 
 import { namespaceNameLabel } from '../../defaults/core.ts';
 import { isAbsent, objectAt, objectsAt, put, stringsAt, structAt } from '../../defaults/access.ts';
@@ -36,7 +36,7 @@ function createNamespace(object: KubeObject): void {
   object['status'] = { phase: 'Active' };
   const spec = structAt(object, 'spec');
   const finalizers = stringsAt(spec, 'finalizers');
-  // Its contents are to be deleted before it goes.
+  // Its contents must be deleted first.
   if (!finalizers.includes(kubernetesFinalizer)) spec['finalizers'] = [...finalizers, kubernetesFinalizer];
   labelWithName(object);
 }
@@ -45,7 +45,7 @@ function labelWithName({ metadata }: KubeObject): void {
   if (metadata.name !== undefined) put((metadata.labels ??= {}), namespaceNameLabel, metadata.name);
 }
 
-/** Configuration of kubelets by the API was removed; what is there of it may stay. */
+/** Kubelet configuration through the API was removed; existing fields may stay. */
 function createNode(object: KubeObject): void {
   const spec = objectAt(object, 'spec');
   const status = objectAt(object, 'status');
@@ -63,13 +63,13 @@ function updateNodeStatus(object: KubeObject, old: KubeObject): void {
   if (status !== undefined && isAbsent(objectAt(old, 'status')?.['config'])) delete status['config'];
 }
 
-/** Of a reference to a secret only the name counts. */
+/** Only the name of a reference to a secret is kept. */
 function cleanSecrets(object: KubeObject): void {
   const secrets = objectsAt(object, 'secrets');
   if (secrets.length > 0) object['secrets'] = secrets.map(({ name }) => (isAbsent(name) ? {} : { name }));
 }
 
-/** v1 keeps what it has no field for in `deprecatedTopology`, which is only to be read. */
+/** v1 keeps values without a field in `deprecatedTopology`, which is read-only. */
 function dropTopology(object: KubeObject): void {
   for (const endpoint of objectsAt(object, 'endpoints')) delete endpoint['deprecatedTopology'];
 }

@@ -34,7 +34,7 @@ export const podRules: Readonly<Record<string, KindRules>> = {
     generation: { first: 1, of: ['spec'] },
     create: createPod,
     update: (object, old) => dropDisabledPodFields(objectAt(object, 'spec'), objectAt(old, 'spec')),
-    // Old kubelets would corrupt the owners, and nobody ends a pod by its status.
+    // Old kubelets would corrupt the owners, and the status does not delete a pod.
     statusKeeps: ['ownerReferences'],
     updateStatus,
     statusResets: ['spec', 'metadata.deletionTimestamp', 'metadata.ownerReferences'],
@@ -67,7 +67,7 @@ function updateStatus(object: KubeObject, old: KubeObject): void {
 /** Conditions of one type are matched in order: several are allowed. */
 function keepObservedGenerations(conditions: readonly JsonObject[], before: readonly JsonObject[]): void {
   const known = new Map<string, number[]>();
-  // From the last to the first, so that taking from the end goes from the first to the last.
+  // Reversed, so that removing from the end goes from the first to the last.
   for (const condition of before.toReversed()) {
     const type = stringAt(condition, 'type');
     const generations = known.get(type) ?? [];
@@ -80,7 +80,7 @@ function keepObservedGenerations(conditions: readonly JsonObject[], before: read
   }
 }
 
-/** Takes only a part of the new spec: the rest of the object stays as it was. */
+/** Takes only a part of the new spec: the rest of the object stays. */
 function updatePart(
   object: KubeObject,
   old: KubeObject,
@@ -107,7 +107,7 @@ function withField(before: JsonObject, spec: JsonObject, ...names: string[]): Js
   return merged;
 }
 
-/** Only resources change. Where containers came, went or moved, all is left for validation to refuse. */
+/** Only resources change. If containers were added, removed or moved, everything is kept for validation to refuse. */
 function resize(object: KubeObject, old: KubeObject): void {
   const [spec, before] = [objectAt(object, 'spec'), objectAt(old, 'spec')];
   const hasSameLength = (name: string): boolean => objectsAt(spec, name).length === objectsAt(before, name).length;

@@ -32,7 +32,7 @@ const attributesOf = (device: JsonObject): JsonObject[] => {
   return Object.values(attributes).filter(isObject);
 };
 
-/** Drops what belongs to features that are off, unless the slice had it, and notes when a taint was added. */
+/** Drops fields of features that are off, unless the slice had them, and sets the time when a taint was added. */
 function prepareSlice(object: KubeObject, old: KubeObject | undefined, now: Now): void {
   const before = devicesOf(old);
   const keepsMappings = before.some((device) => !isEmpty(device['nodeAllocatableResourceMappings']));
@@ -53,7 +53,7 @@ const deviceKey = (device: JsonObject): string =>
 const allocated = (claim: KubeObject): readonly JsonObject[] =>
   objectsAt(objectAt(objectAt(objectAt(claim, 'status'), 'allocation'), 'devices'), 'results');
 
-/** The status of devices that are not allocated any more goes with their allocation. */
+/** Removes the status of devices that are no longer allocated. */
 function dropDeallocated(object: KubeObject, old: KubeObject): void {
   const status = objectAt(object, 'status');
   const devices = objectsAt(status, 'devices');

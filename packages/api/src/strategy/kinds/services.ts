@@ -1,6 +1,6 @@
 /**
- * Services. Addresses and ports are allocated by the server, before these rules run; here is what follows from the
- * objects alone: values that were allocated before are kept, and dropped when the type needs them no more.
+ * Services. The server allocates addresses and ports before these rules run. These rules depend on the objects alone: allocated values are
+ * kept, and dropped when the type no longer needs them.
  */
 
 import { isExternallyAccessible } from '../../defaults/core.ts';
@@ -31,7 +31,7 @@ function createService(object: KubeObject): void {
   hideTrafficPolicy(spec);
 }
 
-/** A name has no traffic inside the cluster; the server stores the policy and shows it to nobody. */
+/** An ExternalName service has no traffic inside the cluster; the server stores the policy but never shows it. */
 function hideTrafficPolicy(spec: JsonObject): void {
   if (!needsClusterIp(spec)) delete spec['internalTrafficPolicy'];
 }
@@ -54,7 +54,7 @@ const getsNodePorts = (spec: JsonObject): boolean =>
 const needsHealthCheck = (spec: JsonObject): boolean =>
   spec['type'] === 'LoadBalancer' && spec['externalTrafficPolicy'] === 'Local';
 
-/** Who sends the same manifest again need not know what was allocated. */
+/** Keeps allocated values, so that a client can send the same manifest again. */
 function keepAllocated(spec: JsonObject, before: JsonObject): void {
   if (needsClusterIp(before) && needsClusterIp(spec)) {
     for (const name of ['clusterIP', 'clusterIPs']) {
@@ -77,7 +77,7 @@ function keepNodePorts(ports: readonly JsonObject[], before: readonly JsonObject
   }
 }
 
-/** Older clients know only `clusterIP`: `clusterIPs` follows when it was left alone. */
+/** Older clients use only `clusterIP`: `clusterIPs` follows it if the client did not change it. */
 function followClusterIp(spec: JsonObject, before: JsonObject): void {
   const now = stringAt(spec, 'clusterIP');
   const was = stringAt(before, 'clusterIP');
@@ -88,7 +88,7 @@ function followClusterIp(spec: JsonObject, before: JsonObject): void {
   else if (isUntouched) delete spec['clusterIPs'];
 }
 
-/** Drops what the new type has no use for, unless the client changed it too: then validation speaks. */
+/** Drops fields that the new type does not use, unless the client changed them too: then validation refuses. */
 function dropUnneeded(spec: JsonObject, before: JsonObject): void {
   const same = (name: string): boolean => equalJson(spec[name] ?? null, before[name] ?? null);
   const drop = (...names: string[]): void => names.forEach((name) => delete spec[name]);

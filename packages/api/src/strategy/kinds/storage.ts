@@ -9,7 +9,7 @@ const createVolume: Create = (object, now) => {
   object['status'] = { phase: 'Pending', lastPhaseTransitionTime: now() };
 };
 
-/** Who changes the phase need not say when. */
+/** Sets the time of a phase change. */
 const updateVolumeStatus: Update = (object, old, now) => {
   const status = structAt(object, 'status');
   const before = objectAt(old, 'status') ?? {};
@@ -49,8 +49,8 @@ function updateClaim(object: KubeObject, old: KubeObject): void {
 const sourceKinds: ReadonlySet<string> = new Set(['/PersistentVolumeClaim', 'snapshot.storage.k8s.io/VolumeSnapshot']);
 
 /**
- * `dataSource` came first and silently loses what it does not know; `dataSourceRef` may be anything. Each fills the other.
- * Sources in other namespaces are a feature that is off.
+ * `dataSource` is older and drops unsupported sources; `dataSourceRef` may be anything. Each sets the other. Sources in other namespaces
+ * are a feature that is off.
  */
 function prepareDataSources(spec: JsonObject, old: JsonObject | undefined): void {
   const hadReference = !isAbsent(old?.['dataSourceRef']);

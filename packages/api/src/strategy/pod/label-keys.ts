@@ -1,6 +1,6 @@
 /**
- * `matchLabelKeys` of affinities and spread constraints: the values that the pod's own labels have for them join the
- * selector when the pod is created, so that schedulers need to look only at selectors.
+ * `matchLabelKeys` of affinities and spread constraints: the values of the pod's own labels are added to the selector when the pod is
+ * created, so that schedulers evaluate only selectors.
  */
 
 import { objectAt, objectsAt, stringsAt } from '../../defaults/access.ts';
@@ -26,7 +26,7 @@ const termsOf = (affinity: JsonObject | undefined): JsonObject[] => [
   ...objectsAt(affinity, 'requiredDuringSchedulingIgnoredDuringExecution'),
 ];
 
-/** Without a selector nothing matches, whatever the keys. */
+/** Without a selector nothing matches, regardless of the keys. */
 function join(term: JsonObject, keys: string, operator: string, labels: Readonly<Record<string, string>>): void {
   const selector = objectAt(term, 'labelSelector');
   if (selector === undefined) return;

@@ -1,11 +1,11 @@
-/** Changes to objects of the corpus, as merge patches: what the server makes of each is compared with what we make of it. */
+/** Changes to objects of the corpus, as merge patches: the server's result for each is compared with ours. */
 
 import type { JsonObject } from '../../object.ts';
 
 export interface Change {
   readonly kind: string;
   readonly apiVersion: string;
-  /** Which of the kind's objects in the corpus. */
+  /** Index among the kind's objects in the corpus. */
   readonly index: number;
   readonly subresource: string;
   readonly patch: JsonObject;
@@ -13,7 +13,7 @@ export interface Change {
 
 type Patches = readonly (JsonObject | number | string)[];
 
-/** Patches of the object itself; a number turns to another object of the kind, a text to a subresource. */
+/** Patches of the object itself; a number switches to another object of the kind, a text to a subresource. */
 const changes = (apiVersion: string, kind: string, ...patches: Patches): Change[] => {
   let index = 0;
   let subresource = '';
@@ -26,7 +26,7 @@ const changes = (apiVersion: string, kind: string, ...patches: Patches): Change[
 };
 
 const spec = (value: JsonObject): JsonObject => ({ spec: value });
-/** Metadata that nobody may change in the status of newer kinds. */
+/** Metadata that an update of the status of newer kinds may not change. */
 const metadata = {
   labels: { changed: 'label' },
   annotations: { changed: 'annotation' },
@@ -34,7 +34,7 @@ const metadata = {
   ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'o', uid: 'u' }],
   finalizers: ['example.com/f'],
 };
-/** Of the status: with changes elsewhere that are to be ignored. */
+/** A status patch with other changes that must be ignored. */
 const status = (value: JsonObject): JsonObject => ({ metadata, status: value });
 const replicas = { replicas: 3, readyReplicas: 1, observedGeneration: 1 };
 const time = '2030-01-01T00:00:00Z';

@@ -1,4 +1,4 @@
-/** Who may do what, and how requests are treated: RBAC, certificates, admission, flow control, registered APIs. */
+/** Access and request handling: RBAC, certificates, admission, flow control, registered APIs. */
 
 import { ageOf, humanDuration } from '../age.ts';
 import { labelsText, none, selectorDump } from '../selector-text.ts';
@@ -116,7 +116,7 @@ const policyPrinter = (rules: 'validations' | 'mutations'): BuiltinPrinter =>
     ];
   });
 
-/** Whether parameters have a namespace cannot be seen from here: `*` stands for none that is named. */
+/** Whether parameters are namespaced is unknown here: `*` replaces an absent namespace. */
 function paramCell({ spec }: PolicyBinding): string {
   const { name, namespace, selector } = spec?.paramRef ?? {};
   if (name) return `${namespace || '*'}/${name}`;
@@ -181,7 +181,7 @@ export const accessPrinters: Printers = {
       schema.status?.conditions?.find(({ type }) => type === 'Dangling')?.status ?? '?',
     ],
     {
-      // In the order in which they are tried.
+      // In the order of evaluation.
       compare: (left, right) => {
         const precedence = ({ spec }: FlowSchema): number => spec?.matchingPrecedence ?? 0;
         const [a = '', b = ''] = [left.metadata.name, right.metadata.name];

@@ -1,6 +1,6 @@
 /**
- * Horizontal pod autoscalers. Version 1 has a field for one metric only; the others are JSON in annotations, which
- * anybody may have written: they are read with suspicion.
+ * Horizontal pod autoscalers. Version 1 has a field for one metric only; the others are JSON in annotations, which clients can write: they
+ * are validated.
  */
 
 import { isObject } from '../../object.ts';
@@ -15,13 +15,13 @@ interface Autoscaler {
     readonly scaleTargetRef?: { readonly kind?: string; readonly name?: string };
     readonly minReplicas?: number;
     readonly maxReplicas?: number;
-    /** Version 1. */
+    /** Only in version 1. */
     readonly targetCPUUtilizationPercentage?: number;
     readonly metrics?: readonly MetricSpec[];
   };
   readonly status?: {
     readonly currentReplicas?: number;
-    /** Version 1. */
+    /** Only in version 1. */
     readonly currentCPUUtilizationPercentage?: number;
     readonly currentMetrics?: readonly MetricStatus[];
   };
@@ -46,7 +46,7 @@ const fieldOfType: Readonly<Record<string, string>> = {
   ContainerResource: 'containerResource',
 };
 
-/** What Go prints for a quantity that is not there. */
+/** Go's text for an absent quantity. */
 const quantityText = (quantity: unknown): string => (quantity === undefined ? '<nil>' : String(quantity));
 const percent = (number: unknown): string => `${String(number)}%`;
 
@@ -95,8 +95,8 @@ const cpu = (key: 'target' | 'current', averageUtilization: number): MetricSpec 
 });
 
 /**
- * The metrics of version 1 as version 2 has them. That of the CPU has lost its place among the others: it is where its
- * measurement is, or else the first, where most people write it.
+ * Converts the metrics of version 1 to version 2. The CPU metric has lost its position: it gets that of its measurement, or else the first,
+ * which is usual.
  */
 function metricsOfV1({ metadata, spec, status }: KubeObject & Autoscaler): {
   specs: readonly MetricSpec[];
@@ -114,7 +114,7 @@ function metricsOfV1({ metadata, spec, status }: KubeObject & Autoscaler): {
 
 const isCpu = ({ resource }: MetricSpec): boolean => isObject(resource) && resource['name'] === 'cpu';
 
-/** Undefined when it is not a list of metrics. */
+/** Returns undefined if it is not a list of metrics. */
 function readMetrics(text: string | undefined, key: 'target' | 'current'): MetricSpec[] | undefined {
   if (text === undefined) return undefined;
   let metrics: unknown;

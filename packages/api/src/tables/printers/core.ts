@@ -1,4 +1,4 @@
-/** Kinds of the core group that neither run pods nor carry traffic nor store data. */
+/** Kinds of the core group that are not about pods, traffic or storage. */
 
 import { ageOf } from '../age.ts';
 import { none } from '../selector-text.ts';
@@ -50,7 +50,7 @@ function nodeRoles(labels: Readonly<Record<string, string>> = {}): string {
 const nodeAddress = ({ status }: Node, type: string): string =>
   status?.addresses?.find((address) => address.type === type)?.address ?? none;
 
-/** Limits have a column of their own. */
+/** Limits have their own column. */
 function quotaCells({ status }: ResourceQuota): [requests: string, limits: string] {
   const requests: string[] = [];
   const limits: string[] = [];

@@ -1,4 +1,4 @@
-/** What carries traffic: services, endpoints, ingresses, policies, addresses. */
+/** Network kinds: services, endpoints, ingresses, policies, addresses. */
 
 import { isIPv6 } from 'node:net';
 import { sortKeys } from '../../values/key-order.ts';
@@ -110,7 +110,7 @@ function endpointsCell({ subsets = [] }: Endpoints): string {
 const hostPort = (ip: string, port: number | undefined): string =>
   port === undefined ? ip : isIPv6(ip) ? `[${ip}]:${port}` : `${ip}:${port}`;
 
-/** Rules without a host are not shown, but counted among those that are left. */
+/** Rules without a host are not shown, but counted among the remaining ones. */
 function hostsCell(rules: readonly { readonly host?: string }[] = []): string {
   const shown: string[] = [];
   let seen = 0;
@@ -193,7 +193,7 @@ export const networkPrinters: Printers = {
     (range.spec?.cidrs ?? []).join(','),
     ageOf(range, now),
   ]),
-  // kube-apiserver sends an age for which it declares no column.
+  // kube-apiserver sends an age without a declared column.
   'networking.k8s.io/IPAddress': printer<IPAddress>((address, now) => [
     address.metadata.name,
     parentCell(address),

@@ -1,6 +1,5 @@
 /**
- * The cells of a pod. Its status is not its phase: it is the most telling of what its containers report, read in the
- * order in which they start.
+ * The cells of a pod. Its status is not its phase, but the most specific report of its containers, read in the order in which they start.
  */
 
 import type { KubeObject } from '../../object.ts';
@@ -49,14 +48,14 @@ interface Pod {
   };
 }
 
-/** What is learnt while the containers are read. */
+/** State while the containers are read. */
 interface Progress {
   reason: string;
   ready: number;
   restarts: Restarts;
 }
 
-/** How often, and when the last time; the pod shows the age of the latter. */
+/** Number of restarts, and the time of the last one, whose age the pod shows. */
 interface Restarts {
   count: number;
   lastMs: number | undefined;
@@ -88,14 +87,14 @@ function summaryOf({ spec = {}, status = {} }: Pod): Progress & { containers: nu
   const sidecarRestarts: Restarts = { count: 0, lastMs: undefined };
   const isInitializing = readInitContainers({ spec, status }, sidecarNames, progress, sidecarRestarts);
   if (!isInitializing || isTrue('Initialized', status)) {
-    // Init containers that are over do not count any more.
+    // Terminated init containers no longer count.
     progress.restarts = sidecarRestarts;
     readContainers(status, progress);
   }
   return { ...progress, containers: (spec.containers?.length ?? 0) + sidecars.length };
 }
 
-/** Stops at the first that is not over; true when there is one. */
+/** Stops at the first that has not terminated; returns true if there is one. */
 function readInitContainers(
   { spec = {}, status = {} }: Pod,
   sidecars: ReadonlySet<string>,
@@ -120,7 +119,7 @@ function readInitContainers(
   return false;
 }
 
-/** From the last to the first: the first has the last word. */
+/** Reads from the last to the first: the first one overrides. */
 function readContainers(status: NonNullable<Pod['status']>, progress: Progress): void {
   let hasRunning = false;
   let failure = '';
@@ -138,7 +137,7 @@ function readContainers(status: NonNullable<Pod['status']>, progress: Progress):
     }
   }
   if (progress.reason !== 'Completed') return;
-  // A container that is over says nothing about the others.
+  // A terminated container does not describe the others.
   if (hasRunning && status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')) {
     progress.reason = 'Running';
   } else if (failure !== '') {
@@ -160,7 +159,7 @@ function gatesCell({ spec, status }: Pod): string {
   return `${gates.filter(({ conditionType }) => isTrue(conditionType, status)).length}/${gates.length}`;
 }
 
-/** The single address has the last word where both are set and differ: old kubelets know only that. */
+/** The single address takes precedence if both are set and differ: old kubelets set only that. */
 const addressCell = ({ podIP, podIPs }: NonNullable<Pod['status']>): string => podIP || podIPs?.[0]?.ip || none;
 
 const completed: Readonly<Record<string, readonly RowCondition[]>> = {

@@ -1,6 +1,6 @@
 /**
- * What the printers of built-in kinds share. A printer declares the part of its kind that it reads: the objects were
- * checked against their schemas before, so that the declaration may be taken at its word.
+ * Helpers for the printers of built-in kinds. A printer declares the part of its kind that it reads. The objects were checked against their
+ * schemas before, so the declaration is reliable.
  */
 
 import type { KubeObject } from '../../object.ts';
@@ -50,7 +50,7 @@ export const isTrue = (type: string, { conditions }: WithConditions = {}): boole
 export const unset = '<unset>';
 export const unknown = '<unknown>';
 
-/** The first few of a list, and how many are left. */
+/** Joins the first few of a list, and the number of the remaining ones. */
 export function firstOf(texts: readonly string[], max: number, separator = ','): string {
   const shown = texts.slice(0, max).join(separator);
   return texts.length > max ? `${shown} + ${texts.length - max} more...` : shown;

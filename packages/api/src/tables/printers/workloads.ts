@@ -1,4 +1,4 @@
-/** What runs pods: apps, batch, policy, replication controllers, pod templates and groups, scale. */
+/** Workloads: apps, batch, policy, replication controllers, pod templates and groups, scale. */
 
 import type { KubeObject } from '../../object.ts';
 import { ageOf, humanDuration, since, timeMs } from '../age.ts';
@@ -135,7 +135,7 @@ export const workloadPrinters: Printers = {
     deployment.status?.availableReplicas ?? 0,
     ageOf(deployment, now),
     ...containerCells(deployment.spec?.template),
-    // Alone among its kind it does not say `<none>`.
+    // The only kind that does not show `<none>`.
     selectorText(deployment.spec?.selector) ?? '<invalid>',
   ]),
   'apps/StatefulSet': printer<Replicated>((set, now) => [

@@ -1,4 +1,4 @@
-/** What webhooks and admission policies are asked about: operations on resources, and conditions. */
+/** Rules of webhooks and admission policies: operations on resources, and conditions. */
 
 import type { JsonObject } from '../../object.ts';
 import { child, duplicate, index, invalid, required, tooMany } from '../../status/field-error.ts';
@@ -14,7 +14,7 @@ export const reinvocationPolicies = ['IfNeeded', 'Never'];
 const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const scopes = ['*', 'Cluster', 'Namespaced'];
 
-/** Several values of which one is `*`. */
+/** Reports whether there are several values of which one is `*`. */
 const isMixed = (values: readonly string[]): boolean => values.length > 1 && values.includes('*');
 
 export function ruleErrors(path: string, rule: JsonObject): FieldError[] {
@@ -134,7 +134,7 @@ function conditionErrors(path: string, condition: JsonObject, hasParams: boolean
   ];
 }
 
-/** The operations that a mutating policy can have: what is deleted cannot be changed. */
+/** Checks the operations of a mutating policy: a deleted object cannot be changed. */
 export function mutatingOperationErrors(path: string, match: JsonObject): FieldError[] {
   const allowed = operations.filter((operation) => operation !== 'DELETE');
   return structsOf(match, 'resourceRules').flatMap((rule) =>
@@ -165,7 +165,7 @@ export function paramRefErrors(path: string, spec: JsonObject): FieldError[] {
   ];
 }
 
-/** The kind of object that parameters are. */
+/** Kind of the parameter objects. */
 export const paramKindOf = (spec: JsonObject): JsonObject | undefined => optionalStruct(spec, 'paramKind');
 export const hasResourceRules = (spec: JsonObject): boolean =>
   structsOf(structOf(spec, 'matchConstraints'), 'resourceRules').length > 0;

@@ -1,4 +1,4 @@
-/** The types of what expressions may refer to: a request for admission, the object's namespace, a device. */
+/** The types of the variables of expressions: a request for admission, the object's namespace, a device. */
 
 import { boolType, dynType, intType, listOf, mapOf, opaque, stringType, timestampType } from '@hangar/cel';
 import type { ObjectType, Type } from '@hangar/cel';
@@ -73,7 +73,7 @@ export const namespaceType: ObjectType = object('kubernetes.Namespace', {
   }),
 });
 
-/** What a claim's selectors look at. */
+/** Type of a device in a claim's selectors. */
 export const deviceType: ObjectType = object('kubernetes.DRADevice', {
   driver: stringType,
   attributes: mapOf(stringType, mapOf(stringType, dynType)),
@@ -81,7 +81,7 @@ export const deviceType: ObjectType = object('kubernetes.DRADevice', {
   allowMultipleAllocations: boolType,
 });
 
-/** What `variables` is once these are declared. A policy's variables keep only the types that are plain. */
+/** Type of `variables` after these declarations. A policy's variables keep only the types that are plain. */
 export const variablesType = (variables: ReadonlyMap<string, unknown>): ObjectType =>
   object(
     'kubernetes.variables',

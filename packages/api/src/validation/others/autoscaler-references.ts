@@ -1,4 +1,4 @@
-/** What an autoscaler may point at. */
+/** Target references of autoscalers. */
 
 import type { JsonObject } from '../../object.ts';
 import { child, invalid } from '../../status/field-error.ts';
@@ -6,7 +6,7 @@ import type { FieldError } from '../../status/field-error.ts';
 import { pathSegmentErrors } from '../shared/checks.ts';
 import { textOf } from '../shared/read.ts';
 
-/** How much of a reference's `apiVersion` is checked. */
+/** Strictness of the check of a reference's `apiVersion`. */
 export interface ReferenceRules {
   readonly anyVersion: boolean;
   readonly coreGroup: boolean;

@@ -1,6 +1,6 @@
 /**
- * Expressions of admission, compiled with CEL: to be checked when they are written, and to be run. CEL is heavy: whoever
- * imports this does it when there is an expression.
+ * Admission expressions, compiled with CEL, for validation and evaluation. CEL is heavy: import this module lazily, for the first
+ * expression.
  */
 
 import {
@@ -27,7 +27,7 @@ import type { Environment, Program, Type } from '@hangar/cel';
 import { deviceType, namespaceType, requestType, variablesType } from './admission-types.ts';
 import type { ExpressionCompiler, ExpressionResult, ExpressionScope, ExpressionUse } from './expressions.ts';
 
-/** What an expression may evaluate to; nothing given is anything. */
+/** Allowed result types of an expression; absent: any. */
 const results: Readonly<Partial<Record<ExpressionUse, readonly Type[]>>> = {
   condition: [boolType],
   message: [stringType],
@@ -43,7 +43,7 @@ const common = {
   request: requestType,
 };
 
-/** Libraries never change: one environment for patches, one for all else. */
+/** Libraries never change: one environment for patches, one for all others. */
 const bases = new Map<boolean, Environment>();
 
 let deviceEnvironment: Environment | undefined;
@@ -63,12 +63,12 @@ function environmentFor(use: ExpressionUse, scope: ExpressionScope): Environment
   });
 }
 
-/** Nothing at all is told without a place. */
+/** The problem of an empty expression is reported without a position. */
 const emptyProblem =
   "compilation failed: ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
 export interface CompiledExpression extends ExpressionResult {
-  /** Absent when there is a problem. */
+  /** Absent if there is a problem. */
   readonly program?: Program;
 }
 
@@ -113,7 +113,7 @@ export const compileExpression: ExpressionCompiler = (text, use, scope) =>
     }
   });
 
-/** Attributes have types that nobody knows before. */
+/** The types of attributes are not known statically. */
 const selectorResult = (type: Type): ExpressionResult =>
   type.kind === 'bool' || isDyn(type)
     ? { type }

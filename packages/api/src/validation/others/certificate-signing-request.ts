@@ -1,4 +1,4 @@
-/** CertificateSigningRequest, its approval and its status. What is stored already stays acceptable. */
+/** CertificateSigningRequest, its approval and its status. Stored values stay valid. */
 
 import { X509Certificate } from 'node:crypto';
 import type { JsonObject, KubeObject } from '../../object.ts';
@@ -120,7 +120,7 @@ function certificateErrors(object: KubeObject, old: KubeObject | undefined): Fie
   return problem === undefined ? [] : [invalid('status.certificate', '<certificate data>', problem)];
 }
 
-/** None is no problem. */
+/** An empty certificate is valid. */
 function certificateProblem(base64: string): string | undefined {
   if (base64 === '') return undefined;
   const blocks = pemBlocks(Buffer.from(base64, 'base64').toString('latin1'));
@@ -141,7 +141,7 @@ function isCertificate(bytes: Uint8Array): boolean {
   }
 }
 
-/** Only `approval` decides, only `status` issues; nothing is taken back. */
+/** Only `approval` decides, only `status` issues; neither can be revoked. */
 function changeErrors(object: KubeObject, old: KubeObject, subresource: SubresourceName): FieldError[] {
   const of = (one: KubeObject, type: string): JsonObject[] =>
     conditionsOf(one).filter((condition) => typeOf(condition) === type);

@@ -1,4 +1,4 @@
-/** Whom a request for a certificate (PKCS #10) is for. */
+/** Subject of a certificate signing request (PKCS #10). */
 
 import { readElements, readObjectIdentifier } from './der.ts';
 import type { Element } from './der.ts';
@@ -13,7 +13,7 @@ const commonNameId = '2.5.4.3';
 const organizationId = '2.5.4.10';
 const wideStringTag = 0x1e;
 
-/** Undefined when it cannot be read: who asks must refuse then. */
+/** Returns undefined if it cannot be parsed: the caller must refuse then. */
 export function certificateRequestSubject(pem: string): CertificateSubject | undefined {
   const block = pemBlocks(pem)[0];
   if (block?.type !== 'CERTIFICATE REQUEST') return undefined;

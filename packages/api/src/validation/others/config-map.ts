@@ -1,4 +1,4 @@
-/** ConfigMap: keys that can be file names, in one of two bags, 1 MiB in all; or immutable. */
+/** ConfigMap: keys are file names, in one of two maps, 1 MiB in total; optionally immutable. */
 
 import type { KubeObject } from '../../object.ts';
 import { child, forbidden, invalid, key, tooLong } from '../../status/field-error.ts';
@@ -28,12 +28,12 @@ function create(object: KubeObject): FieldError[] {
     errors.push(...invalidFor(key('binaryData', name), name, configKeyReasons(name)));
     bytes += base64Length(binary[name]!);
   }
-  // Kubernetes' empty path shows so.
+  // Kubernetes' text for an empty path.
   if (bytes > dataBytesMax) errors.push(tooLong('[]', dataBytesMax));
   return errors;
 }
 
-/** What `immutable: true` forbids, for ConfigMaps and Secrets. */
+/** Checks the changes that `immutable: true` forbids, for ConfigMaps and Secrets. */
 export function immutabilityErrors(object: KubeObject, old: KubeObject, fields: readonly string[]): FieldError[] {
   if (!flagOf(old, 'immutable')) return [];
   const changed = fields.filter((field) => !equalValues(object[field], old[field]));

@@ -1,4 +1,4 @@
-/** DeviceClass, ResourceClaim and ResourceClaimTemplate: which devices are wanted. */
+/** DeviceClass, ResourceClaim and ResourceClaimTemplate: requests for devices. */
 
 import type { JsonObject, KubeObject } from '../../object.ts';
 import { child, invalid, required, tooLong } from '../../status/field-error.ts';
@@ -133,7 +133,7 @@ function constraintErrors(path: string, constraint: JsonObject, names: RequestNa
 
 const specOf = (object: KubeObject): JsonObject => structOf(object, 'spec');
 
-/** A claim is what it was; how the server shows it is not worked out. */
+/** The spec of a claim is immutable; the server's display of the value is not reproduced. */
 const specChangeErrors = (object: KubeObject, old: KubeObject): FieldError[] =>
   equalValues(specOf(object), specOf(old)) ? [] : [invalid('spec', specOf(object), immutableReason)];
 
@@ -147,7 +147,7 @@ export const resourceClaimTemplate: KindValidation = {
   create(object) {
     const spec = specOf(object);
     const errors: FieldError[] = [];
-    // Of a template's metadata the same is asked as of the claims of volumes; what follows it is another claim.
+    // The rules for a template's metadata are those of volume claims; the claim after it is a different one.
     checkClaimTemplate(errors, 'spec', { metadata: structOf(spec, 'metadata'), spec: anyClaim });
     return [...errors, ...claimErrors('spec.spec', structOf(spec, 'spec'))];
   },

@@ -1,4 +1,4 @@
-/** Lists and sets of dynamic resource allocation: too many is said once, and then nothing else. */
+/** Lists and sets of dynamic resource allocation: an excess is reported once, and nothing else. */
 
 import { duplicate, index, invalid, required, tooLong, tooMany } from '../../status/field-error.ts';
 import type { FieldError } from '../../status/field-error.ts';
@@ -12,7 +12,7 @@ type Check<T> = (path: string, item: T) => readonly FieldError[];
 export const listErrors = <T>(path: string, items: readonly T[], max: number, check: Check<T>): FieldError[] =>
   items.length > max ? [tooMany(path, items.length, max)] : items.flatMap((item, at) => check(index(path, at), item));
 
-/** Each key once; errors of items come before those of keys. */
+/** Each key must be unique; errors of items come before those of keys. */
 export function setErrors<T>(
   path: string,
   items: readonly T[],
@@ -53,7 +53,7 @@ export function deviceKeyErrors(path: string, key: string): FieldError[] {
   ];
 }
 
-/** With a domain. */
+/** Requires a domain. */
 export const qualifiedKeyErrors = (path: string, key: string): FieldError[] => [
   ...deviceKeyErrors(path, key),
   ...(key.includes('/')
@@ -70,7 +70,7 @@ export function poolNameErrors(path: string, name: string): FieldError[] {
   ];
 }
 
-/** What a driver is told: any JSON object, up to so many bytes. */
+/** Parameters for a driver: any JSON object, up to this many bytes. */
 export function rawObjectErrors(path: string, value: unknown, bytesMax: number): FieldError[] {
   if (value === undefined || value === null) return [required(path, '')];
   if (byteLength(JSON.stringify(value)) > bytesMax) return [tooLong(path, bytesMax)];

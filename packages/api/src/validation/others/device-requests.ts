@@ -1,4 +1,4 @@
-/** What claims and their allocations say of requests. */
+/** Checks of requests in claims and their allocations. */
 
 import type { JsonObject } from '../../object.ts';
 import { child, invalid, required } from '../../status/field-error.ts';

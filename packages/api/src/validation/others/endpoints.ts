@@ -1,4 +1,4 @@
-/** Endpoints, the older form of EndpointSlice. What is stored already stays acceptable. */
+/** Endpoints, the older form of EndpointSlice. Stored values stay valid. */
 
 import type { JsonObject, KubeObject } from '../../object.ts';
 import { child, index, required } from '../../status/field-error.ts';

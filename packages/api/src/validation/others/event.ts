@@ -1,6 +1,6 @@
 /**
- * Event, in both its forms. Kubernetes checks them as one, and so does this: `events.k8s.io/v1` is read as the core form,
- * whose names the errors have.
+ * Event, in both its forms. Kubernetes validates them as one, and so does this: `events.k8s.io/v1` is converted to the core form, whose
+ * names the errors use.
  */
 
 import type { JsonObject, KubeObject } from '../../object.ts';
@@ -48,7 +48,7 @@ const read = (object: KubeObject, isCore: boolean): Event => ({
   reportingInstance: textOf(object, 'reportingInstance'),
 });
 
-/** What both forms have been asked for since events have an `eventTime`. */
+/** Checks of both forms since events have an `eventTime`. */
 function commonErrors(event: Event, isCore: boolean): FieldError[] {
   const errors = namespaceErrors(event);
   if (event.eventTime !== '') errors.push(...reportErrors(event, isCore));
@@ -119,7 +119,7 @@ const shownSource = (source: JsonObject): JsonObject => ({
   Host: textOf(source, 'host'),
 });
 
-/** An event tells what happened: only its series goes on. */
+/** An event is immutable, except its series. */
 function changeErrors(event: Event, old: Event): FieldError[] {
   const same = (field: keyof Event, shown?: unknown): readonly FieldError[] =>
     immutableErrors(field, event[field], old[field], shown);

@@ -1,4 +1,4 @@
-/** The seam to CEL. Its compiler is heavy, so it is loaded with the first expression that comes, in one synchronous step. */
+/** The interface to CEL. Its compiler is heavy, so it is loaded with the first expression, in one synchronous step. */
 
 import { createRequire } from 'node:module';
 import { lazy } from '@hangar/core';
@@ -6,7 +6,7 @@ import { internal, invalid, required } from '../../status/field-error.ts';
 import type { FieldError } from '../../status/field-error.ts';
 import type * as CelExpressions from './cel-expressions.ts';
 
-/** What an expression must evaluate to. */
+/** Required result of an expression. */
 export type ExpressionUse =
   | 'condition'
   | 'message'
@@ -19,7 +19,7 @@ export type ExpressionUse =
 export interface ExpressionScope {
   readonly hasParams: boolean;
   readonly hasAuthorizer: boolean;
-  /** Variables that were declared before, by name; undefined where there is no `variables`. */
+  /** Variables declared before, by name; undefined if there is no `variables`. */
   readonly variables?: Map<string, unknown>;
 }
 
@@ -30,7 +30,7 @@ export interface ExpressionProblem {
 
 export interface ExpressionResult {
   readonly problem?: ExpressionProblem;
-  /** The compiler's own description of the type, to be kept in `variables`. */
+  /** The compiler's type object, kept in `variables`. */
   readonly type?: unknown;
 }
 

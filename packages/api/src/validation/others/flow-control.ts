@@ -1,4 +1,4 @@
-/** FlowSchema and PriorityLevelConfiguration. Those that the server needs for itself are fixed. */
+/** FlowSchema and PriorityLevelConfiguration. Those that the server itself needs are fixed. */
 
 import type { JsonObject, KubeObject } from '../../object.ts';
 import { child, duplicate, forbidden, index, invalid, notSupported, required } from '../../status/field-error.ts';
@@ -93,7 +93,7 @@ function rulesErrors(path: string, rule: JsonObject): FieldError[] {
   ];
 }
 
-/** In the order in which strangers are refused. */
+/** In the order in which unexpected fields are reported. */
 const subjectFields: readonly (readonly [kind: string, field: string])[] = [
   ['ServiceAccount', 'serviceAccount'],
   ['User', 'user'],
@@ -132,7 +132,7 @@ function accountErrors(path: string, account: JsonObject): FieldError[] {
   ];
 }
 
-/** Nothing beside `*`. */
+/** `*` must be the only value. */
 const aloneErrors = (path: string, values: readonly string[], what: string): FieldError[] =>
   values.length > 1 && values.includes('*')
     ? [invalid(path, values, `if '*' is present, must not specify other ${what}`)]

@@ -1,4 +1,4 @@
-/** HorizontalPodAutoscaler in both its versions; the older one knows a share of the CPU as its only metric. */
+/** HorizontalPodAutoscaler in both versions; the older one supports CPU utilization as its only metric. */
 
 import type { JsonObject, KubeObject } from '../../object.ts';
 import { child, index, invalid, notSupported, required } from '../../status/field-error.ts';
@@ -88,7 +88,7 @@ function statusErrors(object: KubeObject): FieldError[] {
   );
 }
 
-/** The older version as the newer, as far as it has fields of its own. */
+/** Converts the fields of the older version to the newer one. */
 function asNewer(object: KubeObject): KubeObject {
   const spec = structOf(object, 'spec');
   const share = optionalNumber(spec, 'targetCPUUtilizationPercentage');

@@ -115,7 +115,7 @@ function portErrors(path: string, port: JsonObject): FieldError[] {
   return [required(path, 'port name or number is required')];
 }
 
-/** Of an object in the same namespace, by group, kind and name. */
+/** Checks a reference to an object in the same namespace, by group, kind and name. */
 export function referenceErrors(path: string, reference: JsonObject): FieldError[] {
   const group = optionalText(reference, 'apiGroup');
   return [
@@ -135,7 +135,7 @@ const tlsErrors = (path: string, tls: JsonObject, { secretNames }: Tolerance): F
   ...(secretNames ? [] : secretErrors(path, tls)),
 ];
 
-/** What is stored already stays acceptable. */
+/** Stored values stay valid. */
 const toleranceOf = (old: KubeObject): Tolerance => ({
   secretNames: structsOf(structOf(old, 'spec'), 'tls').some((tls) => secretErrors('', tls).length > 0),
   wildcardRules: structsOf(structOf(old, 'spec'), 'rules').some(

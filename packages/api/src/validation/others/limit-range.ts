@@ -60,7 +60,7 @@ function limitErrors(path: string, limit: JsonObject, type: string): FieldError[
 
 type Lists = Readonly<Record<'min' | 'max' | 'default' | 'defaultRequest' | 'ratio', Quantities>>;
 
-/** A quantity that must not be above another; where and with which of the two it is told, and how each is called. */
+/** A quantity that must not exceed another: the reported field and value, and their names. */
 const orders = [
   ['min', 'max', 'min', 'min', 'min value', 'max value'],
   ['min', 'defaultRequest', 'defaultRequest', 'defaultRequest', 'min value', 'default request value'],

@@ -1,4 +1,4 @@
-/** Where a load balancer can be reached: in the status of Services and of Ingresses. */
+/** Addresses of a load balancer: in the status of Services and of Ingresses. */
 
 import type { JsonObject } from '../../object.ts';
 import { child, forbidden, index, invalid, required } from '../../status/field-error.ts';
@@ -8,7 +8,7 @@ import { ipErrors, parseIp } from '../shared/ip.ts';
 import { isSet, structsOf, textOf } from '../shared/read.ts';
 
 interface Options {
-  /** Services say how an address is used. */
+  /** Services have an IP mode. */
   readonly withMode: boolean;
 }
 

@@ -25,7 +25,7 @@ import { resourceQuantityErrors } from '../shared/resource-names.ts';
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
-/** Taints have the path of metadata, where they were once annotations. */
+/** Taints have the path of metadata, because they were annotations before. */
 function taintErrors(object: KubeObject): FieldError[] {
   const seen = new Set<string>();
   return structsOf(structOf(object, 'spec'), 'taints').flatMap((taint, at) => {
@@ -134,7 +134,7 @@ function addressErrors(object: KubeObject): FieldError[] {
   });
 }
 
-/** What a node was given it keeps. */
+/** Checks that assigned values do not change. */
 function changeErrors(object: KubeObject, old: KubeObject): FieldError[] {
   const [spec, oldSpec] = [structOf(object, 'spec'), structOf(old, 'spec')];
   const [blocks, oldBlocks] = [podCidrs(object), podCidrs(old)];
@@ -169,7 +169,7 @@ function updateErrors(object: KubeObject, old: KubeObject): FieldError[] {
   ];
 }
 
-/** Dynamic kubelet configuration: long gone, still checked. */
+/** Dynamic kubelet configuration: removed, but still validated. */
 function configErrors(path: string, source: JsonObject | undefined, isStatus: boolean): FieldError[] {
   if (!source) return [];
   const map = optionalStruct(source, 'configMap');

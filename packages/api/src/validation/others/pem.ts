@@ -1,4 +1,4 @@
-/** PEM: blocks of base64 between lines that name them. What is not a block is skipped. */
+/** PEM: blocks of base64 between lines that name them. Other text is skipped. */
 
 export interface PemBlock {
   readonly type: string;
@@ -10,7 +10,7 @@ const begin = '-----BEGIN ';
 const end = '\n-----END ';
 const dashes = '-----';
 
-/** In one pass: texts come from clients, and may begin many blocks that never end. */
+/** One pass: texts come from clients, and may begin many blocks that never end. */
 export function pemBlocks(text: string): PemBlock[] {
   const blocks: PemBlock[] = [];
   let endAt = text.indexOf(end);
@@ -26,7 +26,7 @@ export function pemBlocks(text: string): PemBlock[] {
     const isClosed = text.startsWith(`${type}${dashes}`, endAt + end.length);
     const block = isClosed ? blockOf(type, text.slice(lineEnd + 1, endAt)) : undefined;
     if (block) blocks.push(block);
-    // What began in between is part of this block, whether it is a good one or not.
+    // Text in between is part of this block, even if the block is invalid.
     at = endAt;
   }
   return blocks;

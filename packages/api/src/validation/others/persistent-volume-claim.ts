@@ -1,4 +1,4 @@
-/** PersistentVolumeClaim: what is asked for stays, but for the size and class of a claim that is bound. */
+/** PersistentVolumeClaim: the spec is immutable, except the size and class of a bound claim. */
 
 import type { JsonObject, KubeObject } from '../../object.ts';
 import { Verbatim, child, forbidden, invalid, key, notSupported, required } from '../../status/field-error.ts';
@@ -28,7 +28,7 @@ interface Tolerance {
   readonly apiGroups: boolean;
 }
 
-/** What is stored already stays acceptable. */
+/** Stored values stay valid. */
 function toleranceOf(old: KubeObject | undefined): Tolerance {
   const spec = structOf(old, 'spec');
   return {
@@ -76,7 +76,7 @@ function sourceErrors(spec: JsonObject, tolerance: Tolerance): FieldError[] {
     ...(namespace === '' ? [] : invalidFor('spec.dataSourceRef.namespace', namespace, dnsLabelReasons(namespace))),
   ];
   if (!source || !reference) return errors;
-  // Kubernetes shows a path here, of which JSON shows nothing.
+  // Kubernetes shows a path here, whose JSON is empty.
   const shown = new Verbatim('{}');
   if (namespace !== '') {
     return [...errors, invalid('spec', shown, 'may not be specified when dataSourceRef.namespace is specified')];
@@ -99,7 +99,7 @@ function referenceErrors(path: string, reference: JsonObject, { apiGroups }: Tol
 
 const betaClass = 'volume.beta.kubernetes.io/storage-class';
 
-/** The new spec with everything that may change set back, and the old one with what may be added. */
+/** Returns the new spec with all mutable fields reset, and the old one with the fields that may be added. */
 function comparableSpecs(
   object: KubeObject,
   old: KubeObject,
@@ -164,7 +164,7 @@ function updateErrors(object: KubeObject, old: KubeObject): FieldError[] {
   ];
 }
 
-/** A claim whose expansion failed may ask for less, not for less than it has. */
+/** A claim whose expansion failed may request less, but not less than its capacity. */
 function shrinkErrors(object: KubeObject, old: KubeObject): FieldError[] {
   const size = requestOf(object) ?? '0';
   if (compareQuantities(size, requestOf(old) ?? '0') >= 0) return [];

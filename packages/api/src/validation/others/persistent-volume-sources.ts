@@ -1,4 +1,4 @@
-/** What a PersistentVolume is made of: exactly one of many kinds of storage. */
+/** The source of a PersistentVolume: exactly one of many kinds of storage. */
 
 import type { JsonObject } from '../../object.ts';
 import { child, forbidden, invalid, key, notSupported, required } from '../../status/field-error.ts';
@@ -157,7 +157,7 @@ const quobyte: Check = (path, source) => {
     errors.push(required(child(path, 'tenant'), 'must be a UUID and may not exceed a length of 64 characters'));
   } else {
     const wrong = registry.split(',').filter((pair) => !/^(\[[^[\]]*\]|[^:[\]]*):[^:[\]]*$/.test(pair));
-    // Each is told with the whole text.
+    // Each error includes the whole text.
     errors.push(...wrong.slice(0, pairsMax).map(() => invalid(child(path, 'registry'), registry, rule)));
   }
   return [...errors, ...requiredErrors(child(path, 'volume'), textOf(source, 'volume'))];
@@ -260,7 +260,7 @@ const storageos: Check = (path, source, context, spec) => {
   ];
 };
 
-/** In Kubernetes' order; some have another name in messages, when they are one too many or when they are wrong. */
+/** In Kubernetes' order; some have another name in messages, when they are one too many or when they are invalid. */
 const sources: readonly (readonly [field: string, check: Check, extraPath?: string, path?: string])[] = [
   ['hostPath', hostPath],
   ['gcePersistentDisk', withPartition('pdName'), 'gcePersistentDisk', 'persistentDisk'],
@@ -295,7 +295,7 @@ export function sourceErrors(spec: JsonObject, context: Context): FieldError[] {
   for (const [field, check, extraPath = field, ownPath = field] of sources) {
     const source = optionalStruct(spec, field);
     if (!source) continue;
-    // Only flexVolume may come second without a word.
+    // Only flexVolume may come second without an error.
     if (isTaken && field !== 'flexVolume') {
       errors.push(forbidden(child(context.path, extraPath), 'may not specify more than 1 volume type'));
     } else {
@@ -306,7 +306,7 @@ export function sourceErrors(spec: JsonObject, context: Context): FieldError[] {
   return isTaken ? errors : [...errors, required(context.path, 'must specify a volume type')];
 }
 
-/** The order and names in which the server keeps them, for differences. */
+/** The order and names of the server's internal type, for differences. */
 const kept: Readonly<Record<string, string>> = {
   gcePersistentDisk: 'GCEPersistentDisk',
   awsElasticBlockStore: 'AWSElasticBlockStore',
@@ -332,7 +332,7 @@ const kept: Readonly<Record<string, string>> = {
   csi: 'CSI',
 };
 
-/** Name, its name in the API, and what it is when absent. */
+/** Name, its name in the API, and its zero value. */
 type Member = readonly [name: string, field: string, zero: unknown];
 const members: Readonly<Record<string, readonly Member[]>> = {
   hostPath: [
@@ -362,7 +362,7 @@ const members: Readonly<Record<string, readonly Member[]>> = {
   ],
 };
 
-/** As the server keeps it, on many lines. Of the rarer sources the inner names are those of the API. */
+/** Formats the source like the server's internal type, on several lines. The inner names of rarer sources are those of the API. */
 export function sourceText(spec: JsonObject): string {
   const all = Object.entries(kept).map(([field, name]) => [name, shownSource(field, optionalStruct(spec, field))]);
   return JSON.stringify(Object.fromEntries(all), null, 1);

@@ -30,7 +30,7 @@ export function accessModeErrors(path: string, modes: readonly string[]): FieldE
 interface Context {
   readonly path: string;
   readonly volumeName: string;
-  /** In a VolumeAttachment, where only what a driver needs may be said. */
+  /** In a VolumeAttachment, where only fields for a driver are allowed. */
   readonly isInline: boolean;
   readonly toleratesInvalidValues: boolean;
 }
@@ -104,7 +104,7 @@ function affinityErrors(spec: JsonObject, { path, isInline, toleratesInvalidValu
 function rootErrors(path: string, spec: JsonObject): FieldError[] {
   const hostPath = optionalStruct(spec, 'hostPath');
   const isRecycled = textOf(spec, 'persistentVolumeReclaimPolicy') === 'Recycle';
-  // Without a path there is none to recycle; elsewhere an empty path is the current folder.
+  // An empty path has nothing to recycle; elsewhere it is the current folder.
   const isRoot = hostPath !== undefined && posix.normalize(textOf(hostPath, 'path')).replace(/(?<=.)\/$/, '') === '/';
   if (!isRoot || !isRecycled) return [];
   return [forbidden(child(path, 'persistentVolumeReclaimPolicy'), "may not be 'recycle' for a hostPath mount of '/'")];
@@ -148,7 +148,7 @@ const volumeErrors = (object: KubeObject, old: KubeObject | undefined): FieldErr
     toleratesInvalidValues: hasInvalidNodeValues(requiredNodes(old)),
   });
 
-/** Options that only the older drivers take from an annotation. */
+/** Annotation with options that only the older drivers support. */
 const mountOptions = 'volume.beta.kubernetes.io/mount-options';
 const drivers = [
   'gcePersistentDisk',
@@ -173,7 +173,7 @@ function mountOptionErrors(object: KubeObject): FieldError[] {
   return [forbidden(`metadata.annotations.${mountOptions}`, 'may not specify mount options for this volume type')];
 }
 
-/** A volume stays where it is; only the secret for its expansion may be added later. */
+/** The source of a volume is immutable; only the secret for its expansion may be added later. */
 function sourceChangeErrors(spec: JsonObject, oldSpec: JsonObject): FieldError[] {
   const [csi, oldCsi] = [optionalStruct(spec, 'csi'), optionalStruct(oldSpec, 'csi')];
   const addsSecret = csi && oldCsi && !isSet(oldCsi, 'controllerExpandSecretRef');
@@ -194,7 +194,7 @@ const gaLabels: Readonly<Record<string, string>> = {
   'beta.kubernetes.io/arch': 'kubernetes.io/arch',
 };
 
-/** The old affinity with today's names of labels where the new one has them: such a replacement is no change. */
+/** Returns the old affinity with the current names of labels if the new one has them: such a replacement is not a change. */
 function withNewLabels(affinity: JsonObject | undefined, old: JsonObject): unknown {
   const terms = (one: JsonObject | undefined): readonly JsonObject[] =>
     structsOf(structOf(one, 'required'), 'nodeSelectorTerms');
@@ -246,7 +246,7 @@ function updateErrors(object: KubeObject, old: KubeObject): FieldError[] {
   const errors = volumeErrors(object, old);
   const isClassGone = isSet(oldSpec, 'volumeAttributesClassName') && !isSet(spec, 'volumeAttributesClassName');
   return [
-    // Kubernetes checks the volume twice on updates.
+    // Kubernetes validates the volume twice on updates.
     ...errors,
     ...mountOptionErrors(object),
     ...errors,

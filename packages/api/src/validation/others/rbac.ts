@@ -1,4 +1,4 @@
-/** Roles and their bindings. Whether the writer may grant what they grant is the authorizer's question. */
+/** Roles and their bindings. The authorizer checks whether the writer may grant these permissions. */
 
 import type { JsonObject, KubeObject } from '../../object.ts';
 import { child, index, invalid, notSupported, required } from '../../status/field-error.ts';
@@ -101,7 +101,7 @@ function subjectErrors(path: string, subject: JsonObject, isNamespaced: boolean)
   return errors;
 }
 
-/** What a binding refers to never changes: who may use it could, by that, gain more than its creator had. */
+/** The role reference of a binding is immutable: otherwise its users could gain more than its creator had. */
 function referenceChangeErrors(object: KubeObject, old: KubeObject): FieldError[] {
   const reference = structOf(object, 'roleRef');
   if (equalValues(reference, structOf(old, 'roleRef'))) return [];

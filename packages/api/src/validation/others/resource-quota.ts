@@ -14,7 +14,7 @@ const podResources = new Set(['pods', ...computeResources]);
 const countsPods = new Set(['pods']);
 const claimResources = new Set(['persistentvolumeclaims', 'requests.storage']);
 
-/** Scopes, and what can be counted in each. */
+/** Scopes, and the resources that can be counted in each. */
 const scopes: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['Terminating', podResources],
   ['NotTerminating', podResources],
@@ -32,7 +32,7 @@ const existOnly = new Set([
   'CrossNamespacePodAffinity',
 ]);
 
-/** Each of them is told with the whole list: whoever sends very many gets no more answers than that. */
+/** Each error includes the whole list: the number of errors is limited. */
 const scopesMax = 16;
 const conflicts = [
   ['BestEffort', 'NotBestEffort'],
@@ -51,7 +51,7 @@ function specErrors(object: KubeObject): FieldError[] {
   return [...quantitiesErrors('spec.hard', hard), ...scopeErrors(spec, hard), ...selectorErrors(spec, hard)];
 }
 
-/** Resources of the quota that this scope does not know, in order. */
+/** Resources of the quota that this scope does not support, in order. */
 const unknownIn = (scope: string, hard: Readonly<Record<string, string>>): string[] =>
   Object.keys(hard)
     .sort()
@@ -140,7 +140,7 @@ function updateErrors(object: KubeObject, old: KubeObject): FieldError[] {
   return [...specErrors(object), ...(isSame ? [] : [invalid('spec.scopes', shown, immutableReason)])];
 }
 
-/** A request above its limit can never be used. */
+/** Warns about a request above its limit, which can never be used. */
 function quotaWarnings(object: KubeObject, old: KubeObject | undefined): string[] {
   if (old) return [];
   const hard = mapOf(structOf(object, 'spec'), 'hard');

@@ -1,4 +1,4 @@
-/** ResourceSlice: the devices that a driver has, and where. */
+/** ResourceSlice: the devices of a driver, and their nodes. */
 
 import type { JsonObject, KubeObject } from '../../object.ts';
 import { child, forbidden, index, invalid, key, required, tooLong, tooMany } from '../../status/field-error.ts';
@@ -77,7 +77,7 @@ const fixedErrors = (spec: JsonObject, old: JsonObject): FieldError[] => [
   ...immutableErrors('spec.nodeName', optionalText(spec, 'nodeName'), optionalText(old, 'nodeName')),
 ];
 
-/** Where the devices can be reached: exactly one answer. */
+/** The nodes of the devices: exactly one field must be set. */
 function nodeErrors(spec: JsonObject): FieldError[] {
   const [errors, given]: [FieldError[], string[]] = [[], []];
   const name = optionalText(spec, 'nodeName');
@@ -135,7 +135,7 @@ function deviceErrors(path: string, device: JsonObject, old: JsonObject | undefi
   ];
 }
 
-/** Keys may be long; a path shows their ends. */
+/** Keys may be long; a path shows only their start and end. */
 const keyLengthMax = 96;
 const shownKey = (name: string): string => {
   if (name.length <= keyLengthMax) return name;

@@ -1,4 +1,4 @@
-/** Scale, Binding and Eviction: what is sent to subresources. */
+/** Scale, Binding and Eviction: objects sent to subresources. */
 
 import { notSupported } from '../../status/field-error.ts';
 import type { KubeObject } from '../../object.ts';
@@ -25,5 +25,5 @@ function bindingErrors(object: KubeObject): FieldError[] {
 
 export const binding: KindValidation = { create: bindingErrors, update: bindingErrors };
 
-/** Its name must be the pod's, which the server compares. */
+/** The server checks that its name is that of the pod. */
 export const eviction: KindValidation = { create: () => [], update: () => [] };

@@ -19,7 +19,7 @@ export function parseVersion(text: string): SemanticVersion | undefined {
 
 const zero: SemanticVersion = { numbers: [0n, 0n, 0n], preRelease: [] };
 
-/** Negative when `one` comes first. What follows `+` does not count. */
+/** Negative if `one` comes first. Build metadata after `+` is ignored. */
 export function compareVersions(one: SemanticVersion = zero, other: SemanticVersion = zero): number {
   for (const at of [0, 1, 2]) {
     if (one.numbers[at] !== other.numbers[at]) return one.numbers[at]! < other.numbers[at]! ? -1 : 1;
@@ -38,7 +38,7 @@ function comparePreReleases(one: readonly string[], other: readonly string[]): n
   return one.length === other.length ? 0 : -1;
 }
 
-/** Numbers by value and before words. */
+/** Compares numbers by value; numbers come before words. */
 function compareParts(one: string, other: string): number {
   if (one === other) return 0;
   const [isNumber, isOtherNumber] = [/^\d+$/.test(one), /^\d+$/.test(other)];

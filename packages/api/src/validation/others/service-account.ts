@@ -1,4 +1,4 @@
-/** ServiceAccount: nothing but metadata is checked. */
+/** ServiceAccount: only metadata is validated. */
 
 import type { KindValidation } from '../contract.ts';
 

@@ -1,6 +1,5 @@
 /**
- * Service. Cluster IPs, families and node ports have been allocated when this runs; what an allocator must know of them
- * beforehand is in `service-cluster-ips.ts`.
+ * Service. Cluster IPs, families and node ports are already allocated; the checks before the allocation are in `service-cluster-ips.ts`.
  */
 
 import type { JsonObject, KubeObject } from '../../object.ts';
@@ -105,7 +104,7 @@ function externalIpErrors(spec: JsonObject, oldSpec: JsonObject | undefined): Fi
   });
 }
 
-/** The field, or the annotation from before there was one. */
+/** The field, or the older annotation. */
 function sourceRangeErrors(object: KubeObject, old: KubeObject | undefined): FieldError[] {
   const spec = structOf(object, 'spec');
   const isLoadBalancer = textOf(spec, 'type') === 'LoadBalancer';

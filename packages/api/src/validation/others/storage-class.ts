@@ -1,4 +1,4 @@
-/** StorageClass and VolumeAttributesClass: a driver and its parameters, which never change. */
+/** StorageClass and VolumeAttributesClass: a driver and its parameters, which are immutable. */
 
 import type { JsonObject, KubeObject } from '../../object.ts';
 import { child, duplicate, forbidden, index, invalid, required, tooLong } from '../../status/field-error.ts';
@@ -45,7 +45,7 @@ function storageClassErrors(object: KubeObject): FieldError[] {
   ];
 }
 
-/** Each term once, whatever the order of its expressions and values. */
+/** Each term must be unique, regardless of the order of its expressions and values. */
 function topologyErrors(terms: readonly JsonObject[]): FieldError[] {
   const seen = new Set<string>();
   return terms.flatMap((term, at) => {
@@ -59,8 +59,7 @@ function topologyErrors(terms: readonly JsonObject[]): FieldError[] {
       return found;
     });
     const identity = JSON.stringify([...expressions].sort(([one], [other]) => (one < other ? -1 : 1)));
-    // Kubernetes compares with slots that are still empty, of which it has as many as there are terms.
-    // Whoever sends very many gets no more answers than that.
+    // Kubernetes compares with slots that are still empty, as many as there are terms. The number of errors is limited.
     const slots = identity === '[]' ? Math.min(terms.length, at < slotsMax ? slotsMax : 1) : 0;
     const repeats = slots + Number(seen.has(identity));
     seen.add(identity);

@@ -1,4 +1,4 @@
-/** How a webhook is reached: by URL, or by a Service. */
+/** Address of a webhook: by URL, or by a Service. */
 
 import type { JsonObject } from '../../object.ts';
 import { child, invalid, required } from '../../status/field-error.ts';
@@ -36,7 +36,7 @@ function serviceErrors(path: string, service: JsonObject): FieldError[] {
   const port = numberOf(service, 'port');
   const reasons = portNumberReasons(port);
   return [
-    // Kubernetes hands the two over in the wrong order: each is missed under the other's name.
+    // Kubernetes passes the two in the wrong order: each is reported under the other's name.
     ...requiredErrors(child(path, 'name'), textOf(service, 'namespace')),
     ...requiredErrors(child(path, 'namespace'), textOf(service, 'name')),
     ...(reasons.length > 0 ? [invalid(child(path, 'port'), port, `port is not valid: ${reasons.join(', ')}`)] : []),
@@ -51,7 +51,7 @@ function urlPathErrors(path: string, url: string): FieldError[] {
   if (url === '//') return [invalid(path, url, 'segment[0] may not be empty')];
   const errors = url.startsWith('/') ? [] : [invalid(path, url, "must start with a '/'")];
   const segments = url.slice(1).replace(/\/$/, '').split('/');
-  // Each is told with the whole path.
+  // Each error includes the whole path.
   segments.slice(0, segmentsMax).forEach((segment, at) => {
     if (segment === '') errors.push(invalid(path, url, `segment[${at}] may not be empty`));
     else {

@@ -23,7 +23,7 @@ const harmless = ['None', 'NoneOnDryRun'];
 const sideEffects = ['None', 'NoneOnDryRun', 'Some', 'Unknown'];
 const reviewVersions = ['v1', 'v1beta1'];
 
-/** What is stored already stays acceptable. */
+/** Stored values stay valid. */
 interface Tolerance {
   readonly matchConditions: boolean;
   readonly sideEffects: boolean;

@@ -1,6 +1,6 @@
 /**
- * IP addresses as Kubernetes reads them. It can read `010.1.1.1` (as 10.1.1.1) and refuses it unless it is stored already;
- * newer fields insist on the canonical form. An address is 16 bytes; IPv4 is mapped into IPv6, so `::ffff:1.2.3.4` is IPv4.
+ * IP addresses as Kubernetes parses them. It parses `010.1.1.1` (as 10.1.1.1) but refuses it unless it is stored already; newer fields
+ * require the canonical form. An address is 16 bytes; IPv4 is mapped into IPv6, so `::ffff:1.2.3.4` is IPv4.
  */
 
 import { invalid, quote } from '../../status/field-error.ts';
@@ -12,7 +12,7 @@ export interface Address {
   readonly isDotted: boolean;
 }
 
-/** Longer texts are no addresses: 8 groups with some leading zeros fit easily. */
+/** Longer texts are not addresses: 8 groups with some leading zeros are shorter. */
 const lengthMax = 128;
 
 /** Leading zeros are allowed, zones are not. */
@@ -102,13 +102,13 @@ function longestZeros(groups: readonly number[]): [from: number, length: number]
   return best;
 }
 
-/** Zeros that make a number or group longer than need be; only old fields allow them. */
+/** Reports whether a number or group has superfluous zeros; only old fields allow them. */
 export const hasLeadingZeros = (text: string): boolean =>
   /(^|[.:])0\d+(\.|$)/.test(text) || /(^|:)[0-9a-fA-F]{5,}(:|$)/.test(text);
 
 const ipText = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 
-/** `known`: values stored already, from when more was allowed. */
+/** `known`: stored values, from when more was allowed. */
 export function ipErrors(path: string, value: string, known?: ReadonlySet<string>): FieldError[] {
   if (known?.has(value)) return [];
   const address = parseIp(value);
@@ -125,7 +125,7 @@ export function canonicalIpErrors(path: string, value: string): FieldError[] {
   return value === canonical ? [] : [invalid(path, value, `must be in canonical form (${quote(canonical)})`)];
 }
 
-/** Addresses that cannot be where traffic goes: those of endpoints, and external ones of services. */
+/** Addresses that cannot receive traffic: of endpoints, and external ones of services. */
 export function endpointIpErrors(path: string, value: string): FieldError[] {
   const address = parseIp(value);
   if (!address) return [invalid(path, value, 'must be a valid IP address')];
@@ -147,7 +147,7 @@ export function endpointIpErrors(path: string, value: string): FieldError[] {
   return errors;
 }
 
-/** What to tell whoever writes an address that is accepted, and should not be written so. */
+/** Warnings for an address that is accepted but should be written differently. */
 export function ipWarnings(path: string, value: string): string[] {
   const address = parseIp(value);
   if (!address) return [];

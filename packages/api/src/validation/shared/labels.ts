@@ -8,7 +8,7 @@ import { labelValueReasons } from '../formats.ts';
 import { invalidFor, qualifiedNameErrors } from './checks.ts';
 import { mapOf, structsOf, textOf, textsOf } from './read.ts';
 
-/** Errors are at the map, not at the key: so does Kubernetes. */
+/** Errors have the path of the map, not of the key, as in Kubernetes. */
 export function labelsErrors(path: string, labels: Readonly<Record<string, string>>): FieldError[] {
   return sortKeys(Object.keys(labels)).flatMap((name) => [
     ...qualifiedNameErrors(path, name),
@@ -17,12 +17,12 @@ export function labelsErrors(path: string, labels: Readonly<Record<string, strin
 }
 
 export interface SelectorTolerance {
-  /** What is stored already may have values that are no label values. */
+  /** Stored selectors may have values that are not label values. */
   readonly invalidValues?: boolean;
   readonly unknownOperators?: boolean;
 }
 
-/** Nothing is wrong with no selector. */
+/** An absent selector is valid. */
 export function labelSelectorErrors(
   path: string,
   selector: JsonObject | undefined,

@@ -8,7 +8,7 @@ import { invalidFor, qualifiedNameErrors } from './checks.ts';
 import { structsOf, textOf, textsOf } from './read.ts';
 
 export interface NodeSelectorTolerance {
-  /** What is stored already may have values that are no label values. */
+  /** Stored selectors may have values that are not label values. */
   readonly invalidValues?: boolean;
 }
 

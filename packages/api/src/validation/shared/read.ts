@@ -1,6 +1,6 @@
 /**
- * Fields of decoded objects as Kubernetes' own structs have them: what is absent is zero. The schema has been checked
- * already, so a field that is there has its type; `null` counts as absent.
+ * Fields of decoded objects as in Kubernetes' own structs: absent is zero. The schema has been checked already, so a present field has its
+ * type; `null` counts as absent.
  */
 
 import type { JsonObject } from '../../object.ts';
@@ -14,7 +14,7 @@ export const isSet = (holder: Holder, name: string): boolean => holder?.[name] !
 
 export const textOf = (holder: Holder, name: string): string => (holder?.[name] as string | null | undefined) ?? '';
 
-/** Undefined when absent: for what Kubernetes keeps behind a pointer. */
+/** Undefined if absent: for pointers in Kubernetes. */
 export const optionalText = (holder: Holder, name: string): string | undefined =>
   (holder?.[name] as string | null | undefined) ?? undefined;
 
@@ -25,7 +25,7 @@ export const optionalNumber = (holder: Holder, name: string): number | undefined
 
 export const flagOf = (holder: Holder, name: string): boolean => holder?.[name] === true;
 
-/** An empty object when absent. */
+/** Returns an empty object if absent. */
 export const structOf = (holder: Holder, name: string): JsonObject =>
   (holder?.[name] as JsonObject | null | undefined) ?? nothing;
 
@@ -38,7 +38,7 @@ export const structsOf = (holder: Holder, name: string): readonly JsonObject[] =
 export const textsOf = (holder: Holder, name: string): readonly string[] =>
   (holder?.[name] as readonly string[] | null | undefined) ?? noItems;
 
-/** A map of texts: labels, data, quantities. Look keys up with `Object.hasOwn`: they are the client's. */
+/** A map of texts: labels, data, quantities. Look keys up with `Object.hasOwn`: they come from clients. */
 export const mapOf = (holder: Holder, name: string): Readonly<Record<string, string>> =>
   (holder?.[name] as Record<string, string> | null | undefined) ?? (nothing as Record<string, string>);
 

@@ -1,6 +1,6 @@
 /**
- * Hundreds of objects, most of them wrong, sent to a real kube-apiserver: it must answer what our validation answers, to the
- * letter: the message, the causes in their order, and the warnings.
+ * Hundreds of objects, most of them invalid, sent to a real kube-apiserver: its answer must equal that of our validation: the message, the
+ * causes in their order, and the warnings.
  */
 
 import assert from 'node:assert/strict';
@@ -16,7 +16,7 @@ import * as statuses from './testing/statuses.ts';
 
 let server: RealServer;
 before(async () => {
-  // They add to objects, or refuse them for reasons of their own.
+  // They add to objects, or refuse them for other reasons.
   const plugins = [
     'ServiceAccount',
     'DefaultTolerationSeconds',
@@ -38,7 +38,7 @@ const named = (object: JsonObject, name: string, spec = object['spec']): JsonObj
   ...(spec === undefined ? {} : { spec }),
 });
 
-/** `least`: so many were compared, and so many refused; fewer would mean that the test looks away. */
+/** `least`: the minimum numbers of compared and refused objects, so that the test cannot pass without comparing. */
 function settle(judge: Judge, [compared, refused]: readonly [least: number, refused: number]): void {
   const [first] = judge.differences;
   const names = judge.differences.map(({ name }) => name).join('\n');
@@ -47,7 +47,7 @@ function settle(judge: Judge, [compared, refused]: readonly [least: number, refu
   assert.ok(judge.refused >= refused, `${judge.refused} refused`);
 }
 
-/** Of the full pod not all: each is large. */
+/** Only some of the full pod's cases, which are large. */
 function* everyNth<T>(n: number, items: Iterable<T>): Generator<T> {
   let i = 0;
   for (const item of items) if (i++ % n === 0) yield item;

@@ -1,4 +1,4 @@
-/** Objects that fit their schemas and make no sense: validation answers, whatever they are. */
+/** Objects that match their schemas but make no sense: validation always returns. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

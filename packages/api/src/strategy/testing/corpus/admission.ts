@@ -5,7 +5,7 @@ import { all, specs } from './build.ts';
 const clientConfig = { url: 'https://example.com/' };
 const service = { service: { namespace: 'n', name: 's' } };
 const webhook = { name: 'a.example.com', clientConfig, sideEffects: 'None', admissionReviewVersions: ['v1'] };
-/** Nothing matches: the server must not call anybody. */
+/** Matches nothing: the server must not call any webhook. */
 const webhookRules = [
   { apiGroups: ['nothing.example'], apiVersions: ['v1'], resources: ['things'], operations: ['CREATE'] },
 ];

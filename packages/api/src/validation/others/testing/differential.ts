@@ -1,4 +1,4 @@
-/** Sends an object to the real server as a dry run, and puts it through our own path; says how the two differ. */
+/** Sends an object to the real server as a dry run, processes it here too, and reports the differences. */
 
 import { schemaOf } from '../../../builtin/schemas.ts';
 import { applyDefaults } from '../../../defaults/index.ts';
@@ -18,7 +18,7 @@ export interface Comparison {
   readonly ours: string;
 }
 
-/** As the server decodes it, with defaults; undefined when it cannot. */
+/** The object as the server decodes it, with defaults; undefined if it is invalid. */
 export function decoded(object: JsonObject): KubeObject | undefined {
   const schema = schemaOf(object['apiVersion'] as string, object['kind'] as string)!;
   if (checkFields(schema, object).error !== undefined) return undefined;
@@ -35,7 +35,7 @@ export async function answerOf(server: RealServer, method: string, path: string,
   return { ...answer, code: status, warnings: warningsIn(headers['warning']) } as Status;
 }
 
-/** Texts of `Warning` headers, without those that tell of a whole version's end. */
+/** Texts of `Warning` headers, except those about deprecated versions. */
 function warningsIn(headers: string | string[] | undefined): string[] {
   const text = [headers ?? []].flat().join(', ');
   return [...text.matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)]
@@ -43,7 +43,7 @@ function warningsIn(headers: string | string[] | undefined): string[] {
     .filter((one) => !/ is deprecated in v1\.\d+\+/.test(one));
 }
 
-/** What our path makes of it. */
+/** Result of our validation. */
 export interface Outcome {
   readonly errors: readonly FieldError[];
   readonly warnings: readonly string[];
@@ -55,7 +55,7 @@ export function compare(answer: Status, object: KubeObject, { errors, warnings }
   const shown = { theirs: their, ours: our };
   if (their === our) return { verdict: 'equal', ...shown };
   if (answer.code !== undefined && answer.code !== 422 && answer.code >= 300) return { verdict: 'not ours', ...shown };
-  // Go walks maps in no order.
+  // Go walks maps in random order.
   const sorted = (text: string): string => text.split(/\n/).slice(1).sort().join('\n');
   return { verdict: answer.code === ours.code && sorted(their) === sorted(our) ? 'reordered' : 'different', ...shown };
 }
@@ -67,10 +67,7 @@ function statusOf(object: KubeObject, errors: readonly FieldError[]): Status {
   return error instanceof StatusError ? error.status : ({ code: 500 } as Status);
 }
 
-/**
- * Empty lists and maps are shown as none: our decoder does not tell them apart. How CEL's parser words a syntax error is
- * its own affair.
- */
+/** Empty lists and maps are shown as absent: our decoder does not distinguish them. The wording of CEL's syntax errors is not compared. */
 const essence = ({ code = 200, message = '', details, ...rest }: Status): string =>
   code < 300
     ? ['accepted', ...((rest as { warnings?: string[] }).warnings ?? [])].join('\n')

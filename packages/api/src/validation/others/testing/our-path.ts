@@ -1,4 +1,4 @@
-/** What our server does with a decoded object up to its validation: the strategy, and a Service's addresses. */
+/** Processes a decoded object like our server up to its validation: the strategy, and a Service's addresses. */
 
 import { builtinResource } from '../../../builtin/schemas.ts';
 import type { KubeObject } from '../../../object.ts';
@@ -10,7 +10,7 @@ import { clusterIpErrors } from '../service-cluster-ips.ts';
 import type { Outcome } from './differential.ts';
 import { needsHealthCheck } from '../service-traffic.ts';
 
-/** `/api/v1/namespaces/default/pods/x/status` → what it is. */
+/** Parses `/api/v1/namespaces/default/pods/x/status`. */
 const form = /^\/apis?(?:\/([^/]+\.[^/]+|policy|autoscaling))?\/([^/]+)\/(?:namespaces\/([^/]+)\/)?([a-z]+)/;
 
 function placeOf(path: string): { strategy: Strategy; namespace: string | undefined } {
@@ -41,7 +41,7 @@ export function onUpdate(path: string, object: KubeObject, old: KubeObject, subr
   return { errors: strategy.validateUpdate(object, old, subresource), warnings };
 }
 
-/** An allocator refuses what it cannot work with before anything else is looked at. */
+/** An allocator refuses unusable values before anything else is checked. */
 function allocate(object: KubeObject, old: KubeObject | undefined): FieldError[] {
   const spec = structOf(object, 'spec');
   if (needsHealthCheck(spec)) spec['healthCheckNodePort'] ??= 30_000;

@@ -43,7 +43,7 @@ interface StatefulSetSpec {
   readonly ordinals?: { readonly start?: number };
 }
 
-/** What was stored before it was checked, and cannot change, is not looked at again. */
+/** Values stored before they were validated, and that are immutable, are not checked again. */
 interface SetRules {
   readonly pod: PodRules;
   readonly isStored?: boolean;
@@ -119,7 +119,7 @@ function checkTemplate(errors: FieldError[], spec: StatefulSetSpec, rules: SetRu
   checkTemplateMetadata(errors, path, made, rules.pod);
 }
 
-/** The set names its pods itself, and mounts the claims that it makes under the names of their templates. */
+/** The set names its pods itself, and mounts its claims under the names of their templates. */
 function asMade({ template = {}, volumeClaimTemplates }: StatefulSetSpec): PodTemplate {
   const { subdomain: _, hostname: __, ...spec } = template.spec ?? {};
   if (isEmpty(volumeClaimTemplates)) return { ...template, spec };

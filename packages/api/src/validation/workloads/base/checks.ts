@@ -1,6 +1,6 @@
 /**
- * The small checks that validation is made of. A check appends what it finds to `errors`, in the order in which
- * kube-apiserver reports it: clients see the order in the message.
+ * The small checks of validation. A check appends its errors to `errors`, in the order in which kube-apiserver reports them: clients see
+ * the order in the message.
  */
 
 import { duplicate, invalid, notSupported, required } from '../../../status/field-error.ts';
@@ -14,11 +14,11 @@ import {
 } from '../../formats.ts';
 import type { Reasons } from '../../formats.ts';
 
-/** Lists and maps that a client sent as null, or that are written even when empty, arrive as null. */
+/** Lists and maps that a client sent as null, or that are written even when empty, are null. */
 export type List<T> = readonly T[] | null;
 export type TextMap = Readonly<Record<string, string>> | null;
 
-/** What Go calls not nil. */
+/** Reports whether the value is not nil in Go. */
 export const isSet = <T>(value: T): value is NonNullable<T> => value !== undefined && value !== null;
 export const isEmpty = (list: List<unknown> | undefined): boolean => !list || list.length === 0;
 export const has = (map: TextMap | undefined, name: string): boolean => isSet(map) && Object.hasOwn(map, name);
@@ -37,7 +37,7 @@ export const checkDnsSubdomain = (errors: FieldError[], path: string, value: str
 export const checkQualifiedName = (errors: FieldError[], path: string, value: string): void =>
   checkReasons(errors, path, value, qualifiedNameReasons(value));
 
-/** The required name of something: a DNS label. */
+/** Checks a required name: a DNS label. */
 export function checkLabelName(errors: FieldError[], path: string, name: string): void {
   if (name === '') errors.push(required(path, ''));
   else checkDnsLabel(errors, path, name);
@@ -65,12 +65,12 @@ export function checkRange(
   if (value < low || value > high) errors.push(invalid(path, value, rangeReason(low, high)));
 }
 
-/** One of a closed set; `supported` in the order of the message. */
+/** Checks an enumerated value; `supported` in the order of the message. */
 export function checkOneOf(errors: FieldError[], path: string, value: string, supported: readonly string[]): void {
   if (!supported.includes(value)) errors.push(notSupported(path, value, supported));
 }
 
-/** The same, for what defaulting always fills: without it, it is required. */
+/** Like `checkOneOf`, for fields that defaulting always sets: an empty value is required. */
 export function checkRequiredOneOf(
   errors: FieldError[],
   path: string,

@@ -1,4 +1,4 @@
-/** Values in messages that Go writes as JSON in an order of its own: maps by key, structs by declaration. */
+/** Values in messages that Go writes as JSON in a special order: maps by key, structs by declaration. */
 
 import { Verbatim, quote } from '../../../status/field-error.ts';
 import { sortKeys } from '../../../values/key-order.ts';
@@ -12,7 +12,7 @@ export const goJson = (value: unknown): string =>
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** A map sorted by key; nil is null. Numbers as keys keep their place, which JavaScript objects cannot promise. */
+/** Formats a map sorted by key; nil is null. Numeric keys keep their position, unlike in JavaScript objects. */
 export function goMap(map: Readonly<Record<string, unknown>> | null | undefined): Verbatim {
   if (!isSet(map)) return new Verbatim('null');
   const members = sortKeys(Object.keys(map)).map((key) => `${goJson(key)}:${goJson(map[key])}`);

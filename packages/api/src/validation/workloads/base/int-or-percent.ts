@@ -12,7 +12,7 @@ export function checkIntOrPercent(errors: FieldError[], path: string, value: Int
   else checkReasons(errors, path, value, percentReasons(value));
 }
 
-/** Without the sign: 25 for `25%`. What is neither a number nor a percentage counts as Go's Atoi reads it: 0. */
+/** Returns the value without the sign: 25 for `25%`. A text that is neither a number nor a percentage is 0, like Go's Atoi. */
 export function intOrPercentValue(value: IntOrString): number {
   if (typeof value === 'number') return value;
   if (isPercent(value)) return Number(value.slice(0, -1));

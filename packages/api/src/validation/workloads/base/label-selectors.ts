@@ -23,7 +23,7 @@ export const checkLabels = (errors: FieldError[], path: string, labels: TextMap 
   append(errors, labelsErrors(path, labels ?? {}));
 
 export interface SelectorOptions {
-  /** What was stored before values were checked stays usable. */
+  /** Selectors stored before values were validated stay usable. */
   readonly allowInvalidValues?: boolean;
 }
 
@@ -38,7 +38,7 @@ export const checkLabelSelector = (
     labelSelectorErrors(path, (selector ?? undefined) as JsonObject | undefined, { invalidValues: allowInvalidValues }),
   );
 
-/** Values that are no label values; what was stored with some may keep them. */
+/** Reports whether there are values that are not label values; stored ones may keep them. */
 export const hasInvalidValues = (selector: Pick<LabelSelector, 'matchExpressions'> | null | undefined): boolean =>
   (selector?.matchExpressions ?? []).some(({ values }) =>
     (values ?? []).some((value) => labelValueReasons(value).length > 0),
@@ -48,8 +48,8 @@ export const isEmptySelector = (selector: LabelSelector): boolean =>
   Object.keys(selector.matchLabels ?? {}).length === 0 && isEmpty(selector.matchExpressions);
 
 /**
- * Does it select these labels? Undefined when the selector cannot be understood. Without a selector nothing is
- * selected, an empty one selects everything.
+ * Reports whether it selects these labels. Undefined if the selector is invalid. An absent selector selects nothing, an empty one
+ * everything.
  */
 export function selects(selector: LabelSelector | null | undefined, labels: TextMap | undefined): boolean | undefined {
   if (!selector) return false;

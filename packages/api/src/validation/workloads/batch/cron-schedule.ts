@@ -1,6 +1,5 @@
 /**
- * Schedules of CronJobs: five fields, or a descriptor such as `@daily`. Only whether they are right is asked here; what is
- * wrong is said in the words of the parser that kube-apiserver uses.
+ * Schedules of CronJobs: five fields, or a descriptor such as `@daily`. Only validates them, with the messages of kube-apiserver's parser.
  */
 
 import { quote } from '../../../status/field-error.ts';
@@ -28,7 +27,7 @@ const descriptors = new Set(['@yearly', '@annually', '@monthly', '@weekly', '@da
 
 class ScheduleProblem extends Error {}
 
-/** The reason why it is none, or undefined. */
+/** Returns the reason why it is invalid, or undefined. */
 export function scheduleProblem(schedule: string): string | undefined {
   try {
     checkSchedule(schedule);
@@ -57,7 +56,7 @@ function checkSchedule(schedule: string): void {
 function withoutZone(schedule: string): string {
   if (!/^(?:CRON_)?TZ=/.test(schedule)) return schedule;
   const end = schedule.indexOf(' ');
-  // The parser cuts without looking, and what it says is how that ends.
+  // The parser slices without a check, and reports the resulting panic.
   if (end < 0) throw new ScheduleProblem('invalid schedule format: runtime error: slice bounds out of range [:-1]');
   const zone = schedule.slice(schedule.indexOf('=') + 1, end);
   if (!isTimeZone(zone)) throw new ScheduleProblem(`provided bad location ${zone}: unknown time zone ${zone}`);
@@ -85,7 +84,7 @@ function durationProblem(text: string): string {
     : `time: unknown unit ${quote(unit)} in duration ${quote(text)}`;
 }
 
-/** `*`, `5`, `1-5`, each with `/2` behind it. */
+/** Checks `*`, `5`, `1-5`, each optionally followed by `/2`. */
 function checkRange(text: string, { min, max, names }: Bounds): void {
   const [span = '', step, ...moreSteps] = text.split('/');
   const [low = '', high, ...moreHyphens] = span.split('-');

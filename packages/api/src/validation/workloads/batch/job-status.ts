@@ -1,4 +1,4 @@
-/** What a Job's controller reports: it can only go forward, and an end is an end. */
+/** Status of a Job: it only moves forward, and a finished Job stays finished. */
 
 import { child, duplicate, index, invalid, noValue, required } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';
@@ -21,7 +21,7 @@ const isFalse = ({ conditions }: JobStatus, type: string): boolean =>
   (conditions ?? []).some((one) => one.type === type && one.status === 'False');
 const isFinished = (status: JobStatus): boolean => isTrue(status, 'Complete') || isTrue(status, 'Failed');
 
-/** Rules newer than what is stored hold for what changes. */
+/** Rules newer than the stored status apply to changed fields. */
 function changesOf({ status, before }: Report) {
   const differs = (type: string): boolean => isTrue(status, type) !== isTrue(before, type);
   const times = (name: 'startTime' | 'completionTime'): boolean => !equalTimes(status[name], before[name]);

@@ -30,7 +30,7 @@ function checkJob(errors: FieldError[], job: KubeObject, rules: PodRules, needsP
   checkSelectedJobSpec(errors, 'spec', spec, rules);
   const { completionMode, completions = 0 } = spec;
   if (completionMode !== 'Indexed' || completions <= 0) return;
-  // Pods of an Indexed Job are hosts by these names.
+  // Pods of an Indexed Job have these names as host names.
   const name = job.metadata.name ?? '';
   const last = `${name}-${completions - 1}`;
   if (dnsLabelReasons(last).length > 0) {
@@ -38,7 +38,7 @@ function checkJob(errors: FieldError[], job: KubeObject, rules: PodRules, needsP
   }
 }
 
-/** Unless a client takes it on itself, the server makes the selector: from the Job's own uid. */
+/** By default the server generates the selector from the Job's own uid. */
 function checkGeneratedSelector(errors: FieldError[], job: KubeObject, needsPrefixedLabels: boolean): void {
   const { manualSelector, selector, template } = specOf(job);
   if (manualSelector || !selector) return;
@@ -92,7 +92,7 @@ function checkSamePolicy(
   errors.push(invalid(child('spec', field), serverForm(struct, spec[field]), immutableReason));
 }
 
-/** An Indexed Job may grow and shrink, with as many pods as completions. */
+/** An Indexed Job may scale, with as many pods as completions. */
 function checkCompletions(errors: FieldError[], path: string, spec: JobSpec, old: JobSpec): void {
   const { completions, parallelism, completionMode } = spec;
   if (completionMode !== 'Indexed') {
@@ -103,7 +103,7 @@ function checkCompletions(errors: FieldError[], path: string, spec: JobSpec, old
   errors.push(invalid(path, completions, 'can only be modified in tandem with spec.parallelism'));
 }
 
-/** Nothing runs, and nobody counts on what would. */
+/** Reports whether no pod runs or is expected to run. */
 function mayChangeTemplate({ suspend }: JobSpec, { startTime, conditions, active = 0 }: JobStatus): boolean {
   const isSuspended = (conditions ?? []).some(({ type, status }) => type === 'Suspended' && status === 'True');
   return suspend === true && (!isSet(startTime) || isSuspended) && active === 0;
@@ -122,7 +122,7 @@ function checkTemplateUpdate(errors: FieldError[], spec: JobSpec, old: JobSpec, 
   errors.push(invalid('spec.template.spec', serverForm('PodSpec', template.spec ?? {}), immutableReason));
 }
 
-/** The old template with what queues of Jobs decide late: where pods run. */
+/** Returns the old template with the scheduling fields of the new one, which job queues set late. */
 function withSchedulingOf(template: PodTemplate, old: PodTemplate): PodTemplate {
   const [spec, before] = [template.spec ?? {}, old.spec ?? {}];
   const { affinity: _, ...others } = before;
@@ -157,7 +157,7 @@ function withResourcesOf(spec: PodSpec, old: PodSpec): PodSpec {
   return { ...old, containers: merge('containers'), initContainers: merge('initContainers') };
 }
 
-/** Beyond this the server cannot promise to keep track. */
+/** Above this the server cannot guarantee tracking. */
 const completionsSoftMax = 100_000;
 const parallelismSoftMax = 10_000;
 

@@ -5,10 +5,10 @@ import type { FieldError } from '../../../status/field-error.ts';
 import { isSet } from '../base/checks.ts';
 
 const known = new Map<string, boolean>();
-/** Names come from clients: the memory is bounded. */
+/** Names come from clients: the cache is bounded. */
 const knownMax = 1000;
 
-/** Names are compared with case, unlike those that JavaScript takes, and offsets are no names. */
+/** Names are case-sensitive, unlike in JavaScript, and offsets are not names. */
 export function isTimeZone(name: string): boolean {
   if (name === '' || name === 'UTC' || name === 'Local') return true;
   let found = known.get(name);

@@ -1,4 +1,4 @@
-/** Where a pod may run, relative to nodes and to other pods. */
+/** Scheduling constraints of a pod, relative to nodes and to other pods. */
 
 import { child, forbidden, index, invalid, required } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';
@@ -99,7 +99,7 @@ function checkNodeLabel(
   }
 }
 
-/** Nodes can be chosen by one field: their name. */
+/** Nodes can be selected by one field: their name. */
 function checkNodeField(
   errors: FieldError[],
   path: string,
@@ -155,7 +155,7 @@ export interface LabelKeys {
   readonly labelSelector?: LabelSelector | undefined;
 }
 
-/** Keys whose values are taken from the pod and merged into the selector, so that they cannot be in it already. */
+/** Keys whose values are taken from the pod and merged into the selector: they must not be in it already. */
 export function checkMatchLabelKeys(errors: FieldError[], path: string, keys: LabelKeys): void {
   const { labelSelector } = keys;
   const [match, mismatch] = [keys.matchLabelKeys ?? [], keys.mismatchLabelKeys ?? []];
@@ -164,7 +164,7 @@ export function checkMatchLabelKeys(errors: FieldError[], path: string, keys: La
   if (labelSelector) {
     const places = new Map(match.map((key, i) => [key, i]));
     const selected = new Set(Object.keys(labelSelector.matchLabels ?? {}));
-    // The server has merged each key once; a second requirement is the client's.
+    // The server has merged each key once; a second requirement comes from the client.
     for (const { key = '' } of labelSelector.matchExpressions ?? []) {
       const i = places.get(key);
       if (i !== undefined && selected.has(key)) {
@@ -195,7 +195,7 @@ function checkKeys(
   for (const [i, key] of keys.entries()) checkQualifiedName(errors, index(path, i), key);
 }
 
-/** In selectors of pods. */
+/** For selectors of pods. */
 export const hasInvalidAffinityValues = (affinity: Affinity | undefined): boolean =>
   [affinity?.podAffinity, affinity?.podAntiAffinity].some((one) =>
     [

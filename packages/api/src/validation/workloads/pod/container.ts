@@ -1,4 +1,4 @@
-/** What all containers have in common. */
+/** Checks of all kinds of containers. */
 
 import { child, duplicate, index, invalid, notSupported, required } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';
@@ -12,11 +12,11 @@ import { checkResources } from './resources.ts';
 import type { ResourceScope } from './resources.ts';
 import { checkSecurityContext } from './security-context.ts';
 
-/** What containers use of their pod. */
+/** Parts of the pod that containers use. */
 export interface ContainerScope extends ResourceScope {
   readonly volumes: Volumes;
   readonly podRestartPolicy: string;
-  /** It runs with the users of the host. */
+  /** The pod uses the host's user namespace. */
   readonly hasHostUsers: boolean;
 }
 
@@ -63,7 +63,7 @@ function checkPortName(errors: FieldError[], path: string, i: number, name: stri
   names.add(name);
 }
 
-/** The paths of all but repetitions are that of the list. */
+/** All errors except duplicates have the path of the list. */
 function checkResizePolicies(
   errors: FieldError[],
   path: string,

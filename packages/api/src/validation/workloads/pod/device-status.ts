@@ -1,4 +1,4 @@
-/** What became of a pod's claims of devices, and how the devices are. */
+/** Status of a pod's device claims, and the health of the devices. */
 
 import { child, duplicate, index, invalid, key, required, forbidden, tooLong } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';

@@ -1,4 +1,4 @@
-/** What a pod may learn of itself: fields and resources, in files and in environment variables. */
+/** The downward API: fields and resources of the pod, in files and in environment variables. */
 
 import { child, invalid, notSupported, required } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';
@@ -23,7 +23,7 @@ export const environmentFields = [
   'status.podIPs',
 ];
 
-/** Known to be fields of pods; not all may be asked for everywhere. */
+/** Valid fields of pods; not all are supported everywhere. */
 const knownFields = new Set([
   ...volumeFields,
   ...environmentFields,
@@ -52,7 +52,7 @@ export function checkFieldSelector(
   if (subscript === undefined) {
     if (!allowed.includes(field)) errors.push(notSupported(child(path, 'fieldPath'), field, allowed));
   } else if (field === 'metadata.annotations') {
-    // Keys of annotations are compared without case, and shown as they are compared.
+    // Keys of annotations are compared in lower case, and shown so.
     const name = subscript.toLowerCase();
     checkReasons(errors, path, name, qualifiedNameReasons(name));
   } else {

@@ -1,4 +1,4 @@
-/** What a pod shares with its host, and rules across parts of a pod that come of it. */
+/** Parts that a pod shares with its host, and the resulting rules across parts of a pod. */
 
 import { child, forbidden, index, invalid, notFoundValue, tooLong } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';
@@ -8,7 +8,7 @@ import type { PodSpec } from '../types/pod.ts';
 import { visitContainers } from './containers-of.ts';
 import type { PodRules } from './rules.ts';
 
-/** On the host's network a container's port is the host's. Templates may leave the host's port to defaulting. */
+/** In the host network a container's port must equal the host port. Templates may leave the host port to defaulting. */
 export function checkHostPortsMatch(errors: FieldError[], path: string, spec: PodSpec, { isPod }: PodRules): void {
   if (spec.hostNetwork !== true) return;
   for (const [i, { ports }] of (spec.containers ?? []).entries()) {
@@ -34,7 +34,7 @@ export function checkUserNamespace(errors: FieldError[], path: string, spec: Pod
   }
 }
 
-/** As long as the kernel allows. */
+/** Limit of the kernel. */
 const hostNameMax = 64;
 
 export function checkHostName(errors: FieldError[], path: string, spec: PodSpec): void {
@@ -46,7 +46,7 @@ export function checkHostName(errors: FieldError[], path: string, spec: PodSpec)
   checkDnsSubdomain(errors, path, name);
 }
 
-/** Variables from files: the file is in a volume that lives as long as the pod. */
+/** Variables from files: the file must be in a volume with the lifetime of the pod. */
 export function checkFileKeyVolumes(errors: FieldError[], path: string, spec: PodSpec): void {
   const volumes = new Map((spec.volumes ?? []).map((volume) => [volume.name ?? '', volume]));
   for (const { container, path: at } of visitContainers(spec, path)) {

@@ -1,4 +1,4 @@
-/** Where a key of a ConfigMap or Secret goes in a volume. */
+/** Path of a key of a ConfigMap or Secret in a volume. */
 
 import { child } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';

@@ -1,4 +1,4 @@
-/** What the kubelet and others report of a pod. */
+/** Status of a pod, as reported by the kubelet and controllers. */
 
 import type { KubeObject } from '../../../object.ts';
 import { child, duplicate, forbidden, index, internal, invalid } from '../../../status/field-error.ts';
@@ -56,7 +56,7 @@ function checkGeneration(errors: FieldError[], path: string, generation = 0): vo
   if (generation < 0) errors.push(invalid(path, generation, 'must be a non-negative integer'));
 }
 
-/** Where a pod may run next: of no use once it runs. */
+/** The node where a pod may run next: not allowed once it runs. */
 function checkNominatedNode(
   errors: FieldError[],
   path: string,

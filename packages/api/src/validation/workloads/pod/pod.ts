@@ -1,4 +1,4 @@
-/** Pods: what they may be, and the little of them that may change. */
+/** Pods: their validation, and the few fields that may change. */
 
 import type { KubeObject } from '../../../object.ts';
 import { weightOf } from '../../../json/scan.ts';
@@ -36,7 +36,7 @@ export function checkNewPod(pod: KubeObject): FieldError[] {
   return errors;
 }
 
-/** What holds for every pod, new or old. */
+/** Checks of every pod, new or old. */
 export function checkPod(errors: FieldError[], pod: KubeObject, rules: PodRules): void {
   const { metadata } = pod;
   const spec = specOf(pod);
@@ -72,7 +72,7 @@ export function checkPodUpdate(pod: KubeObject, old: KubeObject): FieldError[] {
   return errors;
 }
 
-/** Annotations that the kubelet acted on when the pod started. */
+/** Annotations that the kubelet used when the pod started. */
 export function checkAnnotationUpdates(errors: FieldError[], pod: KubeObject, old: KubeObject, rules: PodRules): void {
   const path = 'metadata.annotations';
   const [annotations, before]: (TextMap | undefined)[] = [pod.metadata.annotations, old.metadata.annotations];
@@ -91,7 +91,7 @@ function refuseAnnotation(errors: FieldError[], path: string, name: string, verb
   if (name === mirrorAnnotation) errors.push(forbidden(path, `may not ${verb} mirror pod annotation`));
 }
 
-/** False when there is no sense in comparing further. */
+/** Returns false if a further comparison is pointless. */
 function checkSameContainers(
   errors: FieldError[],
   path: string,
@@ -109,7 +109,7 @@ function checkSameContainers(
   return true;
 }
 
-/** A deadline may come nearer, not go. */
+/** A deadline may decrease, but not be removed. */
 function checkDeadline(errors: FieldError[], spec: PodSpec, old: PodSpec): boolean {
   const path = 'spec.activeDeadlineSeconds';
   const { activeDeadlineSeconds: deadline } = spec;
@@ -138,7 +138,7 @@ const updatable = [
   '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
 ].join(',');
 
-/** A spec of more values than these is not shown: the text would be many times as long. */
+/** A spec with more values is not shown: the text would be many times as long. */
 const shownWeightMax = 10_000;
 
 function shownChange(old: object, changed: object): string {

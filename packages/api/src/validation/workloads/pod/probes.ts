@@ -1,4 +1,4 @@
-/** How the kubelet asks a container how it is, and what it does when the container starts and stops. */
+/** Probes and lifecycle hooks of containers. */
 
 import { child, forbidden, invalid, notSupported, required } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';
@@ -7,7 +7,7 @@ import { checkNotNegative, checkOneOf, checkReasons, isEmpty, isSet } from '../b
 import type { IntOrString } from '../base/int-or-percent.ts';
 import type { Container, Handler, Lifecycle, PodSpec, Probe } from '../types/pod.ts';
 
-/** What the pod says that probes and hooks depend on. */
+/** Parts of the pod that probes and hooks depend on. */
 export type PodTimes = Pick<PodSpec, 'terminationGracePeriodSeconds' | 'os'>;
 
 export function checkProbes(errors: FieldError[], path: string, container: Container, pod: PodTimes): void {
@@ -32,7 +32,7 @@ const counts = [
   'failureThreshold',
 ] as const;
 
-/** A probe that decides over life has to succeed `once`. */
+/** A liveness or startup probe must succeed `once`. */
 function checkProbe(errors: FieldError[], path: string, probe: Probe, pod: PodTimes, success: 'once' | 'often'): void {
   checkHandler(errors, path, probe, pod);
   for (const name of counts) checkNotNegative(errors, child(path, name), probe[name]);

@@ -1,4 +1,4 @@
-/** What containers and pods ask for and may use. */
+/** Resource requests and limits of containers and pods. */
 
 import {
   child,
@@ -89,7 +89,7 @@ function checkPodResourceName(errors: FieldError[], path: string, name: string):
   errors.push(notSupported(path, name, ['cpu', hugePagesPrefix, 'memory']));
 }
 
-/** True for what is not about huge pages too. */
+/** Also true for other resources than huge pages. */
 export function isHugePagesMultiple(name: string, quantity: string): boolean {
   if (!isHugePages(name)) return true;
   const size = name.slice(hugePagesPrefix.length);
@@ -120,7 +120,7 @@ function checkClaims(
   known: ReadonlySet<string>,
 ): void {
   const used = new Set<string>();
-  /** How many of the used ones begin with a name and a slash, by that name. */
+  /** Number of used claims that begin with a name and a slash, by that name. */
   const usedBelow = new Map<string, number>();
   const names = known.size === 0 ? ' which is empty' : `: ${sortKeys([...known]).join(', ')}`;
   for (const [i, { name = '', request = '' }] of claims.entries()) {

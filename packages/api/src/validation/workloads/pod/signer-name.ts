@@ -1,4 +1,4 @@
-/** Who signs certificates: `example.com/signer`. */
+/** Names of certificate signers: `example.com/signer`. */
 
 import { invalid, quote, required, tooLong } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';
@@ -28,7 +28,7 @@ export function checkSignerName(errors: FieldError[], path: string, name: string
   if (byteLength(name) > nameMax) errors.push(tooLong(path, nameMax));
 }
 
-/** The first label that is wrong is enough. */
+/** Only the first invalid label is reported. */
 function checkLabels(errors: FieldError[], path: string, text: string, reasonsOf: (label: string) => Reasons): void {
   for (const label of text.split('.')) {
     const reasons = reasonsOf(label);

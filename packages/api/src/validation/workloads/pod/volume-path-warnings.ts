@@ -1,4 +1,4 @@
-/** Files of a volume that would be put at the same place. */
+/** Files of a volume with the same path. */
 
 import { quote } from '../../../status/field-error.ts';
 import { isSet } from '../base/checks.ts';
@@ -26,7 +26,7 @@ export function overlapWarnings(volumes: readonly Volume[]): string[] {
   });
 }
 
-/** Other volumes, such as `emptyDir`, have no files of their own; and one file alone overlaps with none. */
+/** Other volumes, such as `emptyDir`, have no declared files; and a single file has no overlap. */
 const hasFiles = ({ configMap, secret, downwardAPI, projected }: Volume): boolean =>
   [configMap, secret, downwardAPI].some((source) => (source?.items?.length ?? 0) > 1) || isSet(projected);
 
@@ -51,7 +51,7 @@ function projectedPlaces(projection: VolumeProjection): Place[] {
   return files.flatMap(([path, what]) => (path ? placesOf([{ path }], `PodCertificate ${what}`) : []));
 }
 
-/** Many files cost their number squared; beyond this many, only the first are compared. */
+/** The cost is quadratic; of more files, only the first are compared. */
 const placesMax = 1000;
 
 function overlaps(places: readonly Place[]): string[] {

@@ -1,4 +1,4 @@
-/** What the server accepts in a pod and still tells whoever wrote it. */
+/** Warnings for accepted pods. */
 
 import type { KubeObject } from '../../../object.ts';
 import { child, index, key, quote } from '../../../status/field-error.ts';
@@ -28,7 +28,7 @@ export function podWarnings(pod: KubeObject): string[] {
   return [...name, ...templateWarnings('', { metadata: pod.metadata, spec: specOf(pod) })];
 }
 
-/** Names of what makes pods become part of the names of pods. */
+/** The names of controllers become part of the names of pods. */
 export function makerNameWarnings(name: string): string[] {
   const reasons = dnsLabelReasons(name);
   if (reasons.length === 0) return [];
@@ -191,7 +191,7 @@ function repetitionWarnings(path: string, { hostAliases, imagePullSecrets }: Pod
   ];
 }
 
-/** Where something appears again. */
+/** Returns the indexes of repeated texts. */
 function repeated(texts: readonly string[]): number[] {
   const seen = new Set<string>();
   return texts.flatMap((text, i) => {
@@ -227,7 +227,7 @@ function profileWarnings(path: string, { metadata, spec = {} }: PodTemplate): st
   return warnings;
 }
 
-/** The pod's own field says the same. */
+/** Reports whether the pod's own field has the same value. */
 function agrees({ securityContext }: PodSpec, annotation: string): boolean {
   const profile = securityContext?.appArmorProfile;
   if (!profile) return false;
@@ -249,7 +249,7 @@ function containerWarnings(path: string, { resources, env }: Container): string[
   if (!env) return amounts;
   const seen = new Set<string>();
   for (const [i, { name = '', value = '', valueFrom }] of env.entries()) {
-    // A later definition may use the earlier one; else it hides it.
+    // A later definition may refer to the earlier one; otherwise it hides it.
     const reference = `$(${name})`;
     const uses = !valueFrom && value !== reference && value.includes(reference);
     if (seen.has(name) && !uses) {

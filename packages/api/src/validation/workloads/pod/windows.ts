@@ -1,4 +1,4 @@
-/** What Windows pods may and may not say. */
+/** Rules for Windows pods. */
 
 import { child, forbidden, invalid } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';

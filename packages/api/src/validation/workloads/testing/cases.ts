@@ -1,6 +1,6 @@
 /**
- * What systematic changes do not reach: fields that exclude others, rules across fields, odd values. A line is a case:
- * where, and what is put there.
+ * Cases that systematic changes do not reach: fields that exclude others, rules across fields, unusual values. A line is a case: a path and
+ * its value.
  */
 
 import { parseYaml } from '../../../yaml/parse.ts';

@@ -1,4 +1,4 @@
-/** What extends and guards the server: webhooks, policies, certificates, flow control, reviews. */
+/** Kinds that extend and protect the server: webhooks, policies, certificates, flow control, reviews. */
 
 import { base64, meta, namespaced, withStatus } from './sample.ts';
 import type { JsonObject } from '../../../../object.ts';

@@ -1,20 +1,20 @@
-/** What a sample is, and what samples are made with. */
+/** The type of samples, and helpers to create them. */
 
 import type { JsonObject } from '../../../../object.ts';
 
 export interface Sample {
-  /** Of the collection. */
+  /** Path of the collection. */
   readonly path: string;
   readonly object: JsonObject;
-  /** Not created for real: what it says would trouble the server, or it is not stored. */
+  /** Not created: its content would affect the server, or it is not stored. */
   readonly createOnly?: boolean;
-  /** Beyond what `mutations` makes: on creation. */
+  /** Additional objects for creation, beyond `mutations`. */
   readonly more?: readonly JsonObject[];
-  /** Objects that an update may send: made from what was stored. */
+  /** Objects for updates, made from the stored one. */
   readonly updates?: readonly ((stored: JsonObject) => JsonObject)[];
   /** Mutations that are not compared, because our decoder drops empty lists. */
   readonly except?: RegExp;
-  /** Subresources, and what is sent there. */
+  /** Subresources, and the objects sent to them. */
   readonly statuses?: readonly (readonly [subresource: string, change: (stored: JsonObject) => JsonObject])[];
 }
 
