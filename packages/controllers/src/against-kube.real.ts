@@ -82,7 +82,7 @@ const both = <T>(act: (client: Client) => Promise<T>): Promise<[real: T, ours: T
 /** The reflectors of the real one start slowly. */
 const within = { withinMs: 30_000 };
 
-/** Waits until both produce the same result. */
+/** Asserts that both produce the same result. */
 async function same<T>(look: (client: Client) => Promise<T>): Promise<void> {
   const [real, ours] = await both((client) => eventually(() => look(client), within));
   assert.deepEqual(ours, real);
@@ -260,7 +260,7 @@ describe('requests for certificates', () => {
     const { subject, issuer, ca, validFromDate, validToDate, raw } = certificate;
     assert.ok(certificate.verify(new X509Certificate(authority.certificate).publicKey));
     return {
-      // The CA expires first, so that both expire in the same second.
+      // The CA limits the lifetime, so that both certificates expire in the same second.
       endsAt: validToDate.getTime(),
       isBackdated: Math.round((Date.now() - validFromDate.getTime()) / 60_000),
       subject: subject.split('\n').sort(),

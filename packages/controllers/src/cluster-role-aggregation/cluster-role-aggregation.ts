@@ -40,7 +40,7 @@ export class ClusterRoleAggregationController implements FleetController {
   }
 
   changed({ cluster, isInitial, bytes }: Change, ask: Ask): void {
-    // At the start, only roles that aggregate or are aggregated matter: most control planes have none of their own roles.
+    // At the start, only roles that aggregate or are aggregated matter: most control planes store none.
     if (isInitial && !hasText(bytes, '"aggregationRule"') && !hasText(bytes, '/aggregate-to-')) return;
     ask({ cluster, name });
   }

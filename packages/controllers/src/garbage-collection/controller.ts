@@ -167,7 +167,7 @@ export class GarbageCollector implements FleetController {
     }
   }
 
-  /** All objects of the control plane are known: enqueues objects with a missing owner. */
+  /** All objects of the control plane are known: enqueues pending deletions and objects with a missing owner. */
   #told(cluster: string, graph: Graph, seen: SeenObjects | undefined, ask: Ask): void {
     graph.seen = undefined;
     for (const node of graph.nodes.values()) {

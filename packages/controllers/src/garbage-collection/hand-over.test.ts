@@ -71,7 +71,7 @@ function ground(fleet: TestFleet): Ground {
   const [feed, recorder, own] = [new HeldFeed(fleet), new Recorder(), new Set<string>()];
   const running = runControllers(fleet, {
     feed,
-    // The last controller records that the first one received the events.
+    // The recorder is last: its events were already delivered to the garbage collector.
     controllers: (world) => [new GarbageCollector(world), recorder],
     serves: (cluster) => own.has(cluster),
   });

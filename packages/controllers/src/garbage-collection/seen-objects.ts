@@ -1,6 +1,6 @@
 /**
- * The set of objects that were delivered during the initial delivery: 8 bytes each, dropped when it completes. It stores 62 bits of a hash. A
- * collision is extremely rare; then a dependent without owners is kept for longer.
+ * The set of objects that were delivered during the initial delivery: 8 bytes each, dropped when it completes. It stores 62 bits of a hash.
+ * A collision is extremely rare; then a dependent without owners is kept for longer.
  */
 
 export interface SeenObject {

@@ -316,7 +316,7 @@ describe('a control plane that is asked for again', () => {
     held[1]!();
     await world.told('told red');
     assert.deepEqual(knowing.news(), ['initial put red default/a', 'told red']);
-    // Requests after an outage succeed.
+    // A replay of a recreated control plane completes.
     world.server.handler = handler;
     await world.fleet.deleteCluster('red');
     await world.told('gone red');

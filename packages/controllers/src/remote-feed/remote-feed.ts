@@ -5,7 +5,8 @@
  *        ▲                                                                    │
  *        └── back-off ◀── the stream broke, closed or was silent for 30 s ◀────┘
  *
- * A stream never resumes another: after a break, `reset` and all objects follow; the first stream has no `reset`. Between two streams `has` is false for all control planes, so that no action is based on outdated state.
+ * A stream never resumes another: after a break, `reset` and all objects follow; the first stream has no `reset`. Between two streams `has`
+ * is false for all control planes, so that no action is based on outdated state.
  *
  * Unlike the feed in the process of the server, it does not cover the management plane (`has` of `root` is false), and Secrets come without
  * their data. It requires the permissions `get` and `create` of `tenants/feed`.

@@ -27,7 +27,7 @@ export interface AskedStream {
 
 /** Names have at most 63 characters: far below the maximum body size of a server. */
 const clustersMax = 5_000;
-/** Not a mark of a request. */
+/** Stands for a request that is not sent yet. */
 const unsent = 0;
 
 export class Retelling {

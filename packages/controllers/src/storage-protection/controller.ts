@@ -1,6 +1,6 @@
 /**
- * Lets claims, volumes and volume attributes classes that are being deleted go when they are unused. Admission adds a finalizer to each of
- * them, so without this controller neither they nor the namespace of a claim would ever be deleted.
+ * Removes the finalizer of claims, volumes and volume attributes classes that are being deleted and unused. Admission adds a finalizer to
+ * each of them, so without this controller neither they nor the namespace of a claim would ever be deleted.
  *
  *     it is being deleted ──▶ is it used? ──no──▶ its finalizer is removed
  *                                  └─yes──▶ kept here; checked again when a possible user changes

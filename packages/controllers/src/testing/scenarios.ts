@@ -174,7 +174,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       const { client } = place;
       const name = `owner-of-${place.namespace}`;
       const owner = await client.create(ConfigMap, { metadata: { namespace: 'default', name } });
-      // Exists before an object references it.
+      // Makes the owner known to the garbage collector before the child references it.
       await client.create(ConfigMap, {
         metadata: { namespace: 'default', name: `right-of-${place.namespace}`, ownerReferences: [ownedBy(owner)] },
       });

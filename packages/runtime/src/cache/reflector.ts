@@ -228,7 +228,7 @@ export class Reflector<T extends ApiObject, Kept = T> {
     const timeoutSeconds = watchSeconds + random.below(watchSeconds);
     const silenceMs = initial && initialSilenceMs;
     const guard = new WatchGuard({ clock, signal, lifetimeMs: timeoutSeconds * 1_000 + graceMs, silenceMs });
-    // A resumed watch may be silent for a minute: staying open is enough.
+    // An established watch may be silent for a minute: staying open is enough.
     const lasting = clock.after(healthyMs, () => void (this.#version !== undefined && this.#succeeded()));
     const from = initial ? { sendInitialEvents: true } : { resourceVersion: this.#version };
     try {

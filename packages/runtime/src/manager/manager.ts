@@ -261,7 +261,7 @@ export class Manager {
     return this.#elector !== undefined && !this.#isShared && this.#options.warmUp === false;
   }
 
-  /** Engages the controllers that may start; those that need leadership only when this process leads. */
+  /** Engages the controllers that may start. Without `warmUp`, those that need leadership wait until this process leads. */
   #engageControllers(): void {
     const { warmUp = true } = this.#options;
     const mayBeLed = warmUp || !this.#elector || this.#elector.isLeader;

@@ -34,7 +34,7 @@ export function newElector(
   { apiReader, client }: Cluster,
   parts: Parts,
 ): LeaderElector {
-  // A lease in a cache is outdated.
+  // A lease in a cache may be outdated.
   const uncached = {
     get: apiReader.get.bind(apiReader),
     create: client.create.bind(client),

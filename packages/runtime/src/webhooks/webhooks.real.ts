@@ -23,7 +23,7 @@ after(async () => {
   await hangar?.[Symbol.asyncDispose]();
 });
 
-/** Accesses the server with its own private address and token. */
+/** Sends requests through the server helper, which keeps address and token private. */
 const realTransport = (): HttpTransport => ({
   async request({ method, target, headers = {}, body }) {
     const answer = await real.request(method, target, {
