@@ -20,18 +20,25 @@ export function entryAnswer(call: Call, want: Wanted, entry: Entry, status = 200
   if (want.format === 'json' && want.shape === undefined) {
     return bytesAnswer(status, want.contentType, call.resource.stored.json(entry), call.warnings);
   }
-  return objectAnswer(call, want, shownObject(call.resource, want, entry), status);
+  return objectAnswer(call, want, shownObject(call, want, entry), status);
 }
 
-/** Returns the requested part of a stored object: metadata alone is neither converted nor defaulted. */
+/**
+ * Returns the requested part of a stored object: metadata alone is neither converted nor defaulted. As in kube-apiserver, the rows of
+ * a table have such metadata too.
+ */
 export function shownObject(
-  { stored }: Resource,
+  call: Pick<Call, 'resource' | 'query'>,
   { shape }: Wanted,
   entry: Entry,
   revision: Revision = entry.modRevision,
 ): KubeObject {
   const showsMetadata = shape === 'PartialObjectMetadata' || shape === 'PartialObjectMetadataList';
-  return showsMetadata ? stored.partial(entry, revision) : stored.object(entry, revision);
+  const { stored } = call.resource;
+  if (showsMetadata) return stored.partial(entry, revision);
+  const object = stored.object(entry, revision);
+  if (shape !== 'Table' || !stored.convertsMetadata || includeObjectOf(call) === 'Object') return object;
+  return { ...object, metadata: stored.partial(entry, revision).metadata };
 }
 
 /** Answers with an object of the call's resource, or of another kind such as Status and Scale. */
@@ -74,7 +81,7 @@ export const tableOptions = (call: Call, want: Wanted) => ({
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
-export function includeObjectOf({ query }: Call): IncludeObject {
+export function includeObjectOf({ query }: Pick<Call, 'query'>): IncludeObject {
   const value = query.text('includeObject');
   return value === 'None' || value === 'Object' ? value : 'Metadata';
 }

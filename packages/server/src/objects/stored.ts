@@ -120,6 +120,11 @@ export class StoredForm {
     return bytes;
   }
 
+  /** Reports whether conversion may change metadata: built-in kinds keep fields of other versions in annotations. */
+  get convertsMetadata(): boolean {
+    return !this.#options.isCustom && !this.#isSameVersion;
+  }
+
   /** Reports whether values are returned as stored, without decoding, unless other writers wrote them. */
   get isFaithful(): boolean {
     return this.#isFaithful;

@@ -62,7 +62,7 @@ function shortList(call: Call, want: Wanted, page: Page): JsonObject {
     call,
     want,
     page,
-    LazyList.of(page.entries, (entry) => shownObject(call.resource, want, entry)),
+    LazyList.of(page.entries, (entry) => shownObject(call, want, entry)),
   );
   const whole = Object.entries(list).map(([name, value]) => [
     name,
@@ -116,7 +116,7 @@ const nothing = Buffer.alloc(0);
 /** Tables, metadata and other formats: objects are decoded one at a time, unless the rows of the kind are sorted. */
 function* shapedPieces(call: Call, want: Wanted, page: Page): Pieces {
   const { resource } = call;
-  const objectOf = (entry: Entry): KubeObject => shownObject(resource, want, entry);
+  const objectOf = (entry: Entry): KubeObject => shownObject(call, want, entry);
   const compare = want.shape === 'Table' ? resource.table.compare : undefined;
   if (!compare) {
     const { entries } = page;

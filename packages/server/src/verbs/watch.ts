@@ -264,7 +264,7 @@ class WatchStream {
   }
 
   #shownObject(entry: Entry, revision: Revision): KubeObject {
-    return shownObject(this.#call.resource, this.#want, entry, revision);
+    return shownObject(this.#call, this.#want, entry, revision);
   }
 
   #encodeEntry(type: EventType, entry: Entry, revision: Revision, object: (entry: Entry) => KubeObject): Uint8Array {
