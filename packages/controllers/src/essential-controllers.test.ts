@@ -125,7 +125,7 @@ describe('work', () => {
     for (let at = 0; at < 10; at++) await add(fleet, 'red', `m${at}`);
     await add(fleet, 'blue', 'a');
     await eventually(() => recorder.reconciled.includes('blue/a'));
-    // They never end: that a stop does not wait for them for ever is in the next test.
+    // They never return: the next test checks that a stop does not wait for them forever.
     void controllers.stop();
   });
 

@@ -1,4 +1,4 @@
-/** controllers: what makes a control plane live without a kube-controller-manager. Read `contract.ts` first. */
+/** controllers: the controllers that a control plane needs without a kube-controller-manager. Read `contract.ts` first. */
 
 export type * from './contract.ts';
 export { rootCluster } from './contract.ts';

@@ -1,4 +1,4 @@
-/** The smaller controllers where requests fail before and after the server has done them, and the set is stopped at any moment. */
+/** The smaller controllers with requests that fail before or after the server has executed them, and sets that stop at any moment. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -17,11 +17,11 @@ import { fleetKeys } from './testing/fleet-keys.ts';
 import { eventually, runControllers } from './testing/run-controllers.ts';
 
 const namespaces = ['one', 'two', 'three'];
-/** Requests for certificates wait until it is time to clean them away: one in each control plane. */
+/** One request for a certificate in each control plane waits for its clean-up. */
 const waiting = 2;
 const kubelet = 'kubernetes.io/kube-apiserver-client-kubelet';
 
-/** Of three requests one fails, some of them though they were done. */
+/** One of three requests fails, some of them after they were executed. */
 function unreliable(transport: HttpTransport, random: Random): HttpTransport {
   return {
     async request(request: HttpRequest): Promise<HttpAnswer> {

@@ -1,4 +1,4 @@
-/** A request that hangs is given up, whether or not what carries it listens to its signal. */
+/** Rejects a hanging request after its timeout, even if its transport ignores the signal. */
 
 import { ClientError } from '@hangar/client';
 import { abortError, attempted } from '@hangar/core';
@@ -10,7 +10,7 @@ export interface Bound {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Rejects with `TimedOut` or `Aborted` even when the work never ends. */
+/** Rejects with `TimedOut` or `Aborted` even when the work never settles. */
 export function bounded<T>(
   { clock, timeoutMs, signal }: Bound,
   work: (signal: AbortSignal) => Promise<T> | T,

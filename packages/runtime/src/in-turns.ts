@@ -1,4 +1,4 @@
-/** Long work on many things, a few at once: input and output get through in between. */
+/** Processes many items in small batches, with I/O between them. */
 
 import { breathe } from '@hangar/core';
 import type { Clock } from '@hangar/core';
@@ -6,11 +6,11 @@ import type { Clock } from '@hangar/core';
 export interface InTurnsOptions {
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;
-  /** Absent: 500, of what takes microseconds. */
+  /** Absent: 500, for items that take microseconds. */
   readonly atOnce?: number;
 }
 
-/** Stops, with false, as soon as the signal fires. Rejects with what `items` or `each` throw. */
+/** Stops and resolves with false when the signal is aborted. Rejects with errors of `items` or `each`. */
 export async function inTurns<T>(
   { clock, signal, atOnce = 500 }: InTurnsOptions,
   items: Iterable<T>,

@@ -45,6 +45,6 @@ export { MetricsRegistry } from './metrics/registry.ts';
 export type { MetricFamily } from './metrics/registry.ts';
 export * from './events/index.ts';
 export * from './manager/index.ts';
-/** For `log` and `clock`, which everything takes. */
+/** For the options `log` and `clock`. */
 export { Logger, systemClock } from '@hangar/core';
 export type { Clock, LogFormat, LogLevel } from '@hangar/core';

@@ -1,4 +1,4 @@
-/** A cluster out of what reaches it. */
+/** Creates a cluster from a client. */
 
 import type { Client, KindNames } from '@hangar/client';
 import type { Clock, Logger } from '@hangar/core';

@@ -1,4 +1,4 @@
-/** The README's example is run as it is printed there. */
+/** Runs the example of the README as printed. */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

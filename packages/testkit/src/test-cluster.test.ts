@@ -30,7 +30,7 @@ describe('a cluster in process', () => {
 
   test('is there, and has answered, in less than 50 ms', async () => {
     const takenMs: number[] = [];
-    // The best of many tries: other work of the machine can only add to it.
+    // The best of many attempts: other load of the machine can only add to it.
     for (let at = 0; at < 100 && !takenMs.some((ms) => ms < 50); at++) {
       const beganMs = performance.now();
       await using cluster = await startTestCluster();

@@ -120,6 +120,6 @@ class RunningCluster implements TestCluster {
   }
 }
 
-/** In virtual time, as much of it passes as that needs. */
+/** Advances virtual time until the promise settles. */
 export const driven = <T>(clock: Clock | undefined, done: Promise<T>): Promise<T> =>
   clock instanceof Scheduler ? clock.run(done) : done;

@@ -33,7 +33,7 @@ const impersonationText = ({ user, uid, groups, extra = {} }: NonNullable<Cluste
     Object.entries(extra).sort(([one], [other]) => (one < other ? -1 : 1)),
   ]);
 
-/** Credentials of the caller's own that do not say what they are: each object is its own. */
+/** Custom credentials without a fingerprint: each object has its own identity. */
 const identities = new WeakMap<Credentials, string>();
 let nextIdentity = 1;
 

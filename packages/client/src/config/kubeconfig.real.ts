@@ -1,4 +1,4 @@
-/** The same kubeconfigs given to the real kubectl and to this package: what one takes, the other does, and in the same way. */
+/** Compares with the real kubectl: both accept the same kubeconfigs, with the same result. */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

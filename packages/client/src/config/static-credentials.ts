@@ -1,4 +1,4 @@
-/** Credentials that stay: a token, a name with a password, a certificate, in the kubeconfig itself. */
+/** Fixed credentials in the kubeconfig itself: a token, a user name with a password, a certificate. */
 
 import type { ClientCertificate, Credentials } from './cluster-config.ts';
 import { bearer, digest } from './credentials-material.ts';
@@ -21,7 +21,7 @@ export function certificateCredentials(pair: ClientCertificate): Credentials {
   };
 }
 
-/** A certificate for the connection, and something else for the requests. */
+/** Combines a certificate for the connection with other credentials for requests. */
 export function bothCredentials(ofConnection: Credentials, ofRequest: Credentials): Credentials {
   return {
     headers: (signal) => ofRequest.headers(signal),

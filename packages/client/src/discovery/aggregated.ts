@@ -1,4 +1,4 @@
-/** APIGroupDiscoveryList: everything below `/api` or `/apis` in one document. */
+/** APIGroupDiscoveryList: all resources below `/api` or `/apis` in one document. */
 
 import { isObject } from '@hangar/api/json';
 import type { JsonObject } from '@hangar/api';
@@ -9,7 +9,7 @@ export const aggregatedAccept = ['v2', 'v2beta1']
   .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
   .join(',');
 
-/** Undefined: it is another document, of a server that knows no such. */
+/** Returns undefined for another document, from a server without aggregated discovery. */
 export function versionsOfAggregated(document: JsonObject): DiscoveredVersion[] | undefined {
   if (document['kind'] !== 'APIGroupDiscoveryList') return undefined;
   const all: DiscoveredVersion[] = [];

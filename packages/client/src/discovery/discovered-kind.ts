@@ -20,7 +20,7 @@ export interface DiscoveredKind extends Kind {
   readonly subresources: readonly string[];
 }
 
-/** A version of a group, in the server's order: of a group, the preferred one comes first. */
+/** A version of a group, in the order of the server: the preferred version of a group comes first. */
 export interface DiscoveredVersion {
   readonly group: string;
   readonly version: string;
@@ -34,7 +34,7 @@ const kindsOfVersionMax = 20_000;
 const textsMax = 200;
 
 const dnsName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
-/** As of definitions: in lower case, a label of DNS. */
+/** As in definitions: a DNS label when in lower case. */
 const kindName = /^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$/;
 
 export const isDnsName = (value: unknown): value is string =>

@@ -1,4 +1,4 @@
-/** Discovery of the real kube-apiserver: both of its forms say the same, and kubectl finds the same resources. */
+/** Discovery of the real kube-apiserver: both formats have the same content, and kubectl finds the same resources. */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

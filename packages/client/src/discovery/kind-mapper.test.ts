@@ -25,12 +25,12 @@ const widgets = {
   },
 };
 
-/** As a server of before aggregated discovery. */
+/** Acts as a server without aggregated discovery. */
 const asLegacy = (client: Asking): Asking => ({
   raw: (request) => client.raw({ ...request, headers: { ...request.headers, accept: 'application/json' } }),
 });
 
-/** A server that says what a test wants. */
+/** A server with the documents of a test. */
 function saying(documents: Readonly<Record<string, unknown>>): Asking & { asked: string[] } {
   const asked: string[] = [];
   return {

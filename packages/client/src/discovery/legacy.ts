@@ -1,4 +1,4 @@
-/** The older documents: lists of groups, and a list of resources for each version of each. */
+/** The older discovery documents: lists of groups, and a list of resources for each version of each. */
 
 import { isObject } from '@hangar/api/json';
 import type { JsonObject } from '@hangar/api';
@@ -10,7 +10,7 @@ export interface ServedVersion {
   readonly version: string;
 }
 
-/** Of `/api` (APIVersions) or `/apis` (APIGroupList), the preferred version of each group first. */
+/** Reads `/api` (APIVersions) or `/apis` (APIGroupList), the preferred version of each group first. */
 export function servedVersions(document: JsonObject): ServedVersion[] {
   if (document['kind'] === 'APIVersions') {
     return textsIn(document['versions']).flatMap((version) => (isDnsName(version) ? [{ group: '', version }] : []));
@@ -29,7 +29,7 @@ export function servedVersions(document: JsonObject): ServedVersion[] {
 export const versionPath = ({ group, version }: ServedVersion): string =>
   group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
 
-/** Of an APIResourceList. */
+/** Reads an APIResourceList. */
 export function versionOfList({ group, version }: ServedVersion, document: JsonObject): DiscoveredVersion {
   const resources = objectsIn(document['resources']);
   const subresources = new Map<string, string[]>();

@@ -1,4 +1,4 @@
-/** `hangar-types` with the real world. */
+/** Runs `hangar-types` with the environment of the process. */
 
 import { text } from 'node:stream/consumers';
 import { connect } from '../connect.ts';

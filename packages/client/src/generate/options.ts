@@ -32,7 +32,7 @@ export interface GenerateOptions {
   readonly kubeconfig: string | undefined;
 }
 
-/** The person's mistake, not the program's. */
+/** A mistake of the user, not of the program. */
 export class UsageError extends Error {}
 
 export function readOptions(args: readonly string[]): GenerateOptions {

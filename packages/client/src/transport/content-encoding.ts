@@ -1,4 +1,4 @@
-/** Answers that were compressed, as what they were before. Servers of Kubernetes do it with lists of more than 128 KiB. */
+/** Decompresses responses. Kubernetes servers compress lists of more than 128 KiB. */
 
 import { createGunzip, gunzip } from 'node:zlib';
 import { promisify } from 'node:util';
@@ -10,7 +10,7 @@ import { answerTooLong } from './exchange.ts';
 
 const gunzipAll = promisify(gunzip);
 
-/** The answer itself when it was not compressed. Few bytes may become very many: those are what is bounded. */
+/** Returns the response itself if it is not compressed. Limits the decompressed size. */
 export function decoded(answer: HttpAnswer & { readonly bodyBytesMax: number }): HttpAnswer {
   const encoding = answer.header('content-encoding');
   if (encoding === undefined || encoding === 'identity') return answer;
@@ -24,7 +24,7 @@ export function decoded(answer: HttpAnswer & { readonly bodyBytesMax: number }):
     header: (name) => (name === 'content-encoding' ? undefined : answer.header(name)),
     async body() {
       const compressed = await answer.body();
-      // A head without a body, as of HEAD and 304.
+      // A head without a body, as for HEAD and 304.
       if (compressed.length === 0) return compressed;
       const { bodyBytesMax } = answer;
       return gunzipAll(compressed, { maxOutputLength: bodyBytesMax }).catch((error: unknown) => {
@@ -53,7 +53,7 @@ async function* gunzipped(compressed: AsyncIterable<Uint8Array>): AsyncGenerator
   }
 }
 
-/** Its head can be read, its body not. */
+/** Its head can be read, but not its body. */
 function broken(answer: HttpAnswer, error: Error): HttpAnswer {
   const refuse = async (): Promise<never> => {
     await answer.stream()[Symbol.asyncIterator]().return?.();

@@ -1,4 +1,4 @@
-/** Why there is no connection, in words that say what to do about it. */
+/** Converts connection errors to messages that say what to do. */
 
 import { asError } from '@hangar/core';
 import { ClientError } from '../errors.ts';
@@ -30,7 +30,7 @@ const words: Readonly<Record<string, string>> = {
   ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: 'the server rejected the client certificate',
 };
 
-/** Of connecting to `to`, in whichever step. */
+/** Returns the error of any step of connecting to `to`. */
 export function dialError(to: string, thrown: unknown): ClientError {
   if (thrown instanceof ClientError) return thrown;
   const cause = asError(thrown);
@@ -42,7 +42,7 @@ function reasonOf(error: Error & { code?: string; reason?: string }): string {
     return `x509: certificate is valid for other names: ${error.reason}`;
   const known = error.code === undefined ? undefined : words[error.code];
   if (known !== undefined) return known;
-  // Several addresses of one name were tried.
+  // All addresses of the name failed.
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(asError(error.errors[0]));
   return error.message || error.code || error.name;
 }

@@ -246,7 +246,7 @@ describe('by either protocol', () => {
       const transport = transportTo(context, config);
       const answer = await transport.request({ ...get, target: '/long', isLong: true });
       await until(() => stalledMs > 0 && performance.now() - stalledMs > 200);
-      // Its window here, and what the system's own buffers hold.
+      // Its window here, and the buffers of the system.
       assert.ok(written * piece.length < 16 * 1024 * 1024, `${written} pieces`);
       assert.equal(await text(transport.request({ ...get, target: '/short' })), 'short');
       let read = 0;

@@ -29,7 +29,7 @@ test('a connection that was kept too long costs a read nothing, and a write an e
   for (const method of ['GET', 'POST']) {
     await (await transport.request(get)).body();
     const before = served;
-    // As a server that closes at the very moment when the next request is on its way.
+    // Acts as a server that closes while the next request is on its way.
     const last = sockets.at(-1)!;
     last.removeAllListeners('data');
     last.pause();

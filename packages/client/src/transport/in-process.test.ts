@@ -7,7 +7,7 @@ import type { InProcessAnswer, InProcessSink } from './in-process.ts';
 
 const get = { method: 'GET', target: '/' } as const;
 
-/** A server that answers with a stream which the test writes. */
+/** A server with a streamed response that the test writes. */
 function streaming() {
   const started = Promise.withResolvers<InProcessSink>();
   const body = { start: (sink: InProcessSink) => started.resolve(sink) };

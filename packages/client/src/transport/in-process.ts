@@ -110,7 +110,7 @@ export class InProcessTransport implements HttpTransport {
 
 const waitingBytesMax = 1024 * 1024;
 
-/** Between a server that writes and a client that reads: bounded by telling the server to wait. */
+/** A bounded buffer between a server that writes and a client that reads, with back-pressure. */
 class Sink implements InProcessSink {
   readonly exchange: Exchange;
   readonly isOpen: boolean;

@@ -1,4 +1,4 @@
-/** One event of a watch, out of its JSON. */
+/** Decodes one event of a watch. */
 
 import type { Status } from '@hangar/api/status';
 import type { WatchEvent } from '../client.ts';
@@ -12,7 +12,7 @@ interface Frame {
 
 const initialEventsEnd = 'k8s.io/initial-events-end';
 
-/** Throws what an ERROR event says, and `MalformedAnswer` for what is none. */
+/** Throws the error of an ERROR event, and `MalformedAnswer` for an invalid event. */
 export function eventOf<T extends ApiObject>(line: string, restore: (object: T) => T): WatchEvent<T> {
   const { type, object } = parsed(line);
   switch (type) {

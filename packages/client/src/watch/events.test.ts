@@ -11,7 +11,7 @@ import { LineSplitter } from './lines.ts';
 
 const added = (name: string): string => `${JSON.stringify({ type: 'ADDED', object: { metadata: { name } } })}\n`;
 
-/** A watch whose server is the test. */
+/** A watch with the test as its server. */
 function world() {
   let cancelled = 0;
   const stopping = new AbortController();

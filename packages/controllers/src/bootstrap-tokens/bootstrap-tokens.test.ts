@@ -39,7 +39,7 @@ const token = (id: string, { secret = '0123456789abcdef', expiration, signs = 't
   },
 });
 
-/** As a node does that joins with a token: by what kubeadm documents of the format, not by what is under test. */
+/** Verifies like a node that joins with a token: by the format that kubeadm documents, independent of the code under test. */
 function isSignedWith({ data = {} }: ConfigMap, id: string, secret: string): boolean {
   const signature = data[`jws-kubeconfig-${id}`];
   const [header, content, mac] = signature?.split('.') ?? [];
@@ -140,7 +140,7 @@ test('an expired token is deleted when its time is over, and its signature with 
   await clock.advance(3_000_000);
   assert.deepEqual(requests.slice(before), [], 'nothing is asked while they wait');
   assert.ok(await clock.run(isThere('aaaaaa')));
-  // It is given more time.
+  // Its expiration is extended.
   const body = { stringData: { expiration: later(clock, 2_000) } };
   await clock.run(red.patch(Secret, { namespace, name: 'bootstrap-token-aaaaaa' }, { type: 'merge', body }));
   await clock.advance(1_000_000);

@@ -27,7 +27,7 @@ const role = (name: string, { labels = {}, collects, rules = [] }: Sketch) => ({
 
 const resourcesOf = (rules: readonly PolicyRule[] = []): string[] => rules.flatMap(({ resources }) => resources ?? []);
 test('roles follow what they collect, under kube-controller-manager’s name, and then nothing is written', async () => {
-  // The server's own collector works beside it: neither takes back what the other has done by half.
+  // The aggregation of the server runs beside it: neither reverts partial work of the other.
   await using fleet = await startTestFleet({ clusters: [] });
   const { client } = fleet;
   await using running = runControllers(fleet, {

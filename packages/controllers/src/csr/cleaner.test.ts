@@ -29,7 +29,7 @@ const csr = (name: string) => ({
 
 async function decide(client: Client, clock: VirtualClock, name: string, type: string): Promise<void> {
   const live = await client.get(CertificateSigningRequest, { name });
-  // Else the server writes the machine's time, which is another one.
+  // Otherwise the server writes the time of the system clock, which differs.
   const lastUpdateTime = `${new Date(clock.now()).toISOString().slice(0, 19)}Z`;
   const condition = { type, status: 'True' as const, reason: 'Test', lastUpdateTime };
   const conditions = [...(live.status?.conditions ?? []), condition];

@@ -1,4 +1,4 @@
-/** The usages of certificates under Kubernetes' names, as certificates say them (RFC 5280). */
+/** Maps the usages of Kubernetes to those of certificates (RFC 5280). */
 
 import { quote } from '@hangar/api';
 
@@ -16,7 +16,7 @@ const keyUsages: Readonly<Record<string, number>> = {
   'decipher only': 1 << 8,
 };
 
-/** In the order in which they are written. */
+/** In the order of encoding. */
 const extendedKeyUsages: Readonly<Record<string, string>> = {
   any: '2.5.29.37.0',
   'server auth': '1.3.6.1.5.5.7.3.1',
@@ -39,7 +39,7 @@ export interface Usages {
   readonly extendedKeyUsage: readonly string[];
 }
 
-/** A text: why not. */
+/** Returns a text with the reason if a usage is invalid. */
 export function usagesOf(names: readonly string[]): Usages | string {
   const isKnown = (name: string): boolean => Object.hasOwn(keyUsages, name) || Object.hasOwn(extendedKeyUsages, name);
   const unknown = names.filter((name) => !isKnown(name));

@@ -1,13 +1,13 @@
-/** From when until when a certificate counts, as kube-controller-manager has it by default. */
+/** Validity of certificates, with the defaults of kube-controller-manager. */
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** Clocks differ: what is signed now counts for those who are behind, too. */
+/** Tolerates clients whose clocks are behind. */
 const backdatedMs = 5 * minuteMs;
-/** The longest there is, and what those get who do not say. */
+/** Maximum and default lifetime. */
 const lifeMaxMs = 365 * 24 * hourMs;
 const lifeMinMs = 10 * minuteMs;
-/** Shorter ones than this are not shortened by what they are backdated. */
+/** Shorter lifetimes are not reduced by the backdating. */
 const shortMs = 8 * hourMs;
 
 export interface Validity {

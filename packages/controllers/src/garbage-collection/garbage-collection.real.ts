@@ -1,6 +1,6 @@
 /**
- * The same objects, owners and deletions here and with the real kube-controller-manager on the real kube-apiserver: the same ones go,
- * the same ones stay, and say the same. Namespaces are deleted by the same table.
+ * Runs the same objects, owners and deletions here and with the real kube-controller-manager on the real kube-apiserver: the same objects
+ * are deleted, stay, and have the same events. Namespaces are deleted by the same table.
  */
 
 import assert from 'node:assert/strict';
@@ -28,7 +28,7 @@ before(async () => {
   clients.set('kube-controller-manager', real.client);
   clients.set('hangar', fleet.clientOf('red'));
   await installCrd(clients.get('hangar')!, widgets);
-  // Of what happens before it has begun, the real one says less.
+  // The real one reports less about changes before its start.
   for (const client of clients.values()) {
     const place = new Place(client, 'default');
     const owner = await place.make('first');

@@ -1,4 +1,4 @@
-/** The essential controllers over the feed of another process, with clients over sockets, as outside of the platform: all of it works. */
+/** The essential controllers over the feed of another process, with clients over sockets, as outside of the platform. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

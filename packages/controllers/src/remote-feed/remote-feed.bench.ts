@@ -1,7 +1,7 @@
 /**
- * `node packages/controllers/src/remote-feed/remote-feed.bench.ts [tenants] [objects]`: how long it takes, over TLS on loopback, until a
- * follower of another process knows all tenants with their objects; how many bytes that is; how much memory an idle tenant costs it;
- * and how long a change takes to get there.
+ * `node packages/controllers/src/remote-feed/remote-feed.bench.ts [tenants] [objects]`: measures, over TLS on loopback, the time until a
+ * follower in another process has all tenants with their objects; the bytes transferred; the memory of an idle tenant; and the latency of a
+ * change.
  */
 
 import { connect } from '@hangar/client';
@@ -35,7 +35,7 @@ for (const cluster of fleet.clusters) {
   await fleet.store.commit(names.map((name) => ({ type: 'put', key: keyOf(name), value: object(name) })));
 }
 
-/** Counts what comes. */
+/** Counts received bytes. */
 let bytes = 0;
 const counted = (client: Client): Pick<Client, 'raw'> => ({
   raw: async (request) => {

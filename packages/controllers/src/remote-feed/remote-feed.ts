@@ -3,7 +3,7 @@
  *
  *     connect ──▶ hello ──▶ all Tenants, all stored objects ──▶ synced ──▶ changes
  *        ▲                                                                    │
- *        └── back-off ◀── the stream broke, closed or was silent for 30 s ◀────┘
+ *        └── back-off ◀── the stream broke, closed or was silent for 30 s ◀───┘
  *
  * A stream never resumes another: after a break, `reset` and all objects follow; the first stream has no `reset`. Between two streams `has`
  * is false for all control planes, so that no action is based on outdated state.

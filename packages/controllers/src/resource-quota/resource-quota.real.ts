@@ -1,4 +1,4 @@
-/** The same objects and quotas here and on the real kube-apiserver with the real kube-controller-manager: the same status. */
+/** Compares with the real kube-apiserver and kube-controller-manager: the same objects and quotas have the same status. */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -45,7 +45,7 @@ before(async () => {
   opened.use(runControllers(fleet, { controllers: (world) => [new ResourceQuotaController(world)] }));
   clients = { real, ours: fleet.clientOf('cluster-0') };
   await both(setUp);
-  // It looks only now and then for kinds that came after it.
+  // It discovers new kinds only periodically.
   const flags = [`--kubeconfig=${folder}/kubeconfig`, '--secure-port=0', '--leader-elect=false'];
   const only = ['--controllers=resourcequota-controller', '--resource-quota-sync-period=3s'];
   const manager = spawn(path, [...flags, ...only], { stdio: 'ignore' });
@@ -205,7 +205,7 @@ async function statusesOf(client: Client): Promise<Statuses> {
   );
 }
 
-/** Both, until they say the same: one of them may be some seconds behind. */
+/** Waits until both are equal: one of them may be some seconds behind. */
 async function sameStatuses(isSo: (statuses: Statuses) => boolean): Promise<Statuses> {
   return eventually(
     async () => {

@@ -10,7 +10,7 @@ interface Line {
   readonly level: number;
 }
 
-/** As logs write it. */
+/** Numeric level in logs. */
 const warnLevel = 40;
 
 /** A lane whose only request always fails with this error, in virtual time. */

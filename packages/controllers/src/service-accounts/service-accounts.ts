@@ -1,4 +1,4 @@
-/** The ServiceAccount `default` in every active namespace, made again when it is deleted. */
+/** Maintains the ServiceAccount `default` in every active namespace: recreated when it is deleted. */
 
 import { ServiceAccount } from '@hangar/client/kinds/core-v1';
 import { EachNamespace } from '../shared/each-namespace.ts';

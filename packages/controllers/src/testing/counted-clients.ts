@@ -1,4 +1,4 @@
-/** Clients that write down what controllers ask for. */
+/** Clients that record the requests of controllers. */
 
 import { RestClient } from '@hangar/client';
 import type { HttpRequest } from '@hangar/client';

@@ -1,4 +1,4 @@
-/** The real kube-apiserver with some controllers of the real kube-controller-manager, for tests that compare with them. */
+/** The real kube-apiserver with some controllers of the real kube-controller-manager, for comparison in tests. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ export interface RealControllers extends AsyncDisposable {
 
 const token = 'of-the-test';
 
-/** `prepare` is done before the controllers start: of kinds that come later they learn only after half a minute. */
+/** Calls `prepare` before the controllers start: they discover later kinds only after half a minute. */
 export async function startRealControllers(
   controllers: readonly string[],
   prepare: (client: Client) => Promise<unknown>,

@@ -1,11 +1,11 @@
-/** A token secret with everything that is missing in it. */
+/** Fills the missing fields of a token secret. */
 
 import type { Secret, ServiceAccount } from '@hangar/client/kinds/core-v1';
 import type { ClusterKeys } from '../contract.ts';
 import { legacyToken } from './legacy-token.ts';
 import { accountNameAnnotation, accountUidAnnotation } from './token-secret.ts';
 
-/** Undefined: nothing is missing. Without a serving CA none is written. */
+/** Returns undefined if nothing is missing. Without a serving CA, none is written. */
 export function filled(secret: Secret, account: ServiceAccount, keys: ClusterKeys): Secret | undefined {
   const { metadata, data = {} } = secret;
   const missing: Record<string, string> = {};

@@ -1,6 +1,6 @@
 /**
- * Tokens of service accounts that are kept in secrets: JSON Web Tokens with the claims that Kubernetes gave them before there was
- * TokenRequest. They never expire, and count for as long as the secret and the account exist.
+ * Service account tokens in secrets: JSON Web Tokens with the claims from before TokenRequest. They never expire, and are valid as long as
+ * the secret and the account exist.
  */
 
 import { createPrivateKey, createPublicKey, hash, sign } from 'node:crypto';
@@ -11,13 +11,13 @@ export interface LegacyTokenOptions {
   readonly namespace: string;
   readonly secret: string;
   readonly account: { readonly name: string; readonly uid: string };
-  /** Signs; PEM. */
+  /** Signing key, in PEM. */
   readonly key: string;
 }
 
 const own = 'kubernetes.io/serviceaccount/';
 
-/** The same for the same options with RSA; ECDSA draws a number. */
+/** Deterministic with RSA; ECDSA uses a random number. */
 export function legacyToken({ namespace, secret, account, key: pem }: LegacyTokenOptions): string {
   const key = createPrivateKey(pem);
   const { name: alg, digest } = algorithmOf(key);
@@ -38,7 +38,7 @@ export function legacyToken({ namespace, secret, account, key: pem }: LegacyToke
 const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 interface Algorithm {
-  /** RFC 7518. */
+  /** Name in RFC 7518. */
   readonly name: string;
   readonly digest: string;
 }

@@ -1,4 +1,4 @@
-/** The cache follows the real kube-apiserver, with and without its watch cache, and Hangar, over TLS. */
+/** Runs the cache against the real kube-apiserver, with and without its watch cache, and against Hangar, over TLS. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -17,7 +17,7 @@ import type { ConfigMapObject } from './testing/world.ts';
 
 interface Server extends AsyncDisposable {
   readonly config: ClusterConfig;
-  /** Forgets what happened before now, where that can be done from outside. */
+  /** Compacts the history up to now, if the server supports it. */
   readonly compact?: () => Promise<void>;
 }
 

@@ -13,7 +13,7 @@ async function opened(options: Partial<NewClusterOptions> = {}) {
   const cluster = newCluster({ name: '', client, clock, ...options });
   const running = cluster.start(the.controller.signal);
   await the.make('a', { value: '1' });
-  /** How many requests that took. */
+  /** Returns the number of requests that `act` sends. */
   const requests = async (act: () => Promise<unknown>): Promise<number> => {
     faults.forget();
     await act();

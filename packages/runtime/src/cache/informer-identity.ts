@@ -1,4 +1,4 @@
-/** Informers of a kind are the same when their options say the same; functions are the same when they are the same function. */
+/** Identity of informers of a kind: equal options, with functions compared by reference. */
 
 import type { ApiObject } from '@hangar/client';
 import type { InformerOptions } from './contract.ts';

@@ -1,4 +1,4 @@
-/** One kind of one cluster: a replica, and what keeps it up to date. Several namespaces have a reflector each. */
+/** The informer of one kind of one cluster: a replica and its reflectors, one for each namespace. */
 
 import { keyOf } from '@hangar/client';
 import type { ApiObject, Client, Kind, ObjectKey } from '@hangar/client';
@@ -31,7 +31,7 @@ export class ClusterInformer<T extends ApiObject> implements Informer<T> {
   readonly #keep: Transform<T>;
   readonly #synced = new Latch();
   readonly #reflectors: readonly Reflector<T>[];
-  /** Scopes of which the first list is not here. */
+  /** Number of scopes without a first list. */
   #missing: number;
   #ended: Error | undefined;
 
@@ -53,18 +53,18 @@ export class ClusterInformer<T extends ApiObject> implements Informer<T> {
     return this.#synced.isOpen;
   }
 
-  /** Of several, the worst. */
+  /** Of several scopes, the worst health. */
   get health(): InformerHealth {
     const all = this.#reflectors.map((one) => one.health);
     return all.find(({ state }) => state === 'failing') ?? all.find(({ state }) => state !== 'watching') ?? all[0]!;
   }
 
-  /** '' where there are several namespaces, or nothing yet. */
+  /** '' with several namespaces, or before the first list. */
   get resourceVersion(): string {
     return this.#reflectors.length === 1 ? this.#reflectors[0]!.resourceVersion : '';
   }
 
-  /** Whether objects of the namespace are kept here; undefined: of all of them. */
+  /** Reports whether objects of the namespace are cached; undefined: of all namespaces. */
   covers(namespace: string | undefined): boolean {
     return this.#namespaces.includes(undefined) || (namespace !== undefined && this.#namespaces.includes(namespace));
   }
@@ -95,7 +95,7 @@ export class ClusterInformer<T extends ApiObject> implements Informer<T> {
     this.replica.store.fillIndex(name);
   }
 
-  /** Until the signal. Never rejects. */
+  /** Runs until the signal is aborted. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#reflectors.map((one) => one.run(signal)));
     const ended = new RuntimeError('CacheNotSynced', `the cache of ${this.kind.plural} stopped before it was synced`);

@@ -1,6 +1,6 @@
 /**
- * `node packages/runtime/src/cache/object-store.bench.ts`: what a cached object costs beyond itself, what sharing strings saves, and
- * what a copy costs, for 100,000 small objects as a server sends them.
+ * `node packages/runtime/src/cache/object-store.bench.ts`: measures the overhead of a cached object, the savings of shared strings, and the
+ * cost of a copy, for 100,000 small objects as a server sends them.
  */
 
 import type { ApiObject } from '@hangar/client';
@@ -40,7 +40,7 @@ const text = (n: number): string =>
     data: { key: `value ${n}` },
   });
 
-/** Bytes an object of what `make` keeps. */
+/** Prints the bytes for each object of the result of `make`. */
 function measure(what: string, make: (next: (n: number) => ApiObject) => unknown): void {
   const before = heapBytes();
   const begunMs = performance.now();

@@ -1,10 +1,10 @@
-/** Things that run from the start of a cache, or from when they come, until its end. */
+/** Jobs that run from the start of a cache, or from when they are added, until it stops. */
 
 import { aborted } from '@hangar/core';
 import { RuntimeError } from '../errors.ts';
 
 export interface Runnable {
-  /** Until the signal. Never rejects. */
+  /** Runs until the signal is aborted. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export class Running {
     else this.#waiting.push(runnable);
   }
 
-  /** Resolves when the signal has fired and all have ended. Once. */
+  /** Resolves when the signal is aborted and all jobs have returned. Can be called once. */
   async run(signal: AbortSignal): Promise<void> {
     if (this.#signal) throw new RuntimeError('InvalidOptions', 'a cache can be started only once');
     this.#signal = signal;

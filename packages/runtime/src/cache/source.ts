@@ -1,4 +1,4 @@
-/** Where an informer's objects come from: one kind of one cluster, in one namespace or all, selected or not. */
+/** The source of the objects of an informer: one kind of one cluster, in one namespace or all, with optional selectors. */
 
 import type { ApiObject, Client, Kind, ListOptions, ObjectList, Watch, WatchOptions } from '@hangar/client';
 import type { InformerOptions } from './contract.ts';

@@ -294,7 +294,7 @@ describe('a cluster that is replaced', () => {
     before.caches.abort();
     await before.client.delete(ConfigMap, { namespace, name: 'goes' });
     await world.clock.advance(1_000);
-    // One between them that never gets so far as to know anything.
+    // An engagement in between that never syncs.
     const second = new AbortController();
     const hung = world.serveAgain(before);
     const hold = hung.faults.hang();

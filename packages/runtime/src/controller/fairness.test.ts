@@ -1,4 +1,4 @@
-/** One busy cluster and 99 quiet ones: what the quiet ones notice of it. Virtual time, a millisecond a reconcile, one worker. */
+/** One busy cluster and 99 quiet ones: measures the delay of the quiet ones. Virtual time, a millisecond for each reconcile, one worker. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -9,7 +9,7 @@ import { triggered } from './testing/triggered.ts';
 const quiet = Array.from({ length: 99 }, (_, i) => `quiet-${i}`);
 const workMs = 1;
 
-/** How long each request of the quiet ones waited until its reconcile began, ascending. */
+/** Returns the waiting times of the requests of the quiet clusters, ascending. */
 async function waits({ backlog }: { backlog: number }): Promise<number[]> {
   const random = seededRandom(42);
   const askedMs = new Map<string, number>();
@@ -21,13 +21,13 @@ async function waits({ backlog }: { backlog: number }): Promise<number[]> {
       if (sinceMs !== undefined) waited.push(the.clock.monotonicMs() - sinceMs);
       askedMs.delete(cluster);
       await sleep(the.clock, workMs);
-      // The busy one never runs out of work.
+      // The busy cluster always has work.
       if (cluster === 'busy') the.controller.trigger({ cluster, name: `${name}+` });
     },
   });
   for (let i = 0; i < backlog; i++) the.controller.trigger({ cluster: 'busy', name: `r${i}` });
   void the.start();
-  // The quiet ones together ask for a fifth of the worker's time.
+  // The quiet clusters together use a fifth of the time of the worker.
   while (waited.length < 400) {
     const cluster = quiet[random.below(quiet.length)]!;
     if (!askedMs.has(cluster)) {

@@ -29,7 +29,7 @@ export {
 } from './predicate.ts';
 export type { Predicate } from './predicate.ts';
 export type { ReconcileContext, Reconciler, Request, Result } from './reconcile.ts';
-/** For others that work through a queue: what is counted of them, what a failure means, and how much of a turn they may use. */
+/** For other users of a queue: metrics, classification of failures, and the budget of a turn. */
 export { ControllerMetrics } from './controller-metrics.ts';
 export { failureOf } from './outcome.ts';
 export { Turn } from './turn.ts';

@@ -1,4 +1,4 @@
-/** From the objects of events to requests. */
+/** Maps objects of events to requests. */
 
 import { groupOf } from '@hangar/client';
 import type { ApiObject, Kind } from '@hangar/client';

@@ -1,4 +1,4 @@
-/** Makes a controller. It does nothing until it is engaged with a cluster, and reconciles nothing until it is started. */
+/** Creates controllers. A controller does nothing until it is engaged with a cluster, and reconciles nothing until it is started. */
 
 import type { ApiObject } from '@hangar/client';
 import { Controller } from './controller.ts';

@@ -1,4 +1,4 @@
-/** The sources of a controller as a list: `for`, `owns` and `watches` differ only in how they map. The first is that of `for`. */
+/** The sources of a controller as a list: `for`, `owns` and `watches` differ only in their mapping. The first is that of `for`. */
 
 import type { ApiObject, Kind } from '@hangar/client';
 import { RuntimeError } from '../errors.ts';
@@ -9,16 +9,16 @@ import type { Predicate } from './predicate.ts';
 export interface KindSource {
   readonly kind: Kind<ApiObject>;
   readonly where: Predicate;
-  /** `all`: what that is only the controller knows. */
+  /** `all`: resolved by the controller. */
   readonly map: Mapping | 'all';
   readonly isLocal: boolean;
-  /** Of the kind in `for`. */
+  /** True for the kind in `for`. */
   readonly isOwn: boolean;
 }
 
 type AnyOptions = ControllerOptions<ApiObject, readonly ApiObject[], readonly ApiObject[]>;
 
-/** Throws `InvalidOptions` for what can never work. */
+/** Throws `InvalidOptions` for sources that cannot work. */
 export function sourcesOf(options: AnyOptions): KindSource[] {
   const { name } = options;
   const sources: KindSource[] = [];

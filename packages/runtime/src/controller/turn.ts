@@ -1,6 +1,6 @@
 /**
- * A turn of the event loop, and how much of it may be used: reconcilers that never wait for anything would otherwise keep out timers,
- * input and output for as long as there are requests.
+ * Limits the use of a turn of the event loop: reconcilers that never wait would otherwise block timers and I/O for as long as there are
+ * requests.
  */
 
 import type { Clock, Timer } from '@hangar/core';

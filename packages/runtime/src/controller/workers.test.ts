@@ -5,7 +5,7 @@ import { RuntimeError, terminalError } from '../errors.ts';
 import type { ReconcileContext, Request, Result } from './reconcile.ts';
 import { triggered } from './testing/triggered.ts';
 
-/** As logs write it. */
+/** Numeric level in logs. */
 const errorLevel = 50;
 const result = (of: string): string => `controller_runtime_reconcile_total{controller="test",result="${of}"}`;
 const own = (metric: string): string => `${metric}{controller="test"}`;

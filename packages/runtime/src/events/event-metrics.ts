@@ -1,4 +1,4 @@
-/** How many events were said, and how many were not. */
+/** Counters of recorded and dropped events. */
 
 import { Counter, labelText } from '@hangar/core';
 import type { MetricsRegistry } from '../metrics/registry.ts';

@@ -46,7 +46,7 @@ async function newWorld(): Promise<World> {
   };
 }
 
-/** A client whose writes do what the test says first. */
+/** A client that calls a function of the test before each write. */
 const disturbed = (client: Client, before: (verb: 'create' | 'patch') => Promise<void> | void) => ({
   client: {
     ...client,
@@ -134,7 +134,7 @@ test('25 about one object, then one in five minutes; of a series nothing is lost
   events.normal(other, 'Fine', 'and so are other objects');
   await clock.advance(10);
   assert.equal((await world.events()).length, 27);
-  // Counted although nothing may be written now, and written when it is over.
+  // Counted while writes are forbidden, and written afterwards.
   for (let i = 0; i < 10; i++) events.normal(map, 'Reason0', 'many');
   await clock.advance(10);
   const series = async () => (await world.events()).find(({ reason }) => reason === 'Reason0')!.series;
@@ -210,7 +210,7 @@ test('a cluster that hangs loses its own events, bounded, and delays nobody', as
   recorder.for({ client }).normal(map, 'Well', 'x');
   await clock.advance(10);
   assert.equal((await world.events()).length, 1);
-  // Twelve tries of ten seconds each, with ten seconds between: then the next one.
+  // Twelve attempts of ten seconds each, with ten seconds between: then the next one.
   await clock.advance(5 * minute);
   assert.equal(world.dropped('failed'), 1);
   const closing = recorder.close(1_000);

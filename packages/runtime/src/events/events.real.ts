@@ -1,4 +1,4 @@
-/** The real kube-apiserver takes what the recorder writes, by both APIs. */
+/** The real kube-apiserver accepts the events of the recorder, in both APIs. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** One write of a series: created when it is new or gone, else its count is brought up to date. */
+/** One write of a series: creates the event if it is new or was deleted, otherwise updates its count. */
 
 import type { Client } from '@hangar/client';
 import { ClientError } from '@hangar/client';
@@ -13,7 +13,7 @@ export interface EventSink {
   readonly reporter: Reporter;
 }
 
-/** Rejects as requests do. */
+/** Rejects with the error of the request. */
 export async function writeEvent(sink: EventSink, series: Series, signal: AbortSignal): Promise<void> {
   const { count } = series;
   if (series.writtenCount > 0) {
@@ -22,7 +22,7 @@ export async function writeEvent(sink: EventSink, series: Series, signal: AbortS
       series.writtenCount = count;
       return;
     } catch (error) {
-      // Servers keep events for an hour.
+      // Servers delete events after an hour.
       if (!hasCode(error, 'NotFound')) throw error;
       series.writtenCount = 0;
     }
@@ -36,7 +36,7 @@ async function create(sink: EventSink, series: Series, signal: AbortSignal): Pro
   try {
     await client.create(api.kind, api.draft(series, reporter), { signal });
   } catch (error) {
-    // Of an attempt whose answer was lost.
+    // Created by an attempt whose response was lost.
     if (!hasCode(error, 'AlreadyExists')) throw error;
     if (series.count > 1) await patch(sink, series, signal);
   }
@@ -47,7 +47,7 @@ async function patch({ client, api }: EventSink, series: Series, signal: AbortSi
   await client.patch(api.kind, key, { type: 'merge', body: api.change(series) }, { signal });
 }
 
-/** `Aborted`: it took too long. */
+/** `Aborted`: the attempt timed out. */
 const passing: ReadonlySet<string> = new Set([
   'Aborted',
   'TooManyRequests',
@@ -57,6 +57,6 @@ const passing: ReadonlySet<string> = new Set([
   'InternalError',
 ]);
 
-/** Connections and busy servers; not a refusal, which would be the same again. */
+/** Reports whether a retry may succeed: connection failures and busy servers, but not rejections. */
 export const mayPass = (error: unknown): boolean =>
   error instanceof ClientError || (error instanceof CodedError ? passing.has(error.code) : true);

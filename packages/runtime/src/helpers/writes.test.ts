@@ -1,4 +1,4 @@
-/** Finalizers and create-or-update against Hangar's own server in process. */
+/** Finalizers and create-or-update against the server of Hangar in process. */
 
 import { startTestCluster } from '@hangar/testkit';
 import { writesSuite } from './testing/writes-suite.ts';

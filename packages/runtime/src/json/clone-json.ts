@@ -34,7 +34,7 @@ function cloneItems(items: readonly unknown[]): unknown[] {
   return copy;
 }
 
-/** Slower, and without the stack. */
+/** Slower, and not recursive. */
 function cloneDeep(value: object): object {
   const emptyOf = (one: object): object => (Array.isArray(one) ? [] : {});
   const root = emptyOf(value);

@@ -1,4 +1,4 @@
-/** Whether two decoded objects say the same. A field that is undefined is absent; the order of fields does not matter. */
+/** Reports whether two decoded objects are equal. An undefined field counts as absent; the order of fields does not matter. */
 export function sameJson(one: unknown, other: unknown): boolean {
   try {
     return same(one, other);
@@ -8,14 +8,14 @@ export function sameJson(one: unknown, other: unknown): boolean {
   }
 }
 
-/** Of parts of the two; the answer may also be given later, by noting them. */
+/** Compares two parts; may defer the comparison by recording them. */
 type Compare = (one: unknown, other: unknown) => boolean;
 
 function same(one: unknown, other: unknown): boolean {
   return one === other || samePartly(one, other, same);
 }
 
-/** Slower, and without the stack. */
+/** Slower, and not recursive. */
 function sameDeep(one: unknown, other: unknown): boolean {
   const left: [unknown, unknown][] = [[one, other]];
   const later: Compare = (part, its) => part === its || left.push([part, its]) > 0;

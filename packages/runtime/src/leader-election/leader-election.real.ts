@@ -1,4 +1,4 @@
-/** Electors of ours and the real kube-scheduler contend for one lease, on the real kube-apiserver and on Hangar. */
+/** Electors of this package and the real kube-scheduler contend for one lease, on the real kube-apiserver and on Hangar. */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -101,7 +101,7 @@ for (const [name, startServer] of Object.entries(servers)) {
       const first = await holder();
       assert.match(first, /_[0-9a-f-]{36}$/);
 
-      // While it renews, ours wait, for more than two durations of the lease.
+      // While it renews, ours wait, for more than two lease durations.
       let running = startOurs();
       for (let i = 0; i < 18; i++) {
         await sleep(500);
@@ -112,7 +112,7 @@ for (const [name, startServer] of Object.entries(servers)) {
         );
       }
 
-      // It dies without a word: one of ours follows when its lease has run out, and one only.
+      // It is killed: exactly one of ours follows when its lease has expired.
       await end(scheduler, 'SIGKILL');
       const diedMs = performance.now();
       await until('one of ours leads', async () => ours.some(({ isLeader }) => isLeader));
@@ -122,21 +122,21 @@ for (const [name, startServer] of Object.entries(servers)) {
       assert.equal(ours.filter(({ isLeader }) => isLeader).length, 1);
       assert.equal((await spec())!.leaseTransitions, 1);
 
-      // It comes back and waits for ours.
+      // It restarts and waits for ours.
       scheduler = await startScheduler(kubeconfig);
       for (let i = 0; i < 18; i++) {
         await sleep(500);
         assert.ok(isOurs(await holder()));
       }
 
-      // Ours end in good order: it does not have to wait.
+      // Ours release the lease: it does not have to wait.
       const transitions = (await spec())!.leaseTransitions!;
       for (const { stop } of running) stop.abort();
       await Promise.all(running.map(({ ended }) => ended));
       await until('the scheduler leads again', async () => (await holder()) !== '' && !isOurs(await holder()));
       assert.ok((await spec())!.leaseTransitions! > transitions);
 
-      // And the other way round: the scheduler ends in good order, and ours follow at once.
+      // And the reverse: the scheduler releases the lease, and ours follow at once.
       running = startOurs();
       await until('ours have seen it', async () => ours.every(({ leader }) => leader !== '' && !isOurs(leader)));
       await end(scheduler, 'SIGTERM');

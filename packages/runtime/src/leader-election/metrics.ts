@@ -1,4 +1,4 @@
-/** Under the names that client-go's electors use. */
+/** Metrics with the names of client-go. */
 
 import { Counter, Gauge, labelText } from '@hangar/core';
 import type { MetricsRegistry } from '../metrics/registry.ts';

@@ -1,4 +1,4 @@
-/** A manager's webhooks come first: it waits for them while it begins. */
+/** Waits during the start of a manager until its webhooks listen. */
 
 import { sleep } from '@hangar/core';
 import type { Clock } from '@hangar/core';

@@ -1,4 +1,4 @@
-/** The time that everything together has to end. */
+/** The deadline of a shutdown. */
 
 import type { Clock, Timer } from '@hangar/core';
 
@@ -10,7 +10,7 @@ export class Deadline {
   readonly #force: AbortSignal | undefined;
   readonly #onForce = (): void => this.#passed.resolve();
 
-  /** Passes early when `force` fires. */
+  /** Expires early when `force` is aborted. */
   constructor(clock: Clock, durationMs: number, force?: AbortSignal) {
     this.#clock = clock;
     this.#endMs = clock.monotonicMs() + durationMs;
@@ -24,7 +24,7 @@ export class Deadline {
     return this.#force?.aborted ? 0 : Math.max(0, this.#endMs - this.#clock.monotonicMs());
   }
 
-  /** Until it has settled, however, or the time is over. */
+  /** Waits until the promise has settled, or the deadline has passed. */
   async wait(promise: Promise<unknown>): Promise<void> {
     await Promise.race([promise.catch(() => {}), this.#passed.promise]);
   }

@@ -1,4 +1,4 @@
-/** With sockets: where a manager listens, and webhooks beside it. */
+/** With sockets: the addresses of a manager, and webhooks beside it. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -47,7 +47,7 @@ function start(manager: Manager, options?: Parameters<Manager['run']>[1]) {
   return { stop, ended };
 }
 
-/** Says when it begins and ends. */
+/** Records start and stop. */
 const noting = (name: string, notes: string[], endMs = 0, clock?: Scheduler) => ({
   name,
   async start(signal: AbortSignal) {
@@ -134,7 +134,7 @@ test('of two managers one works; the other is warm, and takes over as soon as th
   await clock.advance(10_000);
   assert.deepEqual(new Set(work), new Set(['first one']));
   assert.deepEqual([first.manager.isLeader, second.manager.isLeader], [true, false]);
-  // Its cache is filled though it does nothing.
+  // Its cache is synced although it does not lead.
   const cached = await clock.run(second.manager.cluster.client.get(ConfigMap, { namespace: 'default', name: 'one' }));
   assert.equal(cached['data']?.['by'], 'first');
   assert.equal((await clock.run(second.manager.answer('/readyz'))).status, 200);
@@ -178,7 +178,7 @@ test('a lost lease ends the manager with LeadershipLost, and its reconciler can 
     for: ConfigMap,
     reconcile: async (request: Request, context: ReconcileContext) => {
       if (request.name !== 'one') return;
-      // Deaf to its signal, as a reconciler can be.
+      // Ignores its signal, as a reconciler can.
       await sleep(clock, 4_000);
       await context.client
         .patch(ConfigMap, request, { type: 'merge', body: { data: { late: 'yes' } } })

@@ -1,10 +1,10 @@
 /**
- * A binary heap whose elements know where they are, so that any of them can be moved or removed in O(log n): a delay that is
- * made shorter, a cluster that is gone.
+ * A binary heap whose elements store their index, so that any of them can be moved or removed in O(log n), for example when a delay is
+ * shortened or a cluster is removed.
  */
 
 export interface HeapElement {
-  /** Kept by the heap; -1: in none. */
+  /** Maintained by the heap; -1: in no heap. */
   heapIndex: number;
 }
 
@@ -29,7 +29,7 @@ export class IndexedHeap<T extends HeapElement> {
     this.#rise(element, this.#elements.length - 1);
   }
 
-  /** One that is in this heap. */
+  /** The element must be in this heap. */
   remove(element: T): void {
     const index = element.heapIndex;
     element.heapIndex = -1;
@@ -40,7 +40,7 @@ export class IndexedHeap<T extends HeapElement> {
     this.moved(last);
   }
 
-  /** After what decides its place has changed. */
+  /** Called after the order of the element has changed. */
   moved(element: T): void {
     const from = element.heapIndex;
     this.#rise(element, from);

@@ -1,6 +1,6 @@
 /**
- * A list whose links are in its elements: appending and removing from the middle allocate nothing and take constant time. An
- * element is in one list at most at a time; who removes it knows that it is in this one.
+ * A list with the links in its elements: appending and removing from the middle allocate nothing and take constant time. An element is in
+ * at most one list at a time; the caller of a removal ensures that it is in this one.
  */
 
 import { assert } from '@hangar/core';

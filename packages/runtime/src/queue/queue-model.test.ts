@@ -1,4 +1,4 @@
-/** The queue against a model of it that looks at everything, each time. */
+/** Compares the queue with a naive model. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -17,18 +17,18 @@ interface Known {
   priority: number;
   failures: number;
   dueMs: number;
-  /** Grows: what became ready, or was delayed, earlier is smaller. */
+  /** Grows: items that became ready, or were delayed, earlier have a smaller one. */
   order: number;
 }
 
-/** No heaps, no links: what is next is found by looking at all. */
+/** No heaps, no links: finds the next item by a linear search. */
 class Model {
   readonly known: Known[] = [];
   readonly paused = new Set<string>();
   nowMs = 0;
   #order = 0;
   readonly #maxPerCluster: number;
-  /** When a cluster came to have something to take in a priority, or took its last turn there. */
+  /** Time at which a cluster got a ready request in a priority, or took its last turn there. */
   readonly #turns = new Map<string, number>();
 
   constructor(maxPerCluster: number) {
@@ -53,7 +53,7 @@ class Model {
     return this.known.filter((one) => one.queued === 'ready' && !one.isBusy && !this.#isHeld(one.cluster));
   }
 
-  /** After every change: who has something to take now and had not takes the last turn. */
+  /** Called after every change: a cluster with newly available requests takes the last turn. */
   #note(): void {
     const lanes = new Set(this.#takeable().map(({ cluster, priority }) => `${priority} ${cluster}`));
     for (const lane of this.#turns.keys()) if (!lanes.has(lane)) this.#turns.delete(lane);

@@ -1,7 +1,6 @@
 /**
- * How long a request that failed waits, as client-go's default says: the longer of its own back-off, which doubles with every
- * failure, and of what is left of a bucket of tokens that the requests of **one cluster** share, so that a broken cluster cannot
- * use up the retries of the others.
+ * The delay of a failed request, as in the default of client-go: the longer of its back-off, which doubles with every failure, and the wait
+ * for a token of a bucket that the requests of **one cluster** share, so that a broken cluster cannot use up the retries of the others.
  */
 
 import { RuntimeError } from '../errors.ts';
@@ -24,8 +23,8 @@ export class RateLimiter {
   readonly #intervalMs: number;
   readonly #burstMs: number;
   /**
-   * A bucket as one number: when it will be full again. A token taken moves that time by one interval; it is empty when it will
-   * not be full for a whole burst of intervals. Those that are full are as good as absent.
+   * A bucket as one number: the time at which it is full again. Taking a token moves that time by one interval; the bucket is empty when
+   * that time is a whole burst of intervals away. Full buckets are removed.
    */
   readonly #fullAtMs = new Map<string, number>();
   #sweepAt = sweepMin;
@@ -45,12 +44,12 @@ export class RateLimiter {
     this.#burstMs = perCluster ? perCluster.burst * this.#intervalMs : 0;
   }
 
-  /** Of clusters that have not been quiet for long. */
+  /** Number of clusters with recent retries. */
   get bucketCount(): number {
     return this.#fullAtMs.size;
   }
 
-  /** Takes a token of the cluster. `failures`: before this one. */
+  /** Takes a token of the cluster. `failures`: number of earlier failures. */
   delayMs(cluster: string, failures: number, nowMs: number): number {
     const ownMs = Math.min(this.#baseMs * 2 ** failures, this.#maxMs);
     return this.#intervalMs === 0 ? ownMs : Math.max(ownMs, this.#takeToken(cluster, nowMs));
@@ -63,7 +62,7 @@ export class RateLimiter {
     return Math.max(0, fullAtMs - this.#burstMs - nowMs);
   }
 
-  /** Each time twice as many buckets are there as were left before: a constant share of work for every token. */
+  /** Runs when the number of buckets has doubled since the last sweep: amortized constant cost for every token. */
   #sweep(nowMs: number): void {
     for (const [cluster, fullAtMs] of this.#fullAtMs) {
       if (fullAtMs <= nowMs) this.#fullAtMs.delete(cluster);

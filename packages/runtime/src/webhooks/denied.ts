@@ -1,4 +1,4 @@
-/** How a handler says no. */
+/** Errors with which a handler denies a request. */
 
 import { StatusError } from '@hangar/api/status';
 import type { Status, StatusCause, StatusReason } from '@hangar/api/status';

@@ -1,4 +1,4 @@
-/** How a hook is registered with an API server, beyond what its kind and its handlers say. */
+/** Registration options of a hook with an API server, in addition to its kind and handlers. */
 
 import type { MatchCondition } from '@hangar/client/kinds/admissionregistration-v1';
 import type { LabelSelector } from '@hangar/client/kinds/meta-v1';

@@ -10,7 +10,7 @@ type Json = Record<string, unknown>;
 
 const apply = (document: Json, patch: readonly JsonOperation[]): unknown => applyJsonPatch(cloneJson(document), patch);
 
-/** Small on purpose: equal keys and values must be common. */
+/** Small on purpose: equal keys and values must be frequent. */
 const key = fc.constantFrom('a', 'b', 'a/b', '~', '~1', '', '0', '-', '__proto__', 'constructor');
 const value = fc.letrec((tie) => ({
   json: fc.oneof(
@@ -30,7 +30,7 @@ function objectOf(entries: readonly (readonly [string, unknown])[]): Json {
   return object;
 }
 
-/** With its members in order, and `__proto__` one of them. */
+/** With sorted members, including `__proto__`. */
 const canonical = (one: unknown): string =>
   JSON.stringify(one, (_, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)
@@ -137,7 +137,7 @@ test('long items that are alike are not compared with each other again and again
   const patch = jsonDifferences(from, to);
   const tookMs = performance.now() - began;
   assert.equal(patch.length, 140);
-  // Each compared with each other would be a hundred times as much as once through.
+  // Comparing all pairs would take a hundred times as long as one pass.
   const once = performance.now();
   JSON.parse(JSON.stringify(from));
   const linearMs = performance.now() - once;

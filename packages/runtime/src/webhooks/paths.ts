@@ -1,4 +1,4 @@
-/** Where hooks are, as controller-runtime has them: `/validate-apps-v1-deployment`, `/mutate--v1-pod`, `/convert`. */
+/** Default paths of hooks, as in controller-runtime: `/validate-apps-v1-deployment`, `/mutate--v1-pod`, `/convert`. */
 
 import { groupOf } from '@hangar/client';
 import type { KindNames } from '@hangar/client';

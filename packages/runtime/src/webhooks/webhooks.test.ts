@@ -1,4 +1,4 @@
-/** With Hangar's own API server, in this process; the webhooks are behind real TLS. */
+/** With the API server of Hangar in this process; the webhooks use real TLS. */
 
 import { after, before } from 'node:test';
 import { startTestCluster } from '@hangar/testkit';

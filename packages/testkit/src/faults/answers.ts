@@ -25,7 +25,7 @@ const expired: Refusal = { status: 410, reason: 'Expired', message: 'too old res
 
 export const expiredAnswer = (): HttpAnswer => refusalAnswer(expired);
 
-/** kube-apiserver has often begun its answer when it finds that out. */
+/** kube-apiserver has often started its response before it detects that. */
 export const expiredEventAnswer = (): HttpAnswer =>
   answerOf(200, { 'content-type': 'application/json' }, `{"type":"ERROR","object":${statusText(expired)}}\n`);
 

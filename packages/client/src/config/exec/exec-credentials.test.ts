@@ -13,7 +13,7 @@ const apiVersion = 'client.authentication.k8s.io/v1' as const;
 const answer = (status: unknown, version: string = apiVersion): string =>
   JSON.stringify({ kind: 'ExecCredential', apiVersion: version, status });
 
-/** A program that writes down each of its runs, and answers. */
+/** A plugin that records its runs, and returns credentials. */
 async function plugin(
   context: TestContext,
   script: string,

@@ -7,9 +7,9 @@ import type { TestContext } from 'node:test';
 
 export interface TestFolder {
   readonly path: string;
-  /** Answers the path. Objects are written as JSON, which is YAML. */
+  /** Returns the path. Objects are written as JSON, which is valid YAML. */
   write(name: string, content: string | object): Promise<string>;
-  /** A shell script that can be run. */
+  /** Creates an executable shell script. */
   program(name: string, script: string): Promise<string>;
 }
 
@@ -39,7 +39,7 @@ export interface Parts {
   readonly context?: object;
 }
 
-/** One cluster `c`, one user `u`, one context `x`, which is current. */
+/** One cluster `c`, one user `u`, one current context `x`. */
 export const kubeconfig = ({ cluster, user, context }: Parts = {}): object => ({
   apiVersion: 'v1',
   kind: 'Config',

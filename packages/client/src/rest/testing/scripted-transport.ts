@@ -1,4 +1,4 @@
-/** A server that says what a test wrote down, one answer after the other. */
+/** A scripted server: returns the responses of a test one after the other. */
 
 import type { HttpAnswer, HttpRequest, HttpTransport } from '../../transport/contract.ts';
 
@@ -14,7 +14,7 @@ export class ScriptedTransport implements HttpTransport {
   readonly requests: HttpRequest[] = [];
   readonly #script: (Said | Error | ((request: HttpRequest) => Said))[];
 
-  /** The last one is said again and again. */
+  /** The last one is repeated. */
   constructor(...script: (Said | Error | ((request: HttpRequest) => Said))[]) {
     this.#script = script;
   }

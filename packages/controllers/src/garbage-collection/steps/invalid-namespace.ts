@@ -1,4 +1,7 @@
-/** An event about a dependent that names an owner in another namespace, in Kubernetes' words. It is a help, and never a reason to fail. */
+/**
+ * An event about a dependent that references an owner in another namespace, with the text of Kubernetes. Informational: it never fails the
+ * reconcile.
+ */
 
 import { Event } from '@hangar/client/kinds/core-v1';
 import { asError } from '@hangar/core';

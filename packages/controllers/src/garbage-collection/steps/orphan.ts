@@ -1,4 +1,4 @@
-/** An owner that is being deleted and leaves its dependents alone: they forget it, then it goes. */
+/** Handles an owner that is being deleted with orphaning: its dependents lose their reference, then it is deleted. */
 
 import { eachAtOnce } from '@hangar/core';
 import { orphanFinalizer } from '../node.ts';

@@ -1,6 +1,6 @@
 /**
- * The five conditions of a namespace that is being deleted, with kube-controller-manager's reasons and words: people and tests read
- * them. All of them are always there; a status that says the same already is not written.
+ * The five conditions of a namespace that is being deleted, with the reasons and messages of kube-controller-manager, on which users and
+ * tests rely. All of them are always present; an unchanged status is not written.
  */
 
 import type { NamespaceCondition } from '@hangar/client/kinds/core-v1';
@@ -28,7 +28,7 @@ function saidOf(findings: Findings): Said[] {
       discoveryProblem === undefined ? undefined : ['DiscoveryFailed', discoveryProblem],
       ['ResourcesDiscovered', 'All resources successfully discovered'],
     ),
-    // Names that are none do not come out of discovery here: see client's discovery.
+    // Discovery in the client never returns invalid names.
     said('NamespaceDeletionGroupVersionParsingFailure', undefined, [
       'ParsedGroupVersions',
       'All legacy kube types successfully parsed',
@@ -63,7 +63,7 @@ function saidOf(findings: Findings): Said[] {
   ];
 }
 
-/** The conditions that say it; undefined: those that there are do already. `now` is RFC 3339. */
+/** Returns the new conditions; undefined: the current ones are up to date. `now` is RFC 3339. */
 export function conditionsOf(
   findings: Findings,
   before: readonly NamespaceCondition[],

@@ -1,4 +1,4 @@
-/** For how long the pods of a namespace may still be there although they were deleted: until the longest grace period is over. */
+/** Estimates for how long deleted pods of a namespace may remain: until the longest grace period is over. */
 
 import { Pod } from '@hangar/client/kinds/core-v1';
 import type { Deleting } from './delete-contents.ts';

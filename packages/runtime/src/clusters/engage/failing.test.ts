@@ -13,10 +13,10 @@ describe('clusters that hang or fail', () => {
         world.discover(name);
       }
       world.discover('a');
-      // 100 hung ones with 8 places of 100 ms each.
+      // 100 hanging clusters with 8 places of 100 ms each.
       await world.clock.advance(1_300);
       assert.equal(world.stateOf('a'), 'engaged', behaviour);
-      // Those that failed once never stand before a new one again.
+      // Clusters that failed once no longer delay a new one.
       await world.clock.advance(60_000);
       world.discover('b');
       await world.clock.advance(0);
@@ -118,7 +118,7 @@ describe('clusters that hang or fail', () => {
     await world.clock.advance(1_000);
     assert.deepEqual(world.aware.log, ['a engaged', 'a ClusterReplaced', 'a drained', 'a engaged']);
     assert.equal(world.alive().length, 1);
-    // And given up while it waits: what was kept is dropped.
+    // Released while it waits: the kept requests are dropped.
     world.behaviours.set('a', 'fails');
     world.alive()[0]!.fail(new Error('again'));
     await world.clock.advance(500);

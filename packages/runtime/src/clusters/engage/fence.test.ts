@@ -94,7 +94,7 @@ describe('a fenced client', () => {
       const { client, right, hang, clock } = world(1_000);
       hang();
       const writing = assert.rejects(write(client), { code: 'Fenced' });
-      // A renewal under way gives more time.
+      // A renewal during the write extends the deadline.
       await clock.advance(500);
       right.leftMs = 2_000;
       await clock.advance(500);
@@ -109,7 +109,7 @@ describe('a fenced client', () => {
         const { client, clock, sent } = world(leftMs);
         const caller = new AbortController();
         caller.abort();
-        // Without a bound the transport itself looks at the signal: it must have got it.
+        // Without a limit the transport itself must observe the signal.
         if (leftMs === Infinity) {
           await write(client, caller.signal).catch(() => {});
           for (const { signal } of sent) assert.equal(signal?.aborted, true);

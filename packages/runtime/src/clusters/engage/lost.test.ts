@@ -121,7 +121,7 @@ describe('a cluster that is lost', () => {
     };
     setFlagsFromString('--expose-gc');
     const collectOnce = runInNewContext('gc') as () => void;
-    // Signals are only let go of in the turn after they were found to be garbage.
+    // Signals are released one turn after they were found to be garbage.
     const collect = async (): Promise<void> => {
       for (let turn = 0; turn < 4; turn++) {
         collectOnce();

@@ -20,7 +20,7 @@ describe('ownership', () => {
     const releasing = coordinator.take('a').then(() => (isReleased = true));
     assert.equal(world.aware.log.at(-1), 'a ClusterNotOwned');
     assert.throws(() => world.engine.get('a'), { code: 'ClusterNotOwned' });
-    // Longer than the engine itself waits: another process must not begin before.
+    // Longer than the timeout of the engine: another process must not start before.
     await world.clock.advance(60_000);
     assert.equal(isReleased, false);
     world.aware.finish('a');

@@ -40,7 +40,7 @@ describe('a config that changes', () => {
     assert.deepEqual(world.aware.log, ['a engaged']);
     const [status] = world.engine.status();
     assert.deepEqual([status!.state, status!.lastError], ['engaged', 'no route']);
-    // Back to what runs.
+    // Back to the running config.
     world.discover('a', '1');
     await world.clock.advance(3_600_000);
     assert.deepEqual(world.engine.status(), [{ name: 'a', state: 'engaged', failures: 0 }]);
@@ -117,7 +117,7 @@ describe('a config that changes', () => {
     world.discover('a', '2');
     await world.clock.advance(1_000);
     world.lose('a');
-    // Another cluster of the same name: what was opened is not of it.
+    // Another cluster of the same name: the opened instance does not belong to it.
     world.discover('a', '9');
     world.aware.finish('a');
     await world.settle();

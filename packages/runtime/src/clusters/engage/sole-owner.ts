@@ -1,4 +1,4 @@
-/** The coordinator of a process that is alone: every cluster is its own as soon as it is known, until it is lost. */
+/** The coordinator of a single process: it owns every cluster from its discovery until it is lost. */
 
 import { aborted } from '@hangar/core';
 import { RuntimeError } from '../../errors.ts';

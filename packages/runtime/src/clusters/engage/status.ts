@@ -1,4 +1,4 @@
-/** How a cluster is, for people. */
+/** The state of a cluster, for users. */
 
 import type { ClusterName } from '../../cluster.ts';
 

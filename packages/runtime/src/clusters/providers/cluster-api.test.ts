@@ -23,7 +23,7 @@ const kindOf = (version: ClusterApiVersion) =>
 
 const condition = (type: string, status: string) => ({ type, status, lastTransitionTime: '2026-01-01T00:00:00Z' });
 
-/** As each version says it. */
+/** The field of each version. */
 const initialised: Record<ClusterApiVersion, (isSo: boolean) => object> = {
   v1beta1: (isSo) => ({
     phase: 'Provisioned',

@@ -1,6 +1,6 @@
 /**
- * The clusters that Cluster API made: engaged once their control plane is initialised, with the kubeconfig that Cluster API put into
- * the secret `<name>-kubeconfig` beside them.
+ * Provider of the clusters of Cluster API: engaged when their control plane is initialized, with the kubeconfig in the secret
+ * `<name>-kubeconfig` beside them.
  */
 
 import { defineKind, keyOf } from '@hangar/client';
@@ -36,7 +36,7 @@ interface ClusterObject extends ApiObject {
   spec?: { paused?: boolean };
   status?: {
     conditions?: readonly Condition[] | null;
-    /** In v1beta2. */
+    /** Only in v1beta2. */
     initialization?: { controlPlaneInitialized?: boolean };
     /** The conditions of v1beta2, in v1beta1. */
     v1beta2?: { conditions?: readonly Condition[] | null };

@@ -23,7 +23,7 @@ const namespace = 'fleet';
 
 interface World extends ProviderWorld {
   readonly management: Management;
-  /** Makes it, or changes it. */
+  /** Creates or changes the object. */
   put(name: string, body: object): Promise<void>;
   putSecret(name: string, text: string): Promise<void>;
 }

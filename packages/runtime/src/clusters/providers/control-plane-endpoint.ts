@@ -1,7 +1,7 @@
 /**
- * Every ControlPlaneEndpoint is a cluster: its address, with the credentials of the secret that a template finds for it.
+ * Provider with one cluster for each ControlPlaneEndpoint: its address, with the credentials of the secret that a template names.
  *
- *   address     what status says, else what spec says. External ones fall back to the internal one, joining ones to the external one
+ *   address     from status, otherwise from spec. External ones fall back to the internal one, joining ones to the external one
  *   gate        an address, a kubeconfig, and no condition Ready that is not True
  */
 

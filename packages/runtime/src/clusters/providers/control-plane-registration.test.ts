@@ -145,7 +145,7 @@ describe('control-plane-registration', () => {
     await using recorder = new Recorder(world.provider);
     await recorder.untilTold('synced');
     assert.deepEqual(recorder.names, ['one']);
-    // The other one is there for it: another registration, so another beginning.
+    // The other registration takes over: another object, so a new cluster.
     await world.remove('one');
     await recorder.untilTold('-one');
     await recorder.untilNames('one');

@@ -123,7 +123,7 @@ test('a tenant that comes under the name of one that is gone sees nothing of tha
   await world.add('a');
   await fleet.clientOf('a').create(configMapKind, { metadata: { namespace: 'default', name: 'of-the-second' } });
   await aborted(signals[0]!);
-  // Time enough for an engagement that does not wait.
+  // Enough time for an engagement that does not wait.
   await new Promise((resolve) => setTimeout(resolve, 200));
   assert.equal(told.length, 1);
   hold.release();

@@ -14,7 +14,7 @@ async function folder(): Promise<AsyncDisposable & { path: string }> {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
 }
 
-/** By the name of the cluster. Only what the test is about is left out. */
+/** Records the configurations by cluster name; opening a cluster fails. */
 function world(path: string, options: Partial<KubeconfigFilesOptions> = {}) {
   const configs = new Map<string, ClusterConfig>();
   const connect = (config: ClusterConfig, name: string): never => {

@@ -1,4 +1,4 @@
-/** Every secret with a certain label is a cluster: its kubeconfig says which. */
+/** Provider with one cluster for each Secret with a label and a kubeconfig. */
 
 import type { Provider } from '../contract.ts';
 import { informedProvider } from './informed.ts';

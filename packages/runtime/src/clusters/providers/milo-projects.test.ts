@@ -107,7 +107,7 @@ describe('milo-projects', () => {
       faults.requests.map(({ target }) => target).filter((target) => target.endsWith('/version')),
       [path],
     );
-    // It does not close what others use.
+    // It does not close shared connections.
     await cluster.client.close();
     await (await watched.raw({ method: 'GET', target: '/version' })).body();
   });

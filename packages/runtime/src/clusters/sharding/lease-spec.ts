@@ -1,4 +1,4 @@
-/** The fields that people and `kubectl` look at. The protocol reads the annotations. */
+/** The fields for users and `kubectl`. The protocol reads the annotations. */
 
 import type { Lease } from './leases.ts';
 

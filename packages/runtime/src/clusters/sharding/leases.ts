@@ -1,7 +1,7 @@
 /**
- * The leases of a group, and the five things that are done with them. All of them, the ring too, are of one kind in one namespace
- * with one label, so that one list and one watch show them in the order in which they changed: a view is always what once was, as a
- * whole. The protocol needs that.
+ * The leases of a group, and the five operations on them. All of them, including the ring, have one kind, one namespace and one label, so
+ * that one list and one watch show them in the order of their changes: a view is always a consistent state of the past. The protocol
+ * requires that.
  */
 
 import { defineKind } from '@hangar/client';
@@ -28,25 +28,25 @@ export const groupLabel = 'hangar.dev/shard-group';
 export const recordAnnotation = 'hangar.dev/shard-peer';
 export const ringAnnotation = 'hangar.dev/shard-ring';
 
-/** A group's name has no dots: neither can be taken for another group's or for each other. */
+/** The name of a group has no dots: names of different groups, and of ring and peers, are distinct. */
 export const ringLeaseName = (group: string): string => `hangar-shard.${group}.ring`;
 export const peerLeasePrefix = (group: string): string => `hangar-shard.${group}.peer.`;
 
 export interface LeaseDraft {
   readonly name: string;
-  /** Absent: it must not exist yet. Otherwise it must be the newest, or the write is refused with `Conflict`. */
+  /** Absent: it must not exist yet. Otherwise it must be the newest version, or the write rejects with `Conflict`. */
   readonly resourceVersion?: string;
   readonly annotations: Readonly<Record<string, string>>;
   readonly spec: NonNullable<Lease['spec']>;
 }
 
-/** Rejects as clients do: `Conflict`, `AlreadyExists`, `NotFound`, and everything that networks do. */
+/** Rejects like clients: `Conflict`, `AlreadyExists`, `NotFound`, and network errors. */
 export interface Leases {
   list(signal: AbortSignal): Promise<{ readonly items: readonly Lease[]; readonly resourceVersion: string }>;
   watch(resourceVersion: string, signal: AbortSignal): AsyncIterable<WatchEvent<Lease>>;
   get(name: string, signal: AbortSignal): Promise<Lease>;
   write(draft: LeaseDraft, signal: AbortSignal): Promise<Lease>;
-  /** Only that version. */
+  /** Deletes only that version. */
   remove(name: string, resourceVersion: string, signal: AbortSignal): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Several processes share the clusters that all of them discover: this is one of them. README.md has the protocol and why no
- * cluster is ever worked on by two; `timings.ts` has the bounds.
+ * The coordinator of one of several processes that share the discovered clusters. README.md has the protocol and the proof that no cluster
+ * has two owners; `timings.ts` has the bounds.
  */
 
 import { hostname } from 'node:os';

@@ -290,13 +290,13 @@ describe('groups and clusters', () => {
     owner.drainMs = () => 500;
     for (const peer of peers) peer.unfollow('late');
     assert.equal(ownership.signal.aborted, true, 'nothing new begins');
-    ownership.check(); // what is under way may finish
+    ownership.check(); // running work may finish
     await fleet.clock.advance(490);
     ownership.check();
     await fleet.clock.advance(20);
     assert.throws(() => ownership.check(), { code: 'Fenced' }, 'it has come to rest');
     assert.equal(ownership.remainingMs(), 0);
-    // Again before the first has come to rest: not twice in one process.
+    // Followed again before the first has drained: not twice in one process.
     owner.follow({ name: 'late' });
     await fleet.until(() => owner.held.has('late'));
     owner.unfollow('late');

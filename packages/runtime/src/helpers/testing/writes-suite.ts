@@ -94,7 +94,7 @@ function writes(start: () => Promise<Place>): void {
     assert.deepEqual(await finalize(client, ConfigMap, deleted, options), { result: undefined });
     assert.equal(cleaned, 1);
     await assert.rejects(client.get(ConfigMap, key), { code: 'NotFound' });
-    // From a cache that does not know yet: gone is what was wanted.
+    // From an outdated cache: the object is already deleted, as desired.
     await dropFinalizer(client, ConfigMap, deleted, mine);
   });
 

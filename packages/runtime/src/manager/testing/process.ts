@@ -1,12 +1,12 @@
 /**
- * testing: a process with a manager and everything that it can have, as users write it: it must end by itself. Says `running` when
- * it is, on standard output, and the port.
+ * testing: a process with a manager and all its features, as users write it: it must exit by itself. Prints `running` and the port to
+ * standard output.
  *
- *   process.ts aborts     ends after it has begun
+ *   process.ts aborts     exits after the start
  *   process.ts runs       until a signal
- *   process.ts stubborn   one runnable does not end
+ *   process.ts stubborn   one runnable does not stop
  *   process.ts bare       until a signal, without a port
- *   process.ts remote     ends after it has begun; the cluster is the one of KUBECONFIG
+ *   process.ts remote     exits after the start; uses the cluster of KUBECONFIG
  */
 
 import { ConfigMap } from '@hangar/client/kinds/core-v1';

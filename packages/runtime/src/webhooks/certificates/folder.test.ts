@@ -12,7 +12,7 @@ const authority = testAuthority();
 
 interface Mounted extends AsyncDisposable {
   readonly folder: string;
-  /** As a kubelet does it: a new folder, and one rename that makes it the one. */
+  /** Swaps as a kubelet does: a new folder, and one rename that activates it. */
   swap(pair: CertificatePair): Promise<void>;
 }
 

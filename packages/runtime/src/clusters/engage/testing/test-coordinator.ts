@@ -1,4 +1,4 @@
-/** testing: a coordinator that gives and takes as the test says. */
+/** testing: a coordinator that assigns and revokes clusters as the test requests. */
 
 import { RuntimeError } from '../../../errors.ts';
 import type { Claim, Coordinator, Ownership } from '../../contract.ts';

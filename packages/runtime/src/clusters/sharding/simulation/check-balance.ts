@@ -1,4 +1,4 @@
-/** Names as StatefulSets give them must share evenly before anything is corrected. */
+/** Names of StatefulSets must be shared evenly before any correction. */
 
 import { protocol } from '../protocol.ts';
 import { hashName } from '../rendezvous.ts';
@@ -18,7 +18,7 @@ const members: readonly Member[] = Array.from({ length: 5 }, (_, i) => ({
   weight: 1,
   pull: 1,
 }));
-/** Dice stay below this with great certainty. */
+/** A random assignment stays below this almost certainly. */
 const ratioMax = 2;
 
 export function checkBalance(bug: PlantedBug, trace: Trace): void {

@@ -31,7 +31,7 @@ export interface PeerOptions {
   readonly onLapse: (process: PeerProcess) => void;
 }
 
-/** Well below the margin: what is longer on the wire only a server that knows tokens could refuse. */
+/** Well below the margin: only a server that checks tokens could reject a write with a longer latency. */
 const wireMaxMs = 200;
 
 export class Peer {
@@ -81,7 +81,7 @@ export class Peer {
     });
   }
 
-  /** In good order. */
+  /** Leaves gracefully. */
   leave(): void {
     this.isLeaving = true;
     this.process.enter(() => this.#stop.abort());

@@ -10,7 +10,7 @@ describe('a planted bug is found within 300 seeds', () => {
     test(bug.name, async () => {
       const report = await find(bug, 300);
       assert.ok(report?.violation);
-      // The same seed without the bug is innocent.
+      // The same seed without the bug has no violation.
       assert.equal((await simulate(report.seed)).violation, undefined);
     });
   }

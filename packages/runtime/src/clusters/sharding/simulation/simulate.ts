@@ -19,7 +19,7 @@ export async function simulate(seed: number, bug: PlantedBug = noBug): Promise<S
   return { seed, violation: trace.violation, trace, dispatches: checker.dispatches };
 }
 
-/** A seed at which a bug shows, the first one unless it is known where; undefined when it does not within the limit. */
+/** Returns a seed that finds the bug, starting with the known one; undefined when none does within the limit. */
 export async function find(bug: PlantedBug, seedsMax: number): Promise<SeedReport | undefined> {
   const near = bug.near === undefined ? undefined : await simulate(bug.near, bug);
   if (near?.violation) return near;

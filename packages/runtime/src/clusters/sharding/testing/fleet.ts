@@ -1,6 +1,6 @@
 /**
- * Peers that share clusters on a real API server in this process, in virtual time, each with a connection that can be made to fail;
- * and who holds what. Whenever a cluster is acquired it is checked that no other peer may work on it.
+ * Peers that share clusters on a real API server in this process, in virtual time, each with a connection that can fail, and the holders of
+ * clusters. Every acquisition asserts that no other peer may work on the cluster.
  */
 
 import { strict as assert } from 'node:assert';
@@ -20,13 +20,13 @@ export const clustersNamed = (count: number): FleetCluster[] =>
 
 export type FleetPeerOptions = Omit<ShardCoordinatorOptions, 'client' | 'metrics' | 'clock' | 'random'>;
 
-/** One process: its coordinator, and the clusters that it was given. */
+/** One process: its coordinator and its clusters. */
 export class FleetPeer {
   readonly coordinator: ShardCoordinator;
   readonly metrics = new MetricsRegistry();
   readonly faults: FaultyTransport;
   readonly held = new Map<string, Ownership>();
-  /** How long a cluster takes to come to rest. */
+  /** Returns the drain time of a cluster. */
   drainMs: (cluster: string) => number = () => 0;
   readonly #fleet: Fleet;
   readonly #stop = new AbortController();
@@ -75,19 +75,19 @@ export class FleetPeer {
     this.#done = this.coordinator.run(this.#stop.signal);
   }
 
-  /** In good order. */
+  /** Stops gracefully. */
   stop(): Promise<void> {
     this.#stop.abort();
     return this.#done;
   }
 
-  /** As the others see it: dead. */
+  /** Disconnects the peer: other peers consider it dead. */
   cut(): void {
     this.faults.hang();
     this.faults.silenceWatches();
   }
 
-  /** Of a metric of this process; NaN: there is none. */
+  /** Value of a metric of this process; NaN: not present. */
   metric(name: string): number {
     return Number(new RegExp(`^hangar_shard_${name}{.*} (.*)$`, 'm').exec(this.metrics.text())?.[1]);
   }
@@ -110,7 +110,7 @@ export class Fleet implements AsyncDisposable {
     return new Fleet(clock, await startTestCluster({ clock, random: seededRandom(seed) }), clusters);
   }
 
-  /** A process that follows all clusters and runs. */
+  /** Starts a process that follows all clusters. */
   start(options: FleetPeerOptions, { latencyMs = 0 } = {}): FleetPeer {
     const peer = new FleetPeer(this, options, 1_000 + 10 * this.peers.length);
     peer.group = options.group ?? 'default';
@@ -121,21 +121,21 @@ export class Fleet implements AsyncDisposable {
     return peer;
   }
 
-  /** Peers x-0, x-1, …, once they have shared everything. */
+  /** Starts peers x-0, x-1, … and waits until all clusters are shared. */
   async startShared(count: number, options: Partial<FleetPeerOptions> = {}): Promise<FleetPeer[]> {
     const peers = Array.from({ length: count }, (_, i) => this.start({ ...options, peer: `x-${i}` }));
     await this.clock.until(() => this.isShared(peers) && peers.every(({ held }) => held.size > 0));
     return peers;
   }
 
-  /** How long it takes in virtual time; fails after `withinMs`. */
+  /** Returns the virtual time until the condition holds; fails after `withinMs`. */
   async until(isSo: () => boolean, withinMs = 30_000): Promise<number> {
     const startedMs = this.clock.monotonicMs();
     await this.clock.until(isSo, { withinMs });
     return this.clock.monotonicMs() - startedMs;
   }
 
-  /** Every cluster is held by exactly one of these. */
+  /** Reports whether every cluster is held by exactly one of these. */
   isShared(peers: readonly FleetPeer[] = this.peers): boolean {
     const held = peers.flatMap((peer) => [...peer.held.keys()]);
     return held.length === this.clusters.length && new Set(held).size === held.length;
